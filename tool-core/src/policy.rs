@@ -1,7 +1,7 @@
 //! Policies: rules that allow, deny or ask for approval of a call.
 //!
 //! A [`Policy`] is a list of [`Rule`]s. Deny rules are checked first, then ask rules, then allow rules, each group in the order written.
-//! If no rule matches, the policy's default decides. [`SharedPolicy`] holds the policy in force: a host can replace it, try a second
+//! If no rule matches, the policy's default decides. [`SharedPolicy`] is the policy in force: a host can replace it, try a second
 //! policy in shadow mode, and switch tools off.
 //!
 //! ```
@@ -20,7 +20,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let policy = Policy::builder()
 //!     .rule(Rule::deny("system-files").tools(["*_file"]).when(Condition::new("/path").prefix("/etc/")))
-//!     .rule(Rule::ask("removals").tools(["remove_*"]).reason("cannot be had back"))
+//!     .rule(Rule::ask("removals").tools(["remove_*"]).reason("cannot be undone"))
 //!     .build()?;
 //! let judge = |arguments| {
 //!     let tool = &<remove_file as Tool>::DEF;

@@ -82,7 +82,7 @@ pub use record::Record;
 #[cfg(feature = "host")]
 pub use requests::{approval_row, in_reading_order, may_be_non_strict, request_faults};
 
-/// Returns a host parameter with the `FromContext::from_context` of its type, whose effect counts towards the tool's.
+/// Creates a host parameter with `FromContext::from_context` of its type. The effect of the type is a part of the tool's effect.
 ///
 /// The fn has no bound of its own, so that rustc reports a type that lacks the trait once, at the user's type.
 pub fn host<T>(
@@ -92,7 +92,7 @@ pub fn host<T>(
     cx.extract(take)
 }
 
-/// Returns a declared secret with the `FromSecret::from_secret` of its type.
+/// Creates a declared secret with `FromSecret::from_secret` of its type.
 pub fn secret<T>(
     cx: &ToolContext,
     key: &str,
@@ -101,7 +101,7 @@ pub fn secret<T>(
     take(cx.secret(key), key)
 }
 
-/// Returns a declared variable with the `FromVariable::from_variable` of its type.
+/// Creates a declared variable with `FromVariable::from_variable` of its type.
 pub fn variable<T>(
     cx: &ToolContext,
     name: &str,
@@ -110,7 +110,7 @@ pub fn variable<T>(
     take(cx.variable(name), name)
 }
 
-/// Checks `N` tools that are sent in one request together.
+/// Checks `N` tools that are sent in the same request.
 ///
 /// # Panics
 ///

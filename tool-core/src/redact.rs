@@ -1,9 +1,9 @@
-//! Redaction: secrets are found in many spellings and masked.
+//! Redaction of secrets in text, in many spellings.
 //!
 //! A [`Redactor`] knows the secrets of a turn. It finds each secret unchanged, without the white space around it, with other line breaks, in escapes of JSON,
 //! URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it by `[secret:NAME]`. The [threat
-//! model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline masks every output of a tool: output, model text,
-//! citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline; for that text, there are
+//! model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline redacts every output of a tool: output, model text,
+//! citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline. For that text, use
 //!
 //! - [`RedactingWriter`], and under the feature `tracing-subscriber` `RedactingMakeWriter`, for logs,
 //! - under the feature `otel` `RedactingExporter`, for spans,
@@ -25,7 +25,7 @@
 //! ```
 //!
 //! A redactor does not find a secret that a tool has changed in any other way (reversed, compressed, encrypted, split over two values), and it does not find a
-//! part of a secret. It holds the secrets in memory in clear text for as long as it exists, and does not wipe them.
+//! part of a secret. It stores the secrets in memory in clear text for as long as it exists, and does not wipe them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -65,14 +65,14 @@ pub use stream::StreamRedactor;
 pub use subscriber::RedactingMakeWriter;
 pub use writer::RedactingWriter;
 
-/// Finds secrets and masks them. Cheap to clone. See the [module](self).
+/// Finds and redacts secrets. Cheap to clone. See the [module](self).
 #[derive(Clone, Default)]
 #[doc(alias("mask", "secret scanning", "PII"))]
 pub struct Redactor(Option<Arc<Known>>);
 
 struct Known {
     scanner: Scanner,
-    /// The mask of each secret.
+    /// The placeholder of each secret, such as `[secret:NAME]`.
     masks: Vec<String>,
 }
 
@@ -90,9 +90,9 @@ impl Redactor {
     /// Minimum number of bytes of a secret, not counting white space around it.
     pub const SHORTEST: usize = 6;
 
-    /// Creates a redactor from names and secrets. If a secret begins with another one, the longer of the two is masked.
+    /// Creates a redactor from names and secrets. If one secret is the beginning of another one, the longer of the two is redacted.
     ///
-    /// A secret of fewer than six bytes is refused, because it would be found in texts that do not hold it.
+    /// A secret of fewer than six bytes is refused, because it would be found in texts that contain the same letters by chance.
     pub fn new<N: Into<String>>(
         secrets: impl IntoIterator<Item = (N, SecretString)>,
     ) -> Result<Self, TooShort> {
@@ -120,7 +120,7 @@ impl Redactor {
         Ok(Self(Some(Arc::new(Known { scanner, masks }))))
     }
 
-    /// Whether a secret is too short to be masked: tools may trim it, so white space around it does not count.
+    /// Whether a secret is too short to be redacted: tools may trim it, so white space around it does not count.
     pub(crate) fn is_short(secret: &str) -> bool {
         secret.trim().len() < Self::SHORTEST
     }
@@ -130,7 +130,7 @@ impl Redactor {
         self.0.is_none()
     }
 
-    /// Masks every secret in a text. Borrows the text if it has no secrets.
+    /// Redacts every secret in a text. Borrows the text if it contains no secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(known) = &self.0 else {
             return Cow::Borrowed(text);
@@ -141,12 +141,12 @@ impl Redactor {
         }
     }
 
-    /// Whether a text holds a secret.
+    /// Whether a text contains a secret.
     pub(crate) fn finds(&self, text: &str) -> bool {
         matches!(self.redact(text), Cow::Owned(_))
     }
 
-    /// Masks every secret in bytes that need not be text.
+    /// Redacts every secret in bytes that need not be text.
     pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         self.0
             .as_ref()
@@ -159,7 +159,7 @@ impl Redactor {
         StreamRedactor::new(self.clone())
     }
 
-    /// Masks the part of the text that no further bytes can change. Also returns the number of processed bytes.
+    /// Redacts the part of the text that no further bytes can change. Also returns the number of processed bytes.
     ///
     /// If `last` is true, all bytes are processed.
     fn advance<'a>(&self, bytes: &'a [u8], last: bool) -> (Cow<'a, [u8]>, usize) {
@@ -173,7 +173,7 @@ impl Redactor {
 }
 
 impl Known {
-    /// Returns the text with masks; `None` if nothing is masked.
+    /// Returns the redacted text; `None` if the text contains no secrets.
     fn masked(&self, text: &[u8]) -> Option<Vec<u8>> {
         let found = self.scanner.scan(text, true);
         (!found.spans.is_empty()).then(|| self.write(text, &found).into_owned())
@@ -195,13 +195,13 @@ impl Known {
     }
 }
 
-/// Converts masked bytes into text. Masks begin and end between characters, so valid text stays valid.
+/// Converts redacted bytes into text. Placeholders begin and end between characters, so valid text stays valid.
 fn into_text(masked: Vec<u8>) -> String {
     String::from_utf8(masked)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Returns the mask of a secret: the first candidate that cannot be a part of any secret, not even together with the text around it.
+/// Returns the placeholder of a secret: the first candidate that cannot be a part of any secret, not even together with the text around it.
 fn mask(name: &str, secrets: &[&str]) -> String {
     let meets = |mask: &str| {
         secrets.iter().any(|secret| {

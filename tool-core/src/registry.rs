@@ -1,4 +1,4 @@
-//! The registry of tools: linked and explicit tools, sorted, each name once.
+//! The registry of tools: linked tools and tools that were added one by one, sorted by their unique names.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -61,7 +61,7 @@ pub(crate) struct Shelf {
     listings: [Listing; Dialect::COUNT],
 }
 
-/// A tool that was left out, and why.
+/// A tool that was left out, and the reason.
 #[derive(Clone, Debug)]
 pub(crate) struct Pruned {
     pub(crate) tool: String,
@@ -167,7 +167,7 @@ impl Shelf {
         }
     }
 
-    /// Whether a tool has this own name, or was left out.
+    /// Whether a tool with this own name is registered or was left out.
     fn knows(&self, name: &str) -> bool {
         let has_tool = self.tools.iter().any(|def| def.name() == name);
         has_tool || self.pruned.iter().any(|pruned| pruned.tool == name)
@@ -181,7 +181,7 @@ impl Shelf {
 impl Registry {
     /// Returns every `#[tool]` of every crate that is linked into this program.
     ///
-    /// A crate that no source line names is not linked, and its tools are silently missing; `use my_pack as _;` is enough to link it.
+    /// A crate that the source code does not mention is not linked, and its tools are silently missing; `use my_pack as _;` is enough to link it.
     pub fn linked() -> Result<Self, RegistryError> {
         let registry = Self::builder().with_linked().build()?;
         if registry.is_empty() {
@@ -235,10 +235,10 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Says that a tool had a different name before. A store of enablement moves the rows of the old name to the tool when the program boots,
-    /// and skills that require the old name require the tool. Policies, approvals and calls do not know the old name.
+    /// Records an earlier name of a tool. A store of enablement moves the rows of the old name to the tool when the program boots,
+    /// and skills that require the old name require the tool. Policies, approvals and calls do not accept the old name.
     ///
-    /// [`build`](Self::build) fails if there is no tool `to`, if a tool has the name `from`, or if `from` was given to two tools.
+    /// [`build`](Self::build) fails if there is no tool `to`, if a tool has the name `from`, or if two tools have the earlier name `from`.
     pub fn renamed(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
         self.renamed.push((from.into(), to.into()));
         self
@@ -389,7 +389,7 @@ fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<Pruned> {
 }
 
 impl DynamicTool {
-    /// Checks the tool as the builder does.
+    /// Checks the tool like [`RegistryBuilder::build`].
     pub(crate) fn judge(self) -> Result<DynamicDef, RegistryError> {
         let name = self.def.name.clone();
         let fault = |text| Fault::Tool {
@@ -401,7 +401,7 @@ impl DynamicTool {
     }
 }
 
-/// Why a registry cannot be built: every fault, one per line.
+/// Error of building a registry. It displays every fault on its own line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryError(Vec<Fault>);
 

@@ -110,7 +110,7 @@ impl ToolSearch {
         self
     }
 
-    /// Implements [`ToolSearch::find`]. `get` returns the tool of a name, if the turn may use it.
+    /// Implements [`ToolSearch::find`]. `get` returns the tool with a name, if the turn may use it.
     pub(crate) fn find_with<'a>(
         &self,
         query: &str,

@@ -1,6 +1,6 @@
 //! Skills: folders of Markdown files with front matter, and the skills that a turn may use (features `host` and `yaml`).
 //!
-//! A skill is a folder with the file `SKILL.md`, which begins with front matter in YAML, and other Markdown files as the author likes:
+//! A skill is a folder with the file `SKILL.md`, which begins with front matter in YAML, and any number of other Markdown files:
 //!
 //! ```text
 //! skills/
@@ -35,11 +35,11 @@ use serde::Deserialize;
 use crate::store::{SkillPin, SkillVersion};
 use crate::toolset::Toolset;
 
-/// The file of a folder that makes it a skill.
+/// Name of the file that makes a folder a skill.
 const ENTRY: &str = "SKILL.md";
-/// The largest size of all files of a skill, in bytes.
+/// Maximum size of the Markdown files of a skill together, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// The longest name and version, in bytes.
+/// Maximum length of a name or version, in bytes.
 const MOST_NAME: usize = 64;
 
 /// The keys of the front matter.
@@ -55,7 +55,7 @@ struct FrontMatter {
     env: Vec<String>,
 }
 
-/// Why skills cannot be read: every fault, one per line, with its file and, where there is one, its line.
+/// Error of reading skills. It displays every fault on its own line, with its file and, if it is known, its line number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillError(Vec<Fault>);
 
@@ -98,7 +98,7 @@ impl std::error::Error for SkillError {}
 
 /// Reads all skills below a folder: each of its folders that has a `SKILL.md`, ordered by name. Fails if any of them has a fault.
 ///
-/// Of each skill, all Markdown files are read, at most 1 MiB together. Other files are ignored, and symbolic links are refused.
+/// All Markdown files of a skill are read, at most 1 MiB in total. Other files are ignored, and symbolic links are refused.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -224,7 +224,7 @@ fn collect(
     Ok(())
 }
 
-/// Splits a file into its front matter, which keeps the lines of the file, and the text after it.
+/// Splits a file into its front matter, whose line numbers are the same as in the file, and the text after it.
 fn split(text: &str) -> Result<(String, &str), (u64, &'static str)> {
     let Some(rest) = text.strip_prefix("---\n") else {
         return Err((
@@ -296,10 +296,10 @@ impl FrontMatter {
     }
 }
 
-/// Returns the skills that a turn may use, in order: those whose tools the turn has, each visible, and whose environment variables
-/// `has_variable` finds. A skill that lacks one is hidden from the model, because it could not follow the skill.
+/// Returns the skills that a turn may use, in the order of `pins`: all required tools are visible to the turn, and for all environment variables
+/// `has_variable` returns true. Other skills are hidden from the model, because the model could not follow them.
 ///
-/// `pins` are those of [`EnablementStore::skills`](crate::store::EnablementStore::skills), so that each instance reads the version that it has
+/// `pins` is the result of [`EnablementStore::skills`](crate::store::EnablementStore::skills), so that each instance reads the version that it has
 /// pinned. For variables of the process, pass `|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())`.
 ///
 /// ```

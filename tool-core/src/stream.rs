@@ -44,7 +44,7 @@ impl<P: 'static, T: 'static> ToolStream<P, T> {
         Self(stream.map(Ok).boxed())
     }
 
-    /// Wraps a stream that an error ends.
+    /// Wraps a stream that can end with an error.
     pub fn try_new<E: Into<ToolError>>(
         stream: impl Stream<Item = Result<StreamItem<P, T>, E>> + Send + 'static,
     ) -> Self {
@@ -202,7 +202,7 @@ pub trait Tried: Sized {
 
 impl<T> Tried for T {}
 
-/// Returns a stream for a body that does not compile, so that rustc reports no further error.
+/// Returns a stream for a body that does not compile, so that rustc does not report further errors.
 #[doc(hidden)]
 pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {
     ToolStream(stream::empty().boxed())

@@ -1,10 +1,10 @@
 //! Test kit that checks every tool of a crate.
 //!
-//! One line in a crate of tools checks that all its linked tools keep their promises:
+//! One line in a crate of tools checks all its linked tools:
 //!
 //! ```no_run
 //! #[test]
-//! fn tools_keep_their_word() {
+//! fn tools_pass_the_test_kit() {
 //!     tool_core::assert_tools!();
 //! }
 //! # fn main() {}
@@ -38,7 +38,7 @@ pub use valid::valid_inputs;
 /// Number of inputs that are generated for each tool.
 const INPUTS: usize = 64;
 
-/// A promise that a tool breaks.
+/// A fault that the test kit has found in a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Name of the tool.
@@ -53,7 +53,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Checks that every linked tool keeps its promises; fails if none is linked. See [`testing`](crate::testing).
+/// Checks every linked tool with the test kit; fails if no tool is linked. See [`testing`](crate::testing).
 #[doc(alias("test kit", "fuzz"))]
 #[macro_export]
 macro_rules! assert_tools {
@@ -66,7 +66,7 @@ macro_rules! assert_tools {
 ///
 /// # Panics
 ///
-/// Panics if no tool is linked, or if a provider would refuse one.
+/// Panics if no tool is linked, or if a provider would refuse a schema.
 #[track_caller]
 pub fn assert_strict_all() {
     assert_kept(&linked(), &strict_violations);
@@ -225,7 +225,7 @@ pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
     found
 }
 
-/// Validates and decodes arguments, but runs nothing.
+/// Validates and decodes arguments, but does not run the tool.
 fn read(def: &ToolDef, text: &str) -> Result<(), String> {
     let admitted = def
         .admit(text, Repair::Off)

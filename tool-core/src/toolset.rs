@@ -42,7 +42,7 @@ pub(crate) use search_tools::open;
 #[doc(alias("toolkit", "toolbox", "tools"))]
 pub struct Toolset {
     shelf: Arc<Shelf>,
-    /// The hidden tools, and the tools that are not on the shelf; `None` if there are neither.
+    /// The hidden tools, and the tools that are not in the registry; `None` if there are neither.
     view: Option<Arc<View>>,
     repair: Repair,
     label: Option<Arc<str>>,

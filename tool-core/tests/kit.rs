@@ -42,11 +42,11 @@ enum Shape {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct Filter {
-    /// The language.
+    /// The language of the project.
     lang: Lang,
-    /// The tags.
+    /// The tags of the project.
     tags: Vec<String>,
-    /// A slug.
+    /// The slug of the project.
     #[schema(pattern = "^[a-z][a-z0-9-]{0,20}$")]
     slug: String,
     /// An even number.
@@ -61,22 +61,22 @@ struct Filter {
     example("Short", { "name": "a", "filter": { "lang": "rust", "tags": [], "slug": "a-1", "even": null, "once": [] }, "shape": { "kind": "circle", "radius": 2 }, "letter": "x" }),
 )]
 async fn everything(
-    /// A name.
+    /// The name to search for.
     #[arg(length = 1..=8)]
     name: String,
     /// The number of results.
     #[arg(default = 10, range = 1..=50)]
     limit: u32,
-    /// A letter.
+    /// The first letter of the results.
     letter: char,
     /// The time, as text.
     #[arg(format = "date-time")]
     when: Option<String>,
     /// A filter for the results.
     filter: Filter,
-    /// A shape.
+    /// The shape of the results.
     shape: Option<Shape>,
-    /// Three flags.
+    /// Three flags for this test.
     three: Option<[bool; 3]>,
     /// A large number.
     big: Option<u64>,

@@ -355,7 +355,7 @@ fn toolsets_by_name() {
     assert!(toolset![].is_empty());
 }
 
-/// Returns whether it has the key.
+/// Returns whether the key is set.
 #[tool]
 async fn maybe(#[secret("docs_api_key")] key: Option<SecretString>) -> bool {
     key.is_some()
@@ -418,7 +418,7 @@ async fn missing_host_required_secret_hides_the_tool() {
     assert!(error.to_string().contains("[secret-spec] the key is empty"));
 }
 
-// F6: an intersection of two sets of dialects holds only the dialects of both.
+// F6: an intersection of two sets of dialects contains only the dialects of both.
 #[test]
 fn sets_of_dialects_intersect() {
     let few = Dialects::only(Dialect::Mcp).with(Dialect::OpenAi);

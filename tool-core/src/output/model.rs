@@ -88,12 +88,12 @@ pub enum Part {
         media_type: String,
         /// The bytes, or their URL.
         source: Source,
-        /// A name to show.
+        /// The file name that a user sees.
         name: Option<String>,
     },
 }
 
-/// A [`Part`] as stores keep it. Version 0.1 and later versions read each other's parts.
+/// The form of a [`Part`] in stores. Version 0.1 and later versions read each other's parts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Kept<'a> {
@@ -180,7 +180,7 @@ pub(super) fn source_of(media_type: &str, url: String) -> Source {
     }
 }
 
-/// A [`Part`] as stores keep it, or as clients get it.
+/// A [`Part`] in the form of stores or in the form that clients receive.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Written {
@@ -305,10 +305,10 @@ impl Part {
     }
 }
 
-/// The text in place of a file that holds a secret.
+/// The text that replaces a file with a secret.
 pub const HOLDS_SECRET: &str = "[a file is left out here, it holds a secret]";
 
-/// Removes the files that hold a secret from the payload. Masking bytes within a file would make it a different file.
+/// Removes files that contain a secret from the payload. The bytes are not redacted within the file, because that would corrupt the file.
 pub(crate) fn without_secret_files(
     payload: Box<RawValue>,
     model: Option<&ModelOutput>,
@@ -331,7 +331,7 @@ pub(crate) fn without_secret_files(
 }
 
 impl Part {
-    /// Whether the bytes of a file hold a secret, decoded or as base64 text.
+    /// Whether the bytes of a file contain a secret, decoded or as base64 text.
     fn holds_secret(&self, redactor: &Redactor) -> bool {
         let Self::File {
             source: Source::Base64(data),
@@ -499,14 +499,14 @@ impl ModelOutput {
 }
 
 impl Redactor {
-    /// Masks the secrets in a model output. A file that holds a secret is replaced by a text that explains why it is missing.
+    /// Redacts the secrets in a model output. A file that contains a secret is replaced by a text that explains why the file is missing.
     pub fn model(&self, output: ModelOutput) -> ModelOutput {
         self.clean(output).into_inner()
     }
 }
 
 impl Mask for ModelOutput {
-    /// Masks secrets. A file that holds a secret is replaced by a text that explains why it is missing.
+    /// Redacts secrets. A file that contains a secret is replaced by a text that explains why the file is missing.
     fn masked(self, redactor: &Redactor) -> Self {
         Self(match self.0 {
             Content::Text(text) => Content::Text(redactor.own(text)),
@@ -514,7 +514,7 @@ impl Mask for ModelOutput {
             Content::Broken(text) => Content::Broken(redactor.own(text)),
             Content::Bounded(limit, files) => Content::Bounded(
                 limit,
-                // The text is a part of the payload's JSON, so it is masked as JSON.
+                // The text is a part of the payload's JSON, so it is redacted as JSON.
                 files.map(|named| {
                     Box::new(Named {
                         text: redactor.redact_json(&named.text).into_owned(),

@@ -13,7 +13,7 @@ use super::model::{Content, ModelOutput, Named, Part, Source};
 use crate::error::ToolError;
 use crate::json::quote;
 
-/// The state of this thread.
+/// Whether this thread is writing an output, and whether the output has files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Watch {
     /// The thread writes no output.
@@ -25,7 +25,7 @@ enum Watch {
 }
 
 thread_local! {
-    // The state is separate from the files: a `Cell` without a destructor costs a call a few instructions, a list that is dropped with its thread costs 200.
+    // The state is separate from the files: a `Cell` without a destructor costs a few instructions per call, but a list with a destructor costs 200 instructions.
     static WATCH: Cell<Watch> = const { Cell::new(Watch::Off) };
     static FILES: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
 }
@@ -94,7 +94,7 @@ pub(crate) fn model(
     }
 }
 
-/// Builds the model output of a payload with files: texts and files in their order if the payload holds nothing else, else the payload as
+/// Builds the model output of a payload with files: texts and files in their order if the payload contains nothing else, else the payload as
 /// JSON that names the files, followed by the files.
 fn shown(payload: &RawValue, files: Vec<Part>) -> ModelOutput {
     let (mut slots, mut at) = (Vec::new(), 0);
@@ -118,7 +118,7 @@ pub(crate) fn bounded(payload: &RawValue, files: Vec<Part>, limit: usize) -> Mod
     ))
 }
 
-/// Returns a text followed by files. Several files are numbered, because the text names them by their numbers.
+/// Returns a text followed by files. Several files are numbered, because the text refers to them by their numbers.
 pub(crate) fn behind(text: String, files: Vec<Part>) -> Vec<Part> {
     let several = files.len() > 1;
     let mut parts = vec![Part::text(text)];
@@ -243,7 +243,7 @@ enum Slot {
     File,
 }
 
-/// Splits a payload that holds only texts and files, in lists or not. Returns false for any other payload.
+/// Splits a payload that contains only texts and files, directly or in lists. Returns false for any other payload.
 fn slots_of(payload: &RawValue, files: &[Part], at: &mut usize, slots: &mut Vec<Slot>) -> bool {
     let text = payload.get();
     match text.as_bytes().first() {

@@ -18,13 +18,13 @@ mod place;
 
 use compound::{Compound, PRIVATE};
 
-/// Initial capacity if the caller knows none, as in `serde_json`.
+/// Initial capacity if the caller passes 0. `serde_json` starts with the same capacity.
 const ROOM: usize = 128;
 
-/// Error text for a float that is infinite or not a number. No other error has it.
+/// Error text for a float that is infinite or not a number. No other error has this text.
 const NOT_FINITE: &str = "a float that is infinite or not a number";
 
-/// Why an output cannot be written.
+/// Error of an output that cannot be written as JSON.
 #[derive(Debug)]
 pub(crate) enum Unwritten {
     /// A float at this JSON pointer is infinite or not a number.
@@ -43,7 +43,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(
     whole(out, written)
 }
 
-/// Returns the text if it was written to its end.
+/// Returns the text if it was written completely.
 fn whole(out: String, written: Result<(), Error>) -> Result<Box<RawValue>, Unwritten> {
     match written {
         Ok(()) => raw_value(out).map_err(Unwritten::Other),
@@ -89,7 +89,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Writes the output of `Display` as the inside of a JSON string.
+/// Writes the output of `Display` as the content of a JSON string, without quotes.
 struct Escaped<'a>(&'a mut String);
 
 impl fmt::Write for Escaped<'_> {

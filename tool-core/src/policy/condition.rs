@@ -9,9 +9,9 @@ use serde_json::{Number, Value};
 
 use super::glob::Glob;
 
-/// One test of one place in the arguments, named by a JSON pointer (RFC 6901; `""` is the whole document).
+/// One test of one value in the arguments, which a JSON pointer selects (RFC 6901; `""` is the complete document).
 ///
-/// A condition holds, does not hold, or fails. It fails if the place is absent (except for [`exists`](Place::exists)), if the value has a
+/// A condition is true, is false, or fails. It fails if the place is absent (except for [`exists`](Place::exists)), if the value has a
 /// different type, or if a number is too large to be compared exactly. An allow rule with a failed condition does not allow.
 ///
 /// ```
@@ -102,7 +102,7 @@ impl Place {
         self.asks(Test::Glob(glob.into()))
     }
 
-    /// The place exists (`true`) or does not exist (`false`). A null exists.
+    /// The place exists (`true`) or does not exist (`false`). A null value exists.
     pub fn exists(self, there: bool) -> Condition {
         self.asks(Test::Exists(there))
     }
@@ -360,7 +360,7 @@ struct File {
     len: Option<Length>,
 }
 
-/// Keeps an explicit null as a value.
+/// Deserializes an explicit null as a value, not as an absent key.
 fn stated<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }

@@ -7,7 +7,7 @@ use crate::context::{CallScope, ToolContext};
 use crate::decision::DecisionId;
 use crate::tool::ToolDef;
 
-/// A call that a policy judges.
+/// A call on which a policy decides.
 #[derive(Clone, Copy)]
 pub struct PolicyRequest<'a> {
     /// The tool that is called.

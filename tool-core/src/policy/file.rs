@@ -29,7 +29,7 @@ use crate::tool::ToolDef;
 ///             "tools": ["send_*"],
 ///             "when": [{ "pointer": "/to", "glob": "*@example.org" }],
 ///             "four_eyes": true,
-///             "reason": "leaves the house"
+///             "reason": "is sent outside of the company"
 ///         }]
 ///     }"#,
 /// )?;
@@ -162,7 +162,7 @@ impl PolicyFile {
         }
     }
 
-    /// Implements [`PolicyFile::unknown`]. `exists` returns whether there is a tool of a name.
+    /// Implements [`PolicyFile::unknown`]. `exists` returns whether a tool with a name exists.
     pub(crate) fn unknown_among(
         &self,
         tools: &[ToolDef],

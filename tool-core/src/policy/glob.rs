@@ -60,7 +60,7 @@ impl Glob {
     }
 }
 
-/// Walks both texts. On a mismatch it returns to the last `*` and lets that match one character more.
+/// Compares both texts from the start. On a mismatch, it returns to the last `*` and matches one more character with it.
 fn fits(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
     let mut last_star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    // M14: `covers` is true only if the wide pattern surely matches every name of the narrow one.
+    // M14: `covers` is true only if the wide pattern is certain to match every name of the narrow pattern.
     #[test]
     fn covers_is_true_only_if_every_name_matches() {
         for (wide, narrow, covers) in [

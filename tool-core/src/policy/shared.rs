@@ -15,7 +15,7 @@ use crate::sync::{Edition, Versioned};
 
 /// Number of policy versions whose decisions can still be explained.
 const REMEMBERED: usize = 32;
-/// Maximum number of differences that a shadow policy keeps.
+/// Maximum number of differences that are recorded for a shadow policy.
 const MOST_DIFFERENCES: usize = 256;
 
 /// The policy in force. Clones are cheap and share one state.
@@ -93,15 +93,15 @@ struct Seen {
 pub struct ShadowReport {
     /// Version of the shadow policy.
     pub policy: Arc<str>,
-    /// Number of calls that it has judged.
+    /// Number of calls that the shadow policy has evaluated.
     pub judged: u64,
-    /// Number of calls that it would have judged differently.
+    /// Number of calls on which the shadow policy would have decided differently.
     pub differed: u64,
     /// The most recent differences (at most 256), oldest first.
     pub differences: Vec<Difference>,
 }
 
-/// A call that the shadow policy would have judged differently.
+/// A call on which the shadow policy would have decided differently.
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// Name of the called tool.
@@ -123,7 +123,7 @@ impl State {
         self.kills.hold(tool, tenant)
     }
 
-    /// Decides about a call by the kill switches, then by the policy, and lets the shadow policy judge it as well.
+    /// Decides about a call by the kill switches, then by the policy. The shadow policy is evaluated as well.
     pub(crate) fn decide(
         &self,
         candidates: Option<&Candidates>,
@@ -221,7 +221,7 @@ impl SharedPolicy {
         self.0.state.read()
     }
 
-    /// The number of the edition in force. It grows with each change, including changes of kill switches.
+    /// The number of the edition in force. It increases with each change, including changes of kill switches.
     pub(crate) fn edition(&self) -> u64 {
         self.0.state.number()
     }
@@ -361,7 +361,7 @@ impl SharedPolicy {
         }
     }
 
-    /// Explains a decision by its id from an audit row. It knows the last 32 policies that were in force or in shadow mode; returns
+    /// Explains a decision by its id from an audit row. The last 32 policies that were in force or in shadow mode are searched; returns
     /// `None` for older ones, and for a text that is not a decision id.
     pub fn explain(&self, id: &str) -> Option<String> {
         let id: DecisionId = id.parse().ok()?;

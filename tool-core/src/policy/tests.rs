@@ -351,7 +351,7 @@ fn shadow_policy_decides_nothing() {
     assert!(shared.end_shadow().is_none());
 }
 
-// M14: a kill switch for one tenant or for all reaches new calls and running calls that wait for it.
+// M14: a kill switch for one tenant or for all tenants refuses new calls and completes the futures of `killed`.
 #[tokio::test]
 async fn a_switch_reaches_pending_and_running_calls() {
     let registry = registry();

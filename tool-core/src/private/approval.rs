@@ -56,8 +56,8 @@ impl<E: Into<ToolError>> Answer for Result<bool, E> {
     }
 }
 
-/// `PredicateOf::<T, _>::of(path).picked()`: marks a fn by whether it is a predicate. If a bound required [`FnOnce`], rustc would report a fn with other
-/// parameters by its own message, so the mark has the bound.
+/// `PredicateOf::<T, _>::of(path).picked()`: returns [`Fits`] for a predicate, else [`FitsNot`], which lacks [`Predicate`]. A bound that requires [`FnOnce`]
+/// would not be enough: rustc would report a fn with other parameters in its own words and not with the message of [`Predicate`].
 pub struct PredicateOf<T, F>(F, PhantomData<fn() -> T>);
 
 impl<T, F> PredicateOf<T, F> {
@@ -71,7 +71,7 @@ impl<T, F> PredicateOf<T, F>
 where
     F: for<'a, 'b> Asks<&'a T, &'b ToolContext>,
 {
-    /// Marks the fn as a predicate.
+    /// Wraps the fn as a predicate.
     pub fn picked(self) -> Fits<F> {
         Fits(self.0)
     }
@@ -79,7 +79,7 @@ where
 
 /// Fallback for a fn that is not a predicate.
 pub trait NoPredicate<F> {
-    /// Marks the fn as not a predicate.
+    /// Wraps the fn as not a predicate.
     fn picked(self) -> FitsNot<F>;
 }
 

@@ -1,7 +1,7 @@
 //! Detection of types that contain each other: the macros find them by name, and the types confirm it here.
 //!
-//! A derive writes an impl of [`Holds`] for each type that a field names. When a later derive finds a path of names that leads back to its own type, it checks
-//! that path here. If a name on the path means a different type, the check reports no circle.
+//! A derive writes an impl of [`Holds`] for the type of each field. When a later derive finds a path of type names that leads back to its own type, it checks
+//! that path here. If a name on the path means a different type, the check does not report a cycle.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use tool_schema::__private0::REPORTED;
 
 use crate::schema::{Schema, StrictSchema};
 
-/// A step of a path: to the named type with this number, followed by the path `Rest`.
+/// A step of a path: to the field type with this number, followed by the path `Rest`.
 pub struct Step<const NUMBER: usize, Rest>(PhantomData<fn() -> Rest>);
 
 /// The end of a path.

@@ -22,7 +22,7 @@ pub fn text<T: HasSpec, const TOTAL: usize>(dialect: Dialect) -> Lowered {
     Render::<T, TOTAL>::LOWERED[dialect.index()]
 }
 
-/// Returns the package, or the crate's name if cargo does not build it.
+/// Returns the package, or the name of the crate if cargo does not build the crate.
 pub const fn krate(package: Option<&'static str>, module: &'static str) -> &'static str {
     if let Some(package) = package {
         return package;

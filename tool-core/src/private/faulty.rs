@@ -1,4 +1,4 @@
-//! A substitute for a tool whose header or attribute has an error, so that uses of the tool add no errors.
+//! A substitute for a tool whose signature or attribute has an error, so that uses of the tool do not cause further errors.
 
 use std::future::Future;
 
@@ -11,7 +11,7 @@ use crate::schema::dialect::{Dialects, Hints};
 use crate::schema::{Kind, Schema, Text};
 use crate::tool::{StaticDef, ToolDef};
 
-/// The spec of the substitute: no name, so that it clashes with no other tool, and no provider, so that it counts towards no limit.
+/// The spec of the substitute. It has no name, which prevents name conflicts, and no provider, which excludes it from the limits of providers.
 pub static FAULTY_SPEC: Spec = Spec {
     name: "",
     title: None,

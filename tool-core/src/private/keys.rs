@@ -14,10 +14,10 @@ use crate::schema::rules::Rule;
 /// A type that cannot be a key in JSON. The derive implements it for records.
 pub trait UnwritableKey {}
 
-/// A map with such keys, or a type that holds one.
+/// A map with such keys, or a type that contains such a map.
 pub trait UnwritableMap {}
 
-/// A map whose values hold such a map, or a pair whose second part does.
+/// A map whose values contain an unwritable map, or a pair whose second item contains one.
 pub trait UnwritableValue {}
 
 macro_rules! all {
@@ -49,7 +49,7 @@ all! { UnwritableMap: [K: UnwritableKey, V, S] indexmap::IndexMap<K, V, S> }
 #[cfg(feature = "indexmap")]
 all! { UnwritableValue: [K, V: UnwritableMap, S] indexmap::IndexMap<K, V, S> }
 
-/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type holds an `UnwritableMap`.
+/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type contains an `UnwritableMap`.
 pub struct WrittenMap<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
@@ -57,7 +57,7 @@ impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
     pub const UNWRITABLE: bool = true;
 }
 
-/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type holds an `UnwritableValue`.
+/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type contains an `UnwritableValue`.
 pub struct WrittenValue<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableValue + ?Sized> WrittenValue<T> {

@@ -153,7 +153,7 @@ pub fn write_record<T: Record<List: WriteList>, S: Serializer>(
     to.end()
 }
 
-/// Implements `Serialize` for a [`Record`] that holds all arguments in one field.
+/// Implements `Serialize` for a [`Record`] with all arguments in one field.
 pub fn write_transparent<T: Record<List: WriteList>, S: Serializer>(
     record: &T,
     to: S,

@@ -1,4 +1,4 @@
-//! Detection of traits by method resolution: the inherent method applies if its bound holds, else the method of a fallback trait.
+//! Detection of traits by method resolution: the inherent method applies if its bound is satisfied, else the method of a fallback trait.
 //!
 //! This works only for concrete types, as in the expansion of a macro: `{ use probe::*; OutputSchema::<Hits>::NEW.get() }`.
 
@@ -119,7 +119,7 @@ impl<T: ?Sized> WholeView for ModelView<'_, T> {
 pub struct Arguments<'a, T: ?Sized>(pub &'a T);
 
 impl<T: Serialize + ?Sized> Arguments<'_, T> {
-    /// Returns the JSON text.
+    /// Returns the JSON text of the input.
     pub fn get(&self) -> Option<String> {
         serde_json::to_string(self.0).ok()
     }

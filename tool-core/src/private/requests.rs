@@ -7,7 +7,7 @@ use crate::store::{ApprovalRow, Message};
 use crate::tool::ToolDef;
 use crate::{toolset, turn};
 
-/// Returns the row of a token of this host, if the token matches the row.
+/// Returns the approval row of a token that this host has issued. Fails if the token does not match the row.
 pub async fn approval_row(
     approvals: &Approvals,
     token: &str,
@@ -25,7 +25,7 @@ pub fn may_be_non_strict(def: &ToolDef) -> bool {
     def.may_be_non_strict()
 }
 
-/// Returns why a provider would refuse these tools in one request. Empty if the tools fit.
+/// Returns the reasons for which a provider would refuse these tools in one request. The list is empty if the tools fit.
 pub fn request_faults<'a>(
     tools: impl Iterator<Item = &'a ToolDef>,
     dialect: Dialect,

@@ -1,7 +1,7 @@
-//! The type of values in which secrets are masked.
+//! The type of values whose secrets are redacted.
 //!
-//! Every output of a call is held in a [`Clean`]: the fields of `CallResult`, and through them the data that threads and the ledger store. Only
-//! [`Redactor::clean`] creates a `Clean` from other values, so that no text can leave a call unmasked.
+//! Every output of a call is stored in a [`Clean`]: the fields of `CallResult`, and through them the data that threads and the ledger store. Only
+//! [`Redactor::clean`] creates a `Clean` from other values, so that no text can leave a call unredacted.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use super::Redactor;
 use crate::args::{Issue, RepairNote};
 use crate::need::VariableNeed;
 
-/// Masks the secrets that a redactor knows in every text of a value.
+/// A value with texts in which a redactor can redact secrets.
 pub(crate) trait Mask: Sized {
-    /// Returns the value with its secrets masked. Implementations name every field, so that a new one cannot be forgotten.
+    /// Returns the value with redacted secrets. Implementations destructure every field, so that a new field does not compile until it is redacted.
     fn masked(self, redactor: &Redactor) -> Self;
 }
 
-/// A value in which a redactor has masked secrets.
+/// A value in which a redactor has redacted the secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct Clean<T>(T);
 
@@ -30,14 +30,14 @@ impl<T> Clean<T> {
         self.0
     }
 
-    /// Rearranges the value. The closure must not add text in which secrets are not masked.
+    /// Rearranges the value. The closure must not add text that is not redacted.
     pub(crate) fn map<U>(self, rearrange: impl FnOnce(T) -> U) -> Clean<U> {
         Clean(rearrange(self.0))
     }
 }
 
 impl Redactor {
-    /// Masks every secret in a value.
+    /// Redacts every secret in a value.
     pub(crate) fn clean<T: Mask>(&self, value: T) -> Clean<T> {
         Clean(if self.is_empty() {
             value
@@ -46,14 +46,14 @@ impl Redactor {
         })
     }
 
-    /// Masks a text in place.
+    /// Redacts a text in place.
     pub(crate) fn replace(&self, text: &mut String) {
         if let Cow::Owned(masked) = self.redact(text) {
             *text = masked;
         }
     }
 
-    /// Masks a text in place.
+    /// Redacts a text in place.
     pub(crate) fn replace_cow(&self, text: &mut Cow<'static, str>) {
         if let Cow::Owned(masked) = self.redact(text) {
             *text = Cow::Owned(masked);

@@ -4,7 +4,7 @@ use super::escape::Escape;
 
 /// Maximum number of digits that are read. Encoders pad with a few zeros at most.
 const DIGITS: usize = 8;
-/// Maximum number of times that a text is encoded: `&amp;amp;lt;` is encoded three times.
+/// Maximum number of nested encodings that are decoded: `&amp;amp;lt;` is encoded three times.
 const DEPTH: usize = 3;
 
 /// Reads the references that may begin at `at`, the position of a `&`.

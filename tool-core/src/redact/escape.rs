@@ -2,7 +2,7 @@
 
 use super::entity;
 
-/// Maximum number of times that a text is percent-encoded.
+/// Maximum number of nested percent-encodings that are decoded.
 const DEPTH: usize = 3;
 
 /// A way to decode the text at a position.
@@ -121,7 +121,7 @@ fn backslash(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// Decodes `\303`, and `\0` alone.
+/// Decodes an octal escape: `\0`, or `\` and three digits such as `\303`.
 fn octal(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     if rest.first() == Some(&b'0') {
         each(Escape::byte(0, at + 1));
@@ -190,7 +190,7 @@ fn unicode(digits: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// Returns the position after the white space at `at`, escaped as in strings or not. Skips at most [`BLANKS`].
+/// Returns the position after the white space at `at`, which may be escaped. Skips at most [`BLANKS`].
 pub(super) fn blanks(text: &[u8], mut at: usize) -> usize {
     for _ in 0..BLANKS {
         at = match &text[at..] {
@@ -205,7 +205,7 @@ pub(super) fn blanks(text: &[u8], mut at: usize) -> usize {
 /// Maximum number of white space characters that are skipped between two parts of a secret. In most cases, this is the indentation of a line.
 pub(super) const BLANKS: usize = 64;
 
-/// Returns the position after a line break at `at`, escaped as in strings or not, and the indentation of the next line.
+/// Returns the position after a line break at `at`, which may be escaped, and after the indentation of the next line.
 pub(super) fn line_break(text: &[u8], at: usize) -> Option<usize> {
     matches!(
         &text[at..],

@@ -87,7 +87,7 @@ pub(super) fn of(secret: &[u8]) -> Vec<Form> {
     forms
 }
 
-/// Returns the beginnings of lists of the bytes.
+/// Returns the first two bytes as the beginning of a list, in every notation.
 pub(super) fn lists(secret: &[u8]) -> Vec<Vec<u8>> {
     let [first, second, ..] = secret else {
         return Vec::new();

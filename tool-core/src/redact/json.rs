@@ -1,21 +1,21 @@
-//! Masking of secrets in JSON text, which stays valid JSON.
+//! Redaction of secrets in JSON text, which stays valid JSON.
 //!
-//! Strings are decoded before the search, so a secret in JSON within JSON is found too. A number that holds a secret is replaced by the mask, as a string. A
-//! secret that spans several values, such as a key file that is JSON itself, is not found this way: the smallest value that encloses it is replaced by the
-//! mask.
+//! Strings are decoded before the search, so a secret in JSON within JSON is found too. A number that contains a secret is replaced by the placeholder, as a
+//! string. A secret that spans several values, such as a key file that is JSON itself, is not found this way: the smallest value that encloses it is replaced by
+//! the placeholder.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Redactor;
 
-/// Maximum number of secrets spanning several values that are masked one by one.
+/// Maximum number of secrets spanning several values that are redacted one by one.
 const ROUNDS: u32 = 16;
 
 impl Redactor {
-    /// Masks every secret in JSON text, which stays valid JSON. Borrows the text if it has no secrets.
+    /// Redacts every secret in JSON text, which stays valid JSON. Borrows the text if it contains no secrets.
     ///
-    /// Text that is not JSON is masked like any other text.
+    /// Text that is not JSON is redacted like any other text.
     pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
         if self.0.is_none() || !may_nest(json) && self.first(json).is_none() {
             return Cow::Borrowed(json);
@@ -29,7 +29,7 @@ impl Redactor {
                 return Cow::Owned(self.redact(&text).into_owned());
             };
             let mut changed = text.into_owned();
-            // Each round reads the whole text. With so many secrets, the whole text is masked.
+            // Each round reads the whole text. After the last round, the placeholder replaces the whole text.
             let value = if round < ROUNDS {
                 value
             } else {
@@ -41,7 +41,7 @@ impl Redactor {
         text
     }
 
-    /// Returns the first secret in a text, and its mask.
+    /// Returns the first secret in a text, and its placeholder.
     fn first(&self, text: &str) -> Option<(Range<usize>, String)> {
         let known = self.0.as_ref()?;
         let span = known
@@ -53,7 +53,7 @@ impl Redactor {
         Some((span.range, known.masks[span.secret].clone()))
     }
 
-    /// Masks secrets in each string and number separately.
+    /// Redacts secrets in each string and number separately.
     fn leaves<'a>(&self, json: &'a str) -> Cow<'a, str> {
         let mut changed = String::new();
         let mut done = 0;

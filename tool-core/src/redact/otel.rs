@@ -1,4 +1,4 @@
-//! Span exporter that masks secrets.
+//! Span exporter that redacts secrets.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
 use super::{Redactor, SharedRedactor};
 
-/// A span exporter that masks secrets before it passes spans to another exporter: in names, statuses, and the keys and values of attributes,
+/// A span exporter that redacts secrets before it passes spans to another exporter: in names, statuses, and the keys and values of attributes,
 /// of the span, its events and its links.
 ///
-/// Without it, everything that the host's own code and its dependencies record in a span is exported unmasked. The spans of this crate
-/// hold neither arguments nor results unless a host asks for them.
+/// Without it, everything that the host's own code and its dependencies record in a span is exported unredacted. The spans of this crate
+/// contain neither arguments nor results unless a host requests them.
 ///
 /// ```
 /// use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
@@ -35,7 +35,7 @@ pub struct RedactingExporter<E> {
 }
 
 impl<E> RedactingExporter<E> {
-    /// Creates an exporter that masks spans and passes them to `inner`.
+    /// Creates an exporter that redacts spans and passes them to `inner`.
     pub fn new(inner: E, shared: SharedRedactor) -> Self {
         Self { inner, shared }
     }

@@ -33,7 +33,7 @@ pub(super) struct Scanner {
     starts: [bool; 256],
     /// Whether a form begins with these two bytes, a bit for each pair.
     pairs: Vec<u64>,
-    /// Whether this byte may precede a base64 form and hold bits of the secret.
+    /// Whether this byte may precede a base64 form and contain bits of the secret.
     leads: [bool; 256],
     /// Whether a `+` may encode a space.
     pub(super) plus: bool,
@@ -47,10 +47,10 @@ struct End {
     tail: Option<Bits>,
 }
 
-/// A range of text that has to be masked.
+/// A range of text that has to be redacted.
 pub(super) struct Span {
     pub(super) range: Range<usize>,
-    /// Index of the secret whose mask replaces the range.
+    /// Index of the secret whose placeholder replaces the range.
     pub(super) secret: usize,
 }
 
@@ -211,7 +211,7 @@ impl Scanner {
         }
     }
 
-    /// Returns the range to mask, including adjacent characters that hold bits of the secret.
+    /// Returns the range to redact, including adjacent characters that contain bits of the secret.
     fn span(&self, text: &[u8], at: usize, end: usize, which: u32) -> Span {
         let known = &self.ends[which as usize];
         let beside = |bits: Option<Bits>, byte: Option<&u8>| match (bits, byte) {
@@ -289,7 +289,7 @@ impl Scanner {
     }
 }
 
-/// Returns the word and the bit for two bytes.
+/// Returns the index in `pairs` and the bit for two bytes.
 fn pair(first: u8, second: u8) -> (usize, u64) {
     let index = usize::from(first) << 8 | usize::from(second);
     (index / 64, 1 << (index % 64))

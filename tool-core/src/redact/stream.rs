@@ -2,7 +2,7 @@
 
 use super::{Redactor, into_text};
 
-/// Masks secrets in text that arrives in pieces, even if a secret is split over two pieces.
+/// Redacts secrets in text that arrives in pieces, even if a secret is split over two pieces.
 ///
 /// Every `push` returns the text that is settled: all but the end that could be part of a secret if more text follows. That end
 /// is never longer than the longest spelling of a secret, with the white space that may be between its parts. `finish` returns the rest.
@@ -22,7 +22,7 @@ use super::{Redactor, into_text};
 #[derive(Debug)]
 pub struct StreamRedactor {
     redactor: Redactor,
-    /// The text that is held back. `Debug` never prints it, because a part of a secret is secret, too.
+    /// The text that is not settled yet. `Debug` never prints it, because a part of a secret is confidential, too.
     held: Held,
 }
 
@@ -68,7 +68,7 @@ impl StreamRedactor {
         self.redactor.advance(&held, true).0.into_owned()
     }
 
-    /// Changes the secrets to search for from here on, also in the text that is held back.
+    /// Replaces the secrets to search for, also in the text that is not settled yet.
     pub(super) fn know(&mut self, redactor: Redactor) {
         self.redactor = redactor;
     }

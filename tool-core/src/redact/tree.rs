@@ -7,7 +7,7 @@ pub(super) struct Tree(Vec<Node>);
 pub(super) struct Node {
     /// Byte and node of each child, sorted by byte.
     edges: Vec<(u8, u32)>,
-    /// The number of a sequence that is complete here.
+    /// The number of the sequence that ends at this node.
     pub(super) end: Option<u32>,
     /// Whether the node is within base64 or hex, which may continue on the next line.
     wraps: bool,
@@ -28,7 +28,7 @@ impl Tree {
         self.0[node].end
     }
 
-    /// Whether a sequence may continue on the next line here.
+    /// Whether a sequence may continue on the next line after this node.
     pub(super) fn wraps(&self, node: usize) -> bool {
         self.0[node].wraps && !self.is_leaf(node)
     }

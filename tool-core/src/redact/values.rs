@@ -8,7 +8,7 @@ use super::Redactor;
 use crate::args::Issue;
 
 impl Redactor {
-    /// Masks the secrets in a payload. Returns it unchanged if it has none.
+    /// Redacts the secrets in a payload. Returns the payload unchanged if it contains no secrets.
     ///
     /// ```
     /// use tool_core::SecretString;
@@ -23,11 +23,11 @@ impl Redactor {
         let Cow::Owned(masked) = self.redact_json(payload.get()) else {
             return payload;
         };
-        // Masks are JSON strings, so this does not fail. If it ever does, the payload is replaced by `null`.
+        // Placeholders are JSON strings, so this does not fail. If it ever does, the payload is replaced by `null`.
         RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
 
-    /// Masks the secrets in a progress value.
+    /// Redacts the secrets in a progress value.
     pub fn progress(&self, progress: Box<RawValue>) -> Box<RawValue> {
         self.payload(progress)
     }
@@ -35,7 +35,7 @@ impl Redactor {
     /// Returns the issues of a text that does not fit a schema, without secrets.
     ///
     /// An issue quotes a part of the text, and the redactor does not find a part of a secret. For a text with secrets, this therefore returns the issues that
-    /// `again` finds in the masked text.
+    /// `again` finds in the redacted text.
     pub(crate) fn issues(
         &self,
         text: &str,
@@ -49,7 +49,7 @@ impl Redactor {
         if !again.is_empty() {
             return again;
         }
-        // The mask fits the schema, but the secret does not.
+        // The placeholder fits the schema, but the secret does not.
         vec![Issue {
             pointer: String::new(),
             expected: "a value that fits the schema".to_owned(),
@@ -57,7 +57,7 @@ impl Redactor {
         }]
     }
 
-    /// Masks the secrets in a text. Returns it unchanged if it has none.
+    /// Redacts the secrets in a text. Returns the text unchanged if it contains no secrets.
     pub(crate) fn own(&self, text: String) -> String {
         match self.redact(&text) {
             Cow::Borrowed(_) => text,

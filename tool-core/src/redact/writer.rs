@@ -1,10 +1,10 @@
-//! Writer that masks secrets.
+//! Writer that redacts secrets.
 
 use std::io::{self, Write};
 
 use super::{SharedRedactor, StreamRedactor};
 
-/// A writer that masks secrets before it passes text to another writer, even if a secret is split over two writes.
+/// A writer that redacts secrets before it passes text to another writer, even if a secret is split over two writes.
 ///
 /// The end of the written text is held back if it may be the beginning of a secret. [`flush`](Write::flush) does not write it;
 /// [`finish`](RedactingWriter::finish) and dropping do.
@@ -31,7 +31,7 @@ pub struct RedactingWriter<W: Write> {
 }
 
 impl<W: Write> RedactingWriter<W> {
-    /// Writes into `inner`, with the secrets masked that `shared` knows at the time.
+    /// Writes into `inner`, and redacts the secrets that `shared` knows at the time of each write.
     pub fn new(inner: W, shared: SharedRedactor) -> Self {
         let stream = shared.current().stream();
         Self {

@@ -5,7 +5,7 @@ use crate::tool::ToolDef;
 
 use super::{Registry, RegistryBuilder, RegistryError};
 
-/// Why a program could not start.
+/// Error of starting a program with [`RegistryBuilder::boot`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BootError {
@@ -59,7 +59,7 @@ impl RegistryBuilder {
 
     /// Does the same as [`boot`](Self::boot) with a store of enablement, and returns a report of the names that the sync has added, changed,
     /// removed and renamed, and of the enablement rows that were removed with a tool or moved to its new name. Removed rows are also
-    /// logged as a warning, because nobody sees the tool any more until it is enabled again.
+    /// logged as a warning, because no turn sees the tool until it is enabled again.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -131,7 +131,7 @@ impl RegistryBuilder {
 }
 
 impl Registry {
-    /// Returns the entries of all tools for a [`Catalogue`], for programs that bring the catalogue up to date themselves. The time of the sync is now.
+    /// Returns the entries of all tools for a [`Catalogue`], for programs that bring the catalogue up to date themselves. `synced_at` is the current time.
     pub fn catalogue_entries(&self) -> Vec<CatalogueEntry> {
         let now = Timestamp::now();
         let entries = self.tools().iter().map(|def| {

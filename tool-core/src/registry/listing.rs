@@ -1,4 +1,4 @@
-//! The definitions of all tools of a shelf, as one text.
+//! The definitions of all tools of a registry, as one text.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use super::Shelf;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
 
-/// The text in one dialect, cached from the second request on: a host that lists once caches nothing.
+/// The text in one dialect, cached from the second request on, because a host that requests it once does not need a cache.
 #[derive(Default)]
 pub(super) struct Listing {
     asked: AtomicBool,

@@ -1,4 +1,4 @@
-//! The capacity that a shelf keeps for outputs.
+//! Tests of the capacity that a registry reserves for outputs.
 
 use serde_json::{Value, json};
 

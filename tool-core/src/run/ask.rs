@@ -1,4 +1,4 @@
-//! Checks the approval of a judged call: run it now, ask a person, or wait.
+//! Check of a call's approval: run the call now, ask a person, or wait.
 
 use super::judge::Judgement;
 use super::{Before, Prepared, close_approved};
@@ -14,8 +14,8 @@ use crate::store::{
     Scope, StoreError, Timestamp, Verdict,
 };
 
-/// Evidence that a person has approved a call and that the approval is used up. Either this run used it, or an earlier run did; then only the ledger knows
-/// whether that run has begun. Only this file creates this type.
+/// Evidence that a person has approved a call and that the approval is used up. Either this run used it, or an earlier run did; in the second case, only the
+/// ledger records whether the earlier run has begun. Only this file creates this type.
 #[derive(Debug)]
 pub(crate) struct Approved {
     id: String,

@@ -96,7 +96,7 @@ pub(super) async fn runs<P: Pause>(
         }
         let body = match begin(prepared.tool(), prepared.arguments(), cx.clone()) {
             Ok(job) => Body::new(job),
-            // A typed call may hold arguments that its JSON text cannot restore.
+            // A typed call may contain arguments that its JSON text cannot restore.
             Err(_) => return Ok((running, ran)),
         };
         let permit;

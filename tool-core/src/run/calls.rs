@@ -70,7 +70,7 @@ impl Toolset {
         ))
     }
 
-    /// Makes a typed call, which passes the same gate as a call of a model.
+    /// Makes a typed call, which passes the same checks as a call of a model.
     pub fn invoke<T: Tool>(
         &self,
         input: T,

@@ -22,7 +22,7 @@ use crate::store::{
     Intent, StoreError, Timestamp,
 };
 
-/// Proof that this process holds the row of a call. Only this file creates it, and only after the ledger has written the row.
+/// Proof that this process has the lease on the row of a call. Only this file creates it, and only after the ledger has written the row.
 pub(super) struct Claim {
     ledger: Ledger,
     key: CallKey,
@@ -138,7 +138,7 @@ async fn own_row(
 fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> bool {
     let intent = &row.intent;
     if intent.identity.is_earlier() {
-        // The key of a version without call identities holds the call's id and no conversation, and its row names no agent.
+        // A key that a version without call identities made contains the call's id and not the conversation, and its row has no agent.
         return intent.thread.as_deref() == cx.conversation()
             && (gated.is_of_turn() || intent.principal == cx.principal());
     }
@@ -160,7 +160,7 @@ pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Bef
     };
     let intent = &row.intent;
     let ran_with = &intent.arguments_hash;
-    // The row of a refused call may hold the hash of the arguments as the model wrote them.
+    // The row of a refused call may contain the hash of the arguments as the model wrote them.
     let is_same = *ran_with == arguments_hash(prepared)
         || *ran_with == hash_of(&scope.call.arguments)
         || match gate.approvals() {

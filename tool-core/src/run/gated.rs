@@ -50,7 +50,7 @@ pub(super) struct Typed {
     pub(super) output: TypedOutput,
 }
 
-/// Runs a call or refuses it. A call that a person approved with edited arguments is judged again from the start.
+/// Runs a call or refuses it. A call that a person approved with edited arguments passes all checks again from the start.
 pub(super) async fn call(
     gate: &Gate,
     toolset: &Toolset,
@@ -177,8 +177,8 @@ async fn asked(
     Ok(landed.into_result())
 }
 
-/// Records, runs and lands a call in a task of its own, so that a dropped caller cannot interrupt these steps. Dropping the caller ends the body at its next
-/// await.
+/// Records, runs and completes a call in a task of its own, so that a dropped caller cannot interrupt these steps. Dropping the caller ends the body at its
+/// next await.
 ///
 /// The caller polls the task once: if neither the store nor the body waits, no task is spawned. Without a runtime, the caller's
 /// task does the work.

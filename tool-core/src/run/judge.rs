@@ -1,4 +1,4 @@
-//! Judgement of a call by the policy and by the tool's own `approval`, and the last check of the rules before its body.
+//! The verdict of the policy and of the tool's own `approval` on a call, and the last check of the rules before its body.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Judgement {
     }
 }
 
-/// Judges a call: first by the policy, then by the tool's own `approval`. A predicate that fails or panics counts as a request for approval.
+/// Decides on a call: first by the policy, then by the tool's own `approval`. A predicate that fails or panics counts as a request for approval.
 ///
 /// `by_effect` is whether a destructive tool with [`Approval::ByEffect`] needs an approval: only a host's gate can ask a person.
 #[inline]

@@ -169,7 +169,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
     }
     let identity = match gated {
         Some(gated) => Ok(gated.identity().clone()),
-        // A call with a wrong identity is recorded under a fresh one.
+        // A call with an invalid identity is recorded under a new identity.
         None => CallId::alone(cx.own_workspace()),
     };
     let Ok(identity) = identity else {

@@ -1,4 +1,4 @@
-//! Calls of the two tools of a search: the call inside a `call_tool` runs in its place.
+//! Calls of `search_tools` and `call_tool`: the call that is the argument of `call_tool` runs in its place.
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;

@@ -2,7 +2,7 @@
 //!
 //! The file of each state holds its only constructor, which takes the previous state. The fields are private to the file, so no state
 //! can be created, skipped or repeated elsewhere in this crate; `tests/tests/programs/patches.rs` proves that with patches that try. A
-//! call that ends early is a [`Left`], which lands through the same code.
+//! call that ends early is a [`Left`], which becomes [`Landed`] through the same code.
 //!
 //! Each state is generic over the type that holds the call: [`Prepared`] if the host has no gate, [`Flight`] if it has one. The parts of
 //! the gate are read once, when the tool is found ([`Parts`]).

@@ -1,7 +1,7 @@
 //! Telemetry of a call through `tracing`: one span, one metric, and log events for its start and end.
 //!
 //! The span and its attributes follow the OpenTelemetry conventions for generative AI. Attributes that these do not define (decision, policy,
-//! approval) start with `tool_core.`. Arguments and results are left out unless a gate asks for them.
+//! approval) start with `tool_core.`. Arguments and results are left out unless a gate enables them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -127,7 +127,7 @@ pub(super) fn decided(span: &CallSpan, verdicts: &Verdicts) {
     }
 }
 
-/// Records the arguments as the tool reads them. Called only if a gate asks for them.
+/// Records the arguments as the tool reads them. Called only if a gate enables this.
 #[cfg(feature = "host")]
 pub(super) fn arguments(span: &CallSpan, arguments: &str, cx: &ToolContext) {
     if span.0.is_some() {
@@ -136,7 +136,7 @@ pub(super) fn arguments(span: &CallSpan, arguments: &str, cx: &ToolContext) {
     }
 }
 
-/// Records the result, which is already redacted. Called only if a gate asks for it.
+/// Records the result, which is already redacted. Called only if a gate enables this.
 #[cfg(feature = "host")]
 pub(super) fn result(span: &CallSpan, output: &str) {
     span.record("gen_ai.tool.call.result", output);

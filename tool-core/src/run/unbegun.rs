@@ -17,7 +17,7 @@ use crate::tool::ToolDef;
 /// Closes the key of a call that its used approval could still begin: the process that used the approval has not begun the call, or the call has released its
 /// claim. The row records that there was no effect, and returns `result` whenever the call is dispatched again.
 ///
-/// If the call that made this one is refused, `unbegun` holds the nested calls that the refusal has found. Fails with `Conflict` if the call begins
+/// If the call that made this one is refused, `unbegun` contains the nested calls that the refusal has found. Fails with `Conflict` if the call begins
 /// at this moment, or has begun since they were looked up.
 pub(crate) async fn close_approved(
     gate: &Gate,
@@ -55,8 +55,8 @@ pub(crate) async fn close_approved(
     close(gate, ledger, intent, result).await
 }
 
-/// Closes the key of a call that is refused with `result`. The ledger may have been asked to begin the call by a different run of its message that has lost the
-/// thread, or by the token of an approval. It must not begin the call after the model has read that the call was not run.
+/// Closes the key of a call that is refused with `result`. A different run of its message, which has lost the thread, or the token of an approval may still
+/// request the ledger to begin the call. The ledger must not begin the call after the model has read that the call was not run.
 ///
 /// `cx` is the context of the call. Fails, and leaves the call open, if the call begins at this moment, or if the ledger fails or does not answer
 /// before the deadline.

@@ -14,12 +14,12 @@ use crate::toolset::Toolset;
 
 /// The right to call the tools named in `T`, as a host value: `uses: &Uses<(send_mail, search_docs)>`.
 ///
-/// The nested tools are part of the tool's type: it can call no other tool, and its effect includes theirs. Every nested call passes the
+/// The nested tools are part of the tool's type: it cannot call other tools, and its effect includes their effects. Every nested call passes the
 /// same gate as a call of the model, with its own visibility, policy, approval and audit row. The outer call's result reports an approval
 /// that a nested call waits for. Nested results are not messages of the thread.
 ///
 /// After the approval the outer call runs again from its beginning, and each nested call that has run before returns its stored result
-/// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. This holds if the outer
+/// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. This is the case if the outer
 /// tool is `idempotent`, or if its other host values cannot change anything. A tool with an effect of its own does not run again: its
 /// effect is ambiguous, and an operator decides. Work that a body does without host values is repeated.
 ///
@@ -131,7 +131,7 @@ impl<T: UsedTools> Uses<T> {
         Box::pin(self.tools.invoke(input, &self.cx))
     }
 
-    /// Makes a call by name. A tool that `T` does not name is unknown here.
+    /// Makes a call by name. A tool that `T` does not name is reported as unknown.
     pub async fn call(&self, call: ToolCall) -> CallResult {
         if !T::NAMES.contains(&call.name.as_str()) {
             let redactor = self.cx.redactor();

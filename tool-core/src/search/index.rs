@@ -167,7 +167,7 @@ impl Best {
     }
 }
 
-/// A matching tool. The greatest is the best match; among equal scores the tool with the lowest index.
+/// A matching tool. The greatest value is the best match; among equal scores, it is the tool with the lowest index.
 struct Fit {
     score: f32,
     at: u32,

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use super::imp::{AtomicU64, Mutex, MutexGuard, Ordering};
 
-/// Waiting items, oldest first. While they cannot be delivered, only the newest are kept, and dropped items are counted.
+/// Waiting items, oldest first. While they cannot be delivered, the oldest are dropped and counted.
 #[derive(Debug)]
 pub(crate) struct Backlog<T> {
     waiting: Mutex<VecDeque<T>>,
@@ -41,8 +41,8 @@ impl<T> Backlog<T> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Puts taken items back, before the items that were added since. If the write before failed as well, at most `most` items are kept, or as
-    /// many as were taken if that is more. Returns how many were dropped.
+    /// Puts taken items back, before the items that were added since. If `delivered` is false, because the previous write failed as well, at most
+    /// `most` items stay in the queue, or as many as were taken if that is more. Returns how many items were dropped.
     pub(crate) fn put_back(
         &self,
         taken: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,

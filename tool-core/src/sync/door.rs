@@ -6,7 +6,7 @@ use slab::Slab;
 
 use super::imp::{Mutex, MutexGuard};
 
-/// Entries that stay until they leave. After [`close`](Door::close) no entry is added, so the caller of `close` sees every entry.
+/// A set of entries that [`leave`](Door::leave) removes. After [`close`](Door::close) no entry is added, so the caller of `close` sees every entry.
 #[derive(Debug)]
 pub(crate) struct Door<T>(Mutex<Room<T>>);
 
@@ -24,7 +24,7 @@ impl<T> Door<T> {
         }))
     }
 
-    /// Adds an entry and returns its index; `None` if the door is closed.
+    /// Adds an entry and returns its index; `None` if the set is closed.
     pub(crate) fn enter(&self, who: impl FnOnce() -> T) -> Option<usize> {
         let mut room = self.lock();
         (!room.closed).then(|| room.inside.insert(who()))
@@ -36,7 +36,7 @@ impl<T> Door<T> {
         let gone = room.inside.remove(at);
         let last = room.inside.is_empty();
         drop(room);
-        // The destructor of an entry may use this door, so it runs without the lock.
+        // The destructor of an entry may use this set, so it runs without the lock.
         drop(gone);
         last
     }
@@ -53,7 +53,7 @@ impl<T> Door<T> {
         self.lock().inside.len()
     }
 
-    /// Calls `hit` with every entry and returns how often it was true. No entry is added or removed meanwhile.
+    /// Calls `hit` with every entry and returns how many times it returned true. No entry is added or removed meanwhile.
     pub(crate) fn count(&self, mut hit: impl FnMut(&T) -> bool) -> usize {
         let room = self.lock();
         room.inside.iter().filter(|(_, who)| hit(who)).count()

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::imp::{AtomicU64, Ordering, RwLock, RwLockWriteGuard};
 
-/// The value at one time, and the number of this edition.
+/// A value and the number of its edition.
 #[derive(Debug)]
 pub(crate) struct Edition<T> {
     pub(crate) number: u64,
@@ -20,7 +20,7 @@ impl<T> Deref for Edition<T> {
     }
 }
 
-/// The current edition. Readers keep theirs, and check without a lock whether it is still the latest one.
+/// The current edition of a value. A reader clones an edition, and checks without a lock whether it is still the latest one.
 #[derive(Debug)]
 pub(crate) struct Versioned<T> {
     edition: RwLock<Arc<Edition<T>>>,
@@ -45,7 +45,7 @@ impl<T> Versioned<T> {
         self.latest.load(Ordering::Acquire) == edition.number
     }
 
-    /// Returns the number of the latest edition. It grows with each change.
+    /// Returns the number of the latest edition. It increases with each change.
     pub(crate) fn number(&self) -> u64 {
         self.latest.load(Ordering::Acquire)
     }

@@ -71,7 +71,7 @@ impl Spoiler {
         value
     }
 
-    /// Adds the whole input with another value at the current path.
+    /// Adds the complete input with a different value at the current path.
     fn put(&mut self, value: Value, why: impl Into<String>) {
         let pointer = self.pointer();
         let mut root = self.root.clone();
@@ -275,7 +275,7 @@ fn may_be(schema: &Schema, value: &Value) -> bool {
         Kind::Integer(_) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         Kind::Number { .. } => value.is_number(),
         Kind::Boolean => value.is_boolean(),
-        // The items are checked at their own places. An empty list would fit any item type.
+        // An empty list fits every item type, so only the items of other lists are checked.
         Kind::Array { items, .. } => value
             .as_array()
             .is_some_and(|list| list.iter().all(|item| may_be(items, item))),

@@ -1,4 +1,4 @@
-//! A tool with another name or description, or with more required secrets.
+//! A tool with a changed name or description, or with more required secrets.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use crate::effect::Effect;
 use crate::json::Entries;
 use crate::schema::dialect::Dialect;
 
-/// A tool as a toolset shows it. All other facts are the tool's own.
+/// A tool with the name and the description that a toolset gives it. All other properties are those of the original tool.
 pub(super) struct Exposed {
     pub(super) own: Own,
     pub(super) name: String,

@@ -31,7 +31,7 @@ where
 }
 
 pin_project! {
-    /// Future of a body whose output is written when it ends. It is not an `async` block, because that would hold the body twice (as its argument and while it
+    /// Future of a body whose output is written when it ends. It is not an `async` block, because that would store the body twice (as its argument and while it
     /// waits), and not a chain of combinators, because each combinator adds a function to every tool.
     pub(crate) struct Finish<T, B, V> {
         #[pin]

@@ -10,7 +10,7 @@ use crate::args::{self, Issue, Repair};
 use crate::schema::dynamic;
 use crate::schema::{Field, Kind, Schema};
 
-/// An output schema, as a check.
+/// The check of outputs against an output schema.
 #[derive(Clone)]
 pub(crate) enum Promise {
     /// A schema that this crate can read.

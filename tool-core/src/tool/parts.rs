@@ -28,7 +28,7 @@ impl ToolDef {
     /// ```
     /// use tool_core::prelude::*;
     ///
-    /// /// Looks around.
+    /// /// Returns the number of visible objects.
     /// #[tool(providers(anthropic))]
     /// fn look() -> u8 {
     ///     0

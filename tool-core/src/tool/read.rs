@@ -7,12 +7,12 @@ use super::DecodeError;
 
 /// Deserializes the arguments of a tool that was created at run time.
 pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
-    // A type that holds a `Value` keeps every digit this way, so this is tried first, although serde's buffers may lose numbers. The error of the second try
+    // A type that contains a `Value` keeps every digit this way, so this is tried first, although serde's buffers may lose digits. The error of the second try
     // has the position in the text at which serde fails.
     A::deserialize(arguments).or_else(|_| read_text(arguments))
 }
 
-/// Deserializes the text of the arguments with this crate's own reader, which is slower and loses no number.
+/// Deserializes the text of the arguments with this crate's own reader, which is slower and does not lose digits.
 fn read_text<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
     Ok(crate::args::decode(&arguments.to_string())?)
 }

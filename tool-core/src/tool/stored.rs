@@ -12,9 +12,9 @@ use crate::store::seal::{Vault, VaultError};
 use crate::store::{Scope, SecretFilter, SecretInfo, Timestamp, Workspace};
 
 impl ToolContextBuilder {
-    /// Adds the secrets and variables that tools declare, such as those of [`Registry::tools`](crate::Registry::tools), from the vault. Set the workspace, the user, the agent and the conversation
-    /// before it: secrets are those of the workspace, and variables are looked up in the order thread, agent, user, workspace. A value that was
-    /// set before is kept.
+    /// Adds the secrets and variables that tools declare, for example the tools of [`Registry::tools`](crate::Registry::tools), from the vault. First set
+    /// the workspace, the user, the agent and the conversation: the secrets of the workspace are read, and variables are looked up in the order
+    /// thread, agent, user, workspace. A value that is set already is not replaced.
     ///
     /// Only declared names are opened. A name without a value is left out: a tool that requires the secret is hidden, and a call that requires the
     /// variable asks for it.
@@ -68,9 +68,9 @@ impl ToolContextBuilder {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SecretStatus {
-    /// The key by which tools ask for it.
+    /// The key under which tools declare the secret.
     pub key: String,
-    /// Name for people, if a tool declares one.
+    /// The name that operators see, if a tool declares one.
     pub label: Option<String>,
     /// Help for the operator, if a tool declares it.
     pub description: Option<String>,
@@ -80,26 +80,26 @@ pub struct SecretStatus {
     pub required_by: Vec<String>,
     /// The tools that can work without it, sorted by name.
     pub optional_for: Vec<String>,
-    /// Who wrote the value, and when; `None` if the workspace has no value.
+    /// The author and the time of the value; `None` if the workspace has no value.
     pub set: Option<SecretSetBy>,
     /// The chosen value of a selection. It is `None` for a text, and for a value that is not one of the choices.
     pub choice: Option<String>,
 }
 
 impl SecretStatus {
-    /// Whether tools lack the secret.
+    /// Whether a tool requires the secret and the workspace has no value for it.
     pub fn is_missing(&self) -> bool {
         self.set.is_none() && !self.required_by.is_empty()
     }
 }
 
-/// Who wrote a secret.
+/// The author and the time of a stored secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SecretSetBy {
-    /// The user who wrote it.
+    /// The user who wrote the secret.
     pub by: String,
-    /// When that was.
+    /// The time at which the secret was written.
     pub at: Timestamp,
 }
 

@@ -12,7 +12,7 @@ use crate::store::{
 impl Approvals {
     /// Answers by token, in the approver's workspace. Returns the next step of the host.
     ///
-    /// Edited arguments are validated against the tool's schema now; the policy judges them when the call is resumed. Fails with
+    /// Edited arguments are validated against the tool's schema now; the policy decides on them when the call is resumed. Fails with
     /// [`ApprovalError::Invalid`] if the token was not issued by this host or belongs to a different workspace.
     pub async fn answer(
         &self,

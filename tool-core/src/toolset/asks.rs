@@ -1,4 +1,4 @@
-//! Whether a call may have to wait for a person.
+//! Check of whether a call may have to wait for a person.
 
 use super::Toolset;
 use crate::context::ToolContext;
@@ -16,12 +16,12 @@ impl Toolset {
     /// use tool_core::prelude::*;
     /// use tool_core::Rules;
     ///
-    /// /// Looks around.
+    /// /// Returns the number of visible objects.
     /// #[tool(read_only)]
     /// fn look() -> u8 {
     ///     0
     /// }
-    /// /// Sends a mail.
+    /// /// Sends a mail to the user.
     /// #[tool(approval)]
     /// fn send() -> u8 {
     ///     0

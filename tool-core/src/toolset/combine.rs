@@ -207,7 +207,7 @@ impl Toolset {
     /// # fn main() -> Result<(), tool_core::ToolsetError> {
     /// let tools = toolset![search].prepare(|mut list| {
     ///     for tool in &mut list {
-    ///         tool.description.push_str(" Today only the archive is there.");
+    ///         tool.description.push_str(" Today only the archive is available.");
     ///     }
     ///     list
     /// })?;
@@ -244,7 +244,7 @@ impl Toolset {
         }
     }
 
-    /// Returns the tools of both toolsets. Two tools with the same name are an error that names both places.
+    /// Returns the tools of both toolsets. Two tools with the same name are an error that names both toolsets.
     ///
     /// ```
     /// use tool_core::prelude::*;

@@ -27,18 +27,18 @@ impl Toolset {
     ///
     /// Toolsets list their tools sorted by name, and a definition is always the same text. If nothing has changed, the
     /// request has the same bytes, so a provider's cache stays valid. If something has changed, a host can send the old list with the
-    /// added tools at its end, and let calls of removed tools be refused.
+    /// added tools at its end, and refuse calls of removed tools.
     ///
     /// ```
     /// use tool_core::prelude::*;
     ///
-    /// /// Looks around.
+    /// /// Returns the number of visible objects.
     /// #[tool]
     /// fn look() -> u8 {
     ///     0
     /// }
     ///
-    /// /// Jumps once.
+    /// /// Jumps over one object.
     /// #[tool]
     /// fn jump() -> u8 {
     ///     0

@@ -1,4 +1,4 @@
-//! The lease that a drive holds on its run.
+//! The lease of a driver on its run, and the reasons for which a run stops.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -25,7 +25,7 @@ const DRAIN_POLL: Duration = Duration::from_millis(100);
 /// Why a run stops before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// Another driver has the run.
+    /// A different driver has taken over the run.
     Lost,
     Cancelled,
     Interrupted,

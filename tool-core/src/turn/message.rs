@@ -78,7 +78,7 @@ impl StopReason {
         matches!(self, Self::End | Self::Calls | Self::Paused)
     }
 
-    /// Returns the word that is stored; for [`Other`](Self::Other), this is the word of the provider.
+    /// Returns the stored name; for [`Other`](Self::Other), this is the text of the provider.
     pub fn as_str(&self) -> &str {
         match self {
             Self::End => "end",
@@ -272,7 +272,7 @@ pub struct ToolMessage {
     /// The output that the model reads, if it is more than a text: parts such as images, or JSON that is not the payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelOutput>,
-    /// The word of the [`ErrorKind`], if the call failed.
+    /// The name of the [`ErrorKind`], if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The payload, for the client.

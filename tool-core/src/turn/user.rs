@@ -126,7 +126,7 @@ impl<const N: usize> From<[Part; N]> for UserMessage {
     }
 }
 
-/// A message that is not one text.
+/// The stored form of a message that is not a single text.
 #[derive(Serialize, Deserialize)]
 struct Parts<P> {
     parts: P,

@@ -96,7 +96,7 @@ impl PolicyView {
         }
     }
 
-    /// The state in force. It takes no lock if nothing has changed.
+    /// Returns the state in force. It does not take a lock if nothing has changed.
     pub(crate) fn now(&self) -> Arc<Edition<PolicyState>> {
         if self.shared.is_latest(&self.state) {
             Arc::clone(&self.state)

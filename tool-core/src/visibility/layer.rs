@@ -79,12 +79,12 @@ impl Layer {
         Self::Prepare,
     ];
 
-    /// The layer's name, as stores and audit rows hold it.
+    /// The layer's name in stores and audit rows.
     pub const fn as_str(self) -> &'static str {
         self.words().0
     }
 
-    /// One sentence for operators: the reason and, where there is one, the fix.
+    /// One sentence for operators: the reason and, if there is one, the remedy.
     pub const fn sentence(self) -> &'static str {
         self.words().1
     }

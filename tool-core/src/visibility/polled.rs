@@ -12,7 +12,7 @@ use crate::store::StoreError;
 
 /// The pause between two reads of the store.
 const POLL: Duration = Duration::from_millis(250);
-/// A call reads the store before it is judged if the last read is older than this.
+/// A call reads the store before the policy decides on it if the last read is older than this.
 const FRESH: Duration = Duration::from_millis(500);
 /// A call of a tool that is not read-only is refused if the last read is older than this.
 const STALE: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// State of a process that follows a store.
 pub(super) trait Polled: Send + Sync + Sized + 'static {
-    /// The state in logs and errors, such as `switches`.
+    /// The name of the state in logs and errors, such as `switches`.
     const WHAT: &'static str;
 
     fn poller(&self) -> &Poller;
@@ -29,7 +29,7 @@ pub(super) trait Polled: Send + Sync + Sized + 'static {
     /// Reads the changes since the last read.
     fn read(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Completes when the store reports that the state has changed. The default implementation is for stores that report nothing.
+    /// Completes when the store reports that the state has changed. The default implementation is for stores that do not report changes.
     fn changed(&self) -> BoxFuture<'static, Result<(), StoreError>> {
         Box::pin(std::future::pending())
     }
@@ -70,7 +70,7 @@ async fn read_since<T: Polled>(state: &T, since: Instant) -> Result<(), StoreErr
     done
 }
 
-/// Reads the store if the last read is too old to judge a call. If the read fails, the last known state applies.
+/// Reads the store if the last read is too old to decide on a call. If the read fails, the last known state applies.
 pub(super) async fn freshen<T: Polled>(state: &Arc<T>) {
     let (now, reads) = (env::monotonic(), state.poller().reads());
     let is_within =
@@ -116,7 +116,7 @@ pub(super) fn poll<T: Polled>(state: &Arc<T>) {
     });
 }
 
-/// Waits until the store is to be read again: at the latest after [`POLL`], and earlier if it reports a change. Returns whether it did.
+/// Waits until the store is to be read again: at the latest after [`POLL`], and earlier if it reports a change. Returns whether it reported one.
 async fn wake(changed: BoxFuture<'static, Result<(), StoreError>>) -> bool {
     let pause = tokio::time::sleep(POLL);
     match select(pin!(pause), changed).await {
@@ -130,12 +130,12 @@ async fn wake(changed: BoxFuture<'static, Result<(), StoreError>>) -> bool {
     }
 }
 
-/// The age of what a process knows of a store.
+/// The age of the cached state of a store.
 #[derive(Default)]
 pub(super) struct Poller {
     /// When the last successful read began, and when the last read failed.
     reads: Mutex<Reads>,
-    /// Held while the store is read, so that waiting callers share one read.
+    /// Locked while the store is read, so that waiting callers share one read.
     reading: tokio::sync::Mutex<()>,
     /// Whether a background task reads the store.
     is_polled: AtomicBool,

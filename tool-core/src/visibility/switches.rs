@@ -233,7 +233,7 @@ impl Switches {
         polled::refresh(&*self.0).await
     }
 
-    /// Reads the store if the last read is too old to judge a call.
+    /// Reads the store if the last read is too old to decide on a call.
     pub(crate) async fn freshen(&self) {
         polled::freshen(&self.0).await;
     }

@@ -95,7 +95,7 @@ impl View {
     /// A number that changes with every change of the policies and kill switches of the turn's rules.
     pub(crate) fn edition(&self) -> u64 {
         let policies = self.live.iter().filter_map(|live| live.policy.as_ref());
-        // Each edition number only grows, so the sum changes with any of them.
+        // Edition numbers never decrease, so the sum changes whenever one of them changes.
         policies.map(|policy| policy.shared.edition()).sum()
     }
 }

@@ -80,7 +80,7 @@ fn wait(blocker: &Blocker) -> u32 {
     1
 }
 
-/// Panics.
+/// Panics, for the tests of this file.
 #[tool]
 fn fall() -> u32 {
     panic!("over the door step")

@@ -230,7 +230,7 @@ async fn the_last_value_of_a_stream_is_bounded() {
     assert_eq!(rest(&cx, &handle(&text), 16, 50).await, whole[16..]);
 }
 
-// M17: another principal cannot find out whether a handle exists.
+// M17: a different principal cannot find out whether a handle exists.
 #[tokio::test]
 async fn handle_is_valid_for_its_principal_only() {
     let spills = Spills::new(MemoryStore::default());

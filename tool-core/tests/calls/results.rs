@@ -364,7 +364,7 @@ async fn progress_of_an_audited_call_waits_for_its_reader() {
     assert_eq!(more.len(), 996, "no step is lost");
 }
 
-// B11: progress that a tool reports without waiting is kept up to a limit; a late reader sees the newest.
+// B11: progress that a tool reports without waiting is stored up to a limit; a late reader gets the newest values.
 #[tokio::test]
 async fn unread_progress_is_bounded() {
     let (_, cx) = context();

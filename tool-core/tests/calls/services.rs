@@ -141,7 +141,7 @@ async fn count(state: &ConversationState) -> Result<u64, ToolError> {
     Ok(before + 1)
 }
 
-// S0-11, S1-20: state is kept by workspace and conversation, and no other conversation reads it.
+// S0-11, S1-20: state is stored by workspace and conversation, and no other conversation reads it.
 #[tokio::test]
 async fn state_belongs_to_one_conversation_of_one_workspace() {
     let store: Arc<dyn StateStore> = Arc::new(Rows(Mutex::default()));

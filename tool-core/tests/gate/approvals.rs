@@ -241,7 +241,7 @@ struct Break {
     lead: Duration,
 }
 
-/// Takes breaks.
+/// Takes breaks from work.
 #[tool(approval = |call: &take_breaks, _: &ToolContext| call.breaks.iter().any(|one| one.wait > Duration::from_mins(1)))]
 async fn take_breaks(
     mailbox: &Mailbox,

@@ -314,7 +314,7 @@ impl AuditSink for Flaky {
     }
 }
 
-// S1-26: while the sink is unavailable the newest 500 rows are kept and the others are counted.
+// S1-26: while the sink is unavailable, the newest 500 rows wait for it, and the dropped rows are counted.
 #[tokio::test(start_paused = true)]
 async fn unavailable_sink_drops_and_counts_the_oldest_rows() {
     let sink = Flaky::default();
@@ -367,7 +367,7 @@ async fn fail_at_length(
     Err(ToolError::new("ä".repeat(times as usize)))
 }
 
-// S1-22: a row keeps at most 1,000 bytes of an error, cut between two characters (F4)
+// S1-22: a row stores at most 1,000 bytes of an error, cut between two characters (F4)
 #[tokio::test]
 async fn audit_error_is_truncated_at_a_thousand_bytes() {
     let store = MemoryStore::default();
@@ -399,7 +399,7 @@ async fn rows_waiting_for_a_sink_hold_no_context() {
         .audit(Audit::best_effort(sink.clone()))
         .build();
     let tools = toolset![parcel, count].through(&gate);
-    // The context holds `lent`, so a reference remains until every clone of the context is dropped.
+    // The context contains `lent`, so a reference remains until every clone of the context is dropped.
     let lent = Arc::new(());
     let cx = ToolContext::builder().with(Arc::clone(&lent)).build();
     let buffer = gate.audit().buffer().unwrap();

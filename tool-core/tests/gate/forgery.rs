@@ -98,7 +98,7 @@ async fn a_row_that_was_tampered_with_is_refused() {
         .unwrap()
         .remove(0);
 
-    // The second host has the same keys, but its store holds a different row under the same id.
+    // The second host has the same keys, but its store contains a different row under the same id.
     let ring = || KeyRing::new("k", vec![7; 32]).unwrap();
     let (real, forged) = (MemoryStore::default(), MemoryStore::default());
     let approvals = |store: &MemoryStore| {
@@ -145,7 +145,7 @@ async fn token_of_an_identical_call_runs_only_that_call() {
     let twin = ticket(&host.tools.call(mail("c-2"), &placed(&cx, 2)).await);
     assert_ne!(first.token, twin.token);
     host.approve(&twin).await;
-    // The approval of this call lets no other call run, although all arguments are equal.
+    // The approval of this call does not permit any other call, although all arguments are equal.
     assert_eq!(
         kind(&host.tools.call(mail("c-1"), &placed(&cx, 1)).await),
         Some(ErrorKind::Pending)

@@ -15,13 +15,13 @@ use tool_core::{AgentTool, DynamicTool, Effect, ErrorKind, InstanceRules, Layer,
 
 use crate::support::kind;
 
-/// Looks.
+/// Looks at a page.
 #[tool(read_only)]
 async fn look() -> &'static str {
     "nothing"
 }
 
-/// Writes.
+/// Writes a note.
 #[tool]
 async fn write_note() -> &'static str {
     "written"
@@ -62,7 +62,7 @@ async fn call(tools: &Toolset, name: &str) -> tool_core::CallResult {
     tools.call(ToolCall::new("c-1", name, "{}"), &cx).await
 }
 
-/// Waits until a condition holds, for at most one second.
+/// Waits until a condition is true, for at most one second.
 async fn within_a_second(mut holds: impl AsyncFnMut() -> bool) {
     let waited = tokio::time::timeout(Duration::from_secs(1), async {
         while !holds().await {
@@ -226,7 +226,7 @@ async fn boot_reports_removed_tools_with_their_rows() {
     assert_eq!(store.rows(&own()).await.unwrap(), []);
 }
 
-// S1-39: an instance without rows has no tools, unless the host says that it has all.
+// S1-39: an instance without rows has no tools, unless the host sets `default_open`, which enables all tools.
 #[tokio::test]
 async fn instance_without_rows_has_no_tools_unless_default_open() {
     let store = MemoryStore::default();
@@ -240,7 +240,7 @@ async fn instance_without_rows_has_no_tools_unless_default_open() {
             .names()
             .eq(["look", "write_note"])
     );
-    // The first row ends it.
+    // With the first row, `default_open` does not apply any more.
     open.enable(&own(), "look", "olga").await.unwrap();
     assert!(turn(&registry, &open).await.names().eq(["look"]));
     open.disable(&own(), "look", "olga").await.unwrap();
@@ -270,7 +270,7 @@ async fn agent_row_survives_a_restart() {
     assert_eq!(tools.explain("ask_law").layer(), Some(Layer::Enablement));
 }
 
-// B9: what one of two hosts on a store changes, the other one applies within a second: to its next turn, and to the next call of a turn that
+// B9: a change by one of two hosts on a store reaches the other host within a second: its next turn, and the next call of a turn that
 // runs.
 #[tokio::test]
 async fn change_reaches_other_hosts_within_a_second() {
@@ -325,7 +325,7 @@ async fn unreadable_rows_refuse_calls_with_effects() {
     within_a_second(async || !call(&running, "write_note").await.is_error()).await;
 }
 
-// Rules of a cached instance need no query, others need one; a change of one instance does not void the others.
+// Rules of a cached instance need no query, others need one; a change of one instance does not invalidate the others.
 #[tokio::test]
 async fn rows_are_read_once_until_they_change() {
     let store = Watched::default();
@@ -344,7 +344,7 @@ async fn rows_are_read_once_until_they_change() {
     assert_eq!(read().await, 0);
     instances.enable(&all[3], "look", "olga").await.unwrap();
     assert_eq!(read().await, 1);
-    // A removed instance voids the cache, because nothing names it any more.
+    // A removed instance invalidates the whole cache, because the store does not list that instance as changed.
     store.remove_instance(&all[3]).await.unwrap();
     instances.refresh().await.unwrap();
     assert_eq!(read().await, 10);

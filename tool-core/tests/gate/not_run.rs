@@ -756,7 +756,7 @@ impl EffectLedger for Late {
     pass_on!(self => self.store; renew end get resolve sweep list);
 }
 
-// A3, N10: a run that does not know yet that it has lost the thread begins no call that a later run has refused
+// A3, N10: a run that does not know yet that it has lost the thread does not begin a call that a later run has refused
 #[tokio::test]
 async fn call_does_not_begin_after_a_later_run_has_refused_it() {
     for refusal in REFUSALS {

@@ -305,7 +305,7 @@ async fn waiting_outer_call_is_not_ambiguous_after_a_store_failure() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-/// Sends a mail by a tool about which a person is asked, and has words of its own for a mail that was not sent.
+/// Sends a mail by a tool that needs an approval, and returns its own error text if the mail was not sent.
 #[tool]
 async fn relay_in_other_words(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
     let (to, copies) = ("bob".to_owned(), 1);

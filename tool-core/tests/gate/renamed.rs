@@ -139,7 +139,7 @@ async fn approved_tool_of_two_with_the_same_own_name_runs() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// A10: a call of a tool that has been hidden is refused, and its approval is kept
+// A10: a call of a tool that has been hidden is refused, and its approval stays valid
 #[tokio::test]
 async fn a_hidden_tool_keeps_its_approval() {
     let host = Host::new();

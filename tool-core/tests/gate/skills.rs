@@ -205,7 +205,7 @@ async fn prompt_shrinks_with_tools_and_variables() {
         listed(&registry, "OTHER", false).await,
         "- adds: About adds.\n"
     );
-    // The skill goes with its tool, and returns with it.
+    // The skill is hidden while the program lacks its tool, and usable again when the program has the tool again.
     let fewer = builder().boot(&store).await.unwrap();
     instances.refresh().await.unwrap();
     assert_eq!(
@@ -217,7 +217,7 @@ async fn prompt_shrinks_with_tools_and_variables() {
     assert_eq!(listed(&registry, "MAIL_URL", true).await, all);
 }
 
-// S1-34: the tools are those of the pinned version, whatever the folder says now.
+// S1-34: the required tools are those of the pinned version, even if the folder has changed since.
 #[tokio::test]
 async fn changed_folder_does_not_change_a_pinned_skill() {
     let folder = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ impl ThreadStore for Counting {
     }
 }
 
-/// A model that calls a tool in each of so many steps, and then writes its last message.
+/// A model that calls a tool in each of the given number of steps, and then writes its last message.
 struct Calls(usize);
 
 impl Model for Calls {

@@ -16,7 +16,7 @@ use tool_core::{Gate, Reply};
 
 use crate::support::{Host, Mailbox, mail, thread};
 
-/// The names of the tools that ran, how many run now, and the most that ran at once.
+/// The names of the tools that ran, the number of running tools, and the maximum number of tools that ran at once.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>, Arc<AtomicUsize>);
 tool_core::host_value!(Log, tool_core::Effect::READ);
@@ -447,7 +447,7 @@ async fn failed_call_is_sent_to_the_model_and_the_run_completes() {
             Role::Assistant
         ]
     );
-    // Driving a completed run calls no model.
+    // Driving a completed run does not call the model.
     let mut silent = Script(Vec::new(), Vec::new());
     let outcome = turns
         .drive(&mut silent, |_| toolset![note], &cx(&log))

@@ -63,7 +63,7 @@ fn caller(workspace: &str) -> ToolContextBuilder {
         .conversation("main")
 }
 
-// S1-14, S4-13: a tool behind a gate gets the secrets and variables that it declares, of its workspace, and its output masks them.
+// S1-14, S4-13: a tool behind a gate gets the secrets and variables that it declares, of its workspace, and they are redacted in its output.
 #[tokio::test]
 async fn a_tool_gets_its_declared_secrets_and_variables_from_the_vault() {
     let store = MemoryStore::default();
@@ -88,7 +88,7 @@ async fn a_tool_gets_its_declared_secrets_and_variables_from_the_vault() {
             .await
             .unwrap();
     }
-    // Nothing declares `TOKEN` where it is set, so it is a secret.
+    // `TOKEN` is set without a declaration, so it is a secret.
     let agent = VariableScope::agent("acme", "support").unwrap();
     let token = NewValue::undeclared("TOKEN", "the-token-of-acme");
     vault

@@ -187,7 +187,7 @@ fn brief(report: &Report) -> ModelOutput {
     ModelOutput::parts([Part::text(&report.title), Part::from(&report.chart)])
 }
 
-/// Reports, and says what the model sees of it.
+/// Returns a report with a separate view for the model.
 #[tool(read_only, to_model_output = brief)]
 fn viewed() -> Result<Report, ToolError> {
     Ok(report())
@@ -395,7 +395,7 @@ async fn the_described_output_has_no_bytes() {
     }
 }
 
-// G3: the bounds apply to the text; files are shown whole
+// G3: the bounds apply to the text; files are not cut
 #[tokio::test]
 async fn a_bounded_output_shows_its_files() {
     let parts = shape(&read(&call(&tools(), "bounded").await));
@@ -475,7 +475,7 @@ fn broken_parts() -> ModelOutput {
     ])
 }
 
-/// Returns more files than a request can hold.
+/// Returns more files than one request may contain.
 #[tool(read_only)]
 fn too_many() -> Result<Vec<File>, ToolError> {
     let file = File::new("application/zip", vec![0; 12 << 20])?;

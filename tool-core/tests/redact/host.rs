@@ -30,7 +30,7 @@ fn writer_redacts_secrets_split_over_writes() {
         }
         assert_eq!(out.finish().unwrap(), b"a [secret:token] b\n[secret:token]");
     }
-    // Text that is held back is written when the writer is dropped.
+    // Text that is not settled yet is written when the writer is dropped.
     let mut below = Vec::new();
     let mut out = RedactingWriter::new(&mut below, shared);
     out.write_all(b"tok-").unwrap();
@@ -52,7 +52,7 @@ fn secrets_can_be_added_and_removed_while_writing() {
     // This secret was added after the writer was created.
     out.write_all(b"other-one, ").unwrap();
     drop(lease);
-    // The second lease still holds the secret.
+    // The second lease still contains the secret.
     assert_eq!(shared.current().redact(SECRET), "[secret:token]");
     drop(second);
     assert!(shared.current().is_empty());

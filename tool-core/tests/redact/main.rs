@@ -96,7 +96,7 @@ fn overlapping_secrets_are_redacted_together() {
     assert_eq!(twice.redact("same-value"), "[secret:one]");
 }
 
-// M8: inserting a mask never forms a secret.
+// M8: inserting a placeholder never forms a secret.
 #[test]
 fn mask_never_forms_a_secret() {
     let named = redactor(&[("secret", "secret")]);
@@ -105,7 +105,7 @@ fn mask_never_forms_a_secret() {
     assert_eq!(joined.redact("tok-1234tail-99"), "<masked>tail-99");
 }
 
-// M8: a redactor does not print the secrets that it holds.
+// M8: a redactor does not print its secrets.
 #[test]
 fn redactors_do_not_print_secrets() {
     let redactor = redactor(&[("token", "tok-1234")]);

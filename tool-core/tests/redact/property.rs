@@ -62,7 +62,7 @@ fn spelling() -> impl Strategy<Value = Spelling> {
     prop_oneof![4 => escaped(), 1 => base64]
 }
 
-/// The spellings that contain nothing but the secret.
+/// The spellings that contain only the secret.
 fn escaped() -> impl Strategy<Value = Spelling> {
     prop_oneof![
         Just(Spelling::Plain),
@@ -179,7 +179,7 @@ proptest! {
         let masked = redactor.redact(&format!("{before}{written}{after}")).into_owned();
         prop_assert!(!masked.contains(&secret), "{masked}");
         prop_assert!(!masked.contains(&written), "{masked}");
-        // Redacting the masked text again does not change it.
+        // Redacting the redacted text again does not change it.
         prop_assert_eq!(redactor.redact(&masked), masked.as_str());
     }
 
@@ -229,7 +229,7 @@ proptest! {
         prop_assert_eq!(bytes, whole.into_bytes());
     }
 
-    // M8: the text that a stream holds back is bounded.
+    // M8: the text that a stream has not settled is bounded.
     #[test]
     fn text_held_back_by_a_stream_is_bounded(secret in "[ab%]{6,12}", text in "[ab%]{0,80}") {
         let redactor = redactor(&[("it", &secret)]);

@@ -97,7 +97,7 @@ fn base64_spellings_are_redacted_at_every_alignment() {
                     ]
                     .concat();
                     let text = engine.encode(&bytes);
-                    // These characters hold no bit of the secret.
+                    // These characters contain no bits of the secret.
                     let head = before * 8 / 6;
                     let tail = ((before + secret.len()) * 8).div_ceil(6);
                     let expected = format!("{}[secret:key]{}", &text[..head], &text[tail..]);

@@ -32,7 +32,7 @@ fn payloads_and_progress_are_redacted() {
     assert_eq!(redactor.payload(clean.clone()).get(), clean.get());
 }
 
-// M8: a number or a literal that contains a secret is replaced by its mask.
+// M8: a number or a literal that contains a secret is replaced by the secret's placeholder.
 #[test]
 fn secret_number_or_literal_is_replaced_by_its_mask() {
     let redactor = redactor(&[("pin", "123456")]);

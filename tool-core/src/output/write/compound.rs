@@ -17,7 +17,7 @@ pub(super) const PRIVATE: &str = "$serde_json::private::";
 pub(super) struct Compound<'a> {
     pub(super) out: &'a mut String,
     pub(super) first: bool,
-    /// Whether this is not a struct but a text of `serde_json`, which is JSON already.
+    /// Whether this is not a struct but a value of `serde_json` that is JSON text already.
     pub(super) raw: bool,
     pub(super) close: &'static str,
 }
@@ -65,7 +65,7 @@ impl Compound<'_> {
     }
 }
 
-/// Whether a key needs no escapes, as most keys do not. Returns false in doubt.
+/// Whether a key consists of ASCII letters, digits and `_`, as most keys do. Such a key needs no escapes.
 #[inline]
 fn is_plain(key: &str) -> bool {
     key.bytes()

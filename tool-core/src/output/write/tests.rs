@@ -1,4 +1,4 @@
-//! The writer writes the same bytes as `serde_json`.
+//! Tests that the writer writes the same bytes as `serde_json`, and tests of its errors.
 
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ struct Everything<'a> {
     newtype: Newtype<'a>,
 }
 
-/// Every kind of key, as field names and not in a map.
+/// A struct with every kind of key as a field name.
 #[derive(Serialize)]
 struct Keys<'a> {
     #[serde(rename = "k\"ey\n")]

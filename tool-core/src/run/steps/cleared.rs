@@ -116,7 +116,7 @@ pub(in crate::run) enum Duty {
     Write(Box<Writing>),
 }
 
-/// The stores that take the rows written before a body runs.
+/// The stores to which rows are written before a body runs.
 #[cfg(feature = "host")]
 pub(in crate::run) enum Writing {
     Audit(Arc<dyn AuditSink>),

@@ -130,7 +130,7 @@ impl Flight {
         self.0.has_landed = true;
     }
 
-    /// Hands the audit row of the end to the buffer, or returns it if the audit is required. A call without an identity has no row.
+    /// Adds the audit row of the end to the buffer, or returns it if the audit is required. A call without an identity has no row.
     pub(super) fn close(
         &mut self,
         identity: Option<CallId>,

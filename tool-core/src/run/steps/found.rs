@@ -74,7 +74,7 @@ impl<'t> AtGate<'t> {
 
 #[cfg(feature = "host")]
 impl AtGate<'_> {
-    /// Turns this into a typed call: no other tool of the same name is called, and the output is kept as a value.
+    /// Turns this into a typed call: no other tool of the same name is called, and the output stays a Rust value.
     #[inline]
     pub(in crate::run) fn typed(mut self, tool: Option<Origin>, output: TypedOutput) -> Self {
         self.typed = tool;
@@ -200,7 +200,7 @@ impl<'t> Found<'t, Flight> {
         arrived: AtGate<'t>,
         cx: &ToolContext,
     ) -> Result<Self, Left<Flight>> {
-        // Without this check, a different tool of the same name would be judged in place of the tool that runs.
+        // Without this check, the rules would be applied to a different tool of the same name and not to the tool that runs.
         let is_meant = |def: &ToolDef| {
             arrived
                 .typed

@@ -154,7 +154,7 @@ impl fmt::Debug for Permitted {
     }
 }
 
-/// Everything that a call needs to land, kept while its [`Permit`] passes the hooks, which may drop the permit.
+/// The data that completes a call, stored while its [`Permit`] passes through the hooks, which may drop the permit.
 pub(in crate::run) struct Running<H: Held> {
     held: H,
     guards: H::Guards,

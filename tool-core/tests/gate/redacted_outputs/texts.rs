@@ -8,7 +8,7 @@ use tool_core::{Citation, ExposeSecret, VariableNeed};
 
 use super::{Host, KEY, call, clean, in_message, texts, with_key};
 
-/// Cites a page whose address holds the key.
+/// Cites a page whose address contains the key.
 #[tool]
 async fn cite(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     let key = key.expose_secret();
@@ -59,7 +59,7 @@ async fn citations_are_redacted_in_result_ledger_and_thread() {
     clean(&texts(&plain), "without a gate");
 }
 
-/// Leaves a note whose name holds the key.
+/// Leaves a note whose name contains the key.
 #[tool]
 async fn note(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     let key = key.expose_secret();
@@ -93,7 +93,7 @@ async fn id_of_a_call_is_redacted_in_the_audit_and_in_debug() {
     clean(&format!("{rows:?}"), "audit");
 }
 
-/// Wants a variable, and names the key.
+/// Requires a variable whose description contains the key.
 #[tool]
 async fn want(#[secret("key")] key: SecretString) -> Result<u32, ToolError> {
     let key = key.expose_secret();
