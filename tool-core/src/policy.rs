@@ -8,7 +8,7 @@
 //! use tool_core::policy::{Condition, Policy, PolicyVerdict, PolicyRequest, Rule};
 //! use tool_core::prelude::*;
 //!
-//! /// Removes a file.
+//! /// Removes a file from disk.
 //! #[tool(destructive)]
 //! fn remove_file(
 //!     /// The path of the file.

@@ -66,7 +66,7 @@ pub(crate) struct Shelf {
 pub(crate) struct Pruned {
     pub(crate) tool: String,
     pub(crate) lack: Lack,
-    /// The variable that is missing, or the versions that differ.
+    /// The variable that is missing, or the reason for which the plugin was refused.
     pub(crate) detail: String,
 }
 
@@ -108,7 +108,7 @@ impl PartialEq for Name {
 impl Eq for Name {}
 
 impl Shelf {
-    /// Sorts and indexes the tools. Of two tools with the same name, the index finds the first.
+    /// Sorts and indexes the tools. Of several tools with the same name, the index finds only one.
     #[expect(
         clippy::mutable_key_type,
         reason = "a definition can be initialized later, but its name never changes"
@@ -291,7 +291,7 @@ impl RegistryBuilder {
         self
     }
 
-    /// Builds the registry. Fails if two tools have the same name or a tool has a fault.
+    /// Builds the registry. Fails if two tools have the same name, if a tool has a fault, or if a call of `global` or `renamed` is invalid.
     pub fn build(mut self) -> Result<Registry, RegistryError> {
         self.pruned.extend(prune(&mut self.tools, self.env));
         for (tool, key) in &self.secrets {

@@ -307,7 +307,7 @@ impl FrontMatter {
 /// use tool_core::skill::{prompt, usable};
 /// use tool_core::store::{SkillPin, SkillVersion, Timestamp};
 ///
-/// /// Reads the mail.
+/// /// Reads the mail of the user.
 /// #[tool(read_only)]
 /// async fn read_mail() -> &'static str {
 ///     "No mail."

@@ -112,7 +112,7 @@ impl<P, T, E: Into<ToolError>> Item for Result<StreamItem<P, T>, E> {
 
 /// Slot in which the body of `tool_stream!` stores its output.
 ///
-/// It also carries the types that the surrounding fn states into the body, so that rustc reports a value of another type at that value.
+/// It also carries the types that the surrounding fn states into the body, so that rustc reports a value of a different type at that value.
 #[doc(hidden)]
 pub struct OutputSlot<P, T>(Arc<Mutex<Option<T>>>, PhantomData<fn() -> P>);
 
@@ -210,8 +210,8 @@ pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {
 
 /// Writes the body of a streaming tool: `yield` sends progress, `?` ends the stream with an error, the last expression is the output.
 ///
-/// It is based on async-stream, so `for await item in stream { … }` works as well. A `?` inside another macro's call has to be bound
-/// with `let` before it.
+/// It is based on async-stream, so `for await item in stream { … }` works as well. A `?` does not work in the arguments of a different macro:
+/// bind the value with `let` before.
 ///
 /// ```
 /// use tool_core::{ToolError, ToolStream, tool_stream};

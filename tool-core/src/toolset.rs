@@ -135,7 +135,7 @@ impl Toolset {
         })
     }
 
-    /// Returns the tools that ask other agents.
+    /// Returns the tools that are not in the registry: tools that call other agents, and the two tools of a search.
     fn agents(&self) -> &[ToolDef] {
         let agents = self.view.as_ref().and_then(|view| view.agents.as_ref());
         agents.map_or(&[], |agents| &agents.tools)
@@ -217,7 +217,7 @@ impl Toolset {
             })
     }
 
-    /// Returns the position of a name. The agent's own tools win if they are visible.
+    /// Returns the position of a name. A visible tool of [`agents`](Self::agents) has priority over a tool of the registry.
     fn position(&self, name: &str) -> Option<usize> {
         let own = self.shelf.position(name);
         let Some(agents) = self.view.as_ref().and_then(|view| view.agents.as_ref()) else {
@@ -300,7 +300,7 @@ impl Toolset {
         toolset_faults(&specs.iter().collect::<Vec<_>>())
     }
 
-    /// Returns the faults for which this provider would refuse its tools in one request. Empty for MCP and plain JSON Schema, whose lists are not requests.
+    /// Returns the faults for which this provider would refuse these tools in one request. Empty for MCP and plain JSON Schema, whose lists are not requests.
     pub fn faults_in(&self, dialect: Dialect) -> Vec<Fault> {
         if !is_request(dialect) {
             return Vec::new();
@@ -394,7 +394,7 @@ impl fmt::Debug for Toolset {
 /// ```
 /// use tool_core::prelude::*;
 ///
-/// /// Adds two numbers.
+/// /// Adds two whole numbers.
 /// #[tool]
 /// fn add(
 ///     /// The first number.

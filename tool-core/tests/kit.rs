@@ -26,7 +26,7 @@ enum Lang {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Shape {
-    /// A circle.
+    /// A circle with a radius.
     Circle {
         /// The radius of the circle.
         #[schema(range = 0.5..=100.0)]
@@ -49,7 +49,7 @@ struct Filter {
     /// The slug of the project.
     #[schema(pattern = "^[a-z][a-z0-9-]{0,20}$")]
     slug: String,
-    /// An even number.
+    /// An even number of results.
     #[schema(range = 2..=10, multiple_of = 2)]
     even: Option<u8>,
     /// A set of texts without repetitions.
@@ -78,7 +78,7 @@ async fn everything(
     shape: Option<Shape>,
     /// Three flags for this test.
     three: Option<[bool; 3]>,
-    /// A large number.
+    /// A number of 64 bits.
     big: Option<u64>,
 ) -> String {
     format!("{name}{limit}{letter}{when:?}{filter:?}{shape:?}{three:?}{big:?}")

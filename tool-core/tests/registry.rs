@@ -276,7 +276,7 @@ fn definitions_are_arrays() {
     );
 }
 
-// S0-05: the text is cached; another dialect, and rules that hide a tool, have a text of their own.
+// S0-05: the text is cached; a different dialect, and rules that hide a tool, have a text of their own.
 #[test]
 fn definitions_are_cached_per_dialect_and_rules() {
     let (registry, cx) = (explicit(), ToolContext::anonymous());
@@ -306,7 +306,7 @@ fn examples_reach_the_model() {
     );
 }
 
-// S0-14, S0-16: without rules every tool is visible; deny wins over allow. `purge` is for harnesses, so no chat has it.
+// S0-14, S0-16: without rules every tool is visible; deny wins over allow. `purge` is a harness tool, so a chat does not have it.
 #[test]
 fn deny_list_overrides_allow_list() {
     let registry = explicit();

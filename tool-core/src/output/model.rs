@@ -438,7 +438,7 @@ impl ModelOutput {
             Content::Bounded(limit, None) if !files.is_empty() => {
                 seen::bounded(payload, files, limit)
             }
-            // The tool's own output for the model is kept.
+            // An output that the tool itself made for the model is not changed.
             _ => self,
         }
     }

@@ -1,7 +1,7 @@
 //! Files in an output, which are collected during serialization, so that the model sees them instead of reading base64.
 //!
 //! An [`Image`](crate::Image), a [`Part`] and similar types register themselves when they are serialized while an output [is watched](watch).
-//! This finds files anywhere in types of any crate, without an annotation by the author. An output without files has no extra cost.
+//! This finds files anywhere in types of any crate, without an annotation by the author. An output without files costs only a few more instructions.
 
 use std::cell::{Cell, RefCell};
 
@@ -25,7 +25,7 @@ enum Watch {
 }
 
 thread_local! {
-    // The state is separate from the files: a `Cell` without a destructor costs a few instructions per call, but a list with a destructor costs 200 instructions.
+    // The state is separate from the files: a `Cell` without a destructor costs a few instructions per call, but a list with a destructor costs 200.
     static WATCH: Cell<Watch> = const { Cell::new(Watch::Off) };
     static FILES: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
 }

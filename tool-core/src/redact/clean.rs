@@ -13,7 +13,7 @@ use crate::need::VariableNeed;
 
 /// A value with texts in which a redactor can redact secrets.
 pub(crate) trait Mask: Sized {
-    /// Returns the value with redacted secrets. Implementations destructure every field, so that a new field does not compile until it is redacted.
+    /// Returns the value with redacted secrets. Implementations for structs destructure all fields, so that a new field does not compile until it is handled.
     fn masked(self, redactor: &Redactor) -> Self;
 }
 

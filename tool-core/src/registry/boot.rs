@@ -18,7 +18,7 @@ pub enum BootError {
 }
 
 impl RegistryBuilder {
-    /// Builds the registry and brings a catalogue up to date with it, in this order: collect linked and added tools, remove tools whose
+    /// Builds the registry and brings a catalogue up to date with it, in this order: collect the tools of the builder, remove tools whose
     /// environment variables are missing, check the tools, sync the catalogue. No tool is served before every step is done; `tracing` logs each stage.
     ///
     /// Tools that exist only as configuration, such as those that call agents, are not entries of a catalogue.
@@ -27,7 +27,7 @@ impl RegistryBuilder {
     /// use tool_core::prelude::*;
     /// use tool_core::store::{Catalogue, MemoryStore};
     ///
-    /// /// Returns zero.
+    /// /// Returns the number zero.
     /// #[tool]
     /// fn nothing() -> u8 {
     ///     0
@@ -65,7 +65,7 @@ impl RegistryBuilder {
     /// use tool_core::prelude::*;
     /// use tool_core::store::{EnablementStore, InstanceId, MemoryStore, Timestamp};
     ///
-    /// /// Reads the mail.
+    /// /// Reads the mail of the user.
     /// #[tool(read_only)]
     /// async fn read_mail() -> &'static str {
     ///     "No mail."

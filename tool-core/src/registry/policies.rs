@@ -18,7 +18,7 @@ impl Policy {
     /// use tool_core::policy::{Policy, Rule};
     /// use tool_core::prelude::*;
     ///
-    /// /// Removes a file.
+    /// /// Removes a file from disk.
     /// #[tool(destructive)]
     /// fn remove_file() -> String {
     ///     String::new()

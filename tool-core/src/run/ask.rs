@@ -354,7 +354,8 @@ pub(crate) async fn edits(
     Ok(known)
 }
 
-/// Finds the approval of an earlier dispatch of the same call: with the same identity, caller, agent, arguments, contract and policy.
+/// Finds the approval of an earlier dispatch of the same call: with the same identity, user, agent, arguments, contract and policy, and with four eyes if
+/// they are required.
 async fn earlier(
     approvals: &Approvals,
     prepared: &Prepared,

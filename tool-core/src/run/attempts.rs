@@ -21,7 +21,7 @@ use crate::toolset::Toolset;
 
 /// The task that drives a call: the task of its caller, or a separate task of the call.
 pub(super) trait Pause {
-    /// Drives one part of a call. Returns `None` if the caller has dropped the call; the rest of the work is then dropped as well.
+    /// Drives one part of a call. Returns `None` if the caller has dropped the call and the work was dropped before its end.
     fn attend<F: Future + Send>(
         &mut self,
         running: &Running<Flight>,
@@ -116,7 +116,7 @@ fn unstored() -> ToolError {
     )
 }
 
-/// Runs the body, and cancels it when the kill switch of its tool is used.
+/// Runs the body, and cancels it when the kill switch of its tool is turned on.
 async fn watched(toolset: &Toolset, running: &Running<Flight>, permitted: Permitted) -> Ran {
     let mut run = pin!(hooked(running.held().gate(), permitted));
     if !toolset.can_be_killed() {

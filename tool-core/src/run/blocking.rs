@@ -8,7 +8,7 @@ pub use pool::BlockingPool;
 
 /// Runs the body of a sync tool where it may block: on the host's [`BlockingPool`] with the feature `host` and a runtime, else in place.
 ///
-/// Dropping the run cannot stop the body: the body then sees [`ToolContext::is_cancelled`], and the call's error says that the work
+/// Dropping the run cannot stop the body: the body then sees [`ToolContext::is_cancelled`], and the call's error reports that the work
 /// continues in the background.
 #[doc(hidden)]
 pub async fn blocking<R: Send + 'static>(

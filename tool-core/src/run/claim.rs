@@ -194,7 +194,7 @@ pub(super) enum Trail {
 }
 
 /// Writes the intent, with the audit row if both share a database. If the ledger does not answer before the deadline of the call, the claim is
-/// abandoned in the background; `closed` makes the audit row of that end.
+/// abandoned in the background; `closed` creates the audit row of that end.
 pub(super) async fn claim(
     gate: &Gate,
     ledger: &Ledger,

@@ -1,6 +1,6 @@
 //! The steps of a call as types: `Found → Admitted → Judged → Cleared → Claimed → Permitted → Ran → Landed`.
 //!
-//! The file of each state holds its only constructor, which takes the previous state. The fields are private to the file, so no state
+//! Only the file of a state can construct it, from the previous state, or from a failed run for a retry. The fields are private to the file, so no state
 //! can be created, skipped or repeated elsewhere in this crate; `tests/tests/programs/patches.rs` proves that with patches that try. A
 //! call that ends early is a [`Left`], which becomes [`Landed`] through the same code.
 //!

@@ -19,8 +19,8 @@ use crate::toolset::Toolset;
 /// that a nested call waits for. Nested results are not messages of the thread.
 ///
 /// After the approval the outer call runs again from its beginning, and each nested call that has run before returns its stored result
-/// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. This is the case if the outer
-/// tool is `idempotent`, or if its other host values cannot change anything. A tool with an effect of its own does not run again: its
+/// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. The outer call runs again
+/// only if its tool is `idempotent`, or if its other host values cannot change anything. A tool with an effect of its own does not run again: its
 /// effect is ambiguous, and an operator decides. Work that a body does without host values is repeated.
 ///
 /// The host chooses the toolset: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools) or
@@ -30,7 +30,7 @@ use crate::toolset::Toolset;
 /// use tool_core::prelude::*;
 /// use tool_core::Uses;
 ///
-/// /// Adds two numbers.
+/// /// Adds two whole numbers.
 /// #[tool(read_only)]
 /// fn add(
 ///     /// The first number.
@@ -41,7 +41,7 @@ use crate::toolset::Toolset;
 ///     i64::from(a) + i64::from(b)
 /// }
 ///
-/// /// Doubles a number.
+/// /// Returns twice a number.
 /// #[tool]
 /// async fn double(
 ///     #[context] uses: Uses<(add,)>,

@@ -15,7 +15,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::output::{self, ModelOutput, Output, Returned, Step, Unwritten};
 
-/// Runs a body, reads a returned stream to its end, and writes the output.
+/// Runs a body, reads a returned stream up to its final item, and writes the output.
 pub(crate) fn finish<T, B, V>(body: B, view: V, cx: ToolContext) -> Finish<T, B, V>
 where
     T: Serialize + Send + 'static,

@@ -76,9 +76,10 @@ pub struct SecretStatus {
     pub description: Option<String>,
     /// The choices of a selection; empty for a secret that is entered as text.
     pub choices: Vec<String>,
-    /// The tools that cannot work without it, sorted by name. If it is not set, they are misconfigured.
+    /// The tools that cannot work without the secret, in the order in which they were passed to [`list`](Self::list). If the secret is not set, they are
+    /// misconfigured.
     pub required_by: Vec<String>,
-    /// The tools that can work without it, sorted by name.
+    /// The tools that can work without the secret, in the order in which they were passed to [`list`](Self::list).
     pub optional_for: Vec<String>,
     /// The author and the time of the value; `None` if the workspace has no value.
     pub set: Option<SecretSetBy>,

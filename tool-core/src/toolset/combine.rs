@@ -356,7 +356,7 @@ impl Toolset {
             view: Some(Arc::new(View::new(&tools, codes, absent, None, live))),
             shelf: tools,
             search: None,
-            // If one of the toolsets has a gate, all calls pass it.
+            // All calls pass the gate of the first toolset or, if it has none, the gate of the second.
             #[cfg(feature = "host")]
             gate: self.gate.or_else(|| other.gate.clone()),
             ..self

@@ -13,7 +13,7 @@ impl Toolset {
     /// use tool_core::prelude::*;
     /// use tool_core::{Layer, Rules};
     ///
-    /// /// Sends a mail.
+    /// /// Sends a mail to the user.
     /// #[tool]
     /// fn send_mail() -> String {
     ///     String::new()
@@ -72,7 +72,7 @@ impl Toolset {
         missing.map(|need| need.key.clone().into_owned()).collect()
     }
 
-    /// Returns every tool that people may switch on or off, visible or not, for an operator's list. Harness tools and tools that ask other
+    /// Returns every tool that people may switch on or off, visible or not, for an operator's list. Harness tools and tools that call other
     /// agents are not included.
     pub fn available(&self) -> impl Iterator<Item = Available<'_>> {
         let listed = self

@@ -397,7 +397,7 @@ impl Held {
         self.ended = true;
     }
 
-    /// Drops a run that another driver has taken over, without ending it.
+    /// Drops a run that a different driver has taken over, without ending it.
     pub(super) fn forget(mut self) {
         self.ended = true;
     }

@@ -211,8 +211,8 @@ impl StoredCall<'_> {
         cx.for_call_of(self.id(), earlier)
     }
 
-    /// Stores the result with the end of the call, if the thread is in the gate's database and every run of the message keeps the result.
-    /// A result before which approvals have to be withdrawn is stored separately.
+    /// Returns the filing that stores the result together with the end of the call, if both are in one database. It does not store a result that may
+    /// still change, nor a result before which approvals have to be withdrawn; the turn stores such a result separately.
     pub(super) fn filing(&self, journal: Journal, may_have_asked: bool) -> Filing {
         let (thread, place) = (self.message.thread.clone(), self.place());
         let call = self.call.clone();
@@ -260,7 +260,7 @@ pub(super) struct Recorded {
     pub(super) read: Option<u64>,
 }
 
-/// The result of a call, as the thread stores it: the text for the model and the whole payload.
+/// The result of a call, as the thread stores it: the text for the model and the complete payload.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ToolMessage {
     /// The provider's id of the call.

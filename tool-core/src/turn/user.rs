@@ -278,7 +278,7 @@ impl Turns {
     ///
     /// Store the instructions once, when a conversation begins, and again only if they change, because every message is sent with each
     /// request. `Provider::history` of the crate `tool-wire` puts them where the provider expects them. A system message is not a
-    /// question to the model: [`drive`](Self::drive) begins no run for it, and a current run reads it with its next request.
+    /// question to the model: [`drive`](Self::drive) does not begin a run for it, and a current run reads it with its next request.
     ///
     /// Fails with [`TurnError::Message`] for a text of white space alone.
     ///

@@ -124,9 +124,9 @@ impl Runtime {
     }
 }
 
-/// Maximum length of a prompt for another agent, in characters.
+/// Maximum length of a prompt for an agent, in characters.
 const MOST_PROMPT: u32 = 8000;
-/// Default timeout of a call to another agent.
+/// Default timeout of a call to an agent.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The arguments of a tool that calls an agent.

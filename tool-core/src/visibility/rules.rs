@@ -119,7 +119,7 @@ impl Rules {
         self
     }
 
-    /// Restricts the tools to harness tools and the tools that these rows enable. Without rows, no other tool is enabled: see
+    /// Restricts the tools to harness tools, tools of the category `agent`, and the tools that these rows enable. Without rows, no other tool is enabled: see
     /// [`Enablement::default_open`].
     pub fn enablement(mut self, rows: impl Into<Arc<Enablement>>) -> Self {
         self.enablement = Some(rows.into());

@@ -26,7 +26,7 @@ pub(crate) struct View {
     base: Arc<Shelf>,
     /// Keys of required secrets that are missing.
     pub(crate) absent: BTreeSet<String>,
-    /// Tools that call other agents, sorted by name.
+    /// Tools that are not in the registry, sorted by name: tools that call other agents, and the two tools of a search.
     pub(crate) agents: Option<Arc<Shelf>>,
     pub(crate) live: Vec<Live>,
     /// For each entry of `live`, its policy's candidate rules for each tool.
@@ -86,13 +86,13 @@ impl View {
         })
     }
 
-    /// Returns the layer that hides a tool now. If nothing has changed since the turn began, this compares only two version numbers.
+    /// Returns the layer that hides a tool now. If nothing has changed since the turn began, this only compares version numbers and times.
     pub(crate) fn hides(&self, at: usize, def: &ToolDef) -> Option<Layer> {
         Layer::from_code(*self.codes.get(at)?)
             .or_else(|| self.live.iter().find_map(|live| live.hides(def)))
     }
 
-    /// A number that changes with every change of the policies and kill switches of the turn's rules.
+    /// A number that changes with every change of the turn's policies, including the kill switches of [`SharedPolicy`](crate::policy::SharedPolicy).
     pub(crate) fn edition(&self) -> u64 {
         let policies = self.live.iter().filter_map(|live| live.policy.as_ref());
         // Edition numbers never decrease, so the sum changes whenever one of them changes.

@@ -19,13 +19,13 @@ use tool_core::limits::{Limit, LimitGuard, LimitScope, Limits};
 use tool_core::prelude::*;
 use tool_core::{ErrorKind, ToolDef};
 
-/// Looks something up.
+/// Returns the number of a record.
 #[tool(read_only)]
 fn look_up() -> u32 {
     1
 }
 
-/// Sends something.
+/// Sends a message to a user.
 #[tool]
 fn send() -> u32 {
     1

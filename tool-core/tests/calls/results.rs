@@ -495,7 +495,7 @@ async fn unwritable_outputs_are_results() {
 /// Returns the mean of some numbers.
 #[tool]
 fn mean(
-    /// The numbers.
+    /// The numbers to average.
     values: Vec<f64>,
 ) -> Mean {
     let count = f64::from(u32::try_from(values.len()).unwrap_or(u32::MAX));
@@ -527,7 +527,7 @@ async fn non_finite_float_fails_the_call() {
     assert!(bad.output().is_none());
 }
 
-/// An error type some of whose variants are shown to the model.
+/// An error type with some variants that are shown to the model.
 #[derive(Debug, ToolError)]
 enum ShopError {
     #[shown]

@@ -555,7 +555,7 @@ fn the_future_of_a_call_stays_small() {
 struct Patient {
     /// The name of the patient.
     name: String,
-    /// The case number.
+    /// The case number of the patient.
     #[schema(audit = value)]
     case: String,
     /// The weight in grams.

@@ -172,7 +172,7 @@ async fn callers_wait_for_their_own_sink_only() {
     assert!(dropped >= 3_600 - 2 * 1_200, "{dropped}");
 }
 
-// B12: one failed write loses no row: waiting rows are kept and written with the next write
+// B12: one failed write loses no row: waiting rows stay in the queue and are written with the next write
 #[tokio::test(start_paused = true)]
 async fn failed_audit_write_loses_no_row() {
     let host = Host::new(Way::OnceNot);

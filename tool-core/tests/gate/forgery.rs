@@ -56,7 +56,7 @@ async fn forged_approval_tokens_are_refused() {
             refused(&host, &changed, &cx, &changed).await;
         }
     }
-    // A token of another host is refused, because it is signed with another key.
+    // A token of a different host is refused, because it is signed with a different key.
     let other = Host::new();
     let theirs = other.asked().await;
     refused(&host, &theirs.token, &cx, "another host").await;
@@ -156,7 +156,7 @@ async fn token_of_an_identical_call_runs_only_that_call() {
     );
     let result = host.tools.resume(&twin.token, &cx).await;
     assert_eq!((result.id(), host.mailbox.sent()), ("c-2", 1));
-    // A call with the same id in another conversation is a different call.
+    // A call with the same id in a different conversation is a different call.
     let next = host
         .tools
         .call(mail("c-2"), &placed(&host.of("acme", "ann", "th-2"), 2))
@@ -189,7 +189,7 @@ async fn concurrent_submissions_of_an_approval_run_once() {
 async fn changed_tool_needs_a_new_approval() {
     mod changed {
         use tool_core::prelude::*;
-        /// Sends a mail to everybody.
+        /// Sends a mail to all customers.
         #[tool(approval)]
         pub(super) async fn send_mail(
             mailbox: &super::Mailbox,

@@ -106,7 +106,7 @@ async fn equal_call_ids_in_two_conversations_are_separate() {
     }
 }
 
-// A1: an approval of one conversation cannot be used in another, and its token is not shown there
+// A1: an approval of one conversation cannot be used in a different one, and its token is not shown there
 #[tokio::test]
 async fn approval_is_refused_in_a_different_conversation() {
     for other in OTHERS {
@@ -130,7 +130,7 @@ async fn approval_is_refused_in_a_different_conversation() {
     }
 }
 
-// A1: a token that another conversation, agent, user or workspace presents is invalid, and stays usable for its owner
+// A1: a token that is presented in a different conversation or workspace, or by a different agent or user, is invalid, and stays usable for its owner
 #[tokio::test]
 async fn token_of_a_different_principal_is_refused() {
     let strangers = [
@@ -328,7 +328,7 @@ async fn nested_call_identity_is_the_outer_one_plus_a_number() {
     }
 }
 
-// A1: an identity of another workspace or conversation is refused
+// A1: an identity of a different workspace or conversation is refused
 #[tokio::test]
 async fn an_identity_of_another_thread_is_refused() {
     let host = Host::new();
@@ -361,7 +361,7 @@ async fn an_identity_of_another_thread_is_refused() {
     assert_eq!(after.len(), 10, "each refusal has a row of its own");
 }
 
-// A1: a call under an identity that another call has used is refused, and replaces no row
+// A1: a call under an identity that a different call has used is refused, and does not replace a row
 #[tokio::test]
 async fn an_identity_that_was_used_for_another_call_is_refused() {
     let host = Host::new();

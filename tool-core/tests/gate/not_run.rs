@@ -326,7 +326,7 @@ async fn stricter_schema_returns_the_result_of_a_call_that_has_run() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-/// Callers who drive the conversation in ann's place.
+/// Other callers that continue ann's conversation.
 const OTHERS: [[&str; 2]; 3] = [["bob", "clerk"], ["ann", "scout"], ["bob", "scout"]];
 
 // A6, B2: a user who continues the conversation gets the result of a call that ran for a different user
@@ -474,7 +474,7 @@ async fn half_done(host: &Host, name: &str, lost: bool) -> (StoredMessage, Ticke
     (message, asked)
 }
 
-// A4, N4: a refused outer call that has sent a letter and waits for another reports that a part of it has run
+// A4, N4: a refused outer call that has sent a letter and waits for a second one reports that a part of it has run
 #[tokio::test]
 async fn refused_outer_call_reports_nested_calls_that_have_run() {
     for refusal in REFUSALS {

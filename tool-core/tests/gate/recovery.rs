@@ -119,7 +119,7 @@ fn edit(to: &str) -> Reply {
     Reply::Edit(format!(r#"{{"to":"{to}"}}"#))
 }
 
-// N3: an edited call that has run is replayed under another policy, without a new approval
+// N3: an edited call that has run is replayed under a changed policy, without a new approval
 #[tokio::test]
 async fn edited_call_is_replayed_under_a_changed_policy() {
     let host = Host::new();
@@ -262,7 +262,7 @@ async fn edited_twice() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N3: an ambiguous call stays unsettled under another policy, and no approval is requested
+// N3: an ambiguous call stays unsettled under a changed policy, and no approval is requested
 #[tokio::test]
 async fn ambiguous_call_stays_unsettled_under_a_changed_policy() {
     let host = Host::new();

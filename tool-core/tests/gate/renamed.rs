@@ -36,7 +36,7 @@ fn names(host: &Host) -> [(Toolset, &'static str); 3] {
     ]
 }
 
-// A10: `resume` and `Reply::Edit` find a tool behind a prefix or under another name
+// A10: `resume` and `Reply::Edit` find a tool behind a prefix or under a different name
 #[tokio::test]
 async fn a_renamed_tool_is_resumed_and_edited() {
     let host = Host::new();

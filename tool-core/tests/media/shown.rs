@@ -486,7 +486,7 @@ fn too_many() -> Result<Vec<File>, ToolError> {
     ])
 }
 
-// G3: a part that no provider accepts is left out, because the thread could not be sent again; the tool's result is kept
+// G3: a part that no provider accepts is left out, because the thread could not be sent again; the other parts of the result are unchanged
 #[tokio::test]
 async fn part_that_no_provider_accepts_is_omitted() {
     let parts = read(&call(&toolset![broken_parts], "broken_parts").await);

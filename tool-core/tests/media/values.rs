@@ -9,7 +9,7 @@ fn refused<T: std::fmt::Debug>(made: Result<T, ToolError>) -> String {
     made.unwrap_err().model_text()
 }
 
-// G3: a media type of another kind, no data, too much data, bytes of another type: each error names the correction
+// G3: a media type of a different kind, missing data, too much data, bytes of a different type: each error names the correction
 #[test]
 fn media_that_no_provider_accepts_is_refused_at_creation() {
     for (error, expected) in [

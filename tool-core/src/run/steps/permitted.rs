@@ -17,7 +17,7 @@ use crate::run::telemetry::CallSpan;
 use crate::run::{guard, judge};
 use crate::tool::{Job, ToolDef};
 
-/// The right to run one call, once. It cannot be cloned, and it cannot be created outside of the gate.
+/// The right to run one call, once. It cannot be cloned, and only the checks of a call create it.
 pub struct Permit {
     cx: ToolContext,
     def: ToolDef,
@@ -104,7 +104,7 @@ impl<R> Outcome<R> {
     }
 }
 
-/// A call that the gate has permitted and that has not run yet. It cannot be cloned, and it cannot be created outside of the gate.
+/// A call that has passed all checks and that has not run yet. It cannot be cloned, and only the checks of a call create it.
 pub struct Permitted {
     permit: Permit,
     body: Body<Job>,

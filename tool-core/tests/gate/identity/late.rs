@@ -177,7 +177,7 @@ async fn abandoned_call_is_sent_with_a_placeholder() {
     let host = Host::new();
     let (turns, cx) = (Turns::new(host.store.clone()), cx(&host, ANN));
     turns.say("Pay.", &cx).await.unwrap();
-    // The process died here, and the host recorded another message of the model.
+    // The process died here, and the host recorded a second message of the model.
     let given_up = ModelMessage::calls([pays("call_0", 5)]);
     turns.record(given_up, &cx).await.unwrap();
     turns.say("Once more.", &cx).await.unwrap();
