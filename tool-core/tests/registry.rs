@@ -255,7 +255,7 @@ fn order_is_by_name() {
     }
 }
 
-// S0-05: definitions are one JSON array in each dialect; a provider that the tool leaves out is reported.
+// S0-05: definitions are one JSON array in each dialect; a tool that is left out of a dialect is reported.
 #[test]
 fn definitions_are_arrays() {
     let tools = explicit().open();

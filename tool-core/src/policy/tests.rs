@@ -409,7 +409,7 @@ fn every_policy_change_has_its_own_edition() {
     }
 }
 
-// M14: the report on a policy needs no call.
+// M14: the report lists tools without a rule, rules without a tool, unknown names, and destructive tools without an approval.
 #[test]
 fn policy_report_lists_unreached_tools_and_unknown_names() {
     let registry = registry();
@@ -561,7 +561,7 @@ fn by_hand(policy: &Policy, rules: &[Rule], request: &PolicyRequest<'_>) -> Poli
 }
 
 proptest! {
-    // M14: a deny wins in every order; the order of rules matters only among allow rules, if one of them fails.
+    // M14: a deny rule that applies wins in every order of the rules.
     #[test]
     fn deny_wins_in_every_rule_order(rules in prop::collection::vec(rule(), 0..6), seed in any::<u64>()) {
         let registry = registry();
@@ -642,7 +642,7 @@ proptest! {
     }
 }
 
-// M14: clones share one policy, even while one thread replaces it and others read it.
+// M14: clones share one policy, even while one thread replaces it and another one reads it.
 #[test]
 fn readers_see_one_whole_policy_version() {
     let registry = Arc::new(registry());

@@ -328,7 +328,7 @@ async fn typed_call_returns_the_whole_value() {
     );
 }
 
-// M17, M2: every provider accepts the definition of `read_more`.
+// M17, M2: `read_more` has a schema in every dialect, and is read-only.
 #[test]
 fn read_more_is_offered_everywhere() {
     let tools = tools();

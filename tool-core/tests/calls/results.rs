@@ -378,7 +378,7 @@ async fn unread_progress_is_bounded() {
     }
 }
 
-// S2-21: streams that end with an error, that end without a final value, and that continue after it.
+// S2-21: a stream that ends with an error or without a final value fails the call, and no stream is read after its final value.
 #[tokio::test]
 async fn stream_ends_exactly_once() {
     let (counts, cx) = context();
@@ -511,7 +511,7 @@ struct Mean {
     of: Vec<f64>,
 }
 
-// H6: a NaN float is serialised as null, which the tool's own output schema refuses.
+// H6: a NaN float fails the call, because JSON has no such number and the tool's output schema refuses null.
 #[tokio::test]
 async fn non_finite_float_fails_the_call() {
     let cx = ToolContext::anonymous();

@@ -56,7 +56,7 @@ fn seen(thread: &Thread, need: VariableNeed) -> Option<String> {
     turn.get("X").map(|value| value.expose().to_owned())
 }
 
-// S4-20: for every pair of levels, in both orders: thread before agent, prompt, user, instance.
+// S4-20: of the levels that set a variable, the first of thread, agent, prompt, user and instance decides.
 #[test]
 fn variable_levels_have_a_fixed_precedence() {
     assert_eq!(
@@ -109,7 +109,7 @@ fn a_scoped_name_is_not_inherited() {
         seen(&parent.child(&declared(&[need("X")])), need("X")).as_deref(),
         Some("1")
     );
-    // Values of the parent's agent and prompt are not inherited either; user and instance do not belong to the parent.
+    // A value of the parent's agent is not inherited either; a value of the user is visible, because it does not belong to the parent.
     let (agent, user) = (Variables::new(), Variables::new());
     agent.set("X", "of the agent");
     let parent = Thread::new().agent(&agent).user(&user);
@@ -495,7 +495,7 @@ async fn an_empty_secret_variable_is_missing() {
     assert_eq!(names, ["TOKEN"]);
 }
 
-// S4-13: a secret variable that is too short to redact is refused.
+// S4-13: a secret variable that is too short to redact is refused, and so is a plain variable for a declared secret.
 #[tokio::test]
 async fn secret_variable_too_short_to_redact_is_refused() {
     let plain = ToolContext::builder().variable("TOKEN", SECRET).build();

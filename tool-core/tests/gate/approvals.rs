@@ -204,7 +204,7 @@ async fn approved_call_runs_once() {
     assert!(again.is_replayed(), "{again:?}");
     assert_eq!(host.mailbox.sent(), 1);
 
-    // The answer can be used only once as well.
+    // The approval cannot be answered again, and an unknown id is invalid.
     let error = host
         .approvals()
         .answer(
@@ -256,7 +256,7 @@ async fn take_breaks(
     Ok(format!("{} s", (sum + last).as_secs()))
 }
 
-// S2-12, S2-13: a duration in an approved call is text for the approver, the predicate and the tool
+// S2-12, S2-13: the approver reads and edits a duration as ISO 8601 text; the predicate and the tool get a `Duration`
 #[tokio::test]
 async fn an_approved_call_with_a_duration_runs() {
     let mut host = Host::new();
@@ -291,7 +291,7 @@ async fn an_approved_call_with_a_duration_runs() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// S2-17: a denial reaches the model with its reason, and the turn continues.
+// S2-17: a denial reaches the model with its reason, and the same call is not asked about again.
 #[tokio::test]
 async fn a_denial_reaches_the_model_with_its_reason() {
     let host = Host::new();
@@ -400,7 +400,7 @@ async fn a_plan_is_answered_and_nothing_runs_again() {
     assert_eq!(kind(&result), Some(ErrorKind::Denied));
 }
 
-// S2-14, S2-15: a turn continues only when every call is answered, and is resumed under its id.
+// S2-14, S2-15: the approvals of a conversation are waiting until every one is answered.
 #[tokio::test]
 async fn turn_resumes_when_every_approval_is_answered() {
     let host = Host::new();

@@ -82,8 +82,8 @@ fn host(audit: Audit) -> (Gate, Toolset, ToolContext) {
 const PARCEL: &str =
     r#"{"to":"bob","speed":"fast","weight":700,"insured":true,"items":["a gift","a card"]}"#;
 
-// S1-10, S1-15, S1-16, S1-21, S1-22, S1-23, S1-25, S3-19: a row names caller, conversation, tool, outcome, duration and notes; arguments by type or
-// length.
+// S1-10, S1-15, S1-16, S1-21, S1-22, S1-23, S1-25, S3-19: a row names caller, conversation, tool, outcome, duration and notes, and the
+// length of each text in the arguments.
 #[tokio::test]
 async fn audit_row_has_caller_and_outcome_but_no_text() {
     let store = MemoryStore::default();
@@ -599,11 +599,11 @@ async fn order(
     /// The patient; the audit stores the whole value, except for fields with their own audit form.
     #[arg(audit = value)]
     patient: Patient,
-    /// Other patients; the audit stores their type, except for fields with their own audit form.
+    /// Other patients; the audit stores the lengths of texts, except for fields with their own audit form.
     others: Vec<Patient>,
     /// The ward of the patient.
     ward: Option<Ward>,
-    /// The author; the audit stores only the type.
+    /// The author; the audit stores only the length.
     by: String,
 ) -> usize {
     mailbox.send();

@@ -184,7 +184,7 @@ async fn failed_audit_write_loses_no_row() {
     assert_eq!((calls.len(), distinct(&calls)), (900, 900));
 }
 
-// B12: a call that waits for the sink ends when its turn is cancelled, and runs no body
+// B12: a call waits for a slow sink until its deadline, until its caller drops it, or for five seconds; it runs no body
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_for_the_sink_can_be_cancelled() {
     let host = Host::new(Way::Never);

@@ -48,7 +48,7 @@ fn each_hint_and_effect_is_part_of_the_contract() {
     assert_eq!(different.len(), declared().len());
 }
 
-// M3: a pending approval is bound to the contract of its tool. F4: it is void once the tool becomes destructive
+// M3: a pending approval is bound to the contract of its tool. F4: it becomes invalid when a hint or an effect of the tool changes
 #[tokio::test]
 async fn an_approval_ends_when_a_hint_of_its_tool_changes() {
     use policy::{Policy, Rule};

@@ -132,7 +132,7 @@ async fn retries_share_one_row() {
     assert_eq!(rows[0].state, EffectState::Succeeded);
 }
 
-// B3: shutting down a runtime is like the death of a process: nothing panics, and the call counts as cut off
+// B3: when a runtime shuts down, nothing panics, and the call counts as interrupted
 #[test]
 fn runtime_that_shuts_down_is_process_death() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());

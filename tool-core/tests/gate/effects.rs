@@ -18,7 +18,7 @@ use crate::support::{Mailbox, kind, placed};
 async fn post(
     mailbox: &Mailbox,
     cx: &ToolContext,
-    /// The outcome of the call: `well`, `fails`, `panics`, `hangs` or `slow`.
+    /// The outcome of the call: `well`, `fails`, `panics`, `hangs`, `long` or `slow`.
     way: String,
 ) -> Result<String, ToolError> {
     mailbox.send();
@@ -343,7 +343,7 @@ async fn an_operator_settles_what_is_ambiguous() {
     assert!(wrong.model_text().contains("not JSON"), "{wrong}");
 }
 
-// M6: a long run renews its lease; the end of a run whose lease has lapsed is late.
+// M6: a long run renews its lease, so its end is not late.
 #[tokio::test]
 async fn long_run_renews_its_lease_and_expired_lease_ends_late() {
     let office = Office::with(Duration::from_millis(800));

@@ -118,7 +118,7 @@ async fn four_eyes_of_every_asking_policy_apply() {
     assert!(wants_another(&host, &two.unwrap(), 21).await);
 }
 
-// A11: an approval by the requester is void once a rule requires four eyes
+// A11: an approval by the requester becomes invalid when a rule requires four eyes
 #[tokio::test]
 async fn an_approval_of_the_requester_does_not_outlive_a_stricter_rule() {
     for strict_parent in [true, false] {

@@ -16,7 +16,7 @@ const SENTINEL: &str = "s3nt!nel \"quoted\" /key+ü";
 async fn leak(
     cx: &ToolContext,
     #[secret("api_key")] key: SecretString,
-    /// The output that leaks: `output`, `error`, `foreign`, `panic`, `note` or `progress`.
+    /// The output that leaks: `output`, `error`, `foreign`, `hidden`, `panic` or `note`.
     way: String,
     /// A text from the model.
     said: String,

@@ -39,7 +39,7 @@ async fn put(mailbox: &Mailbox) -> u8 {
     1
 }
 
-/// Sends a message, and returns a value that cannot be written.
+/// Sends a message, and returns a value whose view for the model panics.
 #[tool]
 async fn send_unseen(mailbox: &Mailbox) -> Unseen {
     mailbox.send();
@@ -279,7 +279,7 @@ async fn relay_mail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolE
     uses.invoke(send_mail { to, copies }).await
 }
 
-// A4: a call that only waits is not ambiguous, even if a step fails after its end is written
+// A4: a call that only waits is not ambiguous, even if the store panics when it settles effects
 #[tokio::test]
 async fn waiting_outer_call_is_not_ambiguous_after_a_store_failure() {
     let (host, panics) = (Host::new(), Panics::default());

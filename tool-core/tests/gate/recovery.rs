@@ -312,7 +312,7 @@ async fn used_approval_runs_its_unbegun_call_once() {
     }
 }
 
-// M5: a used approval does not run a call without a ledger, or with a ledger that is newer than the approval: the call may have run already.
+// M5: a used approval does not run a call without a ledger, because the call may have run already.
 #[tokio::test]
 async fn used_approval_is_refused_without_a_ledger() {
     let host = Host::new();
@@ -328,7 +328,7 @@ async fn used_approval_is_refused_without_a_ledger() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// M5: an approval that is withdrawn while it is being used does not run a call.
+// M5: an approval that was withdrawn does not run a call.
 #[tokio::test]
 async fn withdrawn_approval_runs_nothing() {
     let host = Host::new();

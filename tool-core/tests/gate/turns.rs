@@ -498,7 +498,7 @@ struct Sent {
     reply_text: Option<String>,
 }
 
-// S1-101: a tool may answer the user in the model's place, once.
+// S1-101: a tool can answer the user in place of the model, which is then not called again.
 #[tokio::test]
 async fn tool_can_answer_the_user_in_place_of_the_model() {
     let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
@@ -528,7 +528,7 @@ async fn tool_can_answer_the_user_in_place_of_the_model() {
     assert!(last.role == Role::Assistant && last.content.contains("on its way"));
 }
 
-// S1-03: a change of rules between two turns affects the second only.
+// S1-03: a change of rules between two steps affects only the second one.
 #[tokio::test]
 async fn rules_may_change_between_two_steps() {
     let log = Log::default();

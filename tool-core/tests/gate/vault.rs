@@ -142,7 +142,7 @@ async fn a_tool_gets_its_declared_secrets_and_variables_from_the_vault() {
     assert!(tools.get("read_stock").is_none());
 }
 
-// S4-20: thread, agent, user, workspace. A value that the host set itself comes before all of them.
+// S4-20: the first of thread, agent, user and workspace with a stored value decides; a value that the host set itself comes before them.
 #[tokio::test]
 async fn the_nearest_stored_variable_wins() {
     let store = MemoryStore::default();

@@ -212,7 +212,7 @@ fn bounded() -> Result<Bounded<Report, 40>, ToolError> {
     Ok(report().into())
 }
 
-/// The same image twice, once as a text.
+/// Returns an image as a text, and the same image twice.
 #[tool(read_only)]
 fn confusing() -> Result<(String, Image, Image), ToolError> {
     Ok((PNG.to_owned(), png(), png()))

@@ -239,7 +239,7 @@ proptest! {
             given += stream.push(piece).replace("[secret:it]", &secret).len();
             longest = longest.max((at + 1).saturating_sub(given));
         }
-        // The bound is every character of base64 as `\u0000`, and one more byte.
+        // The bound counts each character of the base64 text as an escape of six characters, and one more byte.
         prop_assert!(longest <= secret.len().div_ceil(3) * 4 * 6 + 1, "{longest}");
     }
 

@@ -23,7 +23,7 @@ async fn search(
     query
 }
 
-/// Returns the principal.
+/// Returns the name of the tool.
 #[tool]
 async fn whoami(cx: &ToolContext) -> String {
     cx.tool_name().unwrap_or_default().to_owned()
@@ -415,7 +415,8 @@ impl tracing::Subscriber for Warnings {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-// S1-04, S2-10: a tool whose environment is not set is left out with one warning that names both; so is a name that was taken.
+// S1-04, S2-10: a tool whose environment is not set is left out with one warning that names both; a tool that an agent's tool
+// replaces is left out with a warning, too.
 #[test]
 fn omitted_tools_are_logged_once() {
     let warnings = Arc::new(Mutex::new(Vec::new()));
