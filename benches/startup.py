@@ -89,7 +89,7 @@ def built(root: pathlib.Path, name: str, package: str, dependencies: str, main: 
 
 
 def medians(programs: list[pathlib.Path], runs: int) -> list[float]:
-    """The medians of what the programs print, which run by turns."""
+    """Runs the programs alternately, and returns the median of each number that they print."""
     lines = [[float(word) for program in programs for word in subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()] for _ in range(runs)]
     return [statistics.median(column) for column in zip(*lines)]
 

@@ -9,18 +9,18 @@ use tool_core::{
 
 use crate::work::{self, Hit};
 
-/// Narrows a search.
+/// The conditions that each hit of a search must meet.
 #[derive(Debug, StrictSchema)]
 pub struct Filter {
-    /// Language of the repository.
+    /// The language of the repository.
     pub lang: Lang,
     /// Tags that must all be present.
     pub tags: Vec<String>,
-    /// Fewest stars.
+    /// The minimum number of stars.
     pub min_stars: Option<u32>,
 }
 
-/// A language.
+/// The programming language of a repository.
 #[derive(Debug, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lang {
@@ -34,11 +34,11 @@ pub enum Lang {
 /// Searches an index of repositories. Use it before answering a question about one.
 #[tool(read_only)]
 pub async fn search(
-    /// What to search for.
+    /// The text to search for.
     query: String,
-    /// How many hits to return.
+    /// The number of hits to return.
     limit: Option<u32>,
-    /// Narrow the search.
+    /// The conditions that each hit must meet.
     filter: Option<Filter>,
 ) -> Result<Vec<Hit>, ToolError> {
     Ok(work::search(&query, limit, filter.and_then(|filter| filter.min_stars)))
@@ -57,7 +57,7 @@ pub fn twin(number: usize) -> DynamicTool {
     DynamicTool::new(format!("search_{number}"), "Searches an index of repositories.", &schema, body)
 }
 
-/// A policy of 20 rules. Five rules match the tool but a different tenant, so that they must be evaluated; the last one allows the call.
+/// A policy of 20 rules. Five rules match the tool but not the tenant, so that they are evaluated. The last rule allows the call.
 fn policy() -> SharedPolicy {
     let mut builder = Policy::builder();
     for i in 0..14 {

@@ -3,18 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Narrows a search.
+/// The conditions that each hit of a search must meet.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 pub struct Filter {
-    /// Language of the repository.
+    /// The language of the repository.
     pub lang: Lang,
     /// Tags that must all be present.
     pub tags: Vec<String>,
-    /// Fewest stars.
+    /// The minimum number of stars.
     pub min_stars: Option<u32>,
 }
 
-/// A language.
+/// The programming language of a repository.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lang {
@@ -25,32 +25,32 @@ pub enum Lang {
     C,
 }
 
-/// The arguments as one struct, for crates that require that.
+/// The arguments as one struct, for crates that require a struct.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 pub struct Arguments {
-    /// What to search for.
+    /// The text to search for.
     pub query: String,
-    /// How many hits to return.
+    /// The number of hits to return.
     pub limit: Option<u32>,
-    /// Narrow the search.
+    /// The conditions that each hit must meet.
     pub filter: Option<Filter>,
 }
 
-/// One result.
+/// One result of a search.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Hit {
-    /// Title of the page.
+    /// The title of the page.
     pub title: String,
-    /// Where it is.
+    /// The URL of the page.
     pub url: String,
-    /// How well it fits.
+    /// The relevance of the page.
     pub score: f64,
 }
 
 /// The results, for crates that need an object at the root.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Hits {
-    /// Best first.
+    /// The results, the best one first.
     pub hits: Vec<Hit>,
 }
 

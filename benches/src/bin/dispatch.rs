@@ -24,7 +24,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("runtime");
     let _entered = runtime.enter();
     let arguments = work::arguments(u32::try_from(hits).expect("hits"));
-    // The text of the arguments is created before the measurement; the conversion of it by a library is measured.
+    // The text of the arguments is created before the measurement. The measurement includes the library's conversion of it.
     let text = || arguments.as_str();
     match who.as_str() {
         "floor" => measure(&runtime, calls, |_| text(), async |text| floor::call(black_box(text))),

@@ -1,4 +1,5 @@
-//! The cost of the file tools: `files` prints a table; `files <folder>` creates its tree of 200 MB in that folder and keeps it for a second run.
+//! The cost of the file tools: `files` prints a table; `files <folder>` creates its tree of 200 MB in that folder and does not remove it, so that a
+//! second run can use it.
 //!
 //! `rg` must be in `PATH`.
 

@@ -7,7 +7,8 @@
 use std::process::Command;
 
 const CALLS: [u64; 2] = [200, 1_200];
-/// The numbers of calls through a gate. They are so small that no audit row has to be written: from 500 rows on, calls wait for the writes.
+/// The numbers of calls through a gate. They are so small that the buffer of audit rows does not become full: from 500 rows on, calls wait until
+/// rows are written.
 const WITHOUT_ROWS: [u64; 2] = [50, 450];
 
 struct Cost {
@@ -77,7 +78,7 @@ fn times(dispatch: &std::path::Path, rounds: usize) {
     }
 }
 
-/// Runs a scenario. Returns allocations and nanoseconds per call.
+/// Runs a scenario, and returns the allocations and nanoseconds per call.
 fn run(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize, calls: u64) -> (u64, u64) {
     let output = Command::new(dispatch)
         .args([who, &hits.to_string(), &tools.to_string(), &calls.to_string()])
@@ -101,7 +102,7 @@ fn cost(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize) -> Cos
     }
 }
 
-/// Returns the instructions of a whole run as callgrind counts them. The number is the same every time.
+/// Returns the number of instructions of a complete run, as counted by callgrind. The number is the same every time.
 fn instructions(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize, calls: u64) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

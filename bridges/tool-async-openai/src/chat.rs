@@ -30,7 +30,7 @@ pub fn tools(tools: &Toolset) -> Result<Vec<ChatCompletionTools>, serde_json::Er
 
 /// The message of the model in the first choice.
 ///
-/// The message is empty if there is no choice. A choice that ended because of its length or a content filter counts as cut off. Calls of custom
+/// The message is empty if there is no choice. A choice that ended because of its length or a content filter counts as truncated. Calls of custom
 /// tools, which take text instead of JSON, are left out, because tool-core has no such tools.
 pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
     let Some(choice) = response.choices.first() else {

@@ -1,7 +1,7 @@
 //! Runs tools of [`tool_core`] in programs that use [`async_openai`].
 //!
-//! There are two modules, one for each API: [`chat`] and [`responses`]. Each has three functions: `tools` makes the definitions of a request,
-//! `message` reads the response, and `answers` makes the messages of the next request.
+//! There are two modules, one for each API: [`chat`] and [`responses`]. Each has three functions: `tools` returns the definitions for a request,
+//! `message` reads the response, and `answers` returns the messages for the next request.
 //!
 //! ```
 //! use async_openai::types::chat::CreateChatCompletionRequest;
@@ -11,7 +11,7 @@
 //! /// Returns the temperature in a city, in degrees Celsius.
 //! #[tool(read_only)]
 //! fn temperature(
-//!     /// The city.
+//!     /// The name of the city.
 //!     city: String,
 //! ) -> String {
 //!     format!("{city}: 21")
@@ -42,8 +42,8 @@
 //! # }
 //! ```
 //!
-//! `message` returns a [`ModelMessage`](tool_core::turn::ModelMessage), which [`Turns`](tool_core::turn::Turns) can run: a message
-//! that was cut off is marked, and none of its calls runs.
+//! `message` returns a [`ModelMessage`](tool_core::turn::ModelMessage), which [`Turns`](tool_core::turn::Turns) can run: a truncated
+//! message is marked, and none of its calls runs.
 #![forbid(unsafe_code)]
 
 pub mod chat;

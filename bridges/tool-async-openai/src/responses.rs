@@ -26,7 +26,7 @@ pub fn tools(tools: &Toolset) -> Result<Vec<Tool>, serde_json::Error> {
 
 /// The message of the model: all its text, its reasoning as text, and its function calls.
 ///
-/// A response that is not completed counts as cut off.
+/// A response that is not completed counts as truncated.
 pub fn message(response: &Response) -> ModelMessage {
     let mut message = ModelMessage {
         truncated: response.status != Status::Completed,

@@ -15,7 +15,7 @@ use tool_core::prelude::*;
 /// Returns the temperature in a city.
 #[tool(read_only, example("In Rome", { "city": "Rome", "days": 2 }))]
 fn temperature(
-    /// The city.
+    /// The name of the city.
     city: String,
     /// The number of days ahead.
     #[arg(range = 0..=7)]
@@ -27,7 +27,7 @@ fn temperature(
     Ok(format!("{city} in {days} days: 21"))
 }
 
-/// Is offered to other providers only.
+/// Returns zero. The tool is offered only to providers other than OpenAI.
 #[tool(providers(anthropic))]
 fn elsewhere() -> u8 {
     0

@@ -1,6 +1,6 @@
 //! Runs tools of [`tool_core`] in programs that use [`genai`].
 //!
-//! [`tools`] makes the definitions of a request, [`message`] reads the response, and [`answers`] makes the messages of the next request.
+//! [`tools`] returns the definitions for a request, [`message`] reads the response, and [`answers`] returns the messages for the next request.
 //!
 //! ```
 //! use genai::chat::{ChatMessage, ChatRequest};
@@ -9,7 +9,7 @@
 //! /// Returns the temperature in a city, in degrees Celsius.
 //! #[tool(read_only)]
 //! fn temperature(
-//!     /// The city.
+//!     /// The name of the city.
 //!     city: String,
 //! ) -> String {
 //!     format!("{city}: 21")
@@ -28,8 +28,8 @@
 //!         for call in message.calls {
 //!             results.push(tools.call(call, &ToolContext::anonymous()).await);
 //!         }
-//!         let said = response.into_assistant_message_for_tool_use();
-//!         request = request.append_messages(said).append_messages(tool_genai::answers(&results));
+//!         let reply = response.into_assistant_message_for_tool_use();
+//!         request = request.append_messages(reply).append_messages(tool_genai::answers(&results));
 //!     }
 //! }
 //! # fn main() {
@@ -68,7 +68,7 @@ pub fn tools(tools: &Toolset, dialect: Dialect) -> Result<Vec<Tool>, serde_json:
 
 /// The message of the model: all its text, its reasoning as text, and its calls.
 ///
-/// A response counts as cut off if it ended because of its length, a filter, or a reason that genai does not know.
+/// A response counts as truncated if it ended because of its length, a filter, or a reason that genai does not support.
 pub fn message(response: &ChatResponse) -> ModelMessage {
     let calls = response.tool_calls().into_iter().map(|call| {
         // Arguments that are not JSON arrive as a string, which is passed on so that the dispatcher refuses it.

@@ -21,12 +21,12 @@ enum Day {
 /// Returns the temperature in a city.
 #[tool(read_only, example("In Rome", { "city": "Rome", "days": 2 }))]
 fn temperature(
-    /// The city.
+    /// The name of the city.
     city: String,
     /// The number of days ahead.
     #[arg(range = 0..=7)]
     days: u8,
-    /// A day to compare with.
+    /// The day to compare with.
     than: Option<Day>,
 ) -> Result<String, ToolError> {
     if city == "Atlantis" {

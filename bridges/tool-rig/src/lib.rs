@@ -1,6 +1,6 @@
 //! Runs tools of [`tool_core`] in programs that use [`rig_core`].
 //!
-//! For a runtime of rig that runs tools itself, [`tools`] returns a `DynamicTool` for each tool; every call passes the toolset's gate. A program that
+//! For a runtime of rig that runs tools itself, [`tools`] returns a `DynamicTool` for each tool; the toolset checks every call. A program that
 //! sends its own completions uses [`definitions`] for the request, [`message`] for the response and [`answer`] for the next request.
 //!
 //! ```
@@ -10,7 +10,7 @@
 //! /// Returns the temperature in a city, in degrees Celsius.
 //! #[tool(read_only)]
 //! fn temperature(
-//!     /// The city.
+//!     /// The name of the city.
 //!     city: String,
 //! ) -> String {
 //!     format!("{city}: 21")
@@ -63,7 +63,7 @@ pub fn definitions(
     definitions.collect()
 }
 
-/// The tools for rig's runtime. Each call passes through the toolset, with a clone of `cx`.
+/// The tools for rig's runtime. The toolset makes each call, with a clone of `cx`.
 ///
 /// rig does not pass the id of a call to its tool, so each call gets a new id that is unique in this process. A host with an effect ledger passes a
 /// context with a new turn for each turn of rig.
@@ -126,7 +126,7 @@ pub fn outcome(result: &CallResult) -> Result<ToolOutput, ToolExecutionError> {
 
 /// The message of the model: all its text, its reasoning as text, and its calls.
 ///
-/// A response counts as cut off if it ended because of its length, a filter, an error, or a reason that rig does not know.
+/// A response counts as truncated if it ended because of its length, a filter, an error, or a reason that rig does not support.
 pub fn message(response: &CompletionResponse) -> ModelMessage {
     let mut message = ModelMessage {
         truncated: response.error.is_some()

@@ -13,7 +13,7 @@ use tool_core::prelude::*;
 /// Returns the temperature in a city.
 #[tool(read_only, example("In Rome", { "city": "Rome", "days": 2 }))]
 fn temperature(
-    /// The city.
+    /// The name of the city.
     city: String,
     /// The number of days ahead.
     #[arg(range = 0..=7)]

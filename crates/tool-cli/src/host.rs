@@ -44,7 +44,7 @@ pub struct Cli {
     context: Option<Arc<Prepare>>,
     shape: Option<Arc<Shape>>,
     workspace: bool,
-    /// Contains the secrets of all running calls, to mask them in the output of panics.
+    /// Contains the secrets of all running calls, which are redacted in the output of panics.
     printed: SharedRedactor,
 }
 
@@ -73,7 +73,7 @@ impl Cli {
     }
 
     /// Sets the gate that every call passes. A gate without approvals refuses calls that need
-    /// an approval. The default gate keeps approvals in memory and asks for them in the terminal.
+    /// an approval. The default gate stores approvals in memory and asks for them in the terminal.
     pub fn gate(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);
         self
@@ -106,7 +106,7 @@ impl Cli {
         self
     }
 
-    /// Whether this is `cargo tool`.
+    /// Whether this command line is `cargo tool`.
     pub(crate) fn is_of_workspace(&self) -> bool {
         self.workspace
     }
@@ -192,7 +192,7 @@ impl Cli {
         self.context.clone()
     }
 
-    /// Masks secrets in the output of panics from now on. Returns the redactor to which the caller must add the secrets.
+    /// Installs a panic hook that redacts secrets. Returns the redactor to which the caller must add the secrets.
     pub(crate) fn mask_panics(&self) -> &SharedRedactor {
         install_panic_hook(&self.printed);
         &self.printed

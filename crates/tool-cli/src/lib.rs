@@ -1,6 +1,6 @@
 //! Command line for tools: list, call, check, lock, measure and serve them.
 //!
-//! A program gets every command with one call:
+//! A program gets every command if its `main` makes one call:
 //!
 //! ```no_run
 //! // This serves the tools of every linked crate.

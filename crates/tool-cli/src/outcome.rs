@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// The command succeeded, with code 0.
     Ok,
-    /// The tool failed, or a check found something.
+    /// The tool failed, or a check reported a problem.
     Failed,
     /// The command line is wrong: a flag, a name, or a file that cannot be read.
     Usage,
@@ -28,7 +28,7 @@ impl Exit {
         }
     }
 
-    /// The exit code as a word, for JSON output.
+    /// The name of the exit code in JSON output.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",

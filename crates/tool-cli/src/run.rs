@@ -1,4 +1,4 @@
-//! Running a command line of a host.
+//! Execution of the command line of a host.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use crate::screen::Screen;
 impl Cli {
     /// Runs the command in the arguments of the process, on its own runtime.
     ///
-    /// Before a tool runs (`call` and `serve`), this method installs a panic hook that masks the secrets of the
+    /// Before a tool runs (`call` and `serve`), this method installs a panic hook that redacts the secrets of the
     /// call ([`install_panic_hook`](tool_core::redact::install_panic_hook)). The hook replaces the previous one.
     ///
     /// The method may be called within a runtime. [`run_async`](Self::run_async) does not start a second runtime.
@@ -63,7 +63,7 @@ impl Cli {
     }
 }
 
-/// Runs a future to its end. It runs in a separate thread, because a runtime cannot be started within another one.
+/// Runs a future to its end. It runs in a separate thread, because a runtime cannot be started inside a different runtime.
 fn on_runtime(work: impl Future<Output = ExitCode> + Send) -> ExitCode {
     let run = || {
         let runtime = tokio::runtime::Builder::new_multi_thread()

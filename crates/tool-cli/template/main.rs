@@ -1,4 +1,4 @@
-//! The tools as a command line: `cargo run -- list`, `cargo run -- call greet --name Ada`.
+//! A command line for the tools: `cargo run -- list`, `cargo run -- call greet --name Ada`.
 
 use CRATE as _;
 

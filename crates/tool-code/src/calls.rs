@@ -1,4 +1,4 @@
-//! Tool calls of the code, on the host's side.
+//! Tool calls that code makes: their queue, their execution in the host, and their results.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -75,7 +75,7 @@ impl Calls {
         }
     }
 
-    /// Queues a call. The engine enforces the limits as well, so a call beyond them is a fault of the process.
+    /// Queues a call. The engine enforces the limits as well, so a call beyond them means that the process violates the protocol.
     pub(crate) fn make(
         &mut self,
         id: u64,

@@ -1,6 +1,6 @@
 //! The engine: one run of `QuickJS` in its own process.
 //!
-//! The code has the language (`Object` … `WeakRef`, `Date`, `Math`, `eval`), `console`, `report` and `tools`. It
+//! The code can use the built-in objects of the language (`Object` … `WeakRef`, `Date`, `Math`, `eval`), `console`, `report` and `tools`. It
 //! has no timers, `fetch`, files, processes, environment, `performance`, or modules that the host did not grant.
 
 use std::io::{Read, Write};
@@ -46,7 +46,7 @@ pub(crate) enum Stop {
     Gone = 3,
 }
 
-/// Requests the end of the run, from other threads.
+/// The stop signal of a run, which other threads can raise.
 #[derive(Clone)]
 pub(crate) struct Signal {
     flag: Arc<AtomicU8>,

@@ -1,6 +1,6 @@
 //! `run_code`: code execution for models, with the turn's tools as JavaScript or TypeScript functions.
 //!
-//! A model that needs ten calls and a sum makes one call and gets the sum; the outputs of the tools stay out of its context. The code runs
+//! A model that needs ten calls and a sum makes one call and gets the sum; its context does not contain the outputs of the tools. The code runs
 //! in `QuickJS`, in its own process that ends with the run. [`tool_isolate`] sandboxes the process: no files except the system's, no
 //! environment, and no network if the kernel supports that. Tool calls run in the host, behind the toolset's gate, like all others.
 //!
@@ -51,8 +51,8 @@
 //! |---|---|
 //! | the language | everything that `QuickJS` supports, `eval` and `Date` included |
 //! | `tools` | the turn's tools by their wire names; also a module with this name |
-//! | `console` | `debug`, `log`, `info`, `warn`, `error`: lines in the result's `logs` |
-//! | `report(value)` | adds a value to the result's `reports`, which are kept even if the run fails |
+//! | `console` | `debug`, `log`, `info`, `warn`, `error`: adds a line to the result's `logs` |
+//! | `report(value)` | adds a value to the result's `reports`, which are returned even if the run fails |
 //! | granted modules | [`CodeBuilder::module`], imported by bare names |
 //!
 //! Nothing else is available: no timers, no `fetch`, no `process`, no `require`, no `performance`, no WebAssembly.
@@ -65,7 +65,7 @@
 //! calls. Read-only tools run in parallel, every other tool alone, and calls start in the order in which the code made them.
 //!
 //! By default code cannot wait for a person. Tools that may need an approval or a variable are not available,
-//! and a tool that asks a question while it runs gets no answer. [`CodeBuilder::waiting`] changes that.
+//! and a question that a tool asks while it runs fails with the error `Unavailable`. [`CodeBuilder::waiting`] changes that.
 //!
 //! # Status
 //!

@@ -42,10 +42,10 @@ pub struct CodeError {
     pub name: String,
     /// The message of the error.
     pub message: String,
-    /// The line, from 1.
+    /// The line of the error in the code; the first line is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The column, from 1.
+    /// The column of the error in its line; the first column is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
     /// The stack, innermost frame first, with positions in the original code.

@@ -20,14 +20,14 @@ tool_isolate::mode!(ENGINE, crate::engine::main);
 /// Time that the process gets after its deadline to report how the run ended, before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_millis(150);
 
-/// Maximum length of the standard error output that is kept for the operator.
+/// Maximum length of the standard error output that is stored for the operator.
 const COMPLAINT: usize = 4096;
 
 /// A child process that runs code.
 pub(crate) struct Process {
     running: Running,
     stdin: tokio::net::unix::pipe::Sender,
-    /// Buffer of the next read.
+    /// The buffer for the next read.
     chunk: Vec<u8>,
     heard: Vec<u8>,
     complaint: Vec<u8>,
@@ -159,7 +159,7 @@ impl Process {
         String::from_utf8_lossy(&self.complaint).into_owned()
     }
 
-    /// Derives the end of a run whose process ended without a report of its own.
+    /// Returns the result of a run whose process ended without reporting one.
     pub(crate) fn post_mortem(&self, ended: Option<Ended>, started: bool) -> Done {
         const SIGKILL: i32 = 9;
         let complaint = self.complaint();

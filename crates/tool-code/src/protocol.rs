@@ -85,7 +85,7 @@ pub(crate) enum ToHost {
     Done(Done),
 }
 
-/// How the code ended.
+/// The result of a run, as the engine reports it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Done {

@@ -222,7 +222,7 @@ impl Run {
         Ok(())
     }
 
-    /// Ends a run whose process violates the protocol. The engine never does this, so the process may be compromised.
+    /// Ends a run whose process violates the protocol. The engine never violates it, so the process may be compromised.
     async fn broken(&self, process: &mut Process, why: &str) -> Result<Done, ToolError> {
         process.end().await;
         tracing::warn!(
@@ -262,7 +262,7 @@ fn over_time(time: Duration) -> Done {
     Done::failed(Status::Terminated, CodeError::over_time(time))
 }
 
-/// The messages of the code before its end.
+/// The log lines and reports that the code has sent so far.
 #[derive(Default)]
 struct Said {
     started: bool,

@@ -1,4 +1,4 @@
-//! The settings of a host, which all of its runs share.
+//! Settings of a host, which all of its runs share.
 
 use tool_isolate::Isolation;
 

@@ -25,15 +25,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Pause in accepting connections after the system ran out of resources for them.
+/// Time for which no connections are accepted after the system ran out of resources for them.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Shortest and longest interval between two checks for idle connections.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(5));
 
 /// Serves HTTP/1 until `stopped` is cancelled, and then finishes the requests that are being answered.
 ///
-/// A connection that does not send a complete request head within `header_timeout` is closed, and so is one that is idle for as long
-/// between two requests.
+/// A connection is closed if no complete request head arrives within `header_timeout`, or if it is idle for that time between two requests.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -153,7 +152,7 @@ impl Open {
     }
 }
 
-/// The state of a connection: waiting for a request head since a certain time, or answering a request.
+/// The state of a connection: it waits for a request head since a certain time, or it answers a request.
 struct Client {
     began: Instant,
     /// Milliseconds after `began`, or [`ASKED`] while a request is being answered.

@@ -28,7 +28,7 @@ pub struct HostGuard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostRefusal {
-    /// The header `Host` is missing, malformed, or there are several.
+    /// The header `Host` is missing or malformed, or the request has several.
     #[error("the header `Host` is missing or malformed")]
     NoHost,
     /// The host is not allowed.

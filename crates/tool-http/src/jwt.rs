@@ -65,20 +65,20 @@ pub enum JwtConfigError {
 /// - its signature verifies with the key that its `kid` names. A token without `kid` is accepted only if exactly one key
 ///   of the issuer fits. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
 /// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if present) is not in the future, and `sub` is a non-empty text;
-/// - the server finds its own resource in `aud` (a text or a list) and the scopes that it requires in `scope`, or in `scp` if there
-///   is no `scope` (a text of words, or a list). `tool_mcp::Auth` and `tool_server::VerifiedTokens` check this.
+/// - `aud` (a text or a list) contains the server's own resource, and `scope` contains the scopes that the server requires. If there is no
+///   `scope`, they must be in `scp`. Both are a text of words, or a list. `tool_mcp::Auth` and `tool_server::VerifiedTokens` check this item.
 ///
-/// `sub` becomes [`Principal::subject`], the scopes [`Principal::scopes`]. A refused token is answered with the status 401 and the reason in
+/// `sub` becomes [`Principal::subject`], the scopes [`Principal::scopes`]. For a refused token, the response has the status 401 and the reason in
 /// `WWW-Authenticate`.
 ///
 /// # Keys
 ///
-/// Keys are fetched when the first token arrives, and kept for the `max-age` of the response: at least 30 seconds, at most 24 hours, and 10
+/// Keys are fetched when the first token arrives, and cached for the `max-age` of the response: at least 30 seconds, at most 24 hours, and 10
 /// minutes if it is missing. After half of that time the next token starts a fetch in the background. A token with an unknown `kid` also
 /// starts a fetch and waits for it, but not sooner than 30 seconds after the last one. Only one fetch runs at a time, however many requests
-/// wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that had it is over.
+/// wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that contained it has passed.
 ///
-/// A failed fetch changes nothing: keys are accepted until they expire. After that, tokens are answered with the status 503, and the fetch is
+/// After a failed fetch, the cached keys are accepted until they expire. After that, the response to every token has the status 503, and the fetch is
 /// repeated at most every 5 seconds.
 ///
 /// # Example
@@ -160,7 +160,7 @@ impl JwtVerifier {
         let Some(algorithm) = algorithm else {
             return Err(AuthError::Rejected("the token's `alg` is not accepted"));
         };
-        // RFC 7515, section 4.1.11: tokens with critical extensions must be refused, because none are supported.
+        // RFC 7515, section 4.1.11: tokens with critical extensions must be refused, because no extension is supported.
         if header.crit.is_some() {
             return Err(AuthError::Rejected("the token's `crit` is not supported"));
         }

@@ -2,7 +2,7 @@
 
 /// Waits until the process receives a termination signal: ctrl-c, and on Unix also `SIGTERM`, which containers, systemd and `kill` send.
 ///
-/// If the handler of one signal cannot be installed, it waits for the others, and forever if none can be.
+/// If the handler of one signal cannot be installed, the function waits for the other signal. If no handler can be installed, it waits forever.
 ///
 /// ```no_run
 /// # async fn serve(routes: axum::Router) -> std::io::Result<()> {

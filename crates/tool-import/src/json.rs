@@ -112,7 +112,7 @@ impl Json {
         out.push(close);
     }
 
-    /// The type of the value, as JSON Schema names it.
+    /// The name of the value's type in JSON Schema.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

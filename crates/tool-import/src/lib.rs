@@ -56,7 +56,7 @@ pub struct Definition {
 /// Finds the tool definitions in a text.
 ///
 /// Accepts the tools of a request to `OpenAI` (Chat Completions or Responses), Anthropic or Gemini, the response of an MCP
-/// server to `tools/list`, a single definition, and a JSON Schema, whose tool is called `name` or has the name of its `title`.
+/// server to `tools/list`, a single definition, and a JSON Schema. The tool of a JSON Schema is named after its `title`, or `name` without a `title`.
 ///
 /// # Errors
 ///
@@ -111,7 +111,7 @@ fn gather(json: &Json) -> Vec<Definition> {
     if let Json::List(items) = json {
         return items.iter().flat_map(gather).collect();
     }
-    // A schema may have properties with these names, but a schema itself has no name.
+    // A JSON Schema contains these keys only below `properties`, and has no top-level `name`, so no definition is found in it.
     if let Some(list) = LISTS.iter().find_map(|key| json.get(key)) {
         return gather(list);
     }

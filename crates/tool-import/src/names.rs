@@ -61,7 +61,7 @@ pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     .collect()
 }
 
-/// Whether a key is snake case. A leading `_` is excluded, because it would mark the field as unused.
+/// Whether a key is in snake case. A key with a leading `_` is not, because the `_` would mark the field as unused.
 fn is_snake(key: &str) -> bool {
     key.starts_with(|first: char| first.is_ascii_lowercase())
         && key
@@ -97,7 +97,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Converts a tool name to `[a-z0-9_]`; it is not yet unique.
+/// Converts a tool name to `[a-z0-9_]`. Two names may be converted to the same name.
 pub fn tool(name: &str) -> String {
     let mut tool = words(name).join("_");
     if !tool.starts_with(|first: char| first.is_ascii_lowercase()) {
@@ -124,7 +124,7 @@ pub fn camel(name: &str) -> String {
     camel
 }
 
-/// The names that are used so far.
+/// The names that are already used.
 #[derive(Debug, Default)]
 pub struct Names(BTreeSet<String>);
 

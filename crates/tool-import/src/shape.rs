@@ -51,7 +51,7 @@ pub struct Variant {
 /// A property of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
-    /// Its key in the JSON.
+    /// The key of the property in JSON.
     pub key: String,
     /// The documentation; empty if the definition has none.
     pub description: String,
@@ -59,11 +59,11 @@ pub struct Property {
     pub shape: Shape,
     /// Constraints in the syntax of the attribute, such as `range = 1..=9`.
     pub bounds: Vec<String>,
-    /// Whether calls must have it.
+    /// Whether each call must contain the property.
     pub need: Need,
 }
 
-/// Whether calls must have a property.
+/// Whether each call must contain a property.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Need {
     /// The property is required.
@@ -74,7 +74,7 @@ pub enum Need {
     Default(Json),
 }
 
-/// Why a definition has no Rust type.
+/// The reason why a definition has no Rust type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// The id of the rule.

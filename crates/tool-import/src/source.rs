@@ -9,17 +9,17 @@ use crate::json::Json;
 /// The parts of a tool's source.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool<'a> {
-    /// The name of the fn.
+    /// The name of the generated fn.
     pub name: &'a str,
-    /// What it does and when to use it.
+    /// The description: the purpose of the tool, and when to use it.
     pub description: &'a str,
     /// The arguments of `#[tool(…)]`; may be empty.
     pub words: &'a str,
     /// The parameters of the tool.
     pub parameters: &'a [Property],
-    /// The type of its output on success.
+    /// The Rust type of the output if the call succeeds.
     pub output: &'a str,
-    /// The lines of its body.
+    /// The source lines of the body.
     pub body: &'a str,
 }
 
@@ -47,7 +47,7 @@ pub fn tool(out: &mut String, tool: &Tool<'_>) {
     );
 }
 
-/// The kind of a shape in one word, to name an unnamed variant.
+/// The name of a variant that has no name of its own, from the kind of its shape.
 fn kind(shape: &Shape) -> &'static str {
     match shape {
         Shape::Text { .. } | Shape::Choice(_) => "text",

@@ -23,7 +23,7 @@ pub struct Typed {
 ///
 /// # Errors
 ///
-/// Fails with every place that has no provider-independent Rust type, and the rule for each.
+/// Fails if a part of the schema has no Rust type that every provider accepts. The error contains each such part and the rule that it breaks.
 pub fn typed(schema: &Json) -> Result<Typed, Vec<Fault>> {
     let read = dynamic::read_text(&schema.to_string()).map_err(|faults| {
         let ours = faults.into_iter().map(|fault| Fault {

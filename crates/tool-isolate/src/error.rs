@@ -9,12 +9,12 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IsolateError {
-    /// There is no helper: the host's binary does not call [`tool_isolate::helper()`](crate::helper), or the system is not Linux.
+    /// No helper can be started: the host's binary does not call [`tool_isolate::helper()`](crate::helper), or the system is not Linux.
     #[error(
         "there is no helper: make `tool_isolate::helper();` (or `tool_std::helper();`) the first line of `main`, or accept `Isolation::GroupOnly`"
     )]
     NoHelper,
-    /// The helper did not answer.
+    /// The helper did not start the job.
     #[error("the helper did not start the job: {0}")]
     Helper(String),
     /// The program does not exist.

@@ -1,4 +1,4 @@
-//! The host's choice of how jobs are isolated.
+//! The isolation of jobs: the host's choice of mechanisms.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::run::{Keep, Ran};
 use crate::running::{Hold, Running};
 use crate::wire::{Held, InForce};
 
-/// How jobs are isolated from the host. Put a value into the context with `ToolContext::builder().with(isolation)`.
+/// The isolation of jobs from the host. Put a value into the context with `ToolContext::builder().with(isolation)`.
 ///
 /// As a parameter of a tool it has the effect [`Effect::ALL`](tool_core::Effect::ALL), because a program may do everything that its job allows. A
 /// pack whose jobs do less defines its own host value with a smaller effect, and takes the isolation from the context there.
@@ -24,7 +24,7 @@ use crate::wire::{Held, InForce};
 /// ```
 /// use tool_isolate::{Isolation, Mechanism};
 ///
-/// // Everything that the kernel has, but for namespaces of processes.
+/// // All mechanisms of the kernel, except PID namespaces.
 /// let isolation = Isolation::new().without(Mechanism::PidNamespace);
 /// // Jobs are refused where Landlock is not in force.
 /// let strict = Isolation::new().require(Mechanism::Landlock);
@@ -72,7 +72,7 @@ impl Isolation {
         Self::Helper(Helper::default())
     }
 
-    /// Uses another binary as the helper, whose `main` begins with [`tool_isolate::helper()`](crate::helper): for tests, whose `main` is generated.
+    /// Uses a different binary as the helper, whose `main` begins with [`tool_isolate::helper()`](crate::helper): for tests, whose `main` is generated.
     #[must_use]
     pub fn helper(self, path: impl Into<PathBuf>) -> Self {
         self.change(|helper| helper.path = Some(path.into()))
@@ -84,7 +84,7 @@ impl Isolation {
         self.change(|helper| helper.without.push(mechanism))
     }
 
-    /// Refuses jobs for which this mechanism is not in force, if they need it: [`NetworkNamespace`](Mechanism::NetworkNamespace) is needed by jobs
+    /// Refuses jobs that need this mechanism if it is not in force: [`NetworkNamespace`](Mechanism::NetworkNamespace) is needed by jobs
     /// with [`Network::Off`], the cgroups by jobs with the respective limit.
     #[must_use]
     pub fn require(self, mechanism: Mechanism) -> Self {
@@ -142,7 +142,7 @@ impl Isolation {
         }
     }
 
-    /// Runs a job until it ends and keeps the head and tail of its output.
+    /// Runs a job until it ends, and returns the head and tail of its output.
     ///
     /// Dropping the future kills the job.
     ///

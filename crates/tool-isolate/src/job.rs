@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::net::unix::pipe;
 
-/// A program to run once, with everything that it may access.
+/// A program to run once, and the files, network and resources that it may use.
 ///
-/// A job inherits nothing from the host: it has only what is set here. All jobs can read the system's libraries and programs (`/usr`, `/bin`, `/lib`
-/// and the few files of `/etc` that name resolution and TLS need).
+/// A job inherits nothing from the host: it has only the settings that are made here. All jobs can read the system's libraries and programs (`/usr`,
+/// `/bin`, `/lib` and the few files of `/etc` that name resolution and TLS need).
 ///
 /// ```
 /// use std::time::Duration;
@@ -156,7 +156,7 @@ impl Job {
     }
 }
 
-/// Leaves out the values of environment variables, which may be tokens.
+/// Omits the values of environment variables, because they may be tokens.
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();

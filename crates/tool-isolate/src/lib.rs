@@ -1,6 +1,6 @@
 //! Sandboxed child processes, on which the packs `process` and `git` and the crate `tool-code` are built.
 //!
-//! A job is not started by the host itself but by a *helper*: the host's own binary, run once more. The helper keeps track of all descendants of the
+//! A job is not started by the host itself but by a *helper*: the host's own binary, run once more. The helper tracks all descendants of the
 //! job and kills all of them, daemons included, when the job ends, when its deadline passes, when the host asks for it and when the host dies. Before
 //! the job's first instruction, the helper removes access to everything that the job does not need: files, TCP ports, privileges, environment. It
 //! uses the mechanisms of the kernel for this; [`Isolation::report`] lists the mechanisms of the current system.
@@ -43,12 +43,12 @@
 //! | exact environment, no terminal | Linux | only the given variables are set; only files that the host opens without close-on-exec are inherited |
 //! | `setrlimit`, no-new-privs | Linux | memory, files, processor time of each process; no setuid program |
 //! | Landlock | Linux 6.2 (5.13 without truncation), TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
-//! | process, IPC and network namespaces | root, or user namespaces | all end at once; no signals, priority or shared memory of others; no network at all |
+//! | process, IPC and network namespaces | root, or user namespaces | all processes end at once; no access to other processes, their shared memory, or a network |
 //! | separate `/proc` | root | only the job's own processes are visible |
-//! | read-only mounts | root, or user namespaces | no change of modes and times outside of what it may write: of files, devices, `/sys` and cgroups |
-//! | separate root | root, or user namespaces | only granted files are visible: no other file to look up, no other Unix socket to connect to |
-//! | seccomp, if [`Mechanism::UnixSockets`] is required and nothing else restricts sockets | Linux | no Unix socket at all |
-//! | no capabilities | root | root in the job has no privileges of root |
+//! | read-only mounts | root, or user namespaces | modes and times of files, devices, `/sys` and cgroups cannot be changed outside of the writable paths |
+//! | separate root | root, or user namespaces | only granted files are visible: other files and Unix sockets cannot be found |
+//! | seccomp, if [`Mechanism::UnixSockets`] is required and nothing else restricts sockets | Linux | the job cannot open Unix sockets, except pairs of streams |
+//! | no capabilities | root | root in the job does not have the privileges of root |
 //! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may create | the process tree ends at once and is limited as a whole |
 //!
 //! Every available mechanism is used, and [`Isolation::report`] lists the missing ones. [`Isolation::require`] refuses jobs without a mechanism, and
@@ -58,14 +58,14 @@
 //!
 //! # Cost
 //!
-//! For a host that is root, a job with every mechanism needs 8 to 10 times the processor time of a bare `posix_spawn` of `/bin/true`; the helper,
-//! which is one more process, makes up 6 to 9 of that. With [`Isolation::GroupOnly`] the factor is one. The program `jobs` in the folder `benches`
-//! measures this. A host that is root creates the namespaces in a thread and starts one process in them. A host without privileges starts two,
-//! because a user namespace needs a process with a single thread. Some kernels create namespaces in which such a host has no rights, as Ubuntu's do
-//! without an `AppArmor` profile; there, each job starts a second helper. Turning off [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`]
-//! avoids both.
+//! For a host that is root, a job with every mechanism needs 8 to 10 times the processor time of a bare `posix_spawn` of `/bin/true`. Without
+//! mechanisms the factor is 4 to 5, because the helper is one more process. With [`Isolation::GroupOnly`] the factor is one. The program `jobs`
+//! in the folder `benches` measures this. A host that is root creates the namespaces in a thread and starts one process in them. A host without
+//! privileges starts two, because a user namespace needs a process with a single thread. Some kernels create namespaces in which such a host has no
+//! rights, as Ubuntu's do without an `AppArmor` profile; there, each job starts a second helper. Turning off [`Mechanism::PidNamespace`] and
+//! [`Mechanism::NetworkNamespace`] avoids both.
 //!
-//! 13 crates in addition to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
+//! The crate adds 13 crates to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A mechanism of the kernel. Every available one is used; a host can turn one off or require it.
+/// A mechanism of the kernel that restricts jobs. Every available mechanism is used; a host can turn a mechanism off or require it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mechanism {
@@ -19,7 +19,7 @@ pub enum Mechanism {
     /// No access to Unix sockets with a path that a job was not granted, such as the socket of a container engine or of D-Bus. A separate root
     /// ensures this if the job cannot reach the roots of other processes, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
     /// version 9 on. If neither is in force and a host [requires](crate::Isolation::require) this, seccomp denies the job all Unix sockets, and also
-    /// `io_uring` and programs for another architecture than the host's.
+    /// `io_uring` and programs for a different architecture than the host's.
     UnixSockets,
     /// A network namespace for jobs with [`Network::Off`](super::Network::Off).
     NetworkNamespace,

@@ -1,4 +1,4 @@
-//! Running a job until it ends, with the head and tail of its output.
+//! Execution of a job until it ends, and the head and tail of its output.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -123,7 +123,7 @@ pub struct Ran {
 }
 
 impl Running {
-    /// Waits for the job's end and keeps the head and tail of its output, as [`Isolation::run`](super::Isolation::run) does. Use it for a job that is
+    /// Waits for the job's end, and returns the head and tail of its output, as [`Isolation::run`](super::Isolation::run) does. Use it for a job that is
     /// [fed](Running::feed).
     ///
     /// # Errors

@@ -110,7 +110,7 @@ impl Running {
             })
     }
 
-    /// Ready when no process of the job can hold the pipes any more, except a process that has left the job's group or was not under the helper's
+    /// Ready when no process of the job can have the pipes open, except a process that has left the job's group or was not under the helper's
     /// control.
     fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.hold {

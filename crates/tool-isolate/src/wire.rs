@@ -38,7 +38,7 @@ pub(super) struct Spec {
 }
 
 impl InForce {
-    /// Whether the job has no path to files that it was not granted. Through the host's `/proc`, a job could reach the roots of other processes,
+    /// Whether the job cannot look up files that it was not granted. Through the host's `/proc`, a job could reach the roots of other processes,
     /// unless Landlock denies that.
     pub(super) fn hides_files(&self) -> bool {
         self.own_root.is_yes() && (self.proc_mount.is_yes() || self.landlock.is_yes())

@@ -13,7 +13,7 @@ use crate::args::cargo::CargoArgs;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
-/// The file with the path of the program that was built last.
+/// The name of the file that contains the path of the last built program.
 const BUILT: &str = "program";
 
 /// The program's name. It is different for each workspace, selection of libraries and set of features, because several programs may be built into one folder.

@@ -1,4 +1,4 @@
-//! Detection of the libraries with tools in a workspace.
+//! Detection of the libraries in a workspace that may contain tools.
 
 use std::path::{Path, PathBuf};
 

@@ -142,7 +142,7 @@ fn one<'a>(def: &'a ToolDef, findings: &mut Vec<Finding>) -> Verdicts<'a> {
     }
 }
 
-/// Judges the schema text that is sent to a provider.
+/// Checks the schema text that is sent to a provider, and returns the verdict.
 fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'static str {
     let text = def.schema(dialect);
     if text.is_empty() {

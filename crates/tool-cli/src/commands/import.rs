@@ -211,7 +211,7 @@ fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
     };
     let mut body = String::new();
     for lost in &of.lost {
-        // A comment ends at a line break.
+        // A line break would end the comment.
         let lost = lost.replace(['\n', '\r'], " ");
         let _ = writeln!(
             body,
@@ -226,7 +226,7 @@ fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
         body,
         "    Err(ToolError::new(\"`{name}` does nothing yet\"))"
     );
-    // The wire name is kept if the fn's name differs from it.
+    // If the fn's name differs from the wire name, the option `name` states the wire name.
     let mut words = Vec::new();
     if name != definition.name && tool_core::schema::rules::is_tool_name(&definition.name) {
         words.push(format!("name = \"{}\"", definition.name));

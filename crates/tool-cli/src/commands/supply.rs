@@ -16,7 +16,7 @@ use crate::args::Supply;
 use crate::outcome::Failure;
 use crate::screen::count;
 
-/// The secrets and variables that were found for the tools.
+/// The values of secrets and variables that were found for the tools.
 #[derive(Default)]
 pub(super) struct Supplied {
     secrets: Vec<(String, SecretString)>,
@@ -25,7 +25,7 @@ pub(super) struct Supplied {
 }
 
 impl Supplied {
-    /// Looks up what `tools` declare. Refuses a name that none of `known` declares.
+    /// Looks up the secrets and variables that `tools` declare. Refuses a name that no tool in `known` declares.
     pub(super) fn gather<'a>(
         supply: &Supply,
         tools: impl IntoIterator<Item = &'a ToolDef>,

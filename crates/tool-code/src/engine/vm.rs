@@ -126,14 +126,15 @@ struct Run<'a> {
     places: &'a Places,
 }
 
-/// The module of the code after its start.
+/// The code's module after its evaluation has begun.
 struct Started {
     ended: Persistent<Promise<'static>>,
     exports: Persistent<Object<'static>>,
 }
 
 impl Run<'_> {
-    /// Runs the code to its end. Both variants of the result contain the end of the run.
+    /// Runs the code until the run ends. `Ok` and `Err` both contain the result of the run: the called functions return `Err` to end the run
+    /// early.
     fn go(
         &mut self,
         compiled: &Compiled,
@@ -232,7 +233,7 @@ impl Run<'_> {
         })
     }
 
-    /// Runs pending jobs until none is left.
+    /// Runs jobs until no job is pending.
     fn jobs(&self) -> std::result::Result<(), Done> {
         loop {
             self.stopped()?;

@@ -1,4 +1,4 @@
-//! Cache of an issuer's keys: fetched on demand and kept for as long as the response allows.
+//! Cache of an issuer's keys, which are fetched on demand and cached for as long as the response allows.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use super::fetch::{FetchedJwks, JwksError, JwksFetcher};
 use super::keys::{self, Key, MOST_KEYS};
 use crate::AuthError;
 
-/// Shortest time between two fetches while there are keys. Anybody can send tokens with unknown keys, and each of them could otherwise cause a
-/// request to the issuer.
+/// Shortest time between two fetches while keys are cached. Every client can send tokens with unknown keys, and each of these tokens could otherwise
+/// cause a request to the issuer.
 const BETWEEN: Duration = Duration::from_secs(30);
-/// Shortest time between two fetches while there are no keys and every request is refused.
+/// Shortest time between two fetches while no keys are cached, and every request is refused.
 const RETRY: Duration = Duration::from_secs(5);
 /// Timeout of a fetch, in addition to the timeout of the fetcher itself.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Time for which keys are kept if their response has no `max-age`.
+/// Time for which keys are cached if their response has no `max-age`.
 const DEFAULT_AGE: Duration = Duration::from_mins(10);
-/// Minimum and maximum time for which keys are kept, regardless of the `max-age` of their response.
+/// Minimum and maximum time for which keys are cached, regardless of the `max-age` of their response.
 const AGES: (Duration, Duration) = (BETWEEN, Duration::from_hours(24));
 
 /// The keys of an issuer.
@@ -61,9 +61,9 @@ impl Kept {
     }
 }
 
-/// The reason why no key is found.
+/// The reason why no key was found for a token.
 enum Missing {
-    /// No key has this `kid`, or several have.
+    /// No key fits the token, or several keys fit.
     Unknown(&'static str),
     /// All keys have expired, or none were fetched.
     NoKeys,
@@ -98,7 +98,7 @@ impl Cache {
             }
         };
         if let Some(mut fetched) = fetched {
-            // Nothing is ever sent on this channel: it closes when its sender is dropped.
+            // No value is sent on this channel: it closes when its sender is dropped.
             let _ = fetched.changed().await;
         }
         let found = self.0.state().look_up(kid, algorithm, env::monotonic());
@@ -186,8 +186,8 @@ impl State {
         }
     }
 
-    /// Stores the keys of a response. Keys that are missing from it stay until they expire, so that tokens in flight remain valid when keys rotate.
-    /// If no token had asked for a new key, the old response would have been used for the same time.
+    /// Stores the keys of a response. Cached keys that are missing from it are removed only when they expire, so that issued tokens remain valid when
+    /// keys rotate. Without this fetch, the earlier response would have been cached for the same time.
     fn keep(&mut self, keys: Vec<Key>, fetched: &FetchedJwks, began: Instant) {
         let age = fetched.max_age.unwrap_or(DEFAULT_AGE).clamp(AGES.0, AGES.1);
         let until = began + age;

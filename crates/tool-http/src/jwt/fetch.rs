@@ -40,7 +40,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// ```
 pub trait JwksFetcher: Send + Sync + 'static {
     /// Fetches the key set. There is one call at a time, and each is cancelled after 15
-    /// seconds. After an error the present keys are used until they expire.
+    /// seconds. After an error, the cached keys are used until they expire.
     fn fetch(&self) -> BoxFuture<'_, Result<FetchedJwks, JwksError>>;
 }
 
@@ -96,7 +96,7 @@ pub struct HttpJwks {
 }
 
 impl HttpJwks {
-    /// Fetches keys from a URL, which is the `jwks_uri` of the issuer's metadata. Fails if
+    /// Fetches keys from a URL: the `jwks_uri` of the issuer's metadata. Fails if
     /// the URL is malformed, contains a user, or is neither `https` nor a loopback address.
     pub fn new(url: &str) -> Result<Self, JwtConfigError> {
         let fault = |reason: &str| JwtConfigError::Url {
@@ -188,7 +188,7 @@ fn client(url: &Url, roots: &[Certificate]) -> Result<Client, JwtConfigError> {
         .user_agent(concat!("tool-mcp/", env!("CARGO_PKG_VERSION")))
         // A redirect may lead to `http`, or to a host that the operator did not name.
         .redirect(redirect::Policy::none())
-        // Requests are minutes apart, so no idle connection is kept.
+        // Requests are minutes apart, so idle connections are closed.
         .pool_max_idle_per_host(0);
     if is_loopback(url) {
         builder = builder.no_proxy();

@@ -37,7 +37,7 @@ struct Set<'a> {
     keys: Vec<&'a RawValue>,
 }
 
-/// A published key. Its other members are ignored.
+/// A published key. Members that are not listed here are ignored.
 #[derive(Deserialize)]
 struct Published {
     kty: String,

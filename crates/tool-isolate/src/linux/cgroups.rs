@@ -24,7 +24,7 @@ const THREADS: u64 = 4;
 /// The cgroups of a job.
 #[derive(Debug, Default)]
 pub(super) struct Cgroups {
-    /// Version 2: the job's cgroup, and the supervisor's own, to which it returns.
+    /// Version 2: the job's cgroup, and the supervisor's own cgroup, to which the supervisor returns.
     unified: Option<(PathBuf, PathBuf)>,
     /// The job's limit of processes in version 2, which is set after the supervisor has left the cgroup.
     processes: Option<u64>,

@@ -23,7 +23,7 @@ use super::root;
 use crate::mechanism::Mechanism;
 use crate::wire::{Held, InForce, Spec};
 
-/// Gives the calling thread the job's mounts.
+/// Creates the job's mounts, in a mount namespace of the calling thread.
 ///
 /// # Errors
 ///
@@ -79,7 +79,7 @@ fn half(error: &dyn std::fmt::Display) -> String {
     format!("the mounts of the job: {error}")
 }
 
-/// Gives this thread a mount namespace whose changes do not propagate to the supervisor's namespace.
+/// Moves this thread into a new mount namespace, whose changes do not propagate to the supervisor's namespace.
 fn own_namespace() -> rustix::io::Result<()> {
     unshare(UnshareFlags::NEWNS)?;
     mount_change(
@@ -121,7 +121,7 @@ fn read_only() -> io::Result<()> {
         };
         let flags = flags | MountFlags::BIND | MountFlags::RDONLY;
         match mount_remount(&point, flags, c"") {
-            // This mount is hidden by another one, so it is not reachable.
+            // A later mount covers this mount, so it is not reachable.
             Ok(()) | Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => {}
             Err(error) => return Err(error.into()),
         }

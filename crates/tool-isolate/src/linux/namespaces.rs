@@ -130,7 +130,7 @@ impl Namespaces {
 
 /// Starts the supervisor in the namespaces and waits for its exit, which ends all processes in them; then removes the job's cgroups.
 pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
-    // The cgroups are determined now, because the supervisor mounts another `/proc`.
+    // The cgroups are determined now, because the supervisor mounts a different `/proc`.
     let cgroups = Cgroups::left_behind(cgroups);
     let started = made.inside().and_then(|args| {
         Command::new("/proc/self/exe")
@@ -181,7 +181,7 @@ pub(super) fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
 
 /// Without privileges, a user namespace must be created first, in which this user keeps its id. This process must not have other threads.
 ///
-/// Some kernels create the namespace and then refuse everything in it, for example Ubuntu's since 23.10. After that, no thread can be started in this
+/// Some kernels create the namespace and then grant no rights in it, for example Ubuntu's since 23.10. After that, no thread can be started in this
 /// process, because its next child would belong to the new namespace.
 fn as_user(flags: UnshareFlags) -> Result<Held, String> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());

@@ -69,7 +69,7 @@ impl Remote {
         }
     }
 
-    /// Records that the job runs.
+    /// Records that the job has started, and the mechanisms that are in force.
     pub(super) fn runs(&mut self, held: InForce) {
         self.held = held;
         self.latest = self
@@ -93,7 +93,7 @@ impl Remote {
         }
     }
 
-    /// Ready when the helper and all processes of the job have exited. The event of the job's end is kept.
+    /// Ready when the helper and all processes of the job have exited. The event of the job's end is stored.
     pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match ready!(self.poll_next(cx)) {
@@ -123,7 +123,7 @@ impl Remote {
         self.latest
     }
 
-    /// Waits for the end of the job. Cancel safe: received events are kept, and the next call continues.
+    /// Waits for the end of the job. Cancel safe: received events are stored, and the next call continues.
     pub(crate) async fn wait(&mut self) -> Result<Ended, IsolateError> {
         let mut late = pin!(past(self.latest));
         poll_fn(|cx| {

@@ -151,8 +151,8 @@ fn tell(mut socket: &UnixStream, event: &Event) -> io::Result<()> {
     socket.write_all(&frame(event)?)
 }
 
-/// Starts two threads: one waits until the host's end of the socket is closed, the other one, after a `word`, for child processes. Both exist before
-/// the job, because the job's limits may prevent the start of a thread.
+/// Starts two threads. The first waits until the host's end of the socket is closed. The second waits for a message from `word`, and then for child
+/// processes. Both are started before the job, because the job's limits may prevent the start of a thread.
 fn watch(socket: &UnixStream, happens: Sender<Happening>, word: Receiver<()>) -> io::Result<()> {
     let heard = happens.clone();
     let socket = socket.try_clone()?;

@@ -41,7 +41,7 @@ pub(super) fn for_secrets(
     Ok(())
 }
 
-/// Asks for variables, and returns whether all were given.
+/// Asks for variables, and returns whether the user entered a value for each.
 pub(super) fn for_variables(
     supplied: &mut Supplied,
     missing: &[VariableNeed],

@@ -101,7 +101,7 @@ pub(super) fn describe(json: &mut Json) -> Described {
     }
 }
 
-/// Describes the files of all values.
+/// Replaces the files in all values with descriptions.
 fn each<'a>(values: impl IntoIterator<Item = &'a mut Json>) -> Described {
     let mut described = Described::default();
     for value in values {

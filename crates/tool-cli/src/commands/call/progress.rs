@@ -24,7 +24,7 @@ const DONE: [&str; 6] = [
 /// Keys whose value is the total amount in a step.
 const TOTAL: [&str; 5] = ["total", "of", "count", "length", "steps"];
 
-/// The progress that is drawn, shared with code that has to write while it is drawn.
+/// The progress display, shared with code that writes to the terminal at the same time.
 #[derive(Clone, Default)]
 pub(super) struct Bar(Arc<Mutex<Option<ProgressBar>>>);
 
@@ -43,7 +43,7 @@ impl Bar {
         )
     }
 
-    /// Calls `write` while nothing is drawn.
+    /// Hides the progress while `write` runs.
     pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match self.get() {
             Some(bar) => bar.suspend(write),

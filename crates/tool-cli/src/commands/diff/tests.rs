@@ -22,7 +22,7 @@ fn release(description: &str, category: &str, most: u32) -> Option<Registry> {
     Registry::builder().dynamic(tool).build().ok()
 }
 
-/// Whether an approval of one release is valid in another.
+/// Requests and approves a call with the tools of `before`. Returns whether the approval is valid with the tools of `now`.
 async fn holds(before: &Registry, now: &Registry) -> Option<bool> {
     let approvals = tool_core::Approvals::builder(MemoryStore::default())
         .build()
