@@ -2,7 +2,7 @@
 //!
 //! [`mcp_tools`] reads the tools of a server, checks each by the rules for this program's own tools, and returns those that
 //! pass as [`DynamicTool`]s. The result is an immutable snapshot, from which a [`Registry`](tool_core::Registry) is built. If
-//! the server's list changes, it is read again into a new snapshot. Every call passes the host's gate like any other call.
+//! the server's list changes, it is read again into a new snapshot. The host's gate checks every call like any other call.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -51,8 +51,8 @@
 //!   beyond its server. A host's gate therefore asks for approval unless a policy allows the call.
 //! * **Contracts.** A server can change a tool after it was reviewed. [`McpTools::lock`] returns what was
 //!   accepted. If it is passed to the next load, every new tool and every tool whose description, schemas or
-//!   annotations differ is refused until [`McpTools::accept`]. During the life of a snapshot, a server that
-//!   reports a changed list is read again before the next call, and a tool that has changed is refused.
+//!   annotations differ is refused until [`McpTools::accept`]. While a snapshot is in use, the list of a server that
+//!   reports a change is read again before the next call, and a tool that has changed is refused.
 //! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`]
 //!   bytes, is refused, unless the host has them [removed](LoadTools::remove_hidden_text). Everything that is
 //!   shown to people (report, lock, log, errors for operators) shows such characters as `\u{…}`, and so do results
@@ -108,7 +108,7 @@ use load::Options;
 
 /// A snapshot of a server's tools.
 ///
-/// It is created by [`mcp_tools`]; see there and in the [module](self).
+/// Created by [`mcp_tools`]. The documentation of the [module](self) has an example.
 #[must_use = "build a registry from it"]
 pub struct McpTools {
     live: Arc<Live>,
@@ -204,7 +204,7 @@ impl McpTools {
         self.live.is_stale().await
     }
 
-    /// Waits until the server reports a changed list; forever if the connection receives no notifications.
+    /// Waits until the server reports a changed list. Waits forever if the connection receives no notifications.
     pub async fn changed(&self) {
         let Some(ears) = &self.live.link.ears else {
             return std::future::pending().await;

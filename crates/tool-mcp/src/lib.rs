@@ -1,6 +1,6 @@
 //! MCP (Model Context Protocol) servers and clients for tools.
 //!
-//! A [`Toolset`](tool_core::Toolset) becomes an MCP server in two lines; every call passes the same gate as a call of a turn.
+//! A [`Toolset`](tool_core::Toolset) becomes an MCP server in two lines; every call is checked by the same gate as a call of a turn.
 //!
 //! ```no_run
 //! use tool_core::prelude::*;
@@ -25,7 +25,7 @@
 //! }
 //! ```
 //!
-//! The server and the client both speak the 2026-07-28 protocol and the legacy protocol (2025-11-25 and earlier).
+//! The server and the client both support the 2026-07-28 protocol and the legacy protocol (2025-11-25 and earlier).
 //!
 //! In the other direction, [`mcp_tools`] wraps the tools of another MCP server as tools of this program.
 

@@ -44,8 +44,8 @@ pub type McpServer = Composed<NoHandler>;
 
 /// An MCP server that adds tools to a host's own [`ServerHandler`](rmcp::ServerHandler).
 ///
-/// Tools are served here, and each call passes the gate of its toolset. Prompts, resources, completion, logging
-/// and every other method are forwarded to the host's handler. Cloning is cheap: all clones are one server.
+/// Tools are served here, and the gate of the toolset checks each call. Prompts, resources, completion, logging
+/// and every other method are forwarded to the host's handler. Cloning is cheap: all clones share the state of one server.
 ///
 /// ```
 /// use tool_core::prelude::*;
@@ -54,7 +54,7 @@ pub type McpServer = Composed<NoHandler>;
 /// /// Counts the letters of a word.
 /// #[tool(read_only)]
 /// fn count_letters(
-///     /// The word.
+///     /// The word whose letters are counted.
 ///     word: String,
 /// ) -> u64 {
 ///     word.chars().count() as u64
@@ -164,7 +164,7 @@ pub(crate) struct Core {
     approves: bool,
     /// How arguments are repaired, if set for this server.
     repair: Option<Repair>,
-    /// Calls that wait for an answer of their user.
+    /// Calls that wait for an answer from the user.
     parking: ask::Parking,
 }
 
@@ -190,7 +190,7 @@ impl Core {
         self.gate.as_ref().is_some_and(Gate::is_draining)
     }
 
-    /// Waits until no call runs, but at most `patience`. After that, the gate cancels the calls that still run.
+    /// Waits until no call is running, but at most for the time `patience`. After that, the gate cancels the calls that are still running.
     #[cfg(feature = "http")]
     async fn drain(&self, patience: Duration) {
         let gate = async {
@@ -264,8 +264,8 @@ impl McpServer {
 }
 
 impl<H> Composed<H> {
-    /// Also serves the tools of the host's own handler, after those of the toolset and only if the toolset has no tool of the same name. These tools
-    /// pass no gate: neither arguments nor visibility nor approval are checked here.
+    /// Also serves the tools of the host's own handler, after those of the toolset and only if the toolset has no tool of the same name. No
+    /// gate checks the calls of these tools: arguments, visibility and approvals are not checked here.
     ///
     /// Call this before the server is cloned or served. A later call only logs a warning.
     #[must_use]
@@ -280,7 +280,7 @@ impl<H> Composed<H> {
         self
     }
 
-    /// Replaces the server's tools, and notifies every client that listens.
+    /// Replaces the server's tools, and notifies every subscribed client.
     pub async fn replace_tools(&self, tools: impl Into<Tools>) {
         *self
             .core
@@ -290,7 +290,7 @@ impl<H> Composed<H> {
         self.tools_changed().await;
     }
 
-    /// Notifies every client that listens that its tools have changed, for example after a policy update or when a tool is switched on or off.
+    /// Notifies every subscribed client that its tools have changed, for example after a policy update or when a tool is switched on or off.
     pub async fn tools_changed(&self) {
         self.core.listeners.notify().await;
     }

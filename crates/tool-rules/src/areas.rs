@@ -1,4 +1,4 @@
-//! The catalogue: all tables, in order.
+//! The catalogue of rules: all areas, in order.
 
 use crate::rule::{Area, Rule};
 use crate::{constraint, derive, dynamic, import, mcp, schema, tool, types, warning};

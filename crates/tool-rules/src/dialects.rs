@@ -1,7 +1,7 @@
 //! The table of dialects, and sets of them.
 //!
 //! A *dialect* is the form of JSON Schema in which a provider or client reads a tool's definition. A tool is offered in every [`Dialect`], or in
-//! those that `providers(…)` selects. A [`Target`] is a place that may read a schema text: every dialect is one, and some targets are only checked.
+//! those that `providers(…)` selects. A [`Target`] is a recipient of schema texts: every dialect is a target, and some targets are only checked.
 
 /// Generates the types of this module from the rows of the table.
 ///
@@ -41,7 +41,7 @@ macro_rules! table {
             }
         }
 
-        /// A place where a schema text can be sent unchanged.
+        /// A recipient to which a schema text can be sent unchanged.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Target {
             $($(#[doc = $offered_doc])* $offered,)*
@@ -120,9 +120,9 @@ impl Dialect {
 pub struct Dialects(u8);
 
 impl Dialects {
-    /// Every dialect.
+    /// The set of all dialects.
     pub const ALL: Self = Self((1 << Dialect::COUNT) - 1);
-    /// No dialect.
+    /// The empty set of dialects.
     pub const NONE: Self = Self(0);
 
     /// The set of one dialect.

@@ -1,4 +1,4 @@
-//! Rules for JSON Schema that is read, judged or adapted at run time. Each name begins with `JSON`.
+//! Rules for JSON Schema that is read, checked or adapted at run time. Each name begins with `JSON`.
 //!
 //! The messages are of three kinds: `is refused` for keywords that a strict mode rejects, `cannot be checked in advance` for constraints that the
 //! reader cannot check, and sentences about changes for schemas that were adapted.

@@ -27,7 +27,7 @@ pub(crate) struct Live {
     since: Mutex<Since>,
 }
 
-/// The last reading of the server's list after the snapshot.
+/// The result of the last time that the server's list was read after the snapshot.
 #[derive(Default)]
 struct Since {
     /// The number of list changes when the list was last read.

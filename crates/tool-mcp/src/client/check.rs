@@ -1,7 +1,7 @@
 //! Validation of values against a server's own JSON Schema.
 //!
-//! Neither the schema nor the values are trusted, so three things are bounded: the references of a schema (only into itself), its depth and length,
-//! and the number of steps that a validation takes ([`graph`]).
+//! Neither the schema nor the values are trusted, so three things are limited: the references of a schema (only to parts of the same schema), its depth and
+//! length, and the number of steps that a validation takes ([`graph`]).
 
 mod graph;
 mod read;
@@ -86,7 +86,7 @@ impl Checked {
         let graph = Graph::of(schema)?;
         let options = jsonschema::options()
             .with_retriever(Nothing)
-            // Only the server knows the meaning of its formats; an independent check would refuse values that the server accepts.
+            // The meaning of a format is defined by the server: a check here could refuse values that the server accepts.
             .should_validate_formats(false)
             .with_pattern_options(
                 PatternOptions::regex()
@@ -112,7 +112,7 @@ impl Checked {
 }
 
 /// Runs recursive work on a stack that is large enough for every schema that [`Graph`]
-/// admits. Returns `None` if no thread can be started or it panics.
+/// admits. Returns `None` if no thread can be started, or if the work panics.
 fn deeply<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

@@ -47,7 +47,7 @@ impl McpClient {
     ///
     /// # Errors
     ///
-    /// Fails if the server does not respond, or supports no protocol version that rmcp knows.
+    /// Fails if the server does not respond, or if it supports none of the protocol versions of rmcp.
     pub async fn connect<T, E, A>(transport: T) -> Result<Self, ClientInitializeError>
     where
         T: IntoTransport<RoleClient, E, A>,
@@ -100,7 +100,7 @@ impl<S: Service<RoleClient>> McpClient<S> {
         self.running.is_transport_closed()
     }
 
-    /// Closes the connection, also for tools that were read from it. If the server is a child process, it is terminated.
+    /// Closes the connection, including for tools that were read from it. If the server is a child process, it is terminated.
     pub fn close(&self) {
         self.running.cancellation_token().cancel();
     }
@@ -163,8 +163,8 @@ async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
 
 /// A source of tools: an [`McpClient`], or any running client of rmcp.
 ///
-/// rmcp's own clients do not pass notifications on: calls report no progress, and a changed list is only
-/// found by [`McpTools::recheck`](super::McpTools::recheck). The creator of such a client must keep it alive.
+/// rmcp's own clients do not forward notifications: calls report no progress, and a changed list is only
+/// found by [`McpTools::recheck`](super::McpTools::recheck). The host must not drop such a client while its tools are used.
 pub trait Connected {
     /// The connection to the server.
     #[doc(hidden)]
@@ -218,11 +218,11 @@ pub(crate) enum Unanswered {
     Service(ServiceError),
     /// The server asks its user a question, and no handler can answer it.
     Asks,
-    /// The server turned the call into a background task.
+    /// The server started a background task instead of returning a result.
     Task,
 }
 
-/// Makes calls. If a call's future is dropped early, the server is notified that the call is cancelled.
+/// Sends calls to a server. If a call's future is dropped early, the server is notified that the call is cancelled.
 pub(crate) trait Calls: Send + Sync {
     fn call(
         &self,
@@ -230,7 +230,7 @@ pub(crate) trait Calls: Send + Sync {
     ) -> BoxFuture<'_, Result<CallToolResult, Unanswered>>;
 }
 
-/// Makes calls with the host's handler, which answers the server's questions.
+/// Sends calls with the host's handler, which answers the server's questions.
 struct Answering<S: Service<RoleClient>>(Arc<RunningService<RoleClient, S>>);
 
 impl<S: Service<RoleClient>> Calls for Answering<S> {

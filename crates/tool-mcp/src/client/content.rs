@@ -35,7 +35,7 @@ impl Results {
     }
 }
 
-/// The output of a call.
+/// The output of a successful call: the payload, and the content for the model.
 #[derive(Debug)]
 pub(crate) struct Told {
     payload: Value,

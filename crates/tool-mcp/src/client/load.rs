@@ -39,7 +39,7 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 ///
-/// Fails if the list cannot be read to its end. A tool that cannot be offered is not an error; see [`McpTools::report`].
+/// Fails if the list cannot be read completely. A tool that cannot be offered is not an error; see [`McpTools::report`].
 #[doc(alias("mcp client", "list_tools", "mcpServers"))]
 pub fn mcp_tools(client: &impl Connected) -> LoadTools {
     LoadTools {
@@ -119,7 +119,7 @@ impl LoadTools {
         self
     }
 
-    /// Trusts what the server declares about a tool's effects: `readOnlyHint`, `destructiveHint`, `idempotentHint` and
+    /// Trusts the server's hints about a tool's effects: `readOnlyHint`, `destructiveHint`, `idempotentHint` and
     /// `openWorldHint`, with the protocol's defaults for missing hints. Use this only for servers that you control.
     pub fn trust_hints(mut self) -> Self {
         self.options.trust_hints = true;
@@ -137,7 +137,7 @@ impl LoadTools {
     ///
     /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider would
     /// refuse the request even without strict mode, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode
-    /// a model may violate the schema, so arguments are validated against it here, before the gate is asked and before anything is sent. A tool whose
+    /// a model may violate the schema, so arguments are validated against it here, before the gate checks the call and before a request is sent. A tool whose
     /// schema cannot be used for validation (it refers to another file or address, is too deep, or too large) is refused. Tools that a provider
     /// supports in strict mode are still offered in strict mode.
     ///
@@ -175,7 +175,7 @@ impl LoadTools {
         self
     }
 
-    /// Gives the model results as the server wrote them. Without this option the model reads hidden characters of results,
+    /// Passes results to the model exactly as the server wrote them. Without this option the model reads hidden characters of results,
     /// errors and progress as `\u{…}`, so that people who look at the conversation see what the model sees. Use it for
     /// servers that return files which a model edits by their exact text. The payload for the host is always exact.
     pub fn exact_results(mut self) -> Self {

@@ -12,7 +12,7 @@ use tool_core::hidden;
 
 use super::text::MOST_TEXT;
 
-/// The contracts of a server's tools that a host has accepted, by the server's names.
+/// The contracts of a server's tools that a host has accepted, by the tools' names on the server.
 ///
 /// Hidden characters are written as `\u{…}`. A text that is too long is cut and followed by a fingerprint of the whole text.
 ///
@@ -22,8 +22,8 @@ use super::text::MOST_TEXT;
 /// ```
 /// use tool_mcp::client::McpLock;
 ///
-/// let kept = r#"{"tools":{"search":{"description":"Finds notes.","input":"sha256:00"}}}"#;
-/// let lock: McpLock = serde_json::from_str(kept)?;
+/// let stored = r#"{"tools":{"search":{"description":"Finds notes.","input":"sha256:00"}}}"#;
+/// let lock: McpLock = serde_json::from_str(stored)?;
 /// assert_eq!(lock.names().collect::<Vec<_>>(), ["search"]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -140,7 +140,7 @@ impl Contract {
         }
     }
 
-    /// The contract of a name that the server uses for two tools; it equals neither tool's contract.
+    /// The contract of a name that the server uses for two tools. It differs from the contracts of both tools.
     pub(crate) fn doubled(&self, other: &Self) -> Self {
         let both = serde_json::to_value([self, other]).unwrap_or_default();
         Self {

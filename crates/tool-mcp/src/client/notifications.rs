@@ -24,7 +24,7 @@ const WAITING: usize = 64;
 /// Marks a call until its request is written; the mark is never sent.
 const MARK: &str = "tool-mcp/ear";
 
-/// The notifications that are observed on one connection.
+/// Observes the notifications of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Ears(Arc<Heard>);
 
@@ -81,7 +81,7 @@ impl Ears {
 
     /// Waits until the tool list has changed more than `seen` times.
     pub(crate) async fn changed_since(&self, seen: u64) {
-        // `self` holds the sender, so the channel is open.
+        // `self` contains the sender, so the channel is open.
         let _ = self.0.changes.subscribe().wait_for(|now| *now > seen).await;
     }
 

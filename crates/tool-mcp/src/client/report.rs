@@ -28,7 +28,7 @@ impl McpReport {
         self.0.iter().filter(|tool| tool.is_offered())
     }
 
-    /// Tools that are offered to no provider.
+    /// Tools that are not offered to any provider.
     pub fn refused(&self) -> impl Iterator<Item = &ToolReport> {
         self.0.iter().filter(|tool| !tool.is_offered())
     }

@@ -30,7 +30,7 @@ const SHOWN: usize = 200;
 pub(crate) struct Found {
     /// Texts with hidden characters.
     pub(crate) hidden: Vec<SchemaFault>,
-    /// Texts that are too long.
+    /// Texts that exceed their maximum length.
     pub(crate) long: Vec<SchemaFault>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) use parking::Parking;
 pub use parking::{StateKey, StateKeyError, Waiting};
 pub(crate) use rounds::{Asking, Round, run};
 
-/// An answer whose content is JSON text.
+/// An answer from the user, as JSON text.
 pub(crate) type Given = Answer<Box<RawValue>>;
 
 /// Whether the client can show forms to its user.
@@ -76,7 +76,7 @@ fn given(result: ElicitResult) -> Result<Given, ToolError> {
     }
 }
 
-/// The user of a legacy-protocol client, who is asked while the call runs.
+/// Asks the user of a legacy-protocol client while the call runs.
 struct Live {
     peer: Peer<RoleServer>,
     patience: Duration,

@@ -71,7 +71,7 @@ impl McpServerBuilder {
     /// session is its session.
     ///
     /// Leave the context's turn unset, or give every request its own turn. Calls within a turn are identified by their ids, and
-    /// clients restart their ids in each session, so with a ledger the second call of an id would get the stored result of the first.
+    /// clients restart their ids in each session, so with a ledger the second call with an id would get the stored result of the first.
     pub fn context(
         mut self,
         make: impl Fn(&Caller<'_>) -> ToolContext + Send + Sync + 'static,
@@ -83,7 +83,7 @@ impl McpServerBuilder {
     }
 
     /// Like [`context`](Self::context), for a context that needs a database look-up or may
-    /// fail. An error is returned to the client; it reads the error's text for models.
+    /// fail. An error is returned to the client, with the error's text for models.
     pub fn context_async(
         mut self,
         make: impl for<'a> Fn(&'a Caller<'a>) -> BoxFuture<'a, Result<ToolContext, ToolError>>
@@ -95,7 +95,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets the gate that every call passes.
+    /// Sets the gate that checks every call.
     pub fn gate(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self
@@ -113,7 +113,7 @@ impl McpServerBuilder {
     /// A tool that makes a nested call which needs approval is called again after the answer, with the same identity:
     /// give the gate an effect ledger, which returns the stored results of the nested calls that have already run.
     ///
-    /// Use this only for clients with a person in front of them: a client program could answer in the person's place.
+    /// Use this only for clients that ask a person, because a client program could approve calls without asking.
     pub fn approve_by_client(mut self) -> Self {
         self.approves = true;
         self
@@ -143,7 +143,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets the key that seals the state that clients carry between a question and its answer. The default is a random key, with which no other
+    /// Sets the key that seals the state that clients receive with a question and send back with the answer. The default is a random key, with which no other
     /// process can continue a call whose question this process has asked.
     pub fn state_key(mut self, key: StateKey) -> Self {
         self.key = Some(key);

@@ -65,7 +65,7 @@ impl Start {
     }
 }
 
-/// Runs a call to its end. The tool's future is dropped if the client cancels the call or disconnects.
+/// Runs a call until it ends. The tool's future is dropped if the client cancels the call or disconnects.
 pub(crate) async fn run(
     tools: &Toolset,
     start: Start,
@@ -99,7 +99,7 @@ pub(crate) async fn run(
     Ok(result)
 }
 
-/// Turns an unknown tool into a protocol error; the model reads every other error as a result.
+/// Returns a protocol error if the tool is unknown. Every other error is part of the result, which the model reads.
 pub(crate) fn known(result: &CallResult) -> Result<(), ErrorData> {
     match result.error() {
         Some(error) if error.kind() == ErrorKind::UnknownTool => {

@@ -86,7 +86,7 @@ impl<H: ServerHandler> Composed<H> {
         let mut cx = core.context(&context).await?;
         let tools = core.toolset(&cx);
         if core.host_tools && !knows(&tools, &request.name) {
-            // Rare cases are boxed, here and below, because the largest of them determines the size of the future that every call moves.
+            // Rare cases are boxed, here and below, because the largest case determines the size of the future of every call.
             return Box::pin(self.host.call_tool(request, context)).await;
         }
         let arguments = call::arguments(&request, &context)?;

@@ -22,7 +22,7 @@ pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) ->
         (None, None) => Some(result.model_text()),
         _ => None,
     };
-    // The bytes of files are only in the content, because clients hand structured content to models as text.
+    // The bytes of files are only in the content, because clients pass structured content to models as text.
     let structured = outlet.and_then(|outlet| {
         let payload = result.output_without_bytes()?;
         Some(structured(&payload, outlet, wire))

@@ -93,7 +93,7 @@ impl HttpOptions {
     /// Allows requests from web pages of an origin, such as `https://app.example.com`. Loopback origins
     /// are always allowed, and so are requests without `Origin`, which do not come from a browser.
     ///
-    /// Allowed pages get CORS headers, also in preflight responses, so that browsers show them the
+    /// Allowed pages get CORS headers, also in preflight responses, so that browsers let them read the
     /// responses. They may send any header but no cookies.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         self.guard.origin(&origin.into());
@@ -121,7 +121,7 @@ impl HttpOptions {
     }
 
     /// Sets how long a client may take to send the body of a request after its head; one
-    /// minute by default. A slower request is answered with the status 408.
+    /// minute by default. The response to a slower request has the status 408.
     pub fn body_timeout(mut self, timeout: Duration) -> Self {
         self.body_timeout = timeout;
         self
@@ -135,7 +135,7 @@ impl HttpOptions {
     }
 
     /// Sets how long a session may be idle before it ends; 30 minutes by default. A
-    /// client that comes back later gets the status 404 and must begin a new session.
+    /// client that uses the session later gets the status 404 and must begin a new one.
     pub fn session_timeout(mut self, timeout: Duration) -> Self {
         self.session_timeout = timeout;
         self

@@ -42,7 +42,7 @@ impl Outlets {
             let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
             all.get(def.name()).cloned()
         };
-        // A tool that was made at run time may have a different schema under the same name, so its schema is compared.
+        // A tool that was created at run time may have a different schema under the same name, so its schema is compared.
         if let Some(known) = known
             && known.origin == origin
             && (origin.is_some() || def.output_schema().as_deref() == Some(known.own.as_str()))

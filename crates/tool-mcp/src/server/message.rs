@@ -1,8 +1,8 @@
 //! Parsing of JSON-RPC messages, and the errors for malformed ones.
 //!
-//! rmcp's own parsing is lenient: it turns `arguments` into a map (the last of two equal keys wins, big numbers are rounded), answers bad parameters
-//! with "method not found", and drops messages that it cannot parse. Here the text of `arguments` is kept, and every malformed message gets its error
-//! code.
+//! rmcp's own parsing is lenient: it turns `arguments` into a map (it uses the last of two equal keys, and rounds big numbers), responds to malformed
+//! parameters with "method not found", and drops messages that it cannot parse. Here the text of `arguments` is preserved, and the response to every
+//! malformed message has the right error code.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct RawArguments(pub(crate) Arc<str>);
 pub(crate) struct Reject {
     id: Option<RequestId>,
     error: ErrorData,
-    /// Whether the message was a notification or a response, which gets no JSON-RPC response, only an HTTP status.
+    /// Whether the message was a notification or a response. It then gets an HTTP status, but not a JSON-RPC response.
     quiet: bool,
 }
 
@@ -70,7 +70,7 @@ impl Reject {
         }
     }
 
-    /// Marks the message as one that gets no JSON-RPC response.
+    /// Sets whether the message gets no JSON-RPC response.
     fn quietly(mut self, quiet: bool) -> Self {
         self.quiet = quiet;
         self

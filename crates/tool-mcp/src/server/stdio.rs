@@ -27,7 +27,7 @@ const UNREAD: u32 = 32 * 1024 * 1024;
 /// Number of unanswered requests above which the next message has to wait. A running request takes some KiB of memory, and the requests of a client
 /// that writes thousands at once would be read faster than they are served.
 const UNANSWERED: usize = 64;
-/// Longest time that a message waits because of `UNANSWERED`. The requests may all run for hours, and the message may cancel one of them.
+/// Longest time that a message waits because of `UNANSWERED`. It is short because all running requests may take hours, and the message may cancel one.
 const HELD: Duration = Duration::from_millis(1);
 
 /// The reason why the server of one connection ended before its client closed the connection.
@@ -61,7 +61,7 @@ impl<H: ServerHandler> Composed<H> {
         let lines = Lines::new(reader, writer, core.host_tools);
         let service = match self.clone().serve(lines).await {
             Ok(service) => service,
-            // The client only checked whether the program starts.
+            // The client disconnected without a request, for example because it only checked whether the program starts.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::Initialize(Box::new(error))),
         };
@@ -70,10 +70,10 @@ impl<H: ServerHandler> Composed<H> {
     }
 }
 
-/// The transport that reads and writes rmcp's messages as lines. An unreadable line is answered with an error, and the next line is read.
+/// The transport that reads and writes rmcp's messages as lines. The response to an unreadable line is an error, and the next line is read.
 struct Lines<R> {
     reader: BufReader<R>,
-    /// The part of a line that has been read. It is kept when a read is cancelled, because rmcp polls other events at the same time.
+    /// The part of a line that has been read. It is stored here because rmcp cancels reads when it handles other events.
     line: Vec<u8>,
     /// Whether the rest of the line is skipped.
     skipping: bool,
@@ -140,7 +140,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// Returns the message of the line that was read. Keeps an error response if the line is not a message, and returns nothing for an empty line.
+    /// Returns the message of the line that was read. Returns `None` for an empty line, and for a line that is not a message, whose error response is
+    /// stored in `answer`.
     fn message(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = self.line.trim_ascii();
         let read = if line.is_empty() {

@@ -15,7 +15,7 @@ use memchr::memmem::Finder;
 use rmcp::model::{Extensions, JsonObject};
 use serde_json::Value;
 
-/// A name that differs in every process, so that no tool's output can contain it.
+/// A random name that differs in every process, so that the output of a tool cannot contain it.
 static KEY: LazyLock<String> = LazyLock::new(|| {
     let seed = RandomState::new();
     format!(

@@ -13,7 +13,7 @@ use tool_mcp::{McpServer, StateKey, Waiting};
 /// The place of a table.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Place {
-    /// The city.
+    /// The name of the city.
     city: String,
     /// The number of people.
     #[schema(range = 1..=8)]

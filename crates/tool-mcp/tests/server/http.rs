@@ -15,7 +15,7 @@ use tool_mcp::{Auth, AuthError, HttpOptions, McpServer, Principal, TokenVerifier
 /// The sum of two numbers.
 #[derive(Serialize, StrictSchema)]
 struct Sum {
-    /// The sum.
+    /// The sum of both numbers.
     sum: u128,
     /// A description of the sum.
     about: String,
@@ -345,7 +345,7 @@ async fn token_identifies_the_user_and_protects_the_session() {
     let deleted = web.send("DELETE", "/mcp", &[bob, session], "").await;
     assert_eq!(deleted.status, 404);
 
-    // Tools that bob may not see do not exist for him, in either protocol version.
+    // Tools that are hidden from the user `bob` are unknown tools for him, in both protocol versions.
     let listed = web.modern(&[bob], "tools/list", json!({})).await;
     assert!(!listed.text.contains(r#""add""#), "{}", listed.text);
     let called = web
@@ -509,7 +509,7 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
     assert!(error.contains("too many sessions"), "{error}");
     // The 2026-07-28 protocol has no sessions.
     assert_eq!(web.modern(&[], "tools/list", json!({})).await.status, 200);
-    // A session that its client ends frees a place, and so does an idle session.
+    // A new session can begin after a client has ended its session, and after an idle session has ended.
     let ended = web
         .send("DELETE", "/mcp", &[("mcp-session-id", &first)], "")
         .await;

@@ -11,7 +11,7 @@ use tool_mcp::McpServer;
 /// The result of an addition.
 #[derive(Serialize, StrictSchema)]
 struct Sum {
-    /// The sum.
+    /// The sum of both numbers.
     sum: u128,
     /// A description of the sum.
     about: String,

@@ -81,7 +81,7 @@ impl Graph {
         let mut open = vec![false; self.nodes.len()];
         let mut total = 0;
         for root in 0..self.nodes.len() {
-            // Every node below is closed before this one; a node that is still open refers to itself.
+            // All nodes below a node are closed before the node itself. A node that is reached while it is still open refers to itself.
             let mut stack = vec![(root, false)];
             while let Some((at, is_done)) = stack.pop() {
                 if closed[at].is_some() {
@@ -181,7 +181,7 @@ impl Graph {
         let cost = here
             .values()
             .fold(0_u64, |all, count| all.saturating_add(*count));
-        // The counting itself takes time as well.
+        // Counting takes time as well, so it uses up steps.
         let Some(rest) = left.checked_sub(cost.max(held.len() as u64 + 1)) else {
             return false;
         };

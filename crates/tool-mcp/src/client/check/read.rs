@@ -247,7 +247,7 @@ impl<'a> Builder<'a> {
                 _ => {}
             }
         }
-        // The target of a reference is elsewhere in the text.
+        // The target of a reference is not nested in the text of this schema.
         let inner = node.below().chain(node.here.iter().copied());
         node.inner = inner.filter(|next| Some(*next) != referred).collect();
         Ok(node)

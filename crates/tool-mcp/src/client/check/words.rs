@@ -1,4 +1,4 @@
-//! Validation errors in wording for models.
+//! Texts of validation errors, for models.
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};

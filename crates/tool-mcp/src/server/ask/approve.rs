@@ -66,8 +66,8 @@ pub(crate) fn question(ticket: &Ticket) -> Question {
 
 /// Records the user's answer. Returns `false` if there was no answer; the approval then stays pending.
 ///
-/// The gate checks again whether the call may run when it is resumed, also if the answer could not be
-/// stored: another person may have answered first.
+/// The gate checks again whether the call may run when it is resumed, even if the answer could not be
+/// stored, because a different person may have answered first.
 pub(crate) async fn decide(tools: &Toolset, token: &str, answer: &Given, cx: &ToolContext) -> bool {
     let reply = match answer {
         Answer::Given(text) => match serde_json::from_str(text.get()) {

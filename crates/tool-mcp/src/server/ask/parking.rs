@@ -1,4 +1,4 @@
-//! Calls that are parked until their user answers, and the sealed state that the client carries in the meantime.
+//! Calls that are parked until the user answers, and the sealed state that the client sends back with the answer.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -57,12 +57,12 @@ impl Waiting {
     }
 }
 
-/// The key that seals the state that clients carry between two rounds.
+/// The key that seals the state that a client receives with a question and sends back with the answer.
 #[derive(Clone)]
 pub struct StateKey(RequestStateCodec);
 
 impl StateKey {
-    /// Creates a key from at least 32 random bytes. Processes that continue the calls of each other must use the same key.
+    /// Creates a key from at least 32 random bytes. Processes that continue each other's calls must use the same key.
     pub fn new(key: impl Into<Vec<u8>>) -> Result<Self, StateKeyError> {
         let codec = RequestStateCodec::try_new(key);
         codec.map(Self).map_err(|_| StateKeyError)
@@ -97,7 +97,7 @@ pub(crate) struct Remembered {
     pub(crate) answer: Kept,
 }
 
-/// A question in the form that the client carries.
+/// A question as it is stored in the sealed state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asked {
     pub(crate) message: String,
@@ -119,7 +119,7 @@ impl Asked {
     }
 }
 
-/// An answer in the form that the client carries.
+/// An answer as it is stored in the sealed state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kept {
@@ -148,7 +148,7 @@ impl From<Kept> for Given {
     }
 }
 
-/// The state that a client carries between two rounds. It is sealed against changes, but the client can read it.
+/// The state that a client receives with a question and sends back with the answer. It is sealed against changes, but the client can read it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {

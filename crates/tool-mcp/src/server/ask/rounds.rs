@@ -1,4 +1,4 @@
-//! Calls in several rounds: a call runs, asks, is parked until the client brings the answer, and continues.
+//! Calls in several rounds: a call asks a question, is parked until the client sends the answer, and then continues.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,7 +51,7 @@ struct Memory {
     behind: Vec<Remembered>,
 }
 
-/// The user of a 2026-07-28 client, who is asked between two requests.
+/// Asks the user of a 2026-07-28 client between two requests.
 struct Between {
     memory: Arc<Mutex<Memory>>,
     questions: mpsc::UnboundedSender<Waits>,
@@ -131,7 +131,7 @@ impl Run {
             memory: Arc::clone(&memory),
             questions,
         }));
-        // The channel holds one event: a client that reads slowly slows the call down, as `Toolset::stream` documents.
+        // The channel has room for one event: a client that reads slowly slows the call down, as `Toolset::stream` documents.
         let (told, events) = mpsc::channel(1);
         let mut stream = start.stream(tools, &cx);
         let task = async move {
@@ -202,7 +202,7 @@ pub(crate) async fn run(
         (State::Tool(state), Some(answer)) => (state, answer),
     };
     if let Some(parked) = asking.parking.take(&state.nonce) {
-        // If the body no longer waits for this answer, the run returns its result next.
+        // Sending fails if the body no longer waits for this answer. The run then returns its result.
         let _ = parked.answer.send(Ok(answer));
         return asking.drive(parked.run, &sealed).await;
     }

@@ -52,7 +52,7 @@ pub struct Auth {
 }
 
 impl Auth {
-    /// Creates the authorization of a resource. `resource` is the address of the endpoint as clients know it.
+    /// Creates the authorization of a resource. `resource` is the address that clients use for the endpoint.
     pub fn new(resource: impl Into<String>, verifier: impl TokenVerifier) -> Self {
         Self {
             resource: resource.into(),
@@ -128,7 +128,7 @@ impl Auth {
             Ok(principal) => principal,
             Err(AuthError::InvalidToken) => return Err(invalid(None)),
             Err(AuthError::Rejected(reason)) => return Err(invalid(Some(reason))),
-            // `Unavailable`, and reasons of later versions.
+            // `Unavailable`, or a variant that a later version adds.
             Err(_) => {
                 let refusal = Refusal::new(
                     StatusCode::SERVICE_UNAVAILABLE,
@@ -137,7 +137,7 @@ impl Auth {
                 return Err(refusal.with_header(RETRY_AFTER, HeaderValue::from_static("5")));
             }
         };
-        // A token that was issued for a different server must not work here.
+        // A token that was issued for a different server must not be accepted.
         let for_us = |audience: &String| {
             audience.trim_end_matches('/') == self.resource.trim_end_matches('/')
         };

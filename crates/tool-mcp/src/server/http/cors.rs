@@ -14,7 +14,7 @@ use tower_service::Service;
 /// Time for which a browser may cache the response to a preflight request; browsers limit this to two hours.
 const KEPT: Duration = Duration::from_hours(2);
 
-/// Adds CORS headers for the origins that the guard trusts. A preflight request carries no token and is answered here.
+/// Adds CORS headers for the origins that the guard trusts. A preflight request contains no token, so this layer responds to it.
 pub(super) fn layer(guard: &HostGuard) -> Pages {
     let guard = guard.clone();
     let trusted = move |origin: &HeaderValue, _: &http::request::Parts| {
@@ -23,7 +23,7 @@ pub(super) fn layer(guard: &HostGuard) -> Pages {
     let headers = CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(trusted))
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
-        // The 2026-07-28 protocol has headers whose names tools choose (`Mcp-Param-…`).
+        // In the 2026-07-28 protocol, tools define the names of some headers (`Mcp-Param-…`).
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers([
             HeaderName::from_static("mcp-session-id"),

@@ -68,7 +68,7 @@ impl<H: ServerHandler> Endpoint<H> {
         Ok(finish(response, running).await)
     }
 
-    /// Reads the message of a request, and keeps the text of a call's arguments in the request's extensions.
+    /// Reads the message of a request, and stores the text of a call's arguments in the request's extensions.
     async fn read(&self, request: Request) -> Result<Read, Refusal> {
         let (mut parts, body) = request.into_parts();
         if !is_json(&parts.headers) {

@@ -1,8 +1,8 @@
 //! Resumable event streams of sessions (`Last-Event-ID`).
 //!
-//! rmcp resends from the event that `Last-Event-ID` names, including that event, and its retry event of a session's own stream has the id of the
-//! first message. The ids that clients see are therefore one higher than those of rmcp, so that an id names the event after the event that carries
-//! it. A client that resumes gets exactly the events that it has not seen, and the retry event precedes all others.
+//! rmcp resends the event whose id is `Last-Event-ID`, although the client has already received it, and all later events. In a session's own stream,
+//! its retry event has the same id as the first message. This module therefore adds one to every id that is sent to a client, so that the id of an
+//! event is rmcp's id of the next event. A client that resumes gets exactly the events that it has not received, and the retry event comes first.
 
 use std::sync::Arc;
 

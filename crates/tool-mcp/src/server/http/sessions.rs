@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
-/// The subject that owns each session, by session id.
+/// The subjects of the owners of sessions, by session id.
 #[derive(Default)]
 pub(super) struct Owners(Mutex<HashMap<String, Option<String>>>);
 

@@ -1,4 +1,4 @@
-//! Key endpoints that are down, slow, huge, or return invalid responses.
+//! Key endpoints that are down or slow, or that return huge or invalid responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn response(status: u16, header: &str, body: impl Into<Vec<u8>>) -> Reply {
     Reply::Response(status, header.to_owned(), body.into())
 }
 
-// H8: an endpoint that is down, slow, huge, or returns garbage lets no token in and changes no keys.
+// H8: if the endpoint is down, slow, or returns a huge or malformed response, no token is accepted and the cached keys do not change.
 #[tokio::test]
 async fn bad_key_responses_admit_no_token_and_change_no_keys() {
     let elsewhere = Issuer::of(&[&RSA]).await;

@@ -651,7 +651,7 @@ async fn very_long_tokens_are_refused_before_they_are_read() {
     assert_eq!(setup.status(&large).await, 200, "{}", large.len());
 }
 
-// H8: scopes reach the host's rules, which decide which tools are visible.
+// H8: scopes are passed to the host's rules, which decide which tools are visible.
 #[tokio::test]
 async fn scopes_reach_the_host_and_its_rules() {
     let setup = Setup::of(&[&RSA]).await;
