@@ -37,7 +37,7 @@ fn main() {
     measure("a process group", &Isolation::GroupOnly, true);
     measure("the helper", &all().fold(Isolation::new(), Isolation::without), true);
     for one in all() {
-        // All other mechanisms are turned off; a separate root and read-only mounts do not depend on another mechanism.
+        // All other mechanisms are turned off; a separate root and read-only mounts do not depend on other mechanisms.
         let others = all().filter(|mechanism| *mechanism != one);
         let isolation = others.fold(Isolation::new(), Isolation::without);
         let asks = matches!(one, Mechanism::NetworkNamespace | Mechanism::PidsCgroup | Mechanism::MemoryCgroup);

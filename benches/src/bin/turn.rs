@@ -12,7 +12,7 @@ use tool_core::store::MemoryStore;
 use tool_core::turn::{Model, ModelMessage, Outcome, ModelRequest, Turns};
 use tool_core::{Audit, Gate, Sweeper};
 
-/// Reads a page.
+/// Reads one page of a book.
 #[tool(read_only)]
 async fn page(
     /// The number of the page.

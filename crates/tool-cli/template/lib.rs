@@ -23,7 +23,7 @@ pub async fn greet(
     /// The name of the person.
     #[arg(length = 1..=80)]
     name: String,
-    /// Formal towards people who are not known well.
+    /// The tone of the greeting. Use `formal` for people who are not known well.
     #[arg(default = "warm")]
     tone: Tone,
 ) -> Result<String, ToolError> {

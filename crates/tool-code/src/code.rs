@@ -17,7 +17,7 @@ use crate::setup::Setup;
 /// Runs code of a model: its limits, its modules, and the isolation of its process. Cheap to clone.
 ///
 /// [`instead_of`](Code::instead_of) and [`beside`](Code::beside) make `run_code` a tool of a turn;
-/// [`start`](Code::start) runs code from another source.
+/// [`start`](Code::start) runs code that is not from a call of `run_code`.
 #[derive(Clone)]
 pub struct Code(pub(crate) Arc<Setup>);
 
@@ -41,7 +41,7 @@ pub enum CodeSetupError {
         "`{0}` is not a bare module name, use letters, digits, `-`, `_`, `.` and `/` without `./` before it"
     )]
     Specifier(String),
-    /// The module's name is already used by the tools or by another module.
+    /// The module's name is already used for the tools or for a different module.
     #[error("a module `{0}` already exists, use a different name")]
     Taken(String),
     /// A limit is zero.
@@ -140,7 +140,7 @@ impl CodeBuilder {
         self
     }
 
-    /// Builds the configuration.
+    /// Checks the settings, and builds the [`Code`].
     ///
     /// # Errors
     ///

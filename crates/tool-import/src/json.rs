@@ -8,7 +8,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 /// A JSON value in the form that a model wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
-    /// The value `null`.
+    /// The JSON value `null`.
     Null,
     /// The value `true` or `false`.
     Flag(bool),
@@ -55,7 +55,7 @@ impl Json {
         }
     }
 
-    /// Parses a text.
+    /// Parses a text as JSON.
     ///
     /// # Errors
     ///

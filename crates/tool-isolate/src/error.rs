@@ -37,7 +37,7 @@ pub enum IsolateError {
     /// The helper exited before it reported how the job ended. The rest of the job was killed as far as possible.
     #[error("the helper was lost: {0}")]
     Lost(String),
-    /// A pipe or another operation of the system failed.
+    /// An operation of the system failed, for example the creation of a pipe.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -21,7 +21,7 @@ impl Mode {
     }
 }
 
-/// All linked modes.
+/// All modes that are linked into the binary.
 ///
 /// This crate links none itself: on Linux an empty slice links, and an element in the same crate as its slice counts as unsafe code.
 #[linkme::distributed_slice]
@@ -67,8 +67,8 @@ pub(super) fn helper_is_called() -> bool {
     CALLED.load(Ordering::Relaxed)
 }
 
-/// Turns this process into the helper, if it was started as one, and then does not return; otherwise does nothing. It must be the first line of a
-/// host's `main`.
+/// If this process was started as a helper, runs the helper and does not return. Otherwise does nothing. It must be the first line of a host's
+/// `main`.
 ///
 /// Call it before any thread is started, and so before a runtime. With `#[tokio::main]`, the first line of `main` runs when threads already exist:
 /// then each helper starts them too, and cannot create namespaces without privileges.

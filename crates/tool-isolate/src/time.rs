@@ -1,8 +1,8 @@
-//! Waiting for deadlines.
+//! A future that waits for a deadline.
 
 use tokio::time::Instant;
 
-/// Ready after this time; never ready if there is no time.
+/// Waits until this time. Waits forever if the time is `None`.
 pub(super) async fn past(latest: Option<Instant>) {
     match latest {
         Some(latest) => tokio::time::sleep_until(latest).await,

@@ -74,7 +74,7 @@
 //! sorted, a `number` is passed as the nearest double in both directions, and integers of a result beyond 64 bits
 //! are rounded to a double. An `integer` argument beyond 64 bits is not rounded but refused before the call.
 //!
-//! A server of the legacy protocol may only return objects. If a tool returns another type, most servers wrap
+//! A server of the legacy protocol may only return objects. If a tool returns a different type, most servers wrap
 //! it as `{"result": …}` and declare that in the output schema; the payload is what the server returned.
 
 mod call;

@@ -253,7 +253,7 @@ impl McpServer {
         McpServerBuilder::new(tools.into())
     }
 
-    /// Adds a handler of the host, which serves everything but tools. Its `tools/list`
+    /// Adds a handler of the host, which serves all methods except those of tools. Its `tools/list`
     /// and `tools/call` are not used, see [`host_tools`](Composed::host_tools).
     pub fn compose<H: rmcp::ServerHandler>(self, host: H) -> Composed<H> {
         Composed {

@@ -167,7 +167,7 @@ fn module(code: &str, kind: SourceType, before: u32) -> Result<Compiled, CodeErr
     let scoping = semantic.semantic.into_scoping();
     let name = PathBuf::from("code");
     let mut options = TransformOptions::default();
-    // Unused imports are kept. An import of a type must be written as `import type`.
+    // Unused imports are not removed. An import of a type must be written as `import type`.
     options.typescript.only_remove_type_imports = true;
     let transformed =
         Transformer::new(&allocator, &name, &options).build_with_scoping(scoping, &mut program);

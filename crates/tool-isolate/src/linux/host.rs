@@ -92,7 +92,7 @@ async fn attempt(
     let spec = spec(job, settings);
     let asked = asked(&spec);
     let child = match way {
-        // Only a PID namespace needs another process inside of it. The helper can create all other namespaces and stay in them.
+        // Only a PID namespace needs a new process inside of it. The helper can create all other namespaces for itself.
         Way::Thread if asked.contains(&PID) => {
             in_thread(path, &spec.cgroups, asked.clone(), theirs).await
         }

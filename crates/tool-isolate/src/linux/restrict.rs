@@ -177,7 +177,7 @@ pub(super) fn drop_capabilities() -> Held {
         return Held::No(String::from("they cannot be read"));
     };
     for capability in CapabilitySet::all().iter() {
-        // This fails for capabilities that the kernel does not know, and without the right to drop them; the result is checked below.
+        // This fails for capabilities that the kernel does not support, and without the right to drop them; the result is checked below.
         let _ = remove_capability_from_bounding_set(capability);
     }
     let without = CapabilitySets {

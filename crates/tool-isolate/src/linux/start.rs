@@ -58,7 +58,7 @@ pub(super) fn start(
             }
         });
         let thread = thread.map_err(helper("a thread cannot be started"))?;
-        // The kernel may wait here for all processors, for some milliseconds. Meanwhile the thread does its work.
+        // The kernel may wait here for all processors, for some milliseconds. The thread restricts itself at the same time.
         let this = cgroups.join().map_err(helper("cgroup"));
         match &this {
             Ok(()) => drop(tell.send(())),

@@ -27,7 +27,7 @@ enum Happening {
     Reaped(Pid, Exit),
     /// No child process is left, and therefore no descendant of the job.
     Alone,
-    /// The host has died or wants the job to end.
+    /// The host has died, or requests the end of the job.
     HostGone,
 }
 
@@ -220,7 +220,7 @@ impl Listener {
         let _ = self.begin.send(());
     }
 
-    /// Waits until the job has exited, its deadline has passed or the host wants it to end.
+    /// Waits until the job has exited, its deadline has passed, or the host requests its end.
     fn until(&mut self, deadline: Option<Instant>) -> Because {
         loop {
             let happening = match deadline {

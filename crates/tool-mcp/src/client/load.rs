@@ -138,7 +138,7 @@ impl LoadTools {
     /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider would
     /// refuse the request even without strict mode, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode
     /// a model may violate the schema, so arguments are validated against it here, before the gate checks the call and before a request is sent. A tool whose
-    /// schema cannot be used for validation (it refers to another file or address, is too deep, or too large) is refused. Tools that a provider
+    /// schema cannot be used for validation (it refers to a different file or address, is too deep, or is too large) is refused. Tools that a provider
     /// supports in strict mode are still offered in strict mode.
     ///
     /// The report and the audit row of each call name the providers for which the tool is not strict.

@@ -15,7 +15,7 @@ use tool_mcp::{McpServer, StateKey};
 struct Paid(Arc<AtomicUsize>);
 host_value!(Paid, Effect::EXTERNAL);
 
-/// Pays a bill.
+/// Pays a bill of this amount.
 #[tool(approval)]
 async fn pay(
     paid: &Paid,
@@ -26,7 +26,7 @@ async fn pay(
     Ok(format!("paid {amount}"))
 }
 
-/// Pays two bills.
+/// Pays two bills, one after the other.
 #[tool]
 async fn pay_both(#[context] uses: Uses<(pay,)>) -> Result<Vec<String>, ToolError> {
     let first = uses.invoke(pay { amount: 20 }).await?;

@@ -32,12 +32,12 @@ struct Sure {
 struct World(std::sync::Arc<AtomicUsize>);
 host_value!(World, Effect::EXTERNAL);
 
-/// Counts read accesses.
+/// Counts the read accesses of tools.
 #[derive(Clone, Default)]
 struct Looks(std::sync::Arc<AtomicUsize>);
 host_value!(Looks, Effect::READ);
 
-/// Finds a table.
+/// Finds a table for a day.
 #[tool(read_only)]
 async fn find(
     cx: &ToolContext,
@@ -58,7 +58,7 @@ async fn find(
     ))
 }
 
-/// Books a table.
+/// Books a table, and then asks for a confirmation.
 #[tool(open_world)]
 async fn book(cx: &ToolContext, world: &World) -> Result<String, ToolError> {
     world.0.fetch_add(1, Ordering::SeqCst);

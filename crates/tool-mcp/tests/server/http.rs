@@ -35,7 +35,7 @@ fn add(
     }
 }
 
-/// Returns the principal.
+/// Returns the user of the call, and whether the call is in a session.
 #[tool(read_only)]
 fn whoami(cx: &ToolContext) -> String {
     format!("{:?} in {}", cx.user(), cx.session().is_some())

@@ -30,13 +30,13 @@ const RESOURCE: &str = "https://mcp.example.com/mcp";
 /// The issuer that the test server trusts.
 const ISSUER: &str = "https://login.example.com";
 
-/// Returns the principal.
+/// Returns the user and the workspace of the call.
 #[tool(read_only)]
 fn whoami(cx: &ToolContext) -> String {
     format!("{:?} in {:?}", cx.user(), cx.workspace())
 }
 
-/// Takes an item.
+/// Takes an item from the store.
 #[tool(read_only)]
 fn take() -> String {
     "taken".to_owned()

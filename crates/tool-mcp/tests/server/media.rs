@@ -11,7 +11,7 @@ const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/
 /// A WAV file of silence.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
-/// Draws a pixel.
+/// Draws one red pixel as an image.
 #[tool(read_only)]
 fn draw() -> Result<Image, ToolError> {
     Image::base64("image/png", PNG)
@@ -23,7 +23,7 @@ fn speak() -> Result<Audio, ToolError> {
     Audio::base64("audio/wav", WAV)
 }
 
-/// Exports a file.
+/// Exports the data as a file.
 #[tool(read_only)]
 fn export() -> Result<File, ToolError> {
     Ok(File::new("application/zip", b"PK\x05\x06")?.named("all files.zip"))
@@ -38,7 +38,7 @@ struct Report {
     chart: Image,
 }
 
-/// Draws a chart.
+/// Draws a chart with a title.
 #[tool(read_only)]
 fn report() -> Result<Report, ToolError> {
     let chart = Image::base64("image/png", PNG)?;

@@ -40,7 +40,7 @@ fn count(
     word.chars().count() as u64
 }
 
-/// Returns a greeting.
+/// Returns the same greeting for every call.
 #[tool(read_only)]
 fn hello() -> String {
     "hello".to_owned()
@@ -74,7 +74,7 @@ fn steps() -> ToolStream<String, u64> {
     }
 }
 
-/// Always fails.
+/// Fails with an error on every call.
 #[tool(read_only)]
 fn fail() -> Result<String, ToolError> {
     Err(ToolError::new("the index is being rebuilt"))
@@ -387,7 +387,7 @@ async fn modern_protocol_subscription_is_notified_of_changes() {
 // F6: the context of a call may come from a database; if that fails, the client reads the error without the operator's text.
 #[tokio::test]
 async fn context_is_made_by_an_async_fn_that_may_fail() {
-    /// Returns the caller.
+    /// Returns the user of the call.
     #[tool(read_only)]
     fn who(cx: &ToolContext) -> String {
         cx.user().unwrap_or("nobody").to_owned()

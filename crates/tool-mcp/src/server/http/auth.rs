@@ -159,7 +159,7 @@ impl Auth {
         Ok(principal)
     }
 
-    /// The `WWW-Authenticate` challenge, with which a client finds out how to get a token (RFC 6750, RFC 9728).
+    /// The `WWW-Authenticate` challenge, from which a client learns how to get a token (RFC 6750, RFC 9728).
     fn challenge(
         &self,
         status: StatusCode,

@@ -150,7 +150,7 @@ async fn keys_keep_their_lifetime_while_the_endpoint_is_down() {
     let token = RSA.token(&claims());
     assert_eq!(setup.status(&token).await, 200);
     setup.issuer.reply(Reply::Nothing);
-    // Half of their lifetime is over: every request triggers another fetch in the background.
+    // After half of the lifetime of the keys, every request starts a fetch in the background.
     for passed in [310, 100, 100, 80] {
         setup.clock.advance(Duration::from_secs(passed));
         let fetches = setup.issuer.fetches();

@@ -41,7 +41,7 @@ impl Answer {
             .collect()
     }
 
-    /// The last message.
+    /// The last message of the response.
     pub fn json(&self) -> Value {
         self.messages().pop().unwrap()
     }
