@@ -22,7 +22,7 @@ pub(crate) type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Sen
 /// Changes the tools that a caller sees.
 type Shape = dyn Fn(Toolset, &ToolContext) -> Toolset + Send + Sync;
 
-/// The command line of a host: its tools, and the rules and gate that every call passes.
+/// The command line of a host: its tools, and the rules and the gate that check every call.
 ///
 /// ```no_run
 /// use tool_core::{Registry, Rules};
@@ -49,7 +49,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Serves every linked tool without rules, and asks for approvals in the terminal.
+    /// Creates a command line for every linked tool, without rules, which asks for approvals in the terminal.
     pub fn new() -> Self {
         Self::default()
     }
@@ -72,7 +72,7 @@ impl Cli {
         self
     }
 
-    /// Sets the gate that every call passes. A gate without approvals refuses calls that need
+    /// Sets the gate that checks every call. A gate without approvals refuses calls that need
     /// an approval. The default gate stores approvals in memory and asks for them in the terminal.
     pub fn gate(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);
@@ -89,7 +89,7 @@ impl Cli {
     }
 
     /// Changes the tools that `list`, `schema`, `call` and `serve` offer, after the rules. Use it for [`Toolset::searched`],
-    /// and to add tools that call other tools. Calls of both the given and the returned toolset pass the gate.
+    /// and to add tools that call other tools. The gate checks the calls of both the given and the returned toolset.
     pub fn shape(
         mut self,
         shape: impl Fn(Toolset, &ToolContext) -> Toolset + Send + Sync + 'static,

@@ -35,7 +35,7 @@ impl RunHandle {
         }))
     }
 
-    /// Ends the run: the engine is interrupted, and the process is killed if that does not end it at once. The result is
+    /// Ends the run: the engine is interrupted, and its process is killed if it does not end within 150 milliseconds. The result is
     /// [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model reads. If it is called several times, the first reason is
     /// used; a finished run does not change.
     pub fn terminate(&self, reason: impl Into<String>) {
@@ -51,7 +51,7 @@ impl RunHandle {
         self.0.running.load(Ordering::Acquire)
     }
 
-    /// The id of the `run_code` call; `None` for a run that the host has started itself.
+    /// The id of the call in which the run was started, such as the call of `run_code`; `None` for a run outside of calls.
     pub fn call_id(&self) -> Option<&str> {
         self.0.call.as_deref()
     }

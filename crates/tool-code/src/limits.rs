@@ -22,7 +22,7 @@ pub struct Limits {
     /// Time from the start of the process to its end, tool calls included; 30 seconds by default.
     /// After this time the engine is interrupted, and the process is killed a moment later.
     pub time: Duration,
-    /// Size of the engine's heap in bytes; 64 MiB by default. The complete process may use several times as much.
+    /// Size of the engine's heap in bytes; 64 MiB by default. The complete process may use four times as much, and 512 MiB in addition.
     pub memory: usize,
     /// Size of the engine's stack in bytes, which limits recursion; 1 MiB by default, at most 16 MiB.
     pub stack: usize,

@@ -101,7 +101,8 @@ impl Isolation {
         Self::Helper(helper)
     }
 
-    /// Starts a job and returns a handle with its pipes. Dropping the handle or the future kills the job and all its descendants.
+    /// Starts a job and returns a handle with its pipes. Dropping the handle or the future kills the job and all its descendants; with
+    /// [`GroupOnly`](Self::GroupOnly), it kills the process group of the job.
     ///
     /// # Errors
     ///

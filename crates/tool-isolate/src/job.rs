@@ -263,9 +263,9 @@ macro_rules! limit {
 }
 
 limit! {
-    memory: "Sets the limit of memory, in bytes; the helper itself needs 32 MiB of data.",
+    memory: "Sets the limit of memory, in bytes. The limit of a process is at least 32 MiB, which the helper needs.",
     processes: "Sets the limit of processes and threads.",
-    open_files: "Sets the limit of open files.",
+    open_files: "Sets the limit of open files of each process. Values below 16 count as 16.",
     file_size: "Sets the limit of a file's size, in bytes.",
     cpu_seconds: "Sets the limit of processor time, in seconds.",
 }

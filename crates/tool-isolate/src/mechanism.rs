@@ -9,7 +9,7 @@ pub enum Mechanism {
     /// Restricts files, TCP ports, signals and tracing by Landlock. A host that requires it requires the restriction of files;
     /// [`Isolation::report`](crate::Isolation::report) lists the other restrictions of the kernel's Landlock.
     Landlock,
-    /// A process namespace, whose processes all end at once, with a namespace of their shared memory and message queues.
+    /// A PID namespace, whose processes all end at once, and an IPC namespace for their shared memory and message queues.
     PidNamespace,
     /// Mounts that are read-only outside of the paths that a job may write, including the mounts of devices, `/sys`, `/proc` and cgroups. Available
     /// to root, and to hosts that can create a user namespace with [`PidNamespace`](Self::PidNamespace).

@@ -18,7 +18,8 @@ use crate::linux::remote::Remote;
 use crate::time::past;
 use crate::wire::InForce;
 
-/// A running job, with the host's ends of its pipes. Dropping it kills the job and all its descendants.
+/// A running job, with the host's ends of its pipes. Dropping it kills the job and all its descendants; with
+/// [`Isolation::GroupOnly`](super::Isolation::GroupOnly), it kills the process group of the job.
 #[derive(Debug)]
 pub struct Running {
     /// The job's standard input, if [`Job::stdin`](super::Job::stdin) was set.
@@ -130,7 +131,7 @@ impl Running {
         }
     }
 
-    /// The latest time at which the job ends.
+    /// The time after which the helper counts as failed; `None` without a deadline.
     fn latest(&self) -> Option<Instant> {
         match &self.hold {
             #[cfg(target_os = "linux")]

@@ -2,7 +2,7 @@
 //!
 //! [`mcp_tools`] reads the tools of a server, checks each by the rules for this program's own tools, and returns those that
 //! pass as [`DynamicTool`]s. The result is an immutable snapshot, from which a [`Registry`](tool_core::Registry) is built. If
-//! the server's list changes, it is read again into a new snapshot. The host's gate checks every call like any other call.
+//! the server's list changes, load a new snapshot. The host's gate checks every call like any other call.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -50,7 +50,7 @@
 //!   or declares a tool's effects itself ([`LoadTools::read_only`]), a tool may do anything: delete, overwrite, and reach
 //!   beyond its server. A host's gate therefore asks for approval unless a policy allows the call.
 //! * **Contracts.** A server can change a tool after it was reviewed. [`McpTools::lock`] returns what was
-//!   accepted. If it is passed to the next load, every new tool and every tool whose description, schemas or
+//!   accepted. If it is passed to the next load, every new tool and every tool whose title, description, schemas or
 //!   annotations differ is refused until [`McpTools::accept`]. While a snapshot is in use, the list of a server that
 //!   reports a change is read again before the next call, and a tool that has changed is refused.
 //! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`]

@@ -1,4 +1,4 @@
-//! The `call` command: one call through the gate.
+//! The `call` command: one call, with the rules and the gate of the program.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -109,7 +109,7 @@ async fn make(
         bar: Bar::default(),
     };
     let interrupted = async {
-        // Without a signal handler no signal can be received, so this waits forever.
+        // If the signal handler cannot be installed, no signal is received, so this waits forever.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -232,7 +232,7 @@ impl OneCall<'_> {
         ))
     }
 
-    /// Runs the call to its end, and shows its progress.
+    /// Runs the call until it ends, and shows its progress.
     async fn drive(&self, events: impl Stream<Item = ToolEvent>) -> Result<CallResult, Failure> {
         let mut progress = Progress::new(self.def.wire_name(), self.screen, self.bar.clone());
         let mut events = pin!(events);

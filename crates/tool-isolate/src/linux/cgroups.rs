@@ -79,7 +79,7 @@ impl Cgroups {
             held.memory_cgroup = limit(bytes, "memory", "memory.max", "memory.limit_in_bytes");
         }
         if let Some((unified, _)) = &this.unified {
-            // If swap is limited too, the job gets none. If the memory limit is exceeded, the kernel kills the whole cgroup.
+            // The job gets no swap, if the kernel can limit swap. If the memory limit is exceeded, the kernel kills the whole cgroup.
             let _ = fs::write(unified.join("memory.swap.max"), "0");
             let _ = fs::write(unified.join("memory.oom.group"), "1");
         }

@@ -108,7 +108,7 @@ fn size(result: &CallToolResult) -> usize {
     content + structured.map_or(0, |value| value.to_string().len())
 }
 
-/// The tool's own error text is meant for the model.
+/// Converts a result that reports a failure. The tool's own error text is for the model.
 fn failure(result: &CallToolResult, results: Results) -> ToolError {
     let mut text = ModelOutput::parts(parts(&result.content, results)).to_text();
     if text.trim().is_empty() {

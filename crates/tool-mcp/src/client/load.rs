@@ -113,7 +113,7 @@ impl LoadTools {
     ///
     /// The rule: each character that is not an ASCII letter, digit, `_` or `-` becomes `_`. Without a namespace, a name that then
     /// does not begin with a letter gets the prefix `t_`. A wire name of more than 64 bytes is cut, and ends in `_` and the first 8
-    /// hex digits of the SHA-256 of the server's name. If two tools are mapped to the same name, both are refused.
+    /// hex digits of the SHA-256 of the tool's name on the server. If two tools are mapped to the same name, both are refused.
     pub fn map_names(mut self) -> Self {
         self.options.map_names = true;
         self
@@ -137,9 +137,9 @@ impl LoadTools {
     ///
     /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider would
     /// refuse the request even without strict mode, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode
-    /// a model may violate the schema, so arguments are validated against it here, before the gate checks the call and before a request is sent. A tool whose
-    /// schema cannot be used for validation (it refers to a different file or address, is too deep, or is too large) is refused. Tools that a provider
-    /// supports in strict mode are still offered in strict mode.
+    /// a model may violate the schema, so arguments are validated against it here, before the gate checks the call and before a request is sent. A
+    /// tool whose schema cannot be used for validation (it refers to a different file or address, is too deep, or is too large) is not offered to that
+    /// provider. Tools that a provider supports in strict mode are still offered in strict mode.
     ///
     /// The report and the audit row of each call name the providers for which the tool is not strict.
     ///

@@ -67,8 +67,8 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets the function that makes the context of a call from its caller. By default, the principal's subject is the context's user, and the MCP
-    /// session is its session.
+    /// Sets the function that makes the context of a call from its caller. By default, the principal's subject and workspace are the user and
+    /// the workspace of the context, and the MCP session is its session.
     ///
     /// Leave the context's turn unset, or give every request its own turn. Calls within a turn are identified by their ids, and
     /// clients restart their ids in each session, so with a ledger the second call with an id would get the stored result of the first.

@@ -30,12 +30,12 @@ impl Outlet {
     }
 }
 
-/// Cached outlets by the tools' own names.
+/// Cached output schemas, by the tools' own names.
 #[derive(Default)]
 pub(crate) struct Outlets(RwLock<HashMap<String, Arc<Outlet>>>);
 
 impl Outlets {
-    /// Returns the outlet of a tool whose output has a schema.
+    /// Returns the output schema of a tool; `None` if its output has no schema.
     pub(crate) fn of(&self, def: &ToolDef) -> Option<Arc<Outlet>> {
         let origin = def.origin();
         let known = {
@@ -76,7 +76,7 @@ fn wrap(schema: &str) -> Option<String> {
     }
     let mut wrapped =
         format!(r#"{{"type":"object","properties":{{"result":{schema}}},"required":["result"]"#);
-    // References are resolved from the root, so `$defs` is moved there.
+    // References are resolved from the root, so `$defs` is copied there.
     if let Some(defs) = root.defs {
         let _ = write!(wrapped, r#","$defs":{defs}"#);
     }
@@ -166,7 +166,7 @@ struct Definition<'a> {
     annotations: Option<ToolAnnotations>,
 }
 
-/// Converts a tool for rmcp; its schemas remain the texts that the macro generated.
+/// Converts a tool for rmcp. The texts of its schemas are not changed.
 fn definition(def: &ToolDef, outlets: &Outlets, wire: Wire) -> Result<Tool, ErrorData> {
     let text = def.definition(Dialect::Mcp);
     let parsed: Definition<'_> = serde_json::from_str(text).map_err(|error| {

@@ -82,7 +82,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Replaces each file that has its bytes, or whose bytes were removed, with a line. A file at an address is not changed.
+/// Replaces each file with a line that describes it. A file that is only an address is not changed.
 pub(super) fn describe(json: &mut Json) -> Described {
     match json {
         Json::List(items) => each(items),

@@ -249,7 +249,7 @@ impl Parking {
     pub(crate) fn seal<T: Serialize>(&self, state: &T, call: &Sealed) -> Result<String, ErrorData> {
         let options = SealOptions::new()
             .associated_data(call.0.as_bytes())
-            // The state outlives the parked run; an idempotent tool can then be run again from it.
+            // The state is valid for longer than the run is parked, because a read-only or idempotent tool can be run again from the state alone.
             .ttl(self.patience().saturating_mul(6));
         let sealed = self.codec.seal_json_with(state, &options);
         sealed.map_err(|error| ErrorData::internal_error(error.to_string(), None))

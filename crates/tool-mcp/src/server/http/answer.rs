@@ -64,7 +64,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Finishes rmcp's response before it is sent. A call counts as running until its response is sent.
+/// Finishes rmcp's response before it is sent. A call counts as running until its response is complete.
 pub(super) async fn finish<B>(response: Response<B>, running: Option<TaskTrackerToken>) -> Response
 where
     B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
