@@ -43,7 +43,7 @@
 //! | exact environment, no terminal | Linux | only the given variables are set; only files that the host opens without close-on-exec are inherited |
 //! | `setrlimit`, no-new-privs | Linux | memory, files, processor time of each process; no setuid program |
 //! | Landlock | Linux 6.2 (5.13 without truncation), TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
-//! | process, IPC and network namespaces | root, or user namespaces | all processes end at once; no access to other processes, their shared memory, or a network |
+//! | process, IPC and network namespaces | root, or user namespaces | all processes end at once; no access to other processes, their memory or a network |
 //! | separate `/proc` | root | only the job's own processes are visible |
 //! | read-only mounts | root, or user namespaces | modes and times of files, devices, `/sys` and cgroups cannot be changed outside of the writable paths |
 //! | separate root | root, or user namespaces | only granted files are visible: other files and Unix sockets cannot be found |

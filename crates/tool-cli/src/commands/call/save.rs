@@ -157,8 +157,8 @@ fn split(name: &str) -> (&str, &str) {
     }
 }
 
-/// Returns a safe name for a file: its own name without anything that could lead out of the folder or mislead a reader, or the tool's name if nothing
-/// is left.
+/// Returns a safe name for a file: its own name without characters that could select a different folder or mislead a reader. If no
+/// characters are left, the name of the tool.
 fn name(file: &Found, tool: &str) -> String {
     let own = file.name.as_deref().map(safe).unwrap_or_default();
     if !own.is_empty() {

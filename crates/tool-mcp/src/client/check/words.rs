@@ -131,7 +131,7 @@ fn closest<'a>(
         .iter()
         .filter(|errors| !errors.is_empty())
         .min_by_key(strange)?;
-    // If no variant has the value's type, the model meant none of them.
+    // If no variant has the value's type, no variant is closer than the others.
     let all_strange = shapes.len() > 1 && shapes.iter().all(|errors| strange(&errors).0);
     (!all_strange).then_some(best)
 }
