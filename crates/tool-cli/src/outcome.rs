@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// The command succeeded, with code 0.
     Ok,
-    /// The tool failed, or a check reported a problem.
+    /// The tool failed, a check reported a problem, or the command could not be completed.
     Failed,
     /// The command line is wrong: a flag, a name, or a file that cannot be read.
     Usage,

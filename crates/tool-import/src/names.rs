@@ -110,7 +110,7 @@ pub fn tool(name: &str) -> String {
     tool
 }
 
-/// Converts a name to camel case, for types and variants. A name that begins with a digit gets a letter before it.
+/// Converts a name to camel case, for types and variants. `Self` and a name that does not begin with a letter get the prefix `V`.
 pub fn camel(name: &str) -> String {
     let mut camel = String::new();
     for word in words(name) {

@@ -74,7 +74,7 @@ enum Place {
     Variant,
 }
 
-/// The types that a tool needs, in the order in which they are found.
+/// The types that a tool needs. A type is written after the types that it contains.
 struct Types {
     names: Names,
     text: String,

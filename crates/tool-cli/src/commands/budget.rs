@@ -33,7 +33,7 @@ struct Row<'a> {
 #[derive(Serialize)]
 struct Count {
     dialect: &'static str,
-    /// The number of tokens; `None` if the tool does not support the provider.
+    /// The number of tokens; `None` if the tool is not offered to the provider.
     tokens: Option<usize>,
     bytes: usize,
     /// Whether the count is an estimate, because the provider's tokenizer is different or not public.

@@ -176,7 +176,7 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
     (text, tools)
 }
 
-/// Returns why a definition must not become source: one of its texts contains characters that are invisible to a reader
+/// Returns the reason why a definition must not become source: one of its texts contains characters that are invisible to a reader
 /// of the source. Control characters need no check here: values are written with escapes, and documentation without them.
 fn hidden_in(definition: &Definition) -> Option<String> {
     let texts = [&definition.name, &definition.description];
@@ -248,7 +248,7 @@ fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
     );
 }
 
-/// Warnings that only a change of the definition could avoid.
+/// Returns the ids of the rules whose warnings only a change of the definition could avoid.
 fn allowances(name: &str, parameters: &[Property]) -> Vec<&'static str> {
     fn optional(properties: &[Property]) -> usize {
         let inner = |property: &Property| match &property.shape {

@@ -130,7 +130,7 @@ impl<'a> Types<'a> {
         text
     }
 
-    /// Returns the type name for a reference, and remembers that its definition is needed.
+    /// Returns the type name for a reference, and records that its definition is needed.
     fn reference(&mut self, path: &str) -> String {
         let name = match path.rsplit_once('/') {
             Some((_, name)) if !name.is_empty() => name.to_owned(),

@@ -22,7 +22,7 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Adds the position of the import that the error names.
+    /// Adds the position of the import whose module the error names, if the error has no position.
     pub(crate) fn placed(&self, error: CodeError) -> CodeError {
         let names = |name: &str| {
             let quoted = [format!("`{name}`"), format!("'{name}'")];
@@ -61,7 +61,7 @@ impl Places {
     }
 }
 
-/// Compiles the code of a run: a module, or the body of an async function if it contains `return`.
+/// Compiles the code of a run: a module, or the body of an async function if it has a `return` at the top level.
 pub(crate) fn program(code: &str) -> Result<Compiled, CodeError> {
     let code = &without_hashbang(code);
     if let Ok(kind) = language(code, false) {

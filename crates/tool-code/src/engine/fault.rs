@@ -8,7 +8,7 @@ use crate::outcome::CodeError;
 /// The file name of the code in the engine.
 pub(super) const CODE: &str = "code";
 
-/// Maximum length of each text of an error, in bytes.
+/// Length in bytes at which each text of an error is cut.
 const LONGEST: usize = 4096;
 /// Maximum number of stack lines.
 const FRAMES: usize = 12;

@@ -113,7 +113,7 @@ fn paired(mut text: String) -> String {
     text
 }
 
-/// Formats a log line of at most `most` bytes.
+/// Formats a log line. A line of more than `most` bytes is cut, and ends in `…`.
 fn line<'js>(ctx: &Ctx<'js>, values: &[Value<'js>], most: usize) -> String {
     let mut text = String::new();
     for (i, value) in values.iter().enumerate() {

@@ -16,7 +16,7 @@ pub(super) const TOOLS: &str = "tools";
 #[derive(Clone)]
 pub(super) struct Granted {
     scripts: Rc<BTreeMap<String, String>>,
-    /// Whether an import was refused.
+    /// Whether an import was refused, or an imported module is invalid.
     refused: Rc<Cell<bool>>,
 }
 

@@ -85,8 +85,8 @@ pub struct Contract {
     pub written: Option<String>,
 }
 
-/// The name of a tool in a lock, readable for people. It differs from the server's name only if that name has hidden characters or is longer than any
-/// provider accepts.
+/// The name of a tool in a lock, readable for people. It differs from the name on the server only if that name has hidden characters or is longer than
+/// 256 bytes.
 pub(crate) fn key(name: &str) -> String {
     match hidden::show(name, MOST_KEY) {
         Cow::Borrowed(name) => name.to_owned(),

@@ -158,8 +158,8 @@ fn push(faults: &mut Vec<SchemaFault>, rule: &Rule, place: &str, facts: &[&dyn D
     }
 }
 
-/// Removes hidden characters from descriptive texts, and cuts long texts. Names and values are not changed, because the output of a model is compared
-/// with them.
+/// Removes hidden characters from descriptive texts, and cuts long texts. Names and allowed values are not changed, because the output of a model is
+/// compared with them.
 pub(crate) fn clean(tool: &mut Tool) {
     if let Some(title) = &mut tool.title {
         clean_text(title, MOST_NAME);

@@ -25,7 +25,7 @@ struct Done<'a> {
     error: Option<Error<'a>>,
     repairs: &'a [RepairNote],
     citations: &'a [Citation],
-    /// The paths to which the files of the result were written.
+    /// The files of the result, with the paths to which they were written.
     saved: &'a [Saved],
     duration_ms: u128,
 }

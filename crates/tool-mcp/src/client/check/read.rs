@@ -33,7 +33,7 @@ struct Builder<'a> {
     targets: HashSet<usize>,
     /// Targets of references that are not yet read.
     waiting: Vec<(&'a Value, usize, String)>,
-    /// The subschemas that have an `$anchor`, by its name.
+    /// The subschemas with an `$anchor`, or an `$id` that begins with `#`, by its name.
     anchors: HashMap<&'a str, &'a Value>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn schemas(whole: &Value) -> Result<Schemas, SchemaFault> {
 }
 
 impl<'a> Builder<'a> {
-    /// Collects the `$anchor`s, and refuses references to other documents, even in unused definitions.
+    /// Collects the anchors, and refuses nested documents and references to other documents, even in unused definitions.
     fn names(
         &mut self,
         value: &'a Value,
