@@ -172,7 +172,7 @@ async fn an_approved_call_runs_once_also_in_another_process() {
     assert_eq!(bank.paid(), 30);
 }
 
-// S2-16: changed arguments or a changed state are refused after an approval.
+// S2-16: an answer that is sent with changed arguments or a changed state is refused.
 #[tokio::test]
 async fn changed_arguments_after_an_approval_are_refused() {
     let bank = Bank::default();

@@ -62,7 +62,7 @@ async fn request_with_an_incomplete_body_is_refused() {
     assert_eq!(web.get("/healthz").await.status, 200);
 }
 
-// H9: the timeout of a request head does not apply to responses.
+// H9: the timeout of a request head does not apply to responses, but to idle connections.
 #[tokio::test]
 async fn streams_outlive_the_time_for_a_head_and_idle_connections_do_not() {
     let server = server();

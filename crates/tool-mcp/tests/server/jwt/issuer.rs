@@ -33,7 +33,7 @@ pub(crate) struct Issuer {
 }
 
 impl Issuer {
-    /// Publishes these keys, without a maximum age.
+    /// Starts an issuer that publishes the keys of these signers, without a maximum age.
     pub(crate) async fn of(signers: &[&Signer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = Self {
@@ -57,7 +57,7 @@ impl Issuer {
         format!("http://{}/jwks.json", self.address)
     }
 
-    /// The number of requests for the keys.
+    /// The number of requests for the keys so far.
     pub(crate) fn fetches(&self) -> usize {
         self.fetches.load(Ordering::SeqCst)
     }

@@ -150,7 +150,7 @@ async fn keys_keep_their_lifetime_while_the_endpoint_is_down() {
     let token = RSA.token(&claims());
     assert_eq!(setup.status(&token).await, 200);
     setup.issuer.reply(Reply::Nothing);
-    // After half of the lifetime of the keys, every request starts a fetch in the background.
+    // After half of the lifetime of the keys, a request starts a fetch in the background, but not within 30 seconds of the previous fetch.
     for passed in [310, 100, 100, 80] {
         setup.clock.advance(Duration::from_secs(passed));
         let fetches = setup.issuer.fetches();
