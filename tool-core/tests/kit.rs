@@ -198,7 +198,7 @@ async fn invalid_inputs_are_generated_from_the_types() {
 
 // S1-30: the kit reports a tool that refuses inputs which its schema allows.
 #[test]
-fn test_kit_finds_broken_promises() {
+fn test_kit_reports_a_tool_that_refuses_valid_inputs() {
     #[derive(Deserialize)]
     struct Picky {
         #[expect(dead_code, reason = "only read")]

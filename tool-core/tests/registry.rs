@@ -168,7 +168,7 @@ fn malformed_needs_are_refused() {
 
 // S0-01: a run-time tool must follow the rules of every provider that it is offered to.
 #[test]
-fn dynamic_schemas_are_judged() {
+fn dynamic_tool_must_follow_the_rules_of_its_providers() {
     let open = || {
         DynamicTool::new(
             "open",
@@ -349,7 +349,7 @@ fn exceeded_tool_budgets_are_reported() {
 
 // A toolset of named tools is checked at compile time to fit into one request.
 #[test]
-fn toolsets_by_name() {
+fn toolset_macro_builds_the_toolset_of_the_named_tools() {
     let tools = toolset![search, plain];
     assert!(tools.names().eq(["plain", "search"]));
     assert!(toolset![].is_empty());

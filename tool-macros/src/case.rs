@@ -81,7 +81,7 @@ mod tests {
     use super::{CASES, Case};
 
     #[test]
-    fn agrees_with_the_table_of_serde() {
+    fn naming_conventions_match_the_tests_of_serde() {
         // These names are from the tests in `serde_derive/src/internals/case.rs`.
         let variants = [
             [

@@ -220,13 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn joins_lines_and_keeps_paragraphs() {
+    fn doc_lines_are_joined_and_paragraphs_are_kept() {
         assert_eq!(doc(&[" One", " line.", "", " Two."]), "One line.\n\nTwo.");
         assert_eq!(doc(&["", " One.", "", "", ""]), "One.");
     }
 
     #[test]
-    fn keeps_items_and_code_on_their_lines() {
+    fn doc_list_items_and_code_keep_their_lines() {
         assert_eq!(
             doc(&[" One of:", " - a,", "   more a", " - b", "", " End."]),
             "One of:\n- a, more a\n- b\n\nEnd."
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn strips_headings_and_drops_sections_for_rust_callers() {
+    fn doc_heading_marks_and_rust_sections_are_removed() {
         assert_eq!(doc(&[" # Title", "", " Body"]), "Title\n\nBody");
         assert_eq!(doc(&[" # Title", " Body"]), "Title\nBody");
         assert_eq!(

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_values_exactly() {
+    fn json_values_keep_their_exact_text() {
         assert_eq!(
             text(r#"{ "a": [1, -2.50, null, true,], "b": {}, "c\n": "x\"é" }"#),
             r#"{"a":[1,-2.50,null,true],"b":{},"c\n":"x\"é"}"#
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_json() {
+    fn tokens_that_are_not_json_are_refused() {
         for source in [
             "0x10", "1u8", "1.0f32", "2.", "'a'", "None", "{ a: 1 }", "+1", "b\"x\"", "",
         ] {

@@ -14,7 +14,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 // S0-01, S1-27, S1-28, S1-29, M1 (fail/example, example-result, default-value), M2, M4 (fail/effect), M7 (fail/tool-stream), M8 (fail/secret), M18
 // (fail/permit): each mistake is a compile error with the recorded message.
 #[test]
-fn every_mistake_gives_the_kept_message() {
+fn every_mistake_causes_the_recorded_error() {
     let wanted = std::env::var("UI").unwrap_or_default();
     let cases = trybuild::TestCases::new();
     for rule in entries(Path::new("fail")) {
@@ -31,7 +31,7 @@ fn every_mistake_gives_the_kept_message() {
 
 // S1-27, M2: the recorded messages name the location and the rule, and contain no path of the machine.
 #[test]
-fn kept_messages_hold_nothing_about_the_machine() {
+fn recorded_errors_contain_no_paths_of_the_machine() {
     for rule in entries(Path::new("fail")) {
         let id = rule
             .file_name()

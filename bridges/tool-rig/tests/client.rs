@@ -81,7 +81,7 @@ async fn completion_round_trips() {
 }
 
 #[tokio::test]
-async fn rig_tool_calls_pass_the_gate() {
+async fn rig_tool_calls_have_the_output_or_the_error_of_the_tool() {
     let registry = Registry::builder().tool::<temperature>().build().unwrap();
     let cx = ToolContext::anonymous();
     let dynamic = tool_rig::tools(&registry.open(), Dialect::OpenAi, &cx).unwrap();

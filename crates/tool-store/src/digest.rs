@@ -33,7 +33,7 @@ mod tests {
     use super::{hex, sha256};
 
     #[test]
-    fn every_byte_has_its_digits() {
+    fn every_byte_is_written_as_two_hex_digits() {
         let bytes: Vec<u8> = (0..=u8::MAX).collect();
         for (digits, byte) in hex(&bytes).as_bytes().chunks(2).zip(bytes) {
             assert_eq!(digits, format!("{byte:02x}").as_bytes());

@@ -256,7 +256,7 @@ fn may_mount(what: &[&str]) -> bool {
 
 // B1: a full disk does not prevent later writes that fit, while it is full and after space was freed.
 #[test]
-fn full_disk_takes_writes_that_fit() {
+fn full_disk_accepts_writes_that_fit() {
     if may_mount(&[]) {
         in_child("full disk", true);
     }

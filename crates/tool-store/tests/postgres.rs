@@ -64,7 +64,7 @@ fn main() -> std::process::ExitCode {
         start::database_of_a_later_version_is_not_changed_case,
         start::four_processes_start_on_an_empty_database_case,
         start::migrator_may_have_more_rights_than_the_store_case,
-        start::password_is_in_no_error_case,
+        start::errors_do_not_contain_the_password_case,
         start::tables_of_the_host_are_left_alone_case,
         start::unreachable_server_is_named_in_the_error_case,
     ];

@@ -323,7 +323,7 @@ async fn dropped_caller_leaves_the_store_consistent() {
 }
 
 #[tokio::test]
-async fn erased_contents_are_in_no_file() {
+async fn erased_contents_are_removed_from_every_file() {
     const SENTINEL: &str = "the-sentinel-of-erasure";
     let (folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();

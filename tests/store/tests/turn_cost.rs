@@ -87,7 +87,7 @@ impl Model for Script {
 // of the run; the model's message; the intent of the first read; twice the end of a read and the next intent; the end of the effect; the last message and
 // the end of the run. If the reads run in parallel, one transaction writes their intents, and one writes their ends and the intent of the effect.
 #[tokio::test]
-async fn turn_of_three_calls_costs_at_most_six_commits() {
+async fn turn_of_three_calls_costs_seven_commits_or_six_with_parallel_reads() {
     assert_eq!(cost(1).await, 7);
     assert_eq!(cost(2).await, 6);
 }

@@ -112,7 +112,7 @@ fn a_pack_that_is_named_once_registers_every_tool_in_order() {
 
 // S0-04: the error of an empty registry explains how to link a pack.
 #[test]
-fn a_registry_without_tools_says_how_to_link() {
+fn error_of_an_empty_registry_explains_how_to_link() {
     for profile in PROFILES {
         let text = run(profile, "unlinked");
         assert!(text.contains("use my_pack as _;"), "{profile}: {text}");

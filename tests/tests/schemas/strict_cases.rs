@@ -96,7 +96,7 @@ fn names_the_labelled_rule() {
 
 // M2: the linter of the dialect tests finds a fault in every case that OpenAI or Anthropic refuses according to a label that is not inferred.
 #[test]
-fn the_linter_knows_every_refusal() {
+fn linter_reports_every_case_that_a_provider_refuses() {
     let mut missed = Vec::new();
     for case in cases() {
         for (label, dialect) in [

@@ -93,7 +93,7 @@ fn secrets_are_declared_and_injected() {
 }
 
 #[test]
-fn variables_are_declared_and_injected() {
+fn variables_are_declared() {
     let def = <ask_upstream as Tool>::DEF;
     let variables: Vec<_> = def
         .variables()

@@ -117,7 +117,7 @@ async fn take_bare(
 
 // A typed call runs like any other call. The struct implements a trait only if all its fields do, so a field without these traits is accepted.
 #[test]
-fn a_typed_call_goes_through_the_same_gate() {
+fn typed_call_runs_like_any_other_call() {
     let tools = Registry::linked()
         .expect("the tools of this program are valid")
         .open();

@@ -66,7 +66,7 @@ use PolicyVerdict::{Allow, Ask, Deny};
 
 // M14: a rule matches by each of its criteria.
 #[test]
-fn rule_applies_only_to_the_tools_it_names() {
+fn rule_matches_by_each_of_its_criteria() {
     let registry = registry();
     let all = ["purge", "read_file", "remove_file", "search", "write_file"];
     let deny = || Rule::deny("r");
@@ -192,7 +192,7 @@ fn failed_condition_never_allows() {
 
 // M14: every decision has a unique id, from which it can be explained, even as text from an audit row.
 #[test]
-fn a_decision_can_be_looked_up() {
+fn decision_is_explained_by_its_id() {
     let registry = registry();
     let shared = SharedPolicy::new(build([
         Rule::ask("far")
@@ -353,7 +353,7 @@ fn shadow_policy_decides_nothing() {
 
 // M14: a kill switch for one tenant or for all tenants refuses new calls and completes the futures of `killed`.
 #[tokio::test]
-async fn a_switch_reaches_pending_and_running_calls() {
+async fn kill_switch_refuses_new_calls_and_wakes_waiting_callers() {
     let registry = registry();
     let shared = SharedPolicy::default();
     let mut running = shared.killed("search", "acme").boxed();

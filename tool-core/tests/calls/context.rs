@@ -141,7 +141,7 @@ async fn dynamic_secrets_are_scoped() {
 
 // S1-07: a missing secret or host value is an error result: the model reads that the tool is not set up, the operator reads the name of the missing item.
 #[tokio::test]
-async fn missing_needs_are_error_results() {
+async fn missing_secret_or_host_value_is_an_error_result() {
     let cx = ToolContext::anonymous();
     for (name, what) in [("peek", "the secret `own`"), ("look", "`Index`")] {
         let result = run(name, &cx).await;
@@ -158,7 +158,7 @@ async fn missing_needs_are_error_results() {
 
 // S0-08: variables arrive parsed; the error about one that cannot be parsed does not contain its value.
 #[tokio::test]
-async fn variables_arrive() {
+async fn variables_are_parsed_and_their_errors_hide_the_value() {
     let cx = ToolContext::builder()
         .variable("REGION", "eu")
         .variable("LIMIT", "7")
@@ -174,7 +174,7 @@ async fn variables_arrive() {
 
 // S0-08: host values arrive as references, owned values and options.
 #[tokio::test]
-async fn host_values_arrive() {
+async fn host_values_are_passed_as_references_owned_values_and_options() {
     let cx = ToolContext::builder().with(Index("docs".into())).build();
     assert_eq!(run("look", &cx).await.model_text(), "docs false");
     let cx = ToolContext::builder()

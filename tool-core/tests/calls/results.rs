@@ -1,4 +1,4 @@
-//! Results of calls: envelopes, model output, citations and streams.
+//! Results of calls: payloads_and_errors_have_the_same_envelope, model output, citations and streams.
 
 #![allow(
     clippy::unwrap_used,
@@ -305,7 +305,7 @@ async fn string_outputs_are_sent_as_text() {
 
 // S2-21, S2-22: progress reaches the client in order and never the model; there is one final value, and its view is made once.
 #[tokio::test]
-async fn generators_progress_and_end() {
+async fn generator_sends_progress_in_order_and_one_final_value() {
     let (counts, cx) = context();
     let (progress, result) = follow("read_pages", json!({"pages": 3}), &cx).await;
     assert_eq!(progress, ["1", "2", "3"]);
@@ -430,7 +430,7 @@ async fn refused_call_emits_only_its_end() {
 
 // S1-66, S1-67, S0-22: every payload and every error has the same envelope.
 #[tokio::test]
-async fn envelopes() {
+async fn payloads_and_errors_have_the_same_envelope() {
     assert_eq!(
         raw_result(r#"{"b":1,"a":[2]}"#).await.envelope(),
         r#"{"success":true,"a":[2],"b":1}"#
@@ -460,7 +460,7 @@ async fn envelopes() {
 
 // S1-67: an error in the bare form of other systems is recognised as a failure.
 #[tokio::test]
-async fn bare_errors() {
+async fn bare_error_object_is_recognised_as_a_failure() {
     for json in [
         r#"{"error":"no such row"}"#,
         r#"{"success":false,"error":"no such row"}"#,

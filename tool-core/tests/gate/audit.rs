@@ -540,7 +540,7 @@ async fn an_approved_call_names_its_approval_and_its_approver() {
 }
 
 #[test]
-fn the_future_of_a_call_stays_small() {
+fn future_of_a_call_through_a_gate_has_at_most_4096_bytes() {
     let host = Host::new();
     let cx = host.ann();
     let bytes = size_of_val(&host.tools.call(mail("c-1"), &cx));

@@ -186,7 +186,7 @@ async fn failed_audit_write_loses_no_row() {
 
 // B12: a call waits for a slow sink until its deadline, until its caller drops it, or for five seconds; it runs no body
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waits_for_the_sink_can_be_cancelled() {
+async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
     let host = Host::new(Way::Never);
     let cx = ToolContext::anonymous();
     for n in 0..500 {

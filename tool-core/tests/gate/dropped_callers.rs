@@ -134,7 +134,7 @@ async fn retries_share_one_row() {
 
 // B3: when a runtime shuts down, nothing panics, and the call counts as interrupted
 #[test]
-fn runtime_that_shuts_down_is_process_death() {
+fn runtime_shutdown_counts_as_an_interrupted_call() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)

@@ -263,7 +263,7 @@ async fn a_call_that_never_began_has_failed() {
 
 // M6: an operator settles an ambiguous effect.
 #[tokio::test(start_paused = true)]
-async fn an_operator_settles_what_is_ambiguous() {
+async fn operator_settles_an_ambiguous_effect() {
     let office = Office::new();
     let late = || office.cx().deadline(Duration::from_secs(1)).build();
     let cx = office.cx().build();
@@ -345,7 +345,7 @@ async fn an_operator_settles_what_is_ambiguous() {
 
 // M6: a long run renews its lease, so its end is not late.
 #[tokio::test]
-async fn long_run_renews_its_lease_and_expired_lease_ends_late() {
+async fn long_run_renews_its_lease() {
     let office = Office::with(Duration::from_millis(800));
     let result = office.post("c-1", "long", &office.cx().build()).await;
     assert_eq!(result.model_text(), "at last");

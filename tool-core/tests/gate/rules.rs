@@ -91,7 +91,7 @@ async fn four_eyes_rule_asks_and_its_decision_is_recorded() {
 
 // M14: a kill switch cancels running calls and refuses pending ones.
 #[tokio::test]
-async fn a_kill_switch_reaches_running_and_pending_calls() {
+async fn kill_switch_cancels_running_calls_and_refuses_pending_calls() {
     let host = Host::new();
     let policy = share([Rule::allow("all")]);
     let cx = host.ann();

@@ -157,7 +157,7 @@ fn symbolic_link_in_a_skill_is_refused() {
 
 // S1-40: a skill whose tool or variable is missing is not in the prompt.
 #[tokio::test]
-async fn prompt_shrinks_with_tools_and_variables() {
+async fn prompt_omits_skills_with_missing_tools_or_variables() {
     let folder = tempfile::tempdir().unwrap();
     write(
         folder.path(),

@@ -98,7 +98,7 @@ fn overlapping_secrets_are_redacted_together() {
 
 // M8: inserting a placeholder never forms a secret.
 #[test]
-fn mask_never_forms_a_secret() {
+fn placeholder_never_forms_a_secret() {
     let named = redactor(&[("secret", "secret")]);
     assert_eq!(named.redact("a secret!"), "a <masked>!");
     let joined = redactor(&[("a", "tok-1234"), ("b", "]tail-99")]);

@@ -161,7 +161,7 @@ fn secret_of_backslashes_is_redacted_in_bounded_time() {
 
 // M8: a secret is redacted if it is complete while the next one, which may overlap it, is still open.
 #[test]
-fn mask_is_held_back_while_a_spelling_may_continue() {
+fn placeholder_is_delayed_while_a_spelling_may_continue() {
     let redactor = redactor(&[("key", "a ++ %")]);
     let text = "61202b2b2025\\u0061 ++ %";
     let mut stream = redactor.stream();
@@ -176,7 +176,7 @@ fn mask_is_held_back_while_a_spelling_may_continue() {
 
 // M8: two secrets in one base64 text that share a character are redacted.
 #[test]
-fn adjacent_secrets_in_base64_share_a_mask() {
+fn adjacent_secrets_in_base64_share_a_placeholder() {
     let redactor = redactor(&[("user", "user-42"), ("pass", "pass-word")]);
     let text = STANDARD_NO_PAD.encode("user-42pass-word");
     assert_eq!(redactor.redact(&text), "[secret:user]");

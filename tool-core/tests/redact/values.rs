@@ -34,7 +34,7 @@ fn payloads_and_progress_are_redacted() {
 
 // M8: a number or a literal that contains a secret is replaced by the secret's placeholder.
 #[test]
-fn secret_number_or_literal_is_replaced_by_its_mask() {
+fn secret_number_or_literal_is_replaced_by_its_placeholder() {
     let redactor = redactor(&[("pin", "123456")]);
     let masked = redactor.payload(raw(&json!({"a": 123_456, "b": [-12_345_678], "c": 12_345})));
     assert_eq!(

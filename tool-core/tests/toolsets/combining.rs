@@ -177,7 +177,7 @@ async fn rules_name_tools_by_their_own_names() {
 
 // S0-21: a call of a tool that a filter hides is refused.
 #[tokio::test]
-async fn a_filter_hides_and_refuses() {
+async fn filtered_tool_is_hidden_and_its_calls_are_refused() {
     let tools = base().filter(|tool| tool.category() != "web");
     assert!(tools.names().eq(["whoami"]));
     assert_eq!(tools.explain("search").layer(), Some(Layer::Filter));

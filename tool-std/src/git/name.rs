@@ -107,7 +107,7 @@ mod tests {
 
     // S1-91: only `owner/name` of `[a-zA-Z0-9._-]` is accepted as a repository
     #[test]
-    fn a_repository_is_owner_and_name() {
+    fn repository_must_be_owner_and_name() {
         for text in ["o/r", "rust-lang/rust", "a.b_c-d/.github", "0/9", "o/r.git"] {
             Repo::parse(text).unwrap();
         }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_is_a_name_and_steps() {
+    fn revision_is_a_name_with_optional_parent_steps() {
         for text in [
             "HEAD",
             "HEAD~3",

@@ -32,7 +32,7 @@ mod tests {
     use super::{LONGEST, Lines};
 
     #[test]
-    fn lines_are_reported_whole() {
+    fn only_complete_lines_are_reported() {
         let mut lines = Lines::default();
         assert_eq!(lines.push(b"on"), None);
         assert_eq!(

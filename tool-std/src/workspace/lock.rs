@@ -66,7 +66,7 @@ mod tests {
     use crate::workspace::Workspaces;
 
     #[test]
-    fn lock_is_released_when_it_is_dropped_and_waited_for_until_the_call_is_cancelled() {
+    fn dropped_lock_is_released_and_cancelled_call_stops_waiting() {
         let root = tempfile::tempdir().unwrap();
         let open = || Workspaces::new(root.path()).open("acme", "c1").unwrap();
         let lock = open().lock(|| false).unwrap();

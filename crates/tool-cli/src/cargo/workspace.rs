@@ -177,7 +177,7 @@ mod tests {
     use super::Source;
 
     #[test]
-    fn tool_cli_comes_from_where_tool_core_comes_from() {
+    fn tool_cli_has_the_same_source_as_tool_core() {
         let text = |source: Source| {
             source
                 .of("tool-cli")

@@ -292,7 +292,7 @@ mod tests {
 
     // H8: keys fetched over `http` could be replaced in transit, so only HTTPS and loopback URLs are accepted.
     #[test]
-    fn only_https_and_this_machine_give_keys() {
+    fn only_https_and_loopback_urls_are_accepted() {
         for url in [
             "https://login.example.com/jwks.json",
             "http://localhost:8080/jwks",

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_provider_accepts_are_kept() {
+    fn names_that_a_provider_accepts_are_unchanged() {
         assert_eq!(wire(plain(None, "search")).as_deref(), Some("search"));
         assert_eq!(wire(plain(Some("gh"), "1st")).as_deref(), Some("gh__1st"));
         assert_eq!(wire(mapped(Some("gh"), "a-b")).as_deref(), Some("gh__a-b"));

@@ -64,7 +64,7 @@ async fn request_with_an_incomplete_body_is_refused() {
 
 // H9: the timeout of a request head does not apply to responses, but to idle connections.
 #[tokio::test]
-async fn streams_outlive_the_time_for_a_head_and_idle_connections_do_not() {
+async fn header_timeout_closes_idle_connections_and_keeps_streams_open() {
     let server = server();
     let options = HttpOptions::new().header_timeout(Duration::from_millis(300));
     let web = Web::of(&server, options).await;

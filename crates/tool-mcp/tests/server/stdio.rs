@@ -431,7 +431,7 @@ async fn requests_are_answered_even_if_responses_are_read_last() {
 
 // H9: 1000 pending calls do not delay other messages.
 #[tokio::test]
-async fn many_calls_that_wait_delay_no_other_message() {
+async fn pending_calls_do_not_delay_other_messages() {
     let mut client = Client::legacy(&server()).await;
     let mut waiting = Vec::new();
     for _ in 0..1000 {

@@ -161,7 +161,7 @@ mod tests {
 
     // B7: a number keeps its written value, or the call is refused.
     #[test]
-    fn numbers_are_held_exactly_or_refused() {
+    fn numbers_are_represented_exactly_or_refused() {
         for (text, held) in [
             ("1", "1"),
             ("-9223372036854775808", "-9223372036854775808"),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values_are_those_of_serde_json() {
+    fn values_without_long_numbers_equal_those_of_serde_json() {
         let deep = format!("{}1e1{}", "[".repeat(100), "]".repeat(100));
         for text in [
             r#"{"a":"1e5 \u0041","b":[null,true,{}],"n":1e1,"a\"":[]}"#,

@@ -101,7 +101,7 @@ fn wider_output_and_narrower_input_are_breaking() {
 
 // M3: added and removed properties are classified for arguments and outputs.
 #[test]
-fn records_grow_and_shrink() {
+fn added_and_removed_properties_are_classified() {
     let (a, b) = (r#""a":{"type":"string"}"#, r#""b":{"type":"string"}"#);
     let ab = format!("{a},{b}");
     let one = record(a, r#""a""#);
@@ -197,7 +197,7 @@ fn class(before: &LockedTool, now: &LockedTool) -> (&'static str, Callers, Pendi
 
 // M3: every part of a tool is classified for callers and for approvals.
 #[test]
-fn every_part_is_classed_for_callers_and_for_approvals() {
+fn every_changed_part_is_classified_for_callers_and_approvals() {
     use Callers::{Breaking, Compatible};
     use PendingApprovals::{Hold, Void};
     let base = tool();

@@ -206,7 +206,7 @@ async fn replaced_database_is_used_if_it_is_a_valid_store() {
 
 // B1: removing the write-ahead log of an open store loses nothing that was stored.
 #[tokio::test]
-async fn removed_log_loses_nothing() {
+async fn stored_rows_survive_the_removal_of_the_log() {
     for suffix in ["-wal", "-shm"] {
         let (_folder, file) = folder();
         let store = SqliteStore::open(&file).await.unwrap();

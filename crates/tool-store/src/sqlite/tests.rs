@@ -480,7 +480,7 @@ async fn rows_without_a_key_are_found_by_an_index() {
 }
 
 #[tokio::test]
-async fn every_connection_is_set_up() {
+async fn every_connection_has_the_configured_pragmas() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path().join("state.db"))
         .await

@@ -18,7 +18,7 @@ tests! {
     ($) __suite_approval in approval for Store;
 
     #[test]
-    async fn a_request_is_stored_once_and_whole(store: impl ApprovalStore) {
+    async fn a_request_is_stored_once_with_every_field(store: impl ApprovalStore) {
         let full = ApprovalRequest { parent: Some("outer".into()), four_eyes: true, ..request("a") };
         let bare = ApprovalRequest { thread: None, agent: None, reason: None, ..request("b") };
         for request in [full, bare] {

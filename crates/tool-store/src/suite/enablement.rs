@@ -148,7 +148,7 @@ tests! {
 
     // S1-35: a tool remains enabled while a different skill requires it or a person has enabled it, and all other rows are removed.
     #[test]
-    async fn disabled_skill_leaves_what_others_need(store: impl EnablementStore) {
+    async fn disabling_a_skill_keeps_tools_that_other_skills_need(store: impl EnablementStore) {
         store.reconcile(entries(&["shared", "only_x", "by_hand"])).await.unwrap();
         store.enable(&own(), "by_hand", "olga", at(1)).await.unwrap();
         store.enable_skill(&own(), skill("x", "1", &["shared", "only_x", "by_hand"]), "olga", at(2)).await.unwrap();
@@ -201,7 +201,7 @@ tests! {
 
     // S1-41, S1-42: a tool that is removed from the program is removed with the rows of every instance.
     #[test]
-    async fn removed_tool_takes_the_rows_of_every_instance(store: impl EnablementStore) {
+    async fn removing_a_tool_removes_its_rows_in_every_instance(store: impl EnablementStore) {
         store.reconcile(entries(&["a", "b"])).await.unwrap();
         for instance in [own(), other(), foreign()] {
             for tool in ["a", "b"] {
@@ -224,7 +224,7 @@ tests! {
 
     // S1-43: a rename without an alias deletes the rows, and the report lists them.
     #[test]
-    async fn rename_without_alias_loses_rows_and_is_reported(store: impl EnablementStore) {
+    async fn rename_without_alias_deletes_rows_and_is_reported(store: impl EnablementStore) {
         store.reconcile(entries(&["old"])).await.unwrap();
         store.enable(&own(), "old", "olga", at(1)).await.unwrap();
         let report = store.reconcile(entries(&["new"])).await.unwrap();
@@ -264,7 +264,7 @@ tests! {
 
     // S1-43: an alias of a tool that exists is not a rename.
     #[test]
-    async fn alias_of_a_present_tool_moves_nothing(store: impl EnablementStore) {
+    async fn alias_of_an_existing_tool_does_not_move_rows(store: impl EnablementStore) {
         store.reconcile(entries(&["old"])).await.unwrap();
         store.enable(&own(), "old", "olga", at(1)).await.unwrap();
         let report = store.reconcile(vec![renamed("new", &["old"]), CatalogueEntry::new("old")]).await.unwrap();
@@ -342,7 +342,7 @@ tests! {
     }
 
     #[test]
-    async fn removed_instance_takes_its_rows_and_pins(store: impl EnablementStore) {
+    async fn removing_an_instance_removes_its_rows_and_pins(store: impl EnablementStore) {
         store.reconcile(entries(&["a"])).await.unwrap();
         store.enable_skill(&own(), skill("x", "1", &["a"]), "olga", at(1)).await.unwrap();
         assert!(store.remove_instance(&own()).await.unwrap());
@@ -383,7 +383,7 @@ tests! {
 
     // S1-35: while a skill changes its version, a reader always gets the tools of the old or of the new version.
     #[test]
-    async fn tools_of_both_versions_are_never_missing(store: impl EnablementStore + Clone) {
+    async fn a_reader_gets_the_tools_of_one_version_of_a_skill(store: impl EnablementStore + Clone) {
         store.reconcile(entries(&["shared", "one", "two"])).await.unwrap();
         store.enable_skill(&own(), skill("x", "1", &["shared", "one"]), "olga", at(1)).await.unwrap();
         let reader = store.clone();
@@ -425,7 +425,7 @@ tests! {
 
     // B9: every change raises the version, and other processes can read which instances it has changed.
     #[test]
-    fn changed_instances_are_named_to_other_processes(opener) {
+    fn other_processes_can_read_the_changed_instances(opener) {
         opener.test(async |place| {
             let (one, two) = (place.open().await, place.open().await);
             one.reconcile(vec![CatalogueEntry::new("a"), CatalogueEntry::new("b")]).await.unwrap();

@@ -25,7 +25,7 @@ tests! {
     ($) __suite_ledger in ledger for Store;
 
     #[test]
-    async fn an_intent_is_stored_whole_with_its_audit_row(store: impl EffectLedger + AuditSink) {
+    async fn an_intent_is_stored_with_its_audit_row(store: impl EffectLedger + AuditSink) {
         assert_eq!(store.get(&key("k")).await.unwrap(), None);
         assert_eq!(store.begin(intent("k"), Some(audit("k"))).await.unwrap(), Begun::New);
         assert_eq!(row(&store, "k").await, fresh(intent("k")));

@@ -115,7 +115,7 @@ pub(crate) async fn unreachable_server_is_named_in_the_error_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn password_is_in_no_error_case() -> Ran {
+pub(crate) async fn errors_do_not_contain_the_password_case() -> Ran {
     let mut texts = Vec::new();
     for url in [
         "postgres://user:hunter2@127.0.0.1:1/tools",

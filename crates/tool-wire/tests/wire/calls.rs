@@ -21,7 +21,7 @@ fn ids(provider: Provider) -> [&'static str; 2] {
 
 // S2-14: complete and streamed replies contain the same calls, in the model's order
 #[test]
-fn a_whole_answer_and_a_streamed_one_have_the_same_calls() {
+fn complete_and_streamed_replies_have_the_same_calls() {
     for provider in Provider::ALL {
         let (whole, stream) = recorded(provider);
         let [first, second] = ids(provider);

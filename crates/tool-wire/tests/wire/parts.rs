@@ -127,7 +127,7 @@ async fn a_users_files_reach_every_provider_in_its_own_form() {
 
 // A14: nothing is dropped silently: the model reads a line in place of a file, and `left_out` lists the file for the host
 #[test]
-fn file_that_no_provider_accepts_is_omitted_and_named() {
+fn unsupported_file_is_omitted_and_named() {
     let message = UserMessage::from([
         Part::text("Look."),
         Part::base64("application/zip", "UEsDBA==").named("a.zip"),

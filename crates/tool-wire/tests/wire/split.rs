@@ -13,7 +13,7 @@ fn lines(body: &str, end: &str) -> String {
 proptest! {
     // The bytes are split anywhere, even within a character and between \r and \n.
     #[test]
-    fn any_split_gives_the_same_answer(
+    fn any_split_gives_the_same_reply(
         provider in prop::sample::select(&[Provider::Chat, Provider::Responses, Provider::Anthropic, Provider::Gemini][..]),
         end in prop::sample::select(&["\n", "\r\n", "\r"][..]),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..60),

@@ -20,7 +20,7 @@ const TARGETS: [(Dialect, Target); 5] = [
 const NOT_REFUSED: [&str; 1] = ["enum-case-only"];
 
 #[test]
-fn every_schema_passes_the_judge_of_its_provider() {
+fn every_schema_passes_the_checks_of_its_provider() {
     let toolset = Registry::linked().expect("a registry").open();
     let mut wrong = Vec::new();
     let mut judged = 0;

@@ -8,7 +8,7 @@ const KEY: &str = "key-4711-xyz";
 
 // Earlier bug: a panic printed the secret.
 #[test]
-fn panic_message_holds_no_secret() {
+fn panic_message_contains_no_secret() {
     for words in [
         &["call", "panic_with_key"][..],
         &["call", "panic_with_key", "--format", "json"],
@@ -21,7 +21,7 @@ fn panic_message_holds_no_secret() {
 }
 
 #[test]
-fn panic_under_serve_holds_no_secret() {
+fn panic_under_serve_prints_no_secret() {
     let mut serve = command(GALLERY, &["serve"]);
     serve.env("TOOL_SECRET_TRACKER_KEY", KEY);
     let ran = run(

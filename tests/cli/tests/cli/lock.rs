@@ -106,7 +106,7 @@ fn lock_is_deterministic_and_pins_the_contract() {
 
 // M3: the error for a missing or invalid lock file explains what to do.
 #[test]
-fn missing_or_invalid_lock_says_what_to_do() {
+fn error_for_a_missing_or_invalid_lock_states_the_fix() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     release("1", at, &["diff"]).fails(

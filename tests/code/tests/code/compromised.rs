@@ -74,7 +74,7 @@ fn call(name: &str, arguments: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_stand_in_speaks_the_protocol() {
+async fn the_test_engine_follows_the_protocol() {
     let (result, did) = says(&format!("say \"started\"\n{}\n{DONE}", call("look", "{}"))).await;
     assert_eq!(
         (result.status, result.result.get()),

@@ -168,7 +168,7 @@ async fn unknown_options_are_refused() {
 }
 
 #[tokio::test]
-async fn the_deadline_of_the_turn_holds_for_the_run() {
+async fn the_deadline_of_the_turn_applies_to_the_run() {
     let cx = ToolContext::builder()
         .deadline(Duration::from_millis(1500))
         .build();
@@ -182,7 +182,7 @@ async fn the_deadline_of_the_turn_holds_for_the_run() {
 }
 
 #[test]
-fn every_provider_takes_both_tools() {
+fn every_provider_accepts_both_tools() {
     let tools = builder()
         .build()
         .unwrap()
@@ -207,7 +207,7 @@ const DECLARED: &str =
     "type FindPlacesOutputPlace = {\n  /** The name of the place. */\n  name: string;\n";
 
 #[tokio::test]
-async fn describe_api_gives_typed_declarations() {
+async fn describe_api_returns_typed_declarations() {
     let tools = builder()
         .build()
         .unwrap()

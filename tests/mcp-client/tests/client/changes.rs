@@ -153,7 +153,7 @@ async fn own_server_announces_changes_in_both_eras() {
 
 // The tools keep the connection open, so they work after the client that listed them is dropped.
 #[tokio::test]
-async fn tools_outlive_the_client_that_they_were_read_by() {
+async fn tools_work_after_their_client_is_dropped() {
     let server = McpServer::builder(described("Greets."))
         .name("greeter")
         .build();

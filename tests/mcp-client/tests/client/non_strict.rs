@@ -116,7 +116,7 @@ fn served() -> Value {
 
 // H1: the server's own schema is sent. Only the parts that a provider refuses even without strict mode are changed, and each change is reported.
 #[tokio::test]
-async fn own_schema_is_sent_except_what_the_provider_refuses() {
+async fn server_schema_is_sent_without_the_keywords_that_the_provider_refuses() {
     let listed = Listed::start(&served()).await;
     let tools = mcp_tools(&listed.client).allow_non_strict().await.unwrap();
     let toolset = open(&tools);

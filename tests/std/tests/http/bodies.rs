@@ -303,7 +303,7 @@ async fn floods_of_headers_are_refused() {
 
 // The contracts of httpRequest and curl: a response that is not HTTP is reported as such.
 #[tokio::test]
-async fn answer_that_is_not_http_is_reported() {
+async fn response_that_is_not_http_is_reported() {
     for bytes in [
         &b"SSH-2.0-OpenSSH_9.9\r\n"[..],
         b"",

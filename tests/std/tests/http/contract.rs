@@ -193,7 +193,7 @@ async fn body_must_match_its_content_type() {
 
 // S1-31: the error for an invalid URL explains how to correct the call.
 #[tokio::test]
-async fn a_bad_url_says_what_to_write() {
+async fn error_for_an_invalid_url_contains_the_correction() {
     for (url, said) in [
         (
             "example.com/a",

@@ -123,7 +123,7 @@ async fn secret_is_sent_over_https_but_not_after_a_scheme_change() {
 
 // The contract of httpRequest: an unencrypted response to an HTTPS request is an error.
 #[tokio::test]
-async fn plain_http_answer_to_https_is_an_error() {
+async fn unencrypted_response_to_https_is_an_error() {
     let listener = TcpListener::bind((PUBLIC, 0)).await.unwrap();
     let url = format!(
         "https://public.example:{}/",

@@ -37,7 +37,7 @@ async fn a_job_has_no_capability_and_gets_none() {
 }
 
 #[tokio::test]
-async fn limits_of_a_process_hold() {
+async fn process_limits_are_enforced() {
     let inside = tempdir().unwrap();
     let limits = Limits::default()
         .open_files(40)

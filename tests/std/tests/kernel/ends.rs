@@ -34,14 +34,14 @@ async fn killing_the_supervisor_ends_the_job(isolation: Isolation) {
 }
 
 // If the supervisor of a job in a PID namespace is killed, the kernel kills the job.
-pub(crate) async fn killed_supervisor_ends_the_job_by_its_namespace_case() -> Ran {
+pub(crate) async fn namespace_kills_the_job_of_a_killed_supervisor_case() -> Ran {
     needs(Mechanism::PidNamespace).await?;
     killing_the_supervisor_ends_the_job(isolation().require(Mechanism::PidNamespace)).await;
     Ok(())
 }
 
 // If the supervisor is killed and the job has no PID namespace, the job is killed with its cgroup.
-pub(crate) async fn killed_supervisor_ends_the_job_by_its_cgroup_case() -> Ran {
+pub(crate) async fn cgroup_kills_the_job_of_a_killed_supervisor_case() -> Ran {
     needs(Mechanism::CgroupKill).await?;
     let cgroup = isolation().without(Mechanism::PidNamespace);
     killing_the_supervisor_ends_the_job(cgroup.require(Mechanism::CgroupKill)).await;

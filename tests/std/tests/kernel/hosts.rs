@@ -22,7 +22,7 @@ const ISOLATION: &str = "STD_TESTS_KERNEL_ISOLATION";
 const HELPER: &str = "STD_TESTS_KERNEL_HELPER";
 
 // The packs work on hosts that run as root or not, with the helper or with process groups only.
-pub(crate) fn packs_work_for_every_kind_of_host_case() -> Ran {
+pub(crate) fn packs_work_with_and_without_root_and_helper_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
     let path = root.path();
     fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();

@@ -20,7 +20,7 @@ fn limited() -> Place {
     Place::new(commands().shell("/bin/sh").limits(limits))
 }
 
-pub(crate) async fn a_fork_bomb_leaves_nothing_case() -> Ran {
+pub(crate) async fn a_fork_bomb_leaves_no_process_case() -> Ran {
     needs(Mechanism::PidsCgroup).await?;
     let mark = Mark::new();
     let sleep = format!("sleep {}", mark.seconds());
@@ -29,7 +29,7 @@ pub(crate) async fn a_fork_bomb_leaves_nothing_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn writes_outside_leave_nothing_case() -> Ran {
+pub(crate) async fn writes_outside_the_workspace_are_refused_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let outside = tempdir().unwrap();
     let script = format!(
@@ -42,7 +42,7 @@ pub(crate) async fn writes_outside_leave_nothing_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn signals_to_the_host_leave_nothing_case() -> Ran {
+pub(crate) async fn signals_do_not_reach_the_host_case() -> Ran {
     let report = commands().isolation().report().await.unwrap();
     let signals = &report.item("signals").unwrap().mechanism;
     if signals.starts_with("none") {

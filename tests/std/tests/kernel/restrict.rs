@@ -36,7 +36,7 @@ pub(crate) async fn job_reads_and_writes_only_granted_paths_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn read_only_mounts_refuse_what_landlock_allows_case() -> Ran {
+pub(crate) async fn read_only_mounts_refuse_changes_that_landlock_allows_case() -> Ran {
     needs(Mechanism::ReadOnlyMounts).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
     let kept = outside.path().join("kept");
@@ -327,7 +327,7 @@ pub(crate) async fn job_cannot_change_resources_shared_by_its_user_case() -> Ran
     Ok(())
 }
 
-pub(crate) async fn a_fork_bomb_is_bounded_and_ends_case() -> Ran {
+pub(crate) async fn a_fork_bomb_is_stopped_at_the_deadline_case() -> Ran {
     needs(Mechanism::PidsCgroup).await?;
     let limits = Limits::default().processes(48);
     for isolation in [isolation(), isolation().without(Mechanism::PidNamespace)] {

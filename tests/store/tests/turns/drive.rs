@@ -398,7 +398,7 @@ each_store! {
 
     // B8: if the audit is required and cannot be written, no run is ended by force
     #[test]
-    async fn run_is_not_ended_by_force_behind_the_audit(store: impl Both) {
+    async fn run_is_not_ended_by_force_if_the_audit_fails(store: impl Both) {
         let (turns, dead) = (turns(&store), ahead(&store).await);
         let audit = Audit::required(Away);
         let forced = turns.force(&dead.id, &audit, "olga", "the host is gone").await;
@@ -463,7 +463,7 @@ each_store! {
 
     // A6: after cancellation no further model request is made
     #[test]
-    async fn the_token_of_the_context_stops_before_the_next_request(store: impl Both) {
+    async fn cancelled_context_makes_no_further_model_request(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
         let token = CancellationToken::new();
         let cx = builder(&work_log).cancellation(token.clone()).build();
@@ -652,7 +652,7 @@ each_store! {
 
     // B11: a message that no provider accepts is not stored and does not begin a run
     #[test]
-    async fn respond_to_a_wrong_message_begins_nothing(store: impl Both) {
+    async fn respond_with_an_invalid_message_begins_no_run(store: impl Both) {
         let (turns, model) = (turns(&store), Script::default());
         let error = turns.respond("", &mut model.clone(), |_| tools(), &cx(&WorkLog::default())).await.unwrap_err();
         assert!(matches!(error, TurnError::Message(_)), "{error}");
@@ -708,7 +708,7 @@ each_store! {
 
     // A13: if a call waits for approval, the approvals of later calls are requested, but these calls do not run
     #[test]
-    async fn calls_after_a_waiting_call_are_asked_about_but_not_run(store: impl Both) {
+    async fn calls_after_a_waiting_call_request_approval_but_do_not_run(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
         let (gate, cx) = (gate(&store, Duration::from_hours(1), 50), cx(&work_log));
         let model = Script::new([calls(&["quick", "asked", "quick", "asked"]), ModelMessage::text("done")]);
@@ -736,7 +736,7 @@ each_store! {
 
     // A13: an expired approval is requested again only once, not in each drive
     #[test]
-    async fn an_expired_approval_is_asked_again_once(store: impl Both) {
+    async fn expired_approval_is_requested_again_once(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
         let (gate, cx) = (gate(&store, Duration::from_millis(600), 50), cx(&work_log));
         let model = Script::new([calls(&["asked"])]);
@@ -769,7 +769,7 @@ each_store! {
 
     // A13: a plan with a duplicate key is refused
     #[test]
-    async fn a_plan_with_a_key_twice_is_refused(store: impl Both) {
+    async fn plan_with_a_duplicate_key_is_refused(store: impl Both) {
         let gate = gate(&store, Duration::from_hours(1), 50);
         let (approvals, cx) = (gate.approvals().unwrap(), cx(&WorkLog::default()));
         for plan in [r#"{"pay":5,"pay":500}"#, r#"[{"steps":[{"to":"a","t\u006f":"b"}]}]"#] {

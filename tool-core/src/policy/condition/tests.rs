@@ -51,7 +51,7 @@ fn condition_is_true_false_or_fails() {
 
 // M14: null is a value that differs from all others; a pointer reaches into arrays and escaped keys.
 #[test]
-fn null_and_pointers() {
+fn null_is_a_distinct_value_and_pointers_reach_nested_values() {
     assert_eq!(
         ask(&Condition::new("/a").equals(json!(null)), r#"{"a":null}"#),
         Answer::Yes

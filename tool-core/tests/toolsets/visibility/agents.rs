@@ -74,7 +74,7 @@ async fn agent_prompt_length_is_limited() {
 
 // S1-59: an agent has 60 seconds unless the host sets a different timeout; the timeout is an error value.
 #[tokio::test(start_paused = true)]
-async fn an_agent_that_does_not_answer_is_an_error_value() {
+async fn timeout_of_an_agent_is_an_error_value() {
     let (tool, dropped) = silent();
     let tools = tools(AgentTool::new("tax-law", tool).unwrap());
     let began = tokio::time::Instant::now();
@@ -114,7 +114,7 @@ async fn cancelled_turn_ends_its_agents() {
 
 // S1-59: an error of the agent is returned as text, without the agent's text for operators.
 #[tokio::test]
-async fn an_agents_error_is_text() {
+async fn error_of_an_agent_is_returned_as_text() {
     let agent = AgentTool::ask("tax-law", "Knows the tax law.", |_, _| async {
         Err(ToolError::new("the agent is on holiday").operator("quota of tenant acme is used up"))
     });

@@ -25,7 +25,7 @@ fn counted() -> Counted {
 
 // S0-21, S3-16, S1-61: a call of a hidden tool gets the same error as a call of a tool that does not exist.
 #[tokio::test]
-async fn a_hidden_tool_answers_like_an_unknown_one() {
+async fn hidden_tool_is_reported_like_an_unknown_tool() {
     let Counted { registry, runs } = counted();
     let cx = ToolContext::anonymous();
     let empty = Registry::builder()
@@ -159,7 +159,7 @@ async fn denials_apply_at_the_next_dispatch() {
 
 // M14: the gate asks the policy with the arguments that the tool receives.
 #[tokio::test]
-async fn the_gate_asks_the_policy() {
+async fn gate_applies_the_policy_to_the_arguments_of_a_call() {
     use tool_core::policy::Condition;
     let schema = json!({
         "type": "object",
@@ -221,7 +221,7 @@ async fn the_gate_asks_the_policy() {
 
 // S1-12: `ns:name` is sent as `ns__name`; rules and policies use its own name.
 #[tokio::test]
-async fn a_namespaced_id_travels() {
+async fn namespaced_id_is_sent_with_underscores_and_used_in_rules() {
     let registry = Registry::builder()
         .dynamic(tool("github:search"))
         .dynamic(tool("search"))

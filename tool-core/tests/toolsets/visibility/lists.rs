@@ -69,7 +69,7 @@ fn list_filters_apply_in_four_steps() {
 
 // S0-14, S0-15, S0-16, S0-17, S0-18: allow and deny lists of a toolset, and of a sub-agent's toolset.
 #[test]
-fn lists_of_a_toolset() {
+fn allow_and_deny_lists_of_a_toolset_apply() {
     let registry = ["a", "b", "web", "read", "shell", "write"]
         .into_iter()
         .fold(Registry::builder(), |builder, name| {
@@ -116,7 +116,7 @@ fn lists_of_a_toolset() {
 
 // S4-40: only `true`, `1` and `yes` enable an optional tool.
 #[test]
-fn an_optional_tool_needs_its_flag() {
+fn optional_tool_is_hidden_without_its_flag() {
     let registry = registry();
     let on = |rules: Rules| names(&registry, &rules.allow(["read_page"])).len() == 1;
     let flagged = || Rules::default().optional("read_page", "BROWSE");
@@ -138,7 +138,7 @@ fn an_optional_tool_needs_its_flag() {
 
 // S1-62: the same inputs give the same list, sorted by name.
 #[test]
-fn the_list_is_a_pure_function() {
+fn same_inputs_give_the_same_sorted_list() {
     let registry = registry();
     let cx = ToolContext::anonymous();
     let first = registry.toolset(&cx, &everything());
@@ -177,7 +177,7 @@ fn the_list_is_a_pure_function() {
 proptest! {
     // S0-16, S1-48, S1-62: the order of rules does not matter, a further denial never shows more, and `explain` agrees with the list.
     #[test]
-    fn denials_only_take_away(
+    fn further_denials_never_show_more_tools(
         allow in prop::collection::vec(prop::sample::select(STANDARD.to_vec()), 0..5),
         deny in prop::collection::vec(prop::sample::select(STANDARD.to_vec()), 0..4),
         rows in prop::collection::vec(prop::sample::select(STANDARD.to_vec()), 0..8),

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_holds_a_secret_is_left_out_in_each_form() {
+    fn file_that_contains_a_secret_is_left_out_in_each_form() {
         let line = r#""[text/plain, k.txt: left out because it contains a secret]""#;
         for text in [
             format!(r#"{{"mediaType":"text/plain","filename":"k.txt","url":"{HOLDS_SECRET}"}}"#),

@@ -78,7 +78,7 @@ async fn bad_key_responses_admit_no_token_and_change_no_keys() {
 }
 
 #[tokio::test]
-async fn unreadable_keys_do_not_hide_the_others() {
+async fn malformed_keys_do_not_affect_other_keys() {
     let odd = [
         json!(null),
         json!(7),

@@ -67,7 +67,7 @@ async fn key_with_the_same_kid_replaces_the_old_one() {
 }
 
 #[tokio::test]
-async fn two_keys_with_one_kid_verify_nothing() {
+async fn two_keys_with_the_same_kid_are_refused() {
     let mut twin = OTHER_RSA.jwk();
     twin["kid"] = json!("rsa-1");
     let p256 = Signer::p256("rsa-1");

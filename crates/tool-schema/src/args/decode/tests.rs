@@ -197,12 +197,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn reads_what_serde_json_reads(text in json()) {
+    fn decoder_accepts_and_reads_the_same_texts_as_serde_json(text in json()) {
         all_alike(&text);
     }
 
     #[test]
-    fn cut_or_spoilt_text_is_an_error_in_both(text in json(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn truncated_or_damaged_text_is_read_like_serde_json_reads_it(text in json(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let cut = at.index(text.len());
         if let Some(cut) = text.get(..cut) {
             all_alike(cut);
@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn floats_are_the_nearest(
+    fn floats_are_rounded_to_the_nearest_value(
         number in any::<f64>().prop_filter("JSON has none", |number| number.is_finite()),
         single in any::<f32>().prop_filter("JSON has none", |number| number.is_finite()),
     ) {
@@ -239,14 +239,14 @@ proptest! {
 }
 
 #[test]
-fn depth_ends_in_an_error() {
+fn text_nested_too_deeply_is_an_error() {
     let deep = "[".repeat(100_000);
     assert!(decode::<Value>(&deep).is_err());
     assert!(decode::<serde::de::IgnoredAny>(&deep).is_err());
 }
 
 #[test]
-fn stricter_type_reports_why_it_refuses() {
+fn error_of_a_stricter_deserialize_is_reported() {
     let error = decode::<std::num::NonZeroU8>("0").map_err(|misread| misread.into_issue().expected);
     assert_eq!(
         error.err().as_deref(),

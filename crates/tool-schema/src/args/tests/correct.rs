@@ -35,7 +35,7 @@ fn valid_text_is_borrowed() {
 
 // S0-06, S4-61: defaults replace null and absent keys at every depth.
 #[test]
-fn defaults_are_written() {
+fn defaults_replace_null_and_absent_keys() {
     let inner = object(vec![
         defaulted("n", u32s(), "3"),
         defaulted("s", text(), "\"x\""),
@@ -86,7 +86,7 @@ fn defaults_are_written() {
 
 // S0-07: whole numbers are rewritten as serde reads them.
 #[test]
-fn whole_numbers_are_respelled_for_serde() {
+fn whole_numbers_are_rewritten_for_serde() {
     for (given, wanted) in [
         ("1.0", "1"),
         ("1e2", "100"),
@@ -122,7 +122,7 @@ fn whole_numbers_are_respelled_for_serde() {
 
 // S0-07: durations are rewritten as serde reads them.
 #[test]
-fn durations() {
+fn durations_are_rewritten_for_serde() {
     for (given, secs, nanos) in [
         ("PT1M30S", 90, 0),
         ("P1D", 86_400, 0),
@@ -204,7 +204,7 @@ struct Everything {
 
 // S0-07: serde can read the rewritten text, even through buffered types.
 #[test]
-fn serde_reads_what_is_written() {
+fn rewritten_text_is_read_by_serde() {
     let u8s = || integer("u8", 0, 255);
     let record = || {
         object(vec![

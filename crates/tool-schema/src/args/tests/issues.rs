@@ -198,7 +198,7 @@ fn each_schema_kind_has_an_issue_text() {
 
 // S4-61: unknown tags and keys, and repeated keys and items, have their own issues.
 #[test]
-fn tags_and_repeats() {
+fn unknown_tags_and_repeated_keys_have_issues() {
     let shape = union(
         Tagging::Internal { tag: "kind" },
         vec![
@@ -300,7 +300,7 @@ fn issues_are_bounded() {
 
 // Similar names are found, and names without similarity are not.
 #[test]
-fn near_names() {
+fn similar_names_are_suggested() {
     let tools = [
         "search_docs",
         "search_code",

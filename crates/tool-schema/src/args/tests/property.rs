@@ -46,7 +46,7 @@ proptest! {
 
     // M10: a repair never changes valid arguments, and its result is valid.
     #[test]
-    fn repairs_are_total(bytes in vec(any::<u8>(), 0..400), wrong in prop_oneof![Just(0usize), Just(20), Just(60)]) {
+    fn repairs_keep_valid_arguments_and_give_valid_results(bytes in vec(any::<u8>(), 0..400), wrong in prop_oneof![Just(0usize), Just(20), Just(60)]) {
         let (schema, document, text, _) = scene(bytes, wrong);
         let off = admit(schema, &text, Repair::Off);
         let safe = admit(schema, &text, Repair::Safe);

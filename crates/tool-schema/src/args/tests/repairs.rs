@@ -199,7 +199,7 @@ fn enum_names_match_case_insensitively() {
 
 // M10, and STRICT 3.2: repeated items are removed from sets.
 #[test]
-fn sets() {
+fn repeated_items_are_removed_from_sets() {
     becomes(set(u32s()), "[1,2, 1.0 ,3,2]", "[1,2 ,3]");
     becomes(set(u32s()), "[\"1\",1,1]", "[1]");
     becomes(
@@ -261,7 +261,7 @@ fn missing_values_are_never_invented() {
 
 // M10: repair notes have the path and the change.
 #[test]
-fn notes() {
+fn repair_notes_have_the_path_and_the_change() {
     let (text, notes) = repaired(
         search(),
         r#"{"query":"q","limit":"3","filter":{"lang":"RUST","tags":"x"}}"#,

@@ -15,7 +15,7 @@ fn check(schema: Node, good: &[&str], bad: &[&str]) {
 
 // S0-07, S4-61: integers are checked by value and by the width of their type.
 #[test]
-fn integers_by_value_and_width() {
+fn integers_are_checked_by_value_and_width() {
     check(
         integer("u8", 0, 255),
         &[
@@ -152,7 +152,7 @@ fn floats_stay_finite() {
 
 // S0-07: strings, formats and characters are checked.
 #[test]
-fn texts() {
+fn strings_and_formats_are_checked() {
     check(
         text(),
         &[
@@ -209,7 +209,7 @@ fn texts() {
 
 // S4-61: a record with unknown, missing or repeated keys is refused.
 #[test]
-fn closed_records() {
+fn unknown_missing_and_repeated_keys_are_refused() {
     let schema = object(vec![
         field("a", u32s()),
         field("b", optional(text())),
@@ -251,7 +251,7 @@ fn closed_records() {
 
 // S4-61: a record can have more than 64 fields, the number of bits of one word.
 #[test]
-fn wide_records() {
+fn records_of_more_than_64_fields_are_checked() {
     let names: Vec<&'static str> = (0..200).map(|i| &*String::leak(format!("f{i}"))).collect();
     let schema = object(names.iter().map(|name| field(name, u32s())).collect());
     let write = |names: &[&str]| {
@@ -270,7 +270,7 @@ fn wide_records() {
 
 // S4-61: keys that need escapes are unescaped, not compared as bytes.
 #[test]
-fn odd_keys() {
+fn keys_that_need_escapes_are_unescaped() {
     let schema = object(vec![
         field("a\\", u32s()),
         field("b\\n", u32s()),
@@ -289,7 +289,7 @@ fn odd_keys() {
 
 // S4-61: lists, sets and tuples are checked as a whole and item by item.
 #[test]
-fn lists() {
+fn lists_sets_and_tuples_are_checked() {
     check(
         array(u32s()),
         &["[]", "[ ]", "[1, 2 ]"],
@@ -369,7 +369,7 @@ fn shapes() -> Vec<(&'static str, Option<Node>)> {
 
 // S4-61: unions are checked in serde's four enum representations.
 #[test]
-fn unions() {
+fn unions_are_checked_in_each_representation() {
     check(
         union(Tagging::External, shapes()),
         &[
@@ -466,7 +466,7 @@ fn unions() {
 
 // S4-61: recursive types are checked at every depth.
 #[test]
-fn recursion() {
+fn recursive_types_are_checked_at_every_depth() {
     let tree = named(
         "Tree",
         object(vec![
@@ -527,7 +527,7 @@ fn recursion() {
 
 // S4-61: the nesting limit is that of serde_json, and nested unions that differ only at their end take bounded time.
 #[test]
-fn bounded_work() {
+fn nesting_is_limited_and_nested_unions_take_bounded_time() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     for depth in [126, 127, 128, 129, 100_000] {
         let text = nested(depth);

@@ -195,7 +195,7 @@ fn invalid_patterns_are_refused() {
 }
 
 #[test]
-fn stays_within_its_limits() {
+fn patterns_beyond_the_limits_are_refused_quickly() {
     assert!(Pattern::new("^[a-z]{1,253}$").is_match("abc"));
     assert!(Program::parse_str(&"a".repeat(MAX_STEPS - 1)).is_ok());
     for source in [

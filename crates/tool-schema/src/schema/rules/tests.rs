@@ -134,7 +134,7 @@ fn types_with_a_better_alternative_are_refused() {
 
 // S1-27: a format that a strict mode rejects is reported at every depth
 #[test]
-fn formats_at_any_depth() {
+fn unsupported_formats_are_reported_at_any_depth() {
     assert_eq!(told(URI), ["format-uri t.x"]);
     assert_eq!(
         told(schema(Kind::Format(Format::Unknown("partial-time")))),
@@ -226,7 +226,7 @@ fn checked_types_are_reported_once() {
 }
 
 #[test]
-fn keys() {
+fn malformed_and_duplicate_keys_are_refused() {
     assert_eq!(
         told(object([field("a", STRING), field("b-c", STRING)])),
         ["property-key t.x"]
@@ -726,7 +726,7 @@ fn recursive(count: usize) -> &'static Schema {
 
 // M2: a tool that exceeds a provider's size limits is rejected
 #[test]
-fn sizes_of_a_tool() {
+fn tool_beyond_the_size_limits_is_refused() {
     let rules = |input, providers| {
         faults(input, providers, "t")
             .into_iter()
@@ -781,7 +781,7 @@ fn sizes_of_a_tool() {
 
 // M2: a set of tools that exceeds a provider's limits for one request is rejected
 #[test]
-fn sizes_of_a_set() {
+fn toolset_beyond_the_limits_is_refused() {
     let tools = |count: usize, input, providers| {
         (0..count)
             .map(|at| spec(format!("t{at}").leak(), input, providers))
@@ -845,7 +845,7 @@ fn a_survey_counts_what_is_inlined() {
 }
 
 #[test]
-fn tool_names() {
+fn tool_names_outside_the_pattern_are_refused() {
     assert!(["a", "Search-docs_2"].into_iter().all(is_tool_name));
     assert!(
         !["", "1a", "_a", "a.b", "a b", &"a".repeat(65)]
@@ -855,7 +855,7 @@ fn tool_names() {
 }
 
 #[test]
-fn the_table_is_in_order() {
+fn rule_texts_start_lower_case_and_have_no_full_stop() {
     for rule in Rule::all() {
         assert!(!rule.id.is_empty() && !rule.evidence.is_empty(), "{rule:?}");
         assert!(

@@ -322,7 +322,7 @@ async fn missing_key_hides_the_tool_or_fails_the_call() {
 
 // S2-36: an error of an engine explains what to do and contains no key.
 #[tokio::test]
-async fn an_engine_that_fails_says_what_to_do() {
+async fn engine_errors_contain_what_to_do() {
     for (status, kind, said) in [
         (
             400,

@@ -36,7 +36,7 @@ async fn hostile_commands_leave_the_host_unchanged() {
 }
 
 #[test]
-fn when_the_host_dies_its_commands_die() {
+fn commands_of_a_killed_host_are_killed() {
     for bare in [&[][..], &["bare"]] {
         let root = tempdir().unwrap();
         let mark = Mark::new();
