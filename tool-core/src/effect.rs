@@ -95,7 +95,7 @@ impl fmt::Display for Effect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each flag is one word of the attribute"
+    reason = "each flag is one option of the attribute"
 )]
 pub struct Declared {
     /// Whether the attribute contains `read_only`.

@@ -462,7 +462,7 @@ impl Policy {
                     if rule.verdict() == PolicyVerdict::Deny {
                         "denied"
                     } else {
-                        "sent to a person"
+                        "sent to a person for approval"
                     }
                 );
                 with_reason(text, rule, version)

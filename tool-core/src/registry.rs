@@ -305,7 +305,7 @@ impl RegistryBuilder {
             if !sorted.knows(name) {
                 self.faults.push(Fault::Tool {
                     name: name.clone(),
-                    text: "it is to be enabled for every instance, but the registry has no such tool: give `global` the name of a tool".to_owned(),
+                    text: "`global` enables it for every instance, but the registry has no such tool: pass the name of a tool to `global`".to_owned(),
                 });
             }
         }
@@ -318,7 +318,7 @@ impl RegistryBuilder {
                 )
             } else if !sorted.knows(&to) {
                 format!(
-                    "`{from}` is to be its earlier name, but the registry has no such tool: give `renamed` the old name, then the new one"
+                    "`renamed` states its earlier name `{from}`, but the registry has no such tool: pass the old name first, then the new name"
                 )
             } else {
                 match sorted.renamed.insert(from.clone(), to.clone()) {
@@ -426,7 +426,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str(
-                "no tool is linked: a crate that no source line names is left out by the linker, write `use my_pack as _;` in the program's root",
+                "no tool is linked: the linker leaves out a crate that the source code does not mention, write `use my_pack as _;` in the program's root",
             ),
             Self::Duplicate { name, origins: [first, second] } => write!(
                 f,

@@ -41,7 +41,7 @@ const INPUTS: usize = 64;
 /// A fault that the test kit has found in a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Name of the tool.
+    /// The name of the tool.
     pub tool: String,
     /// Description of the fault.
     pub text: String,
@@ -101,7 +101,7 @@ pub fn assert_kept(tools: &[ToolDef], judge: &dyn Fn(&ToolDef) -> Vec<Violation>
         .collect();
     assert!(
         found.is_empty(),
-        "{} promises of {} tools are broken:\n{}",
+        "{} faults in {} tools:\n{}",
         found.len(),
         tools.len(),
         found.join("\n")

@@ -156,7 +156,7 @@ async fn invalid_inputs_are_generated_from_the_types() {
     let corpus = invalid_inputs(&def("everything"));
     for (pointer, why) in [
         ("", "the text is cut off"),
-        ("", "a key is not known"),
+        ("", "a key is unknown"),
         ("", "`name` is absent"),
         ("", "a key is repeated"),
         ("/name", "a text is too long"),
@@ -165,13 +165,13 @@ async fn invalid_inputs_are_generated_from_the_types() {
         ("/limit", "a whole number is beyond its range"),
         ("/limit", "a whole number has a fraction"),
         ("/filter", "`lang` is absent"),
-        ("/filter", "a key is not known"),
+        ("/filter", "a key is unknown"),
         (
             "/filter/slug",
             "a text does not match `^[a-z][a-z0-9-]{0,20}$`",
         ),
         ("/three", "a list is too long"),
-        ("/when", "a text is not of its format"),
+        ("/when", "a text does not match its format"),
     ] {
         assert!(
             corpus
@@ -207,7 +207,7 @@ fn test_kit_reports_a_tool_that_refuses_valid_inputs() {
     let schema = json!({"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"], "additionalProperties": false});
     let picky = DynamicTool::new(
         "picky",
-        "Takes less than it says.",
+        "Accepts fewer inputs than its schema allows.",
         schema,
         |_: Picky, _| async { "x" },
     );

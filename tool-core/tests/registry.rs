@@ -61,7 +61,7 @@ mod other {
 fn dynamic(name: &str) -> DynamicTool {
     let schema = json!({
         "type": "object",
-        "properties": {"text": {"type": "string", "description": "What to write."}},
+        "properties": {"text": {"type": "string", "description": "The text to write."}},
         "required": ["text"],
         "additionalProperties": false
     });

@@ -29,7 +29,7 @@ pub struct Logged {
     category = "demo",
     approval,
     example("The usual greeting", {}),
-    example("A greeting of one's own", { "message": "Hello, moon" }),
+    example("A custom greeting", { "message": "Hello, moon" }),
 )]
 pub fn log_hello_world(
     /// The text to write.

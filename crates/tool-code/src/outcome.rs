@@ -123,7 +123,7 @@ pub struct RunResult {
     pub duration: Duration,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls the function with a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

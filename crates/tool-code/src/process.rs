@@ -170,13 +170,13 @@ impl Process {
             Some(Exit::Signal(SIGKILL)) => Done::failed(
                 Status::Memory,
                 error(
-                    "the process of the run was killed for its memory: hold less data at once, work in parts",
+                    "the process of the run exceeded its memory limit: store less data at once, work in parts",
                 ),
             ),
             _ if no_room => Done::failed(
                 Status::Memory,
                 error(
-                    "the process of the run had no memory left: hold less data at once, work in parts",
+                    "the process of the run had no memory left: store less data at once, work in parts",
                 ),
             ),
             Some(Exit::Signal(_)) if !started => Done::failed(

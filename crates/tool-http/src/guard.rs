@@ -32,10 +32,10 @@ pub enum HostRefusal {
     #[error("the header `Host` is missing or malformed")]
     NoHost,
     /// The host is not allowed.
-    #[error("the host is not one of this server's")]
+    #[error("the host in the header `Host` is not allowed")]
     Host,
     /// The origin is not allowed.
-    #[error("the origin is not one that this server trusts")]
+    #[error("the origin in the header `Origin` is not allowed")]
     Origin,
 }
 

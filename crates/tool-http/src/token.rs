@@ -16,7 +16,7 @@ pub trait TokenVerifier: Send + Sync + 'static {
 #[non_exhaustive]
 pub enum AuthError {
     /// The token is malformed, expired, revoked, or from an untrusted issuer.
-    #[error("the access token is not valid")]
+    #[error("the access token is invalid")]
     InvalidToken,
     /// Like [`InvalidToken`](Self::InvalidToken), with a reason for the client: it becomes the `error_description` of the challenge.
     #[error("the access token is not valid: {0}")]

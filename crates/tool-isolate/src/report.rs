@@ -72,9 +72,9 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
             item(
                 "descendants",
                 "process group",
-                "a process that leaves its group stays when the job ends",
+                "a process that leaves its group continues to run when the job ends",
             ),
-            item("host's death", "none", "everything goes on"),
+            item("host's death", "none", "all processes of the job continue to run"),
         ];
     }
     let mut end = vec!["subreaper"];
@@ -85,7 +85,7 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
         item(
             "descendants",
             end.join(", "),
-            "a process that is blocked in the kernel, in a broken file system for instance, ends when the kernel lets it",
+            "a process that is blocked in the kernel, for example in a broken file system, ends only when the kernel call returns",
         ),
         item("host's death", "socket to the supervisor", ""),
         item(

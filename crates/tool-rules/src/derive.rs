@@ -22,7 +22,7 @@ rules! { "derive":
     VARIANT_KEY_TWICE = "duplicate-key", "the name `{0}` is taken by another variant, rename one", "one of them is unreachable", NONE;
     TAG_KEY = "duplicate-key", "the key `{0}` is the enum's tag, rename the field or the tag", "silent loss of one of them", NONE;
     UNIT_UNTAGGED = "null-ambiguity", "without a tag a unit variant is `null` on the wire, the same as an absent value, give it a tag", "every provider: the two cannot be distinguished", NONE;
-    UNIT_STRUCT = "unit-type", "a unit struct carries nothing and is `null` on the wire, remove the field that has it or write `struct Name {}`", "`type: null` is useless to a model", NONE;
+    UNIT_STRUCT = "unit-type", "a unit struct has no fields and is `null` on the wire, remove the field that has it or write `struct Name {}`", "`type: null` is useless to a model", NONE;
     UNION = "union", "a `union` has no wire format, use an enum", "serde cannot read it", NONE;
     TUPLE_VARIANT = "tuple", "tuples are lists of mixed types, use named fields: `Variant { … }`", "OpenAI: `array schema missing items`; Anthropic, Gemini", OAP;
     FLATTEN_GENERIC = "flatten", "flattening is computed before type parameters are known, write the fields out or make the type concrete", "a limit of const evaluation", NONE;

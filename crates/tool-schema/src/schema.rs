@@ -74,7 +74,7 @@ impl Text {
         while i < bytes.len() {
             assert!(
                 bytes[i] >= 0x20 && bytes[i] != b'"' && bytes[i] != b'\\',
-                "text holds a character that JSON escapes, pass it escaped to `Text::escaped`"
+                "the text contains a character that JSON escapes, pass the escaped text to `Text::escaped`"
             );
             i += 1;
         }

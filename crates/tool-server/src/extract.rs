@@ -52,7 +52,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Id<T> {
             Ok(Path(id)) => Ok(Self(id)),
             Err(_) => Err(Problem::new(
                 Kind::NotFound,
-                "the path names nothing that can exist, check the values in it",
+                "the path contains a value that is not a valid id, check the values in the path",
             )),
         }
     }

@@ -23,7 +23,7 @@ const BEARER: &str = "bearer";
 
 /// The resources, in the order of the document.
 const TAGS: [(&str, &str); 8] = [
-    ("approvals", "Calls and plans that wait for a person"),
+    ("approvals", "Requests for the approval of calls and plans"),
     (
         "audit",
         "One row for each call and for each change of an operator",
@@ -31,7 +31,7 @@ const TAGS: [(&str, &str); 8] = [
     ("catalogue", "The tools of the program"),
     (
         "effects",
-        "Calls that change something, and those whose outcome is unknown",
+        "Calls with effects, and effects with an unknown outcome",
     ),
     (
         "policy",

@@ -186,7 +186,7 @@ impl Problem {
                 tracing::error!(%error, "the admin API cannot read a stored row");
                 Self::new(
                     Kind::Internal,
-                    "a stored row cannot be read, the server's log names it",
+                    "a stored row cannot be read, the server's log contains the reason",
                 )
             }
             // `Unavailable`, and variants that later versions of the non-exhaustive enum add.

@@ -5,7 +5,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test fails by panicking, and says on the standard error what it could not do"
+    reason = "a test fails by panicking, and prints on standard error which steps it skipped"
 )]
 
 use std::path::{Path, PathBuf};

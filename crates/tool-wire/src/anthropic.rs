@@ -196,7 +196,7 @@ impl Streamed {
                 "text_delta" | "citations_delta" | "input_json_delta" | "thinking_delta"
                 | "signature_delta",
                 _,
-            ) => return Err(node.wrong("a piece of the kind of its block")),
+            ) => return Err(node.wrong("a delta of the type of its block")),
             // A delta that a later version of the API may add.
             _ => {}
         }

@@ -179,7 +179,7 @@ impl Streamed {
         let kind = &mut self.open(event)?.kind;
         if let Some(piece) = delta.text_if_any("text")? {
             let Kind::Text(text) = kind else {
-                return Err(node.wrong("a piece of the kind of its block"));
+                return Err(node.wrong("a delta of the type of its block"));
             };
             text.push_str(&piece);
             if !piece.is_empty() {
@@ -196,7 +196,7 @@ impl Streamed {
                     }
                 }
                 Kind::Other => {}
-                _ => return Err(node.wrong("a piece of the kind of its block")),
+                _ => return Err(node.wrong("a delta of the type of its block")),
             }
         } else if let Some(thought) = delta.get("reasoningContent") {
             let thought = thought.object()?;
@@ -257,7 +257,7 @@ fn think(kind: &mut Kind, thought: &Object<'_>) -> Result<(), WireError> {
             }
         }
         Kind::Sealed(sealed) => sealed.push_str(&thought.text("redactedContent")?),
-        _ => return Err(thought.wrong("a piece of the kind of its block", "thinking")),
+        _ => return Err(thought.wrong("a delta of the type of its block", "thinking")),
     }
     Ok(())
 }

@@ -122,7 +122,7 @@ impl Streamed {
         for key in ["partialArgs", "willContinue"] {
             if let Some(piece) = call.get(key) {
                 return Err(
-                    piece.wrong("a whole call, so ask without `streamFunctionCallArguments`")
+                    piece.wrong("a complete call, so send the request without `streamFunctionCallArguments`")
                 );
             }
         }

@@ -12,7 +12,7 @@ use super::results::{ToolResult, View};
 use super::{Provider, RequestMessages, WireError, user};
 
 /// The text that the model reads in place of a missing result.
-const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";
+const NO_RESULT: &str = "[there is no result: the call is waiting, or was abandoned]";
 
 impl Provider {
     /// Converts a thread that [`Turns`](tool_core::turn::Turns) has stored to the messages (items, contents) of a request.

@@ -25,8 +25,8 @@ class Hit(BaseModel):
 
 @server.tool()
 def search(
-    query: Annotated[str, Field(description="What to look for.")],
-    limit: Annotated[int, Field(description="How many at most.", ge=1, le=10)] = 3,
+    query: Annotated[str, Field(description="The text to look for.")],
+    limit: Annotated[int, Field(description="The maximum number of notes.", ge=1, le=10)] = 3,
 ) -> list[Hit]:
     """Finds notes by their text."""
     return [Hit(title=f"{query} {n}", score=1 / (n + 1)) for n in range(limit)]

@@ -87,7 +87,7 @@ impl Round<'_> {
         let opened = self.codec.open_json(sealed);
         opened
             .map(Some)
-            .map_err(|_| ErrorData::invalid_params("the state was changed on the way", None))
+            .map_err(|_| ErrorData::invalid_params("the client returned a state that was modified", None))
     }
 
     fn with_state(

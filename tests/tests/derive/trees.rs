@@ -319,7 +319,7 @@ struct Node {
     next: Option<Box<Node>>,
     /// The children of the node.
     kids: Vec<Self>,
-    /// An optional other node.
+    /// An optional related node.
     #[schema(recursive)]
     also: Option<Box<Self>>,
 }
@@ -338,7 +338,7 @@ enum Item {
         size: u64,
     },
     Folder {
-        /// The folder in the folder.
+        /// The nested folder.
         #[schema(recursive)]
         folder: Option<Box<crate::trees::Folder>>,
     },
@@ -356,7 +356,7 @@ fn a_type_inside_itself_is_a_reference() {
           label: "The label of the node." string
           next: "The next node." optional again Node
           kids: "The children of the node." list of again Node
-          also: "An optional other node." optional again Node
+          also: "An optional related node." optional again Node
         }"#,
     );
     assert_tree::<Folder>(
@@ -367,7 +367,7 @@ fn a_type_inside_itself_is_a_reference() {
               size: "The size of the file." u64
             }
             Folder: {
-              folder: "The folder in the folder." optional again Folder
+              folder: "The nested folder." optional again Folder
             }
           }
         }"#,

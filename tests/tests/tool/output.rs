@@ -55,7 +55,7 @@ fn the_model_reads_the_short_text_and_the_client_gets_all() {
 /// A type with its own output for the model.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Brief {
-    /// The whole text, which is hidden from the model.
+    /// The complete text, which is hidden from the model.
     pub all: u32,
 }
 
@@ -93,7 +93,7 @@ fn output_traits_decide_text_and_schema() {
     assert!(strict.contains("The summary of the report."), "{strict}");
     let json = defs[1].output_schema().expect("from `JsonSchema`");
     assert!(
-        json.contains("The whole text, which is hidden from the model."),
+        json.contains("The complete text, which is hidden from the model."),
         "{json}"
     );
     assert_eq!(<tell_plainly as Tool>::DEF.output_schema(), None);

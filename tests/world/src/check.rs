@@ -102,7 +102,7 @@ pub(crate) async fn check(state: &Running<'_>) {
         && missing > facts.uncounted
     {
         let counted = facts.uncounted;
-        let what = format!("{missing} calls have no row, {counted} are known to have none");
+        let what = format!("{missing} calls have no row, {counted} rows are counted as lost");
         found.push(("audit_uncounted", what));
     }
     drop(facts);

@@ -209,7 +209,7 @@ impl World {
         }
         let secrets = self.facts().secrets.clone();
         for secret in secrets.iter().filter(|secret| text.contains(*secret)) {
-            self.violated("secret", format!("{place} of {by} holds `{secret}`"));
+            self.violated("secret", format!("{place} of {by} contains `{secret}`"));
         }
     }
 

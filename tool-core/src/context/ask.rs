@@ -144,7 +144,7 @@ impl ToolContext {
         let Some(Asking(asker)) = self.service() else {
             return Err(ToolError::of(
                 ErrorKind::Unavailable,
-                "the tool has a question for the user, and no user can be asked here",
+                "the tool asks the user a question, but this client cannot ask its user",
             )
             .operator("the context has no asker, or the client cannot ask its user"));
         };

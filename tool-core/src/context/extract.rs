@@ -125,7 +125,7 @@ macro_rules! host_value {
     };
     ($type:ty $(,)?) => {
         ::core::compile_error!(::core::concat!(
-            "`host_value!` needs the effect of a tool that holds the value: write `host_value!(",
+            "`host_value!` needs the effect of a tool that takes the value: write `host_value!(",
             ::core::stringify!($type),
             ", tool_core::Effect::READ)` for a value that is only read"
         ));
@@ -177,7 +177,7 @@ impl FromSecret for Option<SecretString> {
 
 /// A parameter for a declared variable: text, a number, `bool`, a secret, or an `Option` of these.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot hold a variable",
+    message = "`{Self}` is not a type for a variable",
     label = "not a type for variables",
     note = "write `String`, a number, `bool`, or `Option` of these where the tool works without it"
 )]

@@ -306,7 +306,7 @@ impl Part {
 }
 
 /// The text that replaces a file with a secret.
-pub const HOLDS_SECRET: &str = "[a file is left out here, it holds a secret]";
+pub const HOLDS_SECRET: &str = "[a file is left out here, because it contains a secret]";
 
 /// Removes files that contain a secret from the payload. The bytes are not redacted within the file, because that would corrupt the file.
 pub(crate) fn without_secret_files(

@@ -28,7 +28,7 @@ pub struct PolicyReport {
 /// A destructive tool that can be called without an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnapprovedTool {
-    /// Name of the tool.
+    /// The name of the tool.
     pub tool: String,
     /// The allow rule that permits the call; `None` if the policy's default does. Without an allow rule, a host's gate still asks if the
     /// tool's approval is [`Approval::ByEffect`].

@@ -53,7 +53,7 @@ impl Redactor {
         vec![Issue {
             pointer: String::new(),
             expected: "a value that fits the schema".to_owned(),
-            found: "one that contains a secret and is not shown".to_owned(),
+            found: "a value with a secret, which is not shown".to_owned(),
         }]
     }
 

@@ -27,7 +27,7 @@ use crate::tool::DynamicTool;
 /// assert!(registry.open().names().eq(["github__search"]));
 /// # Ok::<(), tool_core::RegistryError>(())
 /// ```
-#[must_use = "give it to `RegistryBuilder::plugin`"]
+#[must_use = "pass it to `RegistryBuilder::plugin`"]
 pub struct Plugin {
     namespace: String,
     engine: String,

@@ -10,7 +10,7 @@ use crate::tool::{DynamicTool, ToolDef};
 fn shelf() -> Result<Shelf, Vec<String>> {
     let schema = json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false });
     let body = async |arguments: Value, _: ToolContext| Ok::<_, ToolError>(arguments);
-    let tool = DynamicTool::new("echo", "Says what was said.", &schema, body);
+    let tool = DynamicTool::new("echo", "Returns the given text.", &schema, body);
     Ok(Shelf::of(vec![ToolDef::dynamic(tool.into_def()?.into())]))
 }
 

@@ -155,7 +155,7 @@ impl Spoiler {
         let Value::Object(map) = value else { return };
         let mut more = map.clone();
         more.insert("\u{1}unknown".to_owned(), json!(1));
-        self.put(Value::Object(more), "a key is not known");
+        self.put(Value::Object(more), "a key is unknown");
         for field in fields.iter().filter(|field| field.input) {
             let Some(inner) = map.get(field.name) else {
                 continue;
@@ -226,7 +226,7 @@ impl Spoiler {
             .format
             .is_some_and(|format| !format.matches(b"\x01wrong\x01"))
         {
-            self.put(json!("\u{1}wrong\u{1}"), "a text is not of its format");
+            self.put(json!("\u{1}wrong\u{1}"), "a text does not match its format");
         }
     }
 

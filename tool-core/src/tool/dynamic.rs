@@ -38,7 +38,7 @@ pub(crate) use judge::wire_of;
 ///     "Writes the text in capital letters.",
 ///     json!({
 ///         "type": "object",
-///         "properties": {"text": {"type": "string", "description": "What to write."}},
+///         "properties": {"text": {"type": "string", "description": "The text to write."}},
 ///         "required": ["text"],
 ///         "additionalProperties": false
 ///     }),

@@ -74,7 +74,7 @@ impl Toolset {
     }
 
     #[cfg(not(feature = "host"))]
-    #[expect(clippy::unused_self, reason = "the fn of hosts looks at it")]
+    #[expect(clippy::unused_self, reason = "with the feature `host`, this function reads the gate")]
     fn asks_by_effect(&self, _: &ToolDef) -> bool {
         false
     }

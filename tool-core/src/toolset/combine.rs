@@ -61,7 +61,7 @@ pub enum ToolsetError {
 /// A tool as a model will see it, for [`Toolset::prepare`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedTool {
-    /// Name of the tool.
+    /// The name of the tool.
     pub name: String,
     /// The description of the tool and its use. Examples are appended automatically.
     pub description: String,

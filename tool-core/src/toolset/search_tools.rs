@@ -83,13 +83,13 @@ fn caller() -> DynamicTool {
             "properties": {
                 "name": {
                     "type": "string",
-                    "description": "Name of the tool.",
+                    "description": "The name of the tool.",
                     "minLength": 1,
                     "maxLength": 64,
                 },
                 "arguments": {
                     "type": "string",
-                    "description": "Its arguments: the text of a JSON object that fits its `parameters`.",
+                    "description": "The arguments of the tool: the text of a JSON object that fits the tool's `parameters`.",
                 },
             },
             "required": ["name", "arguments"],

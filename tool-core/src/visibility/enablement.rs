@@ -202,7 +202,7 @@ impl AgentTool {
             "type": "object",
             "properties": {"prompt": {
                 "type": "string",
-                "description": "What to ask, with everything that the agent has to know.",
+                "description": "The question for the agent, with everything that the agent has to know.",
                 "minLength": 1,
                 "maxLength": MOST_PROMPT,
             }},

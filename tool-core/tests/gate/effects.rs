@@ -119,7 +119,7 @@ async fn repeated_effect_returns_the_recorded_result() {
     assert_eq!(
         first.model_text(),
         row.intent.identity.key().as_str(),
-        "the tool was handed the key"
+        "the tool received the key"
     );
     assert_eq!(
         (row.intent.tool.as_str(), row.intent.principal.as_str()),

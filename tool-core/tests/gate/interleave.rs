@@ -92,7 +92,7 @@ fn bound() -> DynamicTool {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     DynamicTool::factory(
         "bound",
-        "Tells what it was made with.",
+        "Returns the values that the factory bound.",
         schema,
         |cx: &ToolContext| {
             assert!(

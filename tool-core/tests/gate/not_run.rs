@@ -160,7 +160,7 @@ impl EffectLedger for Unread {
         self.0.begin(intent, audit)
     }
     fn get<'a>(&'a self, _: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
-        Box::pin(async { Err(StoreError::Unavailable("it is away".into())) })
+        Box::pin(async { Err(StoreError::Unavailable("the sink panics".into())) })
     }
     pass_on!(self => self.0; renew end resolve sweep list);
 }

@@ -21,7 +21,7 @@ async fn read_stock(
     /// The key of the shop. Its console shows it.
     #[secret("shop_key")]
     key: SecretString,
-    #[variable("REGION", description = "Where the shop is.")] region: String,
+    #[variable("REGION", description = "The region of the shop.")] region: String,
     #[variable("TOKEN", secret)] token: SecretString,
 ) -> String {
     let others = [cx.secret("other_key"), cx.secret("engine")];

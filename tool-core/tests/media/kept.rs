@@ -54,13 +54,13 @@ async fn file_with_a_secret_is_omitted_everywhere() {
     let parts = read(&result);
     assert_eq!(
         parts[0],
-        Part::text("[a file is left out here, it holds a secret]")
+        Part::text("[a file is left out here, because it contains a secret]")
     );
     assert!(matches!(&parts[1], Part::File { name: Some(name), .. } if name == "plain.txt"));
     let output: Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
     assert_eq!(
         output[0]["url"],
-        "[a file is left out here, it holds a secret]"
+        "[a file is left out here, because it contains a secret]"
     );
     assert_eq!(output[0]["filename"], "leak.txt");
     assert_eq!(output[1]["url"], "data:text/plain;base64,cGxhaW4=");
@@ -75,13 +75,13 @@ async fn file_with_a_secret_is_omitted_everywhere() {
             Part::text(
                 r#"{"title":"Key [secret:key]","file":{"type":"file","mediaType":"text/plain","url":"[file 1]"}}"#
             ),
-            Part::text("[a file is left out here, it holds a secret]"),
+            Part::text("[a file is left out here, because it contains a secret]"),
         ]
     );
     let output: Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
     assert_eq!(
         output["file"]["url"],
-        "[a file is left out here, it holds a secret]"
+        "[a file is left out here, because it contains a secret]"
     );
 
     let result = tools

@@ -195,7 +195,7 @@ fn model_output_is_redacted() {
         Cow::<[Part]>::Owned(vec![
             Part::text("[secret:key]"),
             Part::url("image/png", "https://example.org/?k=[secret:key]"),
-            Part::text("[a file is left out here, it holds a secret]"),
+            Part::text("[a file is left out here, because it contains a secret]"),
             Part::base64("text/plain", "aGVsbG8="),
         ])
     );

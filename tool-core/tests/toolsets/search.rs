@@ -101,7 +101,7 @@ fn search_finds_tools_by_description() {
     }
     let loud = many(&["silent".to_owned(), "t0 ".repeat(9)]);
     let named = ToolSearch::new(&loud).find("t0", &loud)[0].tool.wire_name();
-    assert_eq!(named, "t0", "a name means its tool, whoever talks of it");
+    assert_eq!(named, "t0", "an exact name finds its tool first");
     assert_eq!(first("quantum chromodynamics"), None);
     assert_eq!(first(""), None);
     let scores = search.find("repository", &tools);
@@ -124,7 +124,7 @@ async fn model_searches_and_calls_a_tool() {
     );
     assert!(
         tools.get("send_mail").is_some(),
-        "out of sight is not hidden"
+        "a tool that is not offered can still be called"
     );
     for dialect in Dialect::ALL {
         let sent = tools.definitions(dialect);
@@ -245,7 +245,7 @@ async fn search_never_shows_hidden_tools() {
     assert_eq!(
         tools.explain("delete_branch").layer(),
         Some(Layer::Deny),
-        "the layers are those of before"
+        "the layers are unchanged"
     );
     let hidden = tools
         .call(
@@ -258,7 +258,7 @@ async fn search_never_shows_hidden_tools() {
     assert_eq!(
         hidden.model_text().replace("delete_branch", "?"),
         unknown.model_text().replace("delete_brunch", "?"),
-        "a hidden tool answers as one that does not exist"
+        "a hidden tool is reported like an unknown tool"
     );
     let asked = ToolCall::new("1", "search_tools", r#"{"query":"delete branch mail"}"#);
     let text = tools.call(asked, &cx).await.model_text();

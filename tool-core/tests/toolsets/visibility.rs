@@ -7,7 +7,7 @@
     clippy::items_after_statements,
     clippy::struct_excessive_bools,
     clippy::semicolon_if_nothing_returned,
-    reason = "a test fails by panicking, and a table stands where it is used"
+    reason = "a test fails by panicking, and a table is defined where it is used"
 )]
 
 mod agents;

@@ -13,13 +13,13 @@ use crate::workspace::{Reader, WorkspacePath};
 pub struct Found {
     /// The paths of the files, relative to the workspace, sorted.
     pub paths: Vec<String>,
-    /// The number of paths in this result.
+    /// The number of all matching paths.
     pub total: u64,
-    /// Whether there are more: after these, or among files that were not searched.
+    /// Whether there are more paths: after these, or among files that were not searched.
     pub truncated: bool,
     /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
-    /// What to do if not every file was searched.
+    /// Advice if not every file was searched.
     pub note: Option<String>,
 }
 
@@ -28,11 +28,11 @@ pub struct Found {
 #[tool(
     category = "files",
     example("Every file of a kind", { "pattern": "*.rs" }),
-    example("In some folders below another", { "pattern": "**/tests/*.json", "path": "packages" }),
+    example("In all `tests` folders below `packages`", { "pattern": "**/tests/*.json", "path": "packages" }),
 )]
 #[expect(
     clippy::too_many_arguments,
-    reason = "each is one that a model may give"
+    reason = "a model can set each argument"
 )]
 pub fn find_files(
     cx: &ToolContext,

@@ -294,7 +294,7 @@ pub(super) fn unreadable(path: &WorkspacePath, fault: Unreadable) -> ToolError {
     match fault {
         Unreadable::Io(error) => open::told(path, &error),
         Unreadable::Binary => ToolError::new(format!(
-            "`{path}` is a binary file (it holds a NUL byte), only text can be read"
+            "`{path}` is a binary file (it contains a NUL byte), only text can be read"
         )),
         Unreadable::Encoding(at) => ToolError::new(format!(
             "`{path}` is not UTF-8 text from byte {at} on: it is binary or in another encoding; take `offset` from the `next_offset` of a result"

@@ -28,14 +28,14 @@ pub struct Matches {
     pub files: Vec<FileMatches>,
     /// The number of matching lines in this result.
     pub matches: u64,
-    /// Whether there are more: after these, or in files that were not searched.
+    /// Whether there are more paths: after these, or in files that were not searched.
     pub truncated: bool,
     /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
     /// The number of files that could not be read: files with several hard links, on a different file system, without permission, or with a
     /// line that is too long.
     pub skipped: u64,
-    /// What to do if not every file was searched.
+    /// Advice if not every file was searched.
     pub note: Option<String>,
 }
 
@@ -68,7 +68,7 @@ pub struct Line {
 )]
 #[expect(
     clippy::too_many_arguments,
-    reason = "each is one that a model may give"
+    reason = "a model can set each argument"
 )]
 pub fn search_files(
     cx: &ToolContext,

@@ -26,7 +26,7 @@ pub struct Written {
     category = "files",
     destructive,
     example("A new file in a new folder", { "path": "notes/plan.md", "content": "# Plan\n" }),
-    example("Only if it is not there yet", { "path": "config.toml", "content": "port = 80\n", "overwrite": false }),
+    example("Only if it does not exist yet", { "path": "config.toml", "content": "port = 80\n", "overwrite": false }),
 )]
 pub fn write_file(
     writer: &Writer,

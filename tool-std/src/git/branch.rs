@@ -69,7 +69,7 @@ pub async fn git_branch(
 ) -> Result<Branches, ToolError> {
     let wanted = |name: &Option<String>| match name {
         Some(text) => name::branch("/name", text).map(str::to_owned),
-        None => Err(ToolError::new("`name` is missing, say which branch")),
+        None => Err(ToolError::new("`name` is missing, write the name of the branch")),
     };
     if from.is_some() && action != BranchAction::Create {
         return Err(ToolError::new("`from` is only for `create`, leave it out"));

@@ -36,7 +36,7 @@ pub async fn git_commit(
     git: &Writer,
     /// The repository: the `path` that `git_clone` returned, or a path relative to the workspace.
     path: String,
-    /// The commit message: a line that says what the commit does, and optionally an empty line and details.
+    /// The commit message: a line that describes the change, and optionally an empty line and details.
     #[arg(length = 1..=20_000)]
     message: String,
     /// Commit only these files and folders, relative to the repository; null for every change.
@@ -46,7 +46,7 @@ pub async fn git_commit(
     name::paths("/paths", paths.as_deref().unwrap_or_default())?;
     if message.trim().is_empty() || message.contains('\0') {
         return Err(ToolError::new(
-            "the message is empty, say what the commit does",
+            "the message is empty or contains a NUL character, describe the change",
         ));
     }
     let session = git.begin();

@@ -22,8 +22,8 @@ pub struct Diff {
 /// untracked files; this tool does not.
 #[tool(
     category = "git",
-    example("What is not staged", { "path": ".repos/rust-lang/log-1f0c9a3e" }),
-    example("What the last commit changed in one file", {
+    example("Changes that are not staged", { "path": ".repos/rust-lang/log-1f0c9a3e" }),
+    example("The changes of the last commit in one file", {
         "path": ".repos/rust-lang/log-1f0c9a3e", "from": "HEAD~1", "to": "HEAD", "paths": ["src/lib.rs"],
     }),
 )]

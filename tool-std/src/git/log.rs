@@ -17,7 +17,7 @@ pub struct Commit {
     pub author: Excerpt<200>,
     /// The e-mail address of the author, at most 200 characters.
     pub email: Excerpt<200>,
-    /// The time of the commit, in ISO 8601.
+    /// The time at which the author wrote the commit, in ISO 8601.
     pub date: String,
     /// The first line of the message, at most 500 characters.
     pub subject: Excerpt<500>,

@@ -37,7 +37,7 @@ impl Swept {
                 instance = workspace.instance(),
                 conversation = workspace.conversation(),
                 repository = name,
-                "a leftover token was found and is removed now",
+                "a token of an unused or removed repository was removed",
             );
         }
     }

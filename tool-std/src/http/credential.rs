@@ -7,13 +7,13 @@ use url::Url;
 
 use super::names::{DomainError, Domains, plain};
 
-/// How the host's secret is sent.
+/// The header in which the host's secret is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuthStyle {
     /// In the header `Authorization: Bearer …`.
     Bearer,
-    /// In a separate header, by default `X-API-Key`.
+    /// A separate header, by default `X-API-Key`.
     ApiKey,
     /// The secret is not sent.
     None,

@@ -76,7 +76,7 @@ pub async fn http_get(
     /// Parameters to add to the URL's query; they are encoded for you.
     #[arg(default = [], max_items = 100)]
     query: Vec<Field>,
-    /// How to send the host's key for this API. You do not need to know the key.
+    /// The header for the host's key. You do not need to know the key.
     auth_style: Option<AuthStyle>,
     /// The maximum number of characters of the body to return. The host's limit applies too.
     #[arg(range = 0..=10_000_000)]
@@ -129,7 +129,7 @@ pub async fn http_request(
     /// Parameters to add to the URL's query; they are encoded for you.
     #[arg(default = [], max_items = 100)]
     query: Vec<Field>,
-    /// How to send the host's key for this API. You do not need to know the key.
+    /// The header for the host's key. You do not need to know the key.
     auth_style: Option<AuthStyle>,
     /// The maximum number of characters of the body to return. The host's limit applies too.
     #[arg(range = 0..=10_000_000)]

@@ -30,7 +30,7 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// How a command ended.
+/// The reason why a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
@@ -49,13 +49,13 @@ pub enum Ending {
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct CommandResult {
-    /// How the command ended.
+    /// The reason why the command ended.
     pub ended: Ending,
     /// The exit code; 128 plus the signal's number if a signal killed the program, 124 if the timeout passed.
     pub exit_code: i32,
     /// A note about the end, if the program did not end by itself.
     pub note: Option<String>,
-    /// The beginning and end of standard output, with a line between them that says how much is left out.
+    /// The beginning and end of standard output, with a line between them that states how much is omitted.
     pub stdout: String,
     /// The beginning and end of standard error.
     pub stderr: String,
@@ -63,7 +63,7 @@ pub struct CommandResult {
     pub stdout_bytes: u64,
     /// The number of bytes that were written to standard error.
     pub stderr_bytes: u64,
-    /// The duration of the command.
+    /// The duration of the command in milliseconds.
     pub duration_ms: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct CommandResult {
 #[tool(
     category = "process",
     example("Tests of a project", { "command": ["cargo", "test", "--offline"], "cwd": "service", "timeout_seconds": 300 }),
-    example("Lines in another order", { "command": ["sort", "-r"], "stdin": "a\nb\n" }),
+    example("Lines in reverse order", { "command": ["sort", "-r"], "stdin": "a\nb\n" }),
 )]
 pub fn run_command(
     #[context] commands: Commands,

@@ -132,7 +132,7 @@ pub struct SearchResult {
     pub url: String,
     /// A part of the text of the page, at most 2,000 characters.
     pub snippet: Excerpt<2_000>,
-    /// How well the page matches the query, if the engine reports that.
+    /// The score of the match, if the engine reports one.
     pub score: Option<f64>,
 }
 
@@ -164,7 +164,7 @@ pub async fn search_web(
     /// The maximum number of results to return.
     #[arg(default = 5, range = 1..=20)]
     limit: u32,
-    /// How thorough the search is. Not every engine supports a difference.
+    /// The depth of the search. Not every engine supports it.
     depth: Option<Depth>,
 ) -> Result<SearchResults, ToolError> {
     let Some((engine, meant)) = search.chosen(provider.as_deref()) else {

@@ -175,7 +175,7 @@ impl fmt::Display for PathError {
         let Self(path, fault) = self;
         match fault {
             Fault::Empty => f.write_str("the path is empty, write `.` for the workspace itself"),
-            Fault::Nul => write!(f, "`{path}` holds a NUL character, leave it out"),
+            Fault::Nul => write!(f, "`{path}` contains a NUL character, remove it"),
             Fault::Absolute => write!(
                 f,
                 "`{path}` is absolute, write the path relative to the workspace, such as `notes/plan.md`"

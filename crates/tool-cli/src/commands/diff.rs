@@ -85,7 +85,7 @@ fn show(cli: &Cli, report: &Report, screen: Screen) -> Result<(), Failure> {
         .iter()
         .filter(|change| change.callers == Callers::Breaking);
     screen.out(format_args!(
-        "{}, {} breaking for callers; waiting approvals are void for {}",
+        "{}, {} breaking for callers; pending approvals are void for {}",
         count(report.changes.len(), "change"),
         breaking.count(),
         count(report.void.len(), "tool")

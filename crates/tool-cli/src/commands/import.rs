@@ -166,7 +166,7 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
         }
         tools.push(told);
     }
-    let mut text = String::from("//! Written by `import`; the bodies are yours to write.\n\n");
+    let mut text = String::from("//! Written by `import`. Write the bodies of the tools.\n\n");
     if body.contains("_repr") {
         // The source has enums of integers.
         text.push_str("// Cargo.toml: serde_repr = \"0.1\"\nuse serde_repr::{Deserialize_repr, Serialize_repr};\n");
@@ -317,7 +317,7 @@ fn tell(tools: &[Told], out: Option<&Path>, screen: Screen) {
     let done = tools.iter().filter(|told| told.tool.is_some()).count();
     let place = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
     screen.note(format_args!(
-        "{} of {} tools typed{place}; their bodies are yours to write",
+        "{} of {} tools typed{place}; write their bodies next",
         paint(BOLD, done),
         tools.len()
     ));

@@ -124,7 +124,7 @@ tokio = {{ version = "1", features = ["macros", "rt"] }}
 
 [features]
 default = ["cli", "serve"]
-# The program. A crate that only wants the tools turns it off.
+# The program. Turn this feature off if you only need the library of tools.
 cli = ["dep:tool-cli"]
 # The program's command `serve`: the tools over MCP.
 serve = ["cli", "tool-cli/serve"]

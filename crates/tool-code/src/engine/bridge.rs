@@ -185,7 +185,7 @@ fn no_tool(known: &[String], name: &str) -> String {
     let like = known.iter().find(|other| folded(other) == folded(&name));
     match (like, known) {
         (Some(like), _) => format!("there is no tool `{name}` here, did you mean `{like}`?"),
-        (None, []) => format!("there is no tool `{name}` here, and no other tool either"),
+        (None, []) => format!("there is no tool `{name}`, because this run has no tools"),
         (None, _) => format!("there is no tool `{name}` here, only {}", known.join(", ")),
     }
 }

@@ -281,7 +281,7 @@ impl Run<'_> {
 
     fn full(&self, error: CodeError) -> Done {
         let message = format!(
-            "the code needed more than its {} bytes of memory: hold less data at once, work in parts",
+            "the code needed more than its {} bytes of memory: store less data at once, work in parts",
             self.machine.memory
         );
         Done::failed(Status::Memory, CodeError { message, ..error })

@@ -154,7 +154,7 @@ impl SchemaCheck for Checked {
             return vec![Issue {
                 pointer: String::new(),
                 expected:
-                    "a value that is smaller or less deep: the schema nests choices in choices"
+                    "a smaller or less deeply nested value"
                         .to_owned(),
                 found: "one that takes too long to check".to_owned(),
             }];
@@ -165,8 +165,8 @@ impl SchemaCheck for Checked {
         deeply(|| self.errors(value)).unwrap_or_else(|| {
             vec![Issue {
                 pointer: String::new(),
-                expected: "a value that is less deep".to_owned(),
-                found: "one that cannot be checked".to_owned(),
+                expected: "a less deeply nested value".to_owned(),
+                found: "a value that is nested too deeply to validate".to_owned(),
             }]
         })
     }

@@ -61,7 +61,7 @@ pub struct LoadTools {
 }
 
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each option is independent of the others")]
 pub(crate) struct Options {
     namespace: Option<String>,
     map_names: bool,

@@ -151,7 +151,7 @@ fn knows(tools: &Toolset, name: &str) -> bool {
 
 #[expect(
     deprecated,
-    reason = "what is deprecated is forwarded as long as rmcp has it"
+    reason = "deprecated methods are forwarded as long as rmcp has them"
 )]
 impl<H: ServerHandler> ServerHandler for Composed<H> {
     fn get_info(&self) -> ServerConfig {

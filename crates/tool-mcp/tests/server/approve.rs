@@ -129,7 +129,7 @@ async fn round_of(
 
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "where it is used, there may be none"
+    reason = "the parameter that takes it is optional"
 )]
 fn yes() -> Option<Value> {
     Some(json!({ "action": "accept", "content": { "approve": true } }))

@@ -370,7 +370,7 @@ async fn abandoned_request_drops_its_tool() {
     ];
     let sent = web.post(&headers, &body);
     tokio::select! {
-        _ = sent => unreachable!("it waits for ever"),
+        _ = sent => unreachable!("the call does not end"),
         () = until(|| BEGUN.load(Ordering::SeqCst) > begun) => {}
     }
     until(|| DROPPED.load(Ordering::SeqCst) > dropped).await;
@@ -421,7 +421,7 @@ async fn shutdown_ends_idle_streams() {
     web.stop();
     web.stopped().await;
     let rest = http_body_util::BodyExt::collect(stream.into_body()).await;
-    assert!(rest.is_ok(), "the stream ends as streams do");
+    assert!(rest.is_ok(), "the stream ends without an error");
 }
 
 // H4: pages of an allowed origin get CORS headers for preflight requests and responses; other pages get none.

@@ -16,7 +16,7 @@ async fn resumed_stream_of_a_session_begins_after_the_last_event() {
     let session = ("mcp-session-id", session.as_str());
     let mut stream = Events::of(&web, "GET", &[session], "").await;
     let (before_all, nothing) = stream.next().await;
-    assert_eq!(nothing, "", "the first event only says when to come back");
+    assert_eq!(nothing, "", "the first event only contains the retry time");
     let mut ids = vec![before_all];
     for _ in 0..3 {
         server.tools_changed().await;

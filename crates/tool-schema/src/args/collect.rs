@@ -250,7 +250,7 @@ fn unknown(name: &str, known: Known<'_>) -> String {
     let name_shown = cut(name, 60);
     match nearest(name, keys.iter().copied(), 1).first() {
         Some(near) => format!("no key `{name_shown}`, did you mean `{near}`?"),
-        None if keys.is_empty() => format!("no key `{name_shown}`, no keys are known here"),
+        None if keys.is_empty() => format!("no key `{name_shown}`, the schema allows no keys here"),
         None => format!(
             "no key `{name_shown}`, the known keys are {}",
             join(keys.iter().copied(), "`", "and")

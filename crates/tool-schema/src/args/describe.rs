@@ -67,7 +67,7 @@ pub(super) fn wanted(place: Place<'_>, found: &str) -> String {
         Kind::Ref(name) => format!("a nested `{name}`"),
         Kind::Any => "JSON".to_owned(),
         Kind::Null => "null".to_owned(),
-        Kind::Never | Kind::Refused { .. } => "nothing: no value fits here".to_owned(),
+        Kind::Never | Kind::Refused { .. } => "no value, because the schema is `false`".to_owned(),
     }
 }
 

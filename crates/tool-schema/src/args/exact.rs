@@ -134,7 +134,7 @@ fn build(text: &str, path: &mut Path) -> Result<Value, Inexact> {
         Some(b'-' | b'0'..=b'9') => exact(text).map(Value::Number).ok_or_else(|| {
             Inexact::Number(Issue {
                 pointer: path.pointer(),
-                expected: "a number that this tool can hold exactly: a whole number of 64 bits, or one of at most 15 digits"
+                expected: "a number that this tool can represent exactly: a whole number of 64 bits, or one of at most 15 digits"
                     .to_owned(),
                 found: found(text),
             })

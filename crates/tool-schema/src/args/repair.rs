@@ -258,7 +258,7 @@ impl Sink for Mend {
             }
             Fault::Choice(variants) => {
                 let name = spelled(value, variants).ok_or(Stop)?;
-                self.take(span, encode(name), "wrote the name as the schema spells it");
+                self.take(span, encode(name), "wrote the name as it is in the schema");
                 Ok(())
             }
             Fault::Repeat { cut, .. } => {
@@ -316,7 +316,7 @@ fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) 
         if alike(name, trimmed) {
             readings.push(Reading::new(
                 encode(name),
-                "wrote the name as the schema spells it",
+                "wrote the name as it is in the schema",
             ));
         }
     }

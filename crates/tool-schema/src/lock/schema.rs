@@ -282,11 +282,11 @@ impl<'a> Comparison<'a> {
                 return self.add(
                     place,
                     Way::Other,
-                    "it is not one of several shapes any more",
+                    "it is not a union any more",
                 );
             }
             (None, Some(_)) => {
-                return self.add(place, Way::Other, "it is one of several shapes now");
+                return self.add(place, Way::Other, "it is a union now");
             }
         };
         let mut left: Vec<&Value> = now.iter().collect();
@@ -379,9 +379,9 @@ impl<'a> Comparison<'a> {
             is.get("additionalProperties"),
         ) {
             (before, now) if before == now => {}
-            (Some(Value::Bool(false)), _) => self.add(place, Way::Wider, "it takes other keys now"),
+            (Some(Value::Bool(false)), _) => self.add(place, Way::Wider, "it allows other keys now"),
             (_, Some(Value::Bool(false))) => {
-                self.add(place, Way::Narrower, "it takes no other keys any more");
+                self.add(place, Way::Narrower, "it does not allow other keys any more");
             }
             (Some(before), Some(now)) if before.is_object() && now.is_object() => {
                 self.node(before, now, &format!("{place}/*"));
@@ -396,7 +396,7 @@ impl<'a> Comparison<'a> {
     fn list(&mut self, was: &'a Map<String, Value>, is: &'a Map<String, Value>, place: &str) {
         match (was.get("items"), is.get("items")) {
             (Some(before), Some(now)) => self.node(before, now, &format!("{place}/[]")),
-            (Some(_), None) => self.add(place, Way::Wider, "its items may be anything now"),
+            (Some(_), None) => self.add(place, Way::Wider, "its items may have any value now"),
             (None, Some(_)) => self.add(place, Way::Narrower, "its items have a schema now"),
             (None, None) => {}
         }

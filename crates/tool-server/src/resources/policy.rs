@@ -33,7 +33,7 @@ pub(super) fn routes(all: Routes) -> Routes {
 
 /// The policy of the process.
 fn policy(admin: &Inner) -> Result<&SharedPolicy, Problem> {
-    let missing = || Problem::missing("policy: this server was built without the host's policy");
+    let missing = || Problem::new(Kind::NotFound, "this server was built without the host's policy, add it with `AdminServerBuilder::policy`");
     admin.policy.as_ref().ok_or_else(missing)
 }
 
@@ -210,7 +210,7 @@ struct UnknownName {
     responses((status = 200, description = "The report", body = Report)))]
 async fn report_policy(State(admin): State<Shared>) -> Answer {
     let current = policy(&admin)?.current();
-    let missing = || Problem::missing("report: this server was built without the host's tools");
+    let missing = || Problem::new(Kind::NotFound, "this server was built without the host's tools, add them with `AdminServerBuilder::registry`");
     let registry = admin.registry.as_ref().ok_or_else(missing)?;
     let report = current.report(registry);
     Ok(answer(json(&Report {

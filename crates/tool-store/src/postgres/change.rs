@@ -264,7 +264,7 @@ impl PostgresStore {
                 Ok(None)
             }
             None => Err(sqlx::Error::Protocol(
-                "the server has forgotten the transaction".to_owned(),
+                "the server has no record of the transaction".to_owned(),
             )),
         }
     }

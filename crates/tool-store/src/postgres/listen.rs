@@ -82,7 +82,7 @@ async fn run(
         loop {
             let lost = listen(&options, &store, &known, &mut pause).await;
             if !is_reported {
-                tracing::warn!(error = %lost, "no notifications of PostgreSQL arrive, changes of other processes are noticed by polling");
+                tracing::warn!(error = %lost, "the connection for PostgreSQL notifications failed, changes of other processes are detected by polling");
                 is_reported = true;
             }
             if pause.is_zero() {
@@ -185,7 +185,7 @@ impl PostgresStore {
             Ok::<_, sqlx::Error>(())
         });
         if let Ok(Err(error)) = notified.await {
-            tracing::debug!(%error, "other processes are not notified of a change, they notice it by polling");
+            tracing::debug!(%error, "other processes are not notified of a change, they detect it by polling");
         }
     }
 }

@@ -119,7 +119,7 @@ pub enum KeyError {
     },
     /// Other users may read or replace the file.
     #[error(
-        "other users may read or change the key file `{path}` (its mode is {mode:o}), run `chmod 600` on it, and replace the keys if somebody may have read them"
+        "other users may read or change the key file `{path}` (its mode is {mode:o}), run `chmod 600` on it, and replace the keys if another user may have read them"
     )]
     Mode {
         /// The path of the file.

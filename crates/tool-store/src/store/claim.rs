@@ -161,7 +161,7 @@ impl EffectClaim {
         }
         if end.released && end.state != EffectState::Failed {
             return Err(StoreError::Conflict(format!(
-                "an end that releases the key says `failed`, not `{}`",
+                "an end that releases the key must have the state `failed`, not `{}`",
                 end.state
             )));
         }

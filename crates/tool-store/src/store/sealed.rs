@@ -107,7 +107,7 @@ impl Sealed {
         let id = rest.get(..usize::from(*length));
         let id = id.and_then(|id| std::str::from_utf8(id).ok());
         let key = id.and_then(|id| KeyId::new(id).ok());
-        let key = key.ok_or_else(|| corrupt("does not name its key"))?;
+        let key = key.ok_or_else(|| corrupt("does not contain the id of its key"))?;
         if rest.len() < usize::from(*length) + Self::NONCE + Self::TAG {
             return Err(corrupt("is too short"));
         }

@@ -86,11 +86,11 @@ impl SecretRow {
 /// Refuses rows without a name, an id or an operator.
 pub(super) fn check_names(what: &str, name: &str, id: &str, by: &str) -> Result<(), StoreError> {
     let why = if name.is_empty() {
-        "has no name, give the name by which tools ask for it"
+        "has no name, give the name that tools declare"
     } else if id.is_empty() {
         "has a value without an id, give each value a new random id"
     } else if by.is_empty() {
-        "names no operator, give the name of the user who writes it"
+        "has no operator, give the name of the user who writes it"
     } else {
         return Ok(());
     };

@@ -56,9 +56,9 @@ impl Switch {
     pub fn check(&self) -> Result<(), StoreError> {
         let SwitchKey { kind, source, .. } = &self.key;
         let why = if self.key.tool.is_empty() {
-            "a switch names no tool, give the tool's own name".to_owned()
+            "the switch has no tool, give the tool's own name".to_owned()
         } else if self.by.is_empty() {
-            "a switch names no operator, give the name of the user who sets it".to_owned()
+            "the switch has no operator, give the name of the user who sets it".to_owned()
         } else if (*kind == SwitchKind::Enable) == source.is_empty() {
             format!(
                 "a switch of kind `{kind}` has the source `{source}`, only enablement rows have a source: `manual` or `skill`"

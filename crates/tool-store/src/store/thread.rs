@@ -71,7 +71,7 @@ impl NewMessage {
             )),
             (Role::System | Role::User | Role::Assistant, Some(_)) => {
                 Err(StoreError::Conflict(format!(
-                    "a message of role `{}` answers no call, only a tool's message does",
+                    "a message of role `{}` cannot answer a call, only a tool's message can",
                     self.role
                 )))
             }

@@ -114,7 +114,7 @@ impl VariableRequest {
         }
         if self.missing.is_empty() {
             return refuse(
-                "a request for variables asks for nothing, list the required ones".to_owned(),
+                "a request for variables has no missing variables, list the required ones".to_owned(),
             );
         }
         for (at, field) in self.required.iter().enumerate() {
@@ -151,7 +151,7 @@ impl VariableRequest {
             };
             if row.kind != field.kind || row.scope != self.target {
                 return Err(StoreError::Conflict(format!(
-                    "the request `{}` asks for the variable `{}` of type `{}` for a different owner or in a different type",
+                    "the request `{}` asks for the variable `{}` of type `{}`, but the value has a different owner or type",
                     self.id, row.name, field.kind
                 )));
             }

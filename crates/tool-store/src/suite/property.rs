@@ -10,7 +10,7 @@ use super::tests;
 
 /// One call of a store. Names and times come from small sets, so that many steps affect the same records.
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant, reason = "a few dozen steps live at once")]
+#[allow(clippy::large_enum_variant, reason = "only a few dozen steps exist at a time")]
 pub(super) enum Step {
     Open(ApprovalRequest),
     Get(Workspace, String),

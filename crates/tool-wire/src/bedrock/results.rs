@@ -63,7 +63,7 @@ pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
 /// Writes a file as a block of a result or of a user's message. `documents` is the number of documents that the request contains before it.
 pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> {
     let Bytes::Base64(data) = file.bytes else {
-        return Err("Bedrock takes the bytes of a file and no address");
+        return Err("Bedrock accepts the bytes of a file, but not an address");
     };
     let image = match file.media_type {
         "image/png" => Some("png"),

@@ -298,7 +298,7 @@ impl Writer {
             known.state = State::Available;
             let input = serde_json::from_str::<Box<RawValue>>(&call.arguments);
             let fault = match &input {
-                _ if message.truncated => Some("the answer was cut off"),
+                _ if message.truncated => Some("the reply was cut off"),
                 Err(_) => Some("the arguments are not JSON"),
                 Ok(_) => None,
             };

@@ -72,7 +72,7 @@ fn unexpected_shape_is_reported_with_its_position() {
         (
             Provider::Gemini,
             r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"x","willContinue":true}}]}}]}"#,
-            "Gemini sent an unexpected shape at `/candidates/0/content/parts/0/functionCall/willContinue`: expected a whole call, so ask without `streamFunctionCallArguments`, found `true`",
+            "Gemini sent an unexpected shape at `/candidates/0/content/parts/0/functionCall/willContinue`: expected a complete call, so send the request without `streamFunctionCallArguments`, found `true`",
         ),
         (
             Provider::Bedrock,

@@ -117,7 +117,7 @@ async fn a_users_files_reach_every_provider_in_its_own_form() {
         json!({"role": "user", "content": [
             {"text": "Compare these."},
             {"image": {"format": "png", "source": {"bytes": PNG}}},
-            {"text": "[image/jpeg left out, https://example.com/dog.jpg: Bedrock takes the bytes of a file and no address]"},
+            {"text": "[image/jpeg left out, https://example.com/dog.jpg: Bedrock accepts the bytes of a file, but not an address]"},
             {"document": {"format": "pdf", "name": "report pdf (1)", "source": {"bytes": PDF}}},
             {"document": {"format": "csv", "name": "rows csv (2)", "source": {"bytes": CSV}}},
         ]})

@@ -248,7 +248,7 @@ async fn files_are_sent_in_the_form_of_each_provider() {
             {"text": "two files"},
             {"image": {"format": "png", "source": {"bytes": "iVBORw0="}}},
             {"document": {"format": "pdf", "name": "a b c pdf (1)", "source": {"bytes": "JVBERi0="}}},
-            {"text": "[image/jpeg left out, https://example.com/a.jpg: Bedrock takes the bytes of a file and no address]"},
+            {"text": "[image/jpeg left out, https://example.com/a.jpg: Bedrock accepts the bytes of a file, but not an address]"},
             {"text": "[audio/ogg left out: Bedrock takes images, videos, PDF, office documents and texts]"},
         ])
     );

@@ -25,7 +25,7 @@ async fn empty_path_and_nul_byte_have_their_own_errors() {
         empty,
         "the path is empty, write `.` for the workspace itself"
     );
-    assert_eq!(nul, "`a\\0b` holds a NUL character, leave it out");
+    assert_eq!(nul, "`a\\0b` contains a NUL character, remove it");
     for tool in ["list_directory", "find_files", "search_files"] {
         let args = |path: &str| json!({"path": path, "pattern": "a"});
         let args = |path: &str| match tool {
@@ -414,7 +414,7 @@ async fn files_that_are_not_text_are_reported_by_kind() {
     for (path, told) in [
         (
             "logo.png",
-            "is a binary file (it holds a NUL byte), only text can be read",
+            "is a binary file (it contains a NUL byte), only text can be read",
         ),
         ("latin1", "is not UTF-8 text from byte 3 on"),
         ("cut", "is not UTF-8 text from byte 4 on"),

@@ -90,7 +90,7 @@ impl Snapshot {
             assert_eq!(self.happened(key), 1, "`{key}` happened twice");
             assert!(
                 self.is(key, &[Running, Ambiguous, Succeeded]),
-                "`{key}` happened, and the ledger says {:?}",
+                "`{key}` happened, but its ledger row is {:?}",
                 self.rows.get(key)
             );
             assert!(

@@ -226,7 +226,7 @@ struct Away;
 
 impl AuditSink for Away {
     fn write(&self, _: Vec<AuditRow>) -> StoreFuture<'_, ()> {
-        Box::pin(async { panic!("it is away") })
+        Box::pin(async { panic!("the sink panics") })
     }
     fn export<'a>(&'a self, _: Scope<'a>, _: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
         Box::pin(async { Ok(Vec::new()) })

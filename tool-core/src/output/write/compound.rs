@@ -41,7 +41,7 @@ impl Compound<'_> {
     /// When this is inlined, a field's name is a constant, so the compiler removes the check of its bytes and copies it with a move.
     #[allow(
         clippy::inline_always,
-        reason = "a third of an output's cost, measured"
+        reason = "inlining saves a third of an output's cost, measured"
     )]
     #[inline(always)]
     fn key(&mut self, key: &str) {

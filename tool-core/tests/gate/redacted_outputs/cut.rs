@@ -19,7 +19,7 @@ fn unfit(name: &'static str, output: serde_json::Value) -> DynamicTool {
     });
     DynamicTool::new(
         name,
-        "Gives what it has not promised.",
+        "Returns an output that its schema does not allow.",
         schema,
         move |_: serde_json::Value, _: ToolContext| {
             let output = output.clone();

@@ -99,7 +99,7 @@ async fn want(#[secret("key")] key: SecretString) -> Result<u32, ToolError> {
     let key = key.expose_secret();
     let mut need = VariableNeed::new("REGION");
     need.name = format!("REGION_{key}").into();
-    need.description = Some(format!("Where {key} works.").into());
+    need.description = Some(format!("The place where {key} is valid.").into());
     Err(ToolError::variables_required(vec![need]))
 }
 

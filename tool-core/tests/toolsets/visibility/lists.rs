@@ -170,7 +170,7 @@ fn same_inputs_give_the_same_sorted_list() {
     assert_eq!(
         lists.len(),
         3,
-        "the same instance differs by what started the turn"
+        "the list depends on the kind of the turn"
     );
 }
 

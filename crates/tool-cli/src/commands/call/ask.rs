@@ -91,7 +91,7 @@ pub(super) fn approval(
     let arguments = Json::read(&ticket.arguments)
         .map_or_else(|_| ticket.arguments.clone(), |json| json.pretty());
     screen.note(format_args!(
-        "{} wants to run with",
+        "{} needs an approval to run with",
         paint(BOLD, &ticket.tool)
     ));
     screen.note(arguments);

@@ -66,7 +66,7 @@ pub(super) fn save(result: &CallResult, folder: &Path) -> Vec<Saved> {
                     match write(folder, &saved.name, &bytes) {
                         Ok((path, number)) => {
                             saved.path = Some(path.display().to_string());
-                            (number > 1).then(|| format!("`{}` exists already", saved.name))
+                            (number > 1).then(|| format!("a file `{}` already exists", saved.name))
                         }
                         Err(error) => {
                             saved.failed = true;

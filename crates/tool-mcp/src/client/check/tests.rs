@@ -75,7 +75,7 @@ fn each_refusal_has_the_message_of_its_rule() {
         ),
         (
             here(40),
-            "`/`: [limit-size] the choices of the schema are nested in each other too often",
+            "`/`: [limit-size] too many subschemas apply to the same value, nest `anyOf`, `allOf`, `oneOf` and `not` less deeply",
         ),
         (
             json!({"$ref": "#/$defs/d0", "$defs": chain}),
@@ -83,7 +83,7 @@ fn each_refusal_has_the_message_of_its_rule() {
         ),
         (
             json!({"$ref": "#"}),
-            "`/`: [recursive-type] a part of the schema refers to itself for the same value",
+            "`/`: [recursive-type] a `$ref` leads back to its own schema without a property or an item in between, put one in between",
         ),
         (
             json!({"$ref": "other.json"}),
@@ -91,7 +91,7 @@ fn each_refusal_has_the_message_of_its_rule() {
         ),
         (
             json!({"properties": {"a": {"$id": "https://example.com/a"}}}),
-            "`/properties/a`: [ref-target] a schema within the schema has an `$id`, which is not supported: refer to it by its place, such as `#/$defs/name`",
+            "`/properties/a`: [ref-target] a schema within the schema has an `$id`, which is not supported: refer to it by its JSON pointer, such as `#/$defs/name`",
         ),
         (
             json!({"type": "date"}),

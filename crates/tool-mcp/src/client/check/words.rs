@@ -58,7 +58,7 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
             format!("one of {} shapes that the schema names", context.len())
         }
         Kind::OneOfMultipleValid { .. } => {
-            "exactly one of the shapes that the schema names".to_owned()
+            "a value that fits exactly one of the schemas listed here".to_owned()
         }
         Kind::PropertyNames { error } => {
             format!(
@@ -95,14 +95,14 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
         Kind::MaxProperties { limit } => format!("an object of at most {limit} keys"),
         Kind::Pattern { pattern } => format!("text that matches `{}`", cut(pattern, 120)),
         Kind::UniqueItems => "a list whose items differ".to_owned(),
-        Kind::Contains => "a list with an item that the schema asks for".to_owned(),
-        Kind::FalseSchema => "nothing: no value fits here".to_owned(),
+        Kind::Contains => "a list with an item that fits the schema in `contains`".to_owned(),
+        Kind::FalseSchema => "no value, because the schema is `false`".to_owned(),
         Kind::Not { schema } => format!(
             "a value that does not fit {}",
             cut(&schema.to_string(), LISTED)
         ),
         _ => format!(
-            "what the schema asks for: {}",
+            "a value that meets this condition of the schema: {}",
             cut(&error.to_string(), LISTED)
         ),
     };

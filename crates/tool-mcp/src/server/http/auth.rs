@@ -121,7 +121,7 @@ impl Auth {
                 StatusCode::UNAUTHORIZED,
                 Some("invalid_token"),
                 reason,
-                "the access token is not valid here",
+                "the access token is invalid",
             )
         };
         let principal = match self.verifier.verify(token).await {

@@ -168,7 +168,7 @@ async fn keys_keep_their_lifetime_while_the_endpoint_is_down() {
     assert_eq!(
         refused.header("www-authenticate"),
         "",
-        "the token may be good"
+        "the token may be valid"
     );
     // The keys are fetched again after a while, but not for every request. The first request may have waited for a fetch that was already running.
     assert_eq!(setup.status(&token).await, 503);

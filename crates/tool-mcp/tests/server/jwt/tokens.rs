@@ -140,7 +140,7 @@ async fn alg_none_is_refused_in_every_spelling() {
         "",
     );
     setup.refuses(&twice, "the token is not a signed JWT").await;
-    assert_eq!(setup.issuer.fetches(), 0, "none of them asks for a key");
+    assert_eq!(setup.issuer.fetches(), 0, "no token caused a fetch");
 }
 
 // H8: `kid` is only compared with the issuer's keys: paths, SQL and URLs, very long, missing and duplicate values.
@@ -223,7 +223,7 @@ async fn kid_is_only_compared_with_the_keys_of_the_issuer() {
     assert_eq!(
         setup.issuer.fetches(),
         1,
-        "unknown keys are looked for once in 30 seconds"
+        "unknown keys are fetched at most once in 30 seconds"
     );
 }
 
@@ -289,7 +289,7 @@ async fn keys_that_are_not_for_signatures_are_refused() {
         assert_eq!(
             setup.status(&p256.token(&claims())).await,
             200,
-            "the other key is good: {key}"
+            "the other key verifies the token: {key}"
         );
     }
     // The same key with a valid value in three of its members.

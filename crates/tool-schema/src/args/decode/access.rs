@@ -205,7 +205,7 @@ pub(super) struct Bare;
 
 impl Bare {
     fn refused<T>() -> Result<T, Error> {
-        Err(Error::custom("the variant has content, which is missing"))
+        Err(Error::custom("the content of the variant is missing"))
     }
 }
 

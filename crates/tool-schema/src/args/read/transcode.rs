@@ -76,14 +76,14 @@ impl<'de> Visitor<'de> for Writer<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value that JSON has")
+        f.write_str("a JSON value")
     }
 
     displayed!(visit_bool: bool, visit_i64: i64, visit_i128: i128, visit_u64: u64, visit_u128: u128);
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
         if !value.is_finite() {
-            return Err(E::custom("JSON has no number that is not finite"));
+            return Err(E::custom("JSON has only finite numbers"));
         }
         let _ = write!(self.0, "{value:?}");
         Ok(())
