@@ -18,7 +18,7 @@ use crate::auth::Caller;
 use crate::change::{answer, json};
 use crate::extract::{Body, Id, IfMatch};
 use crate::openapi::one_of;
-use crate::problem::{InputError, Problem};
+use crate::problem::{InputError, Kind, Problem};
 use crate::state::{Inner, Shared};
 
 pub(super) fn routes(all: Routes) -> Routes {
@@ -33,7 +33,10 @@ pub(super) fn routes(all: Routes) -> Routes {
 
 /// The policy of the process.
 fn policy(admin: &Inner) -> Result<&SharedPolicy, Problem> {
-    let missing = || Problem::new(Kind::NotFound, "this server was built without the host's policy, add it with `AdminServerBuilder::policy`");
+    let missing = || {
+        let detail = "this server was built without the host's policy, add it with `AdminServerBuilder::policy`";
+        Problem::new(Kind::NotFound, detail)
+    };
     admin.policy.as_ref().ok_or_else(missing)
 }
 
@@ -210,7 +213,10 @@ struct UnknownName {
     responses((status = 200, description = "The report", body = Report)))]
 async fn report_policy(State(admin): State<Shared>) -> Answer {
     let current = policy(&admin)?.current();
-    let missing = || Problem::new(Kind::NotFound, "this server was built without the host's tools, add them with `AdminServerBuilder::registry`");
+    let missing = || {
+        let detail = "this server was built without the host's tools, add them with `AdminServerBuilder::registry`";
+        Problem::new(Kind::NotFound, detail)
+    };
     let registry = admin.registry.as_ref().ok_or_else(missing)?;
     let report = current.report(registry);
     Ok(answer(json(&Report {
