@@ -123,7 +123,10 @@ pub struct RunResult {
     pub duration: Duration,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls the function with a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls the function with a reference"
+)]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -74,7 +74,11 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
                 "process group",
                 "a process that leaves its group continues to run when the job ends",
             ),
-            item("host's death", "none", "all processes of the job continue to run"),
+            item(
+                "host's death",
+                "none",
+                "all processes of the job continue to run",
+            ),
         ];
     }
     let mut end = vec!["subreaper"];

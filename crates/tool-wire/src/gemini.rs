@@ -121,9 +121,9 @@ impl Streamed {
     fn call(&mut self, call: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         for key in ["partialArgs", "willContinue"] {
             if let Some(piece) = call.get(key) {
-                return Err(
-                    piece.wrong("a complete call, so send the request without `streamFunctionCallArguments`")
-                );
+                return Err(piece.wrong(
+                    "a complete call, so send the request without `streamFunctionCallArguments`",
+                ));
             }
         }
         let name = call.text("name")?;

@@ -74,7 +74,10 @@ impl Toolset {
     }
 
     #[cfg(not(feature = "host"))]
-    #[expect(clippy::unused_self, reason = "with the feature `host`, this function reads the gate")]
+    #[expect(
+        clippy::unused_self,
+        reason = "with the feature `host`, this function reads the gate"
+    )]
     fn asks_by_effect(&self, _: &ToolDef) -> bool {
         false
     }

@@ -30,10 +30,7 @@ pub struct Found {
     example("Every file of a kind", { "pattern": "*.rs" }),
     example("In all `tests` folders below `packages`", { "pattern": "**/tests/*.json", "path": "packages" }),
 )]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "a model can set each argument"
-)]
+#[expect(clippy::too_many_arguments, reason = "a model can set each argument")]
 pub fn find_files(
     cx: &ToolContext,
     reader: &Reader,

@@ -66,10 +66,7 @@ pub struct Line {
     example("Where something is defined", { "pattern": "fn\\s+resolve", "glob": "*.rs" }),
     example("An exact text, with two lines of context", { "pattern": "a[0].b()", "literal": true, "context": 2 }),
 )]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "a model can set each argument"
-)]
+#[expect(clippy::too_many_arguments, reason = "a model can set each argument")]
 pub fn search_files(
     cx: &ToolContext,
     reader: &Reader,

@@ -69,7 +69,9 @@ pub async fn git_branch(
 ) -> Result<Branches, ToolError> {
     let wanted = |name: &Option<String>| match name {
         Some(text) => name::branch("/name", text).map(str::to_owned),
-        None => Err(ToolError::new("`name` is missing, write the name of the branch")),
+        None => Err(ToolError::new(
+            "`name` is missing, write the name of the branch",
+        )),
     };
     if from.is_some() && action != BranchAction::Create {
         return Err(ToolError::new("`from` is only for `create`, leave it out"));

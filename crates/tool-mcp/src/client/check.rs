@@ -153,9 +153,7 @@ impl SchemaCheck for Checked {
         if !self.graph.ends(value, MOST_STEPS) {
             return vec![Issue {
                 pointer: String::new(),
-                expected:
-                    "a smaller or less deeply nested value"
-                        .to_owned(),
+                expected: "a smaller or less deeply nested value".to_owned(),
                 found: "one that takes too long to check".to_owned(),
             }];
         }

@@ -219,7 +219,10 @@ fn service(error: ServiceError) -> ToolError {
 
 fn protocol(error: &ErrorData) -> ToolError {
     let message = hidden::show(&error.message, MOST_ERROR);
-    let said = format!("the MCP server returned the error {}: {message}", error.code.0);
+    let said = format!(
+        "the MCP server returned the error {}: {message}",
+        error.code.0
+    );
     match error.code {
         ErrorCode::INVALID_PARAMS => ToolError::of(
             ErrorKind::InvalidArguments,

@@ -61,7 +61,10 @@ pub struct LoadTools {
 }
 
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each option is independent of the others")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each option is independent of the others"
+)]
 pub(crate) struct Options {
     namespace: Option<String>,
     map_names: bool,

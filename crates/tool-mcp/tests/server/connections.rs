@@ -77,7 +77,10 @@ async fn header_timeout_closes_idle_connections_and_keeps_streams_open() {
     idle.write_all(request.as_bytes()).await.unwrap();
     let mut text = Vec::new();
     soon(idle.read_to_end(&mut text)).await.unwrap();
-    assert!(text.ends_with(b"ok"), "the response arrived before the connection was closed");
+    assert!(
+        text.ends_with(b"ok"),
+        "the response arrived before the connection was closed"
+    );
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.tools_changed().await;
     let (_, message) = stream.next().await;

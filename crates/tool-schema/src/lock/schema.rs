@@ -279,11 +279,7 @@ impl<'a> Comparison<'a> {
             (None, None) => return,
             (Some(before), Some(now)) => (before, now),
             (Some(_), None) => {
-                return self.add(
-                    place,
-                    Way::Other,
-                    "it is not a union any more",
-                );
+                return self.add(place, Way::Other, "it is not a union any more");
             }
             (None, Some(_)) => {
                 return self.add(place, Way::Other, "it is a union now");
@@ -379,9 +375,15 @@ impl<'a> Comparison<'a> {
             is.get("additionalProperties"),
         ) {
             (before, now) if before == now => {}
-            (Some(Value::Bool(false)), _) => self.add(place, Way::Wider, "it allows other keys now"),
+            (Some(Value::Bool(false)), _) => {
+                self.add(place, Way::Wider, "it allows other keys now")
+            }
             (_, Some(Value::Bool(false))) => {
-                self.add(place, Way::Narrower, "it does not allow other keys any more");
+                self.add(
+                    place,
+                    Way::Narrower,
+                    "it does not allow other keys any more",
+                );
             }
             (Some(before), Some(now)) if before.is_object() && now.is_object() => {
                 self.node(before, now, &format!("{place}/*"));

@@ -114,7 +114,8 @@ impl VariableRequest {
         }
         if self.missing.is_empty() {
             return refuse(
-                "a request for variables has no missing variables, list the required ones".to_owned(),
+                "a request for variables has no missing variables, list the required ones"
+                    .to_owned(),
             );
         }
         for (at, field) in self.required.iter().enumerate() {

@@ -10,7 +10,10 @@ use super::tests;
 
 /// One call of a store. Names and times come from small sets, so that many steps affect the same records.
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant, reason = "only a few dozen steps exist at a time")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "only a few dozen steps exist at a time"
+)]
 pub(super) enum Step {
     Open(ApprovalRequest),
     Get(Workspace, String),

@@ -167,11 +167,7 @@ fn same_inputs_give_the_same_sorted_list() {
     ]
     .map(|runtime| names(&registry, &everything().runtime(runtime)))
     .into();
-    assert_eq!(
-        lists.len(),
-        3,
-        "the list depends on the kind of the turn"
-    );
+    assert_eq!(lists.len(), 3, "the list depends on the kind of the turn");
 }
 
 proptest! {
