@@ -12,6 +12,7 @@ mod journal;
 mod ledger;
 mod listen;
 mod maintenance;
+mod request;
 mod run;
 mod spill;
 #[cfg(feature = "suite")]
@@ -152,7 +153,7 @@ const NOW: (&str, &str) = (
 
 /// The error type inside this module.
 #[derive(Debug)]
-enum Fault {
+pub(crate) enum Fault {
     /// A statement failed.
     Failed(sqlx::Error),
     /// A row forbids the change, is missing, or cannot be read.
@@ -183,6 +184,14 @@ impl From<StoreError> for Fault {
 /// Boxes a method's body as the future that its trait requires.
 fn step<'a, T: 'a>(body: impl Future<Output = Result<T, Fault>> + Send + 'a) -> StoreFuture<'a, T> {
     Box::pin(async move { body.await.map_err(StoreError::from) })
+}
+
+/// The number of an advisory lock, from the hexadecimal digits of a hash.
+fn lock_number(hash: &str) -> i64 {
+    let digits = hash.get(..16).unwrap_or_default();
+    u64::from_str_radix(digits, 16)
+        .unwrap_or_default()
+        .cast_signed()
 }
 
 /// A number of rows, bytes or tokens as PostgreSQL stores it.

@@ -305,6 +305,16 @@ macro_rules! conformance {
 macro_rules! conformance_cases {
     (@ BatchStore $cases:ident $opener:expr) => { $crate::__suite_journal! { @ $cases $opener } };
     (@ Catalogue $cases:ident $opener:expr) => { $crate::__suite_catalogue! { @ $cases $opener } };
+    (@ ChangeStore $cases:ident $opener:expr) => { $crate::__suite_change! { @ $cases $opener } };
+    (@ EnablementStore $cases:ident $opener:expr) => {
+        $crate::__suite_enablement! { @ $cases $opener }
+        $crate::__suite_enablement_places! { @ $cases $opener }
+    };
+    (@ VaultStore $cases:ident $opener:expr) => {
+        $crate::__suite_sealed! { @ $cases $opener }
+        $crate::__suite_vault! { @ $cases $opener }
+        $crate::__suite_vaults! { @ $cases $opener }
+    };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
     ($opener:expr $(, [$($optional:ident),* $(,)?])? $(,)?) => {{
         let mut cases = ::std::vec::Vec::new();

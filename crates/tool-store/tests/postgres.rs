@@ -38,11 +38,13 @@ fn main() -> std::process::ExitCode {
     }
     let mut suite = test_support::suite![
         changes::change_is_noticed_by_polling_without_notifications_case,
+        changes::change_of_an_operator_reaches_another_process_by_notification_case,
         changes::change_reaches_another_process_by_notification_case,
         changes::listener_that_lost_its_connection_connects_again_case,
         changes::listener_with_a_half_open_connection_connects_again_case,
         changes::waiting_for_a_change_misses_none_case,
         clocks::approvals_expire_by_the_database_case,
+        clocks::changes_of_operators_follow_the_database_case,
         clocks::effect_leases_follow_the_database_case,
         clocks::expired_effect_leases_are_noticed_by_every_host_case,
         clocks::renewed_effect_lease_counts_from_its_renewal_case,
@@ -77,7 +79,7 @@ fn main() -> std::process::ExitCode {
             },
         )
         .cases(24),
-        [BatchStore, Catalogue, Maintenance]
+        [BatchStore, Catalogue, ChangeStore, Maintenance]
     );
     for case in cases {
         suite = suite.case(&format!("conformance::{}", case.name()), || {

@@ -9,6 +9,7 @@ conformance!(
     [
         BatchStore,
         Catalogue,
+        ChangeStore,
         EnablementStore,
         Maintenance,
         VaultStore
@@ -27,6 +28,7 @@ conformance!(
     [
         BatchStore,
         Catalogue,
+        ChangeStore,
         EnablementStore,
         Maintenance,
         VaultStore
@@ -42,6 +44,7 @@ conformance!(
     [
         BatchStore,
         Catalogue,
+        ChangeStore,
         EnablementStore,
         Maintenance,
         VaultStore

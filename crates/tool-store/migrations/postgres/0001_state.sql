@@ -250,6 +250,23 @@ CREATE TABLE tool_store.generation (
 ) WITH (fillfactor = 50);
 INSERT INTO tool_store.generation (name, number) VALUES ('switches', 0);
 
+-- Responses to requests with an idempotency key (`ChangeStore::apply`): a repetition of the request gets the first response.
+CREATE TABLE tool_store.request (
+    workspace   text   COLLATE "C" NOT NULL,
+    caller      text   COLLATE "C" NOT NULL,
+    key         text   COLLATE "C" NOT NULL,
+    fingerprint text   NOT NULL,
+    response    text   NOT NULL,
+    -- The conversation and the user of the contents of the response, with which it is erased.
+    thread      text   COLLATE "C",
+    principal   text   COLLATE "C",
+    lapses      bigint NOT NULL,
+    PRIMARY KEY (workspace, caller, key)
+);
+
+-- Each request with a key removes some expired ones, and so does `Maintenance::purge`.
+CREATE INDEX request_by_expiry ON tool_store.request (lapses);
+
 -- The tools of the program that wrote last.
 CREATE TABLE tool_store.catalogue (
     name        text   COLLATE "C" NOT NULL PRIMARY KEY,

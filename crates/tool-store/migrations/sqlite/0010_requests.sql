@@ -5,11 +5,14 @@ CREATE TABLE request (
     key         TEXT    NOT NULL,
     fingerprint TEXT    NOT NULL,
     response    TEXT    NOT NULL,
+    -- The conversation and the user of the contents of the response, with which it is erased.
+    thread      TEXT,
+    principal   TEXT,
     expires     INTEGER NOT NULL,
     PRIMARY KEY (workspace, caller, key)
 ) STRICT, WITHOUT ROWID;
 
--- Each request with a key removes some expired ones.
+-- Each request with a key removes some expired ones, and so does `Maintenance::purge`.
 CREATE INDEX request_by_expiry ON request (expires);
 
 -- `AuditSink::export` of failed calls (`AuditFilter::failed`).

@@ -119,13 +119,13 @@ pub(super) const LOCK: &str = concat!(
     " FROM tool_store.approval WHERE id = $1 AND workspace = $2 FOR UPDATE"
 );
 
-/// Stores the changed columns of a row.
+/// Stores the changed columns of a row that the transaction has locked.
 async fn save(db: &mut Change<'_>, row: &ApprovalRow) -> Result<(), Fault> {
     let answer = row.answer.as_ref();
     let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
     db.query(
         "UPDATE tool_store.approval SET status = $1, assignee = $2, verdict = $3, edited = $4, approver = $5, answer_reason = $6,
-         answered = $7 WHERE id = $8 AND status = 'pending'",
+         answered = $7 WHERE id = $8",
     )
     .bind(row.status.as_str())
     .bind(&row.assignee)
@@ -227,33 +227,32 @@ fn denial(
     query
 }
 
-impl PostgresStore {
-    /// Applies a fallible step to a row, and returns the new row. `now` is the time of the step by the caller's clock.
-    async fn settle(
-        &self,
-        workspace: &Workspace,
-        id: &str,
-        now: Timestamp,
-        step: impl Fn(&mut ApprovalRow) -> Result<(), StoreError> + Send + Sync,
-    ) -> Result<ApprovalRow, Fault> {
-        let settled: Result<_, Fault> = change!(self, Vec::new(), db => {
-            let found = db.query(LOCK).bind(id).bind(workspace.as_str());
-            let found = found.fetch_optional(&mut **db).await?;
-            let found = found.ok_or_else(|| ApprovalRow::missing(id))?;
-            let (before, lapses) = read_deadline(&found)?;
-            let mut row = before.clone();
-            row.request.expires = db.clock.seen(lapses, before.request.expires, now);
-            let done = step(&mut row);
-            row.request.expires = before.request.expires;
-            // An answer that comes too late fails and changes the row.
-            if row != before {
-                save(db, &row).await?;
-            }
-            Ok(done.map(|()| row))
-        });
-        Ok(settled??)
+/// Applies a fallible step to a row, and returns the new row. `now` is the time of the step by the caller's clock, or `None` for a step that does not
+/// depend on the time. A refusal is part of the output, because an answer that comes too late changes the row nevertheless.
+pub(super) async fn change_row(
+    db: &mut Change<'_>,
+    workspace: &Workspace,
+    id: &str,
+    now: Option<Timestamp>,
+    step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError>,
+) -> Result<Result<ApprovalRow, StoreError>, Fault> {
+    let found = db.query(LOCK).bind(id).bind(workspace.as_str());
+    let found = found.fetch_optional(&mut **db).await?;
+    let found = found.ok_or_else(|| ApprovalRow::missing(id))?;
+    let (before, lapses) = read_deadline(&found)?;
+    let mut row = before.clone();
+    if let Some(now) = now {
+        row.request.expires = db.clock.seen(lapses, before.request.expires, now);
     }
+    let done = step(&mut row);
+    row.request.expires = before.request.expires;
+    if row != before {
+        save(db, &row).await?;
+    }
+    Ok(done.map(|()| row))
+}
 
+impl PostgresStore {
     async fn deny_requests(
         &self,
         workspace: &Workspace,
@@ -313,8 +312,11 @@ impl ApprovalStore for PostgresStore {
         answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
         step(async move {
-            let apply = |row: &mut ApprovalRow| row.answer(answer.clone());
-            self.settle(workspace, id, answer.at, apply).await
+            let answered: Result<_, Fault> = change!(self, Vec::new(), db => {
+                let apply = |row: &mut ApprovalRow| row.answer(answer.clone());
+                change_row(db, workspace, id, Some(answer.at), apply).await
+            });
+            Ok(answered??)
         })
     }
 
@@ -358,8 +360,11 @@ impl ApprovalStore for PostgresStore {
         assignee: Option<String>,
     ) -> StoreFuture<'a, ApprovalRow> {
         step(async move {
-            let assign = |row: &mut ApprovalRow| row.assign(assignee.clone());
-            self.settle(workspace, id, Timestamp::now(), assign).await
+            let assigned: Result<_, Fault> = change!(self, Vec::new(), db => {
+                let assign = |row: &mut ApprovalRow| row.assign(assignee.clone());
+                change_row(db, workspace, id, None, assign).await
+            });
+            Ok(assigned??)
         })
     }
 

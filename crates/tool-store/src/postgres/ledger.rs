@@ -10,7 +10,9 @@ use sqlx::{Postgres, QueryBuilder};
 use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::text::storable;
-use super::{Fault, NOW, PostgresStore, audit, narrow, narrow_to_scope, page_by_key, step};
+use super::{
+    Fault, NOW, PostgresStore, audit, lock_number, narrow, narrow_to_scope, page_by_key, step,
+};
 use crate::digest::sha256;
 
 macro_rules! columns {
@@ -240,14 +242,8 @@ pub(super) async fn end(
 fn locks(intent: &Intent) -> Vec<i64> {
     let own = intent.identity.key();
     let keys = [Some(&own), intent.earlier.as_ref()].into_iter().flatten();
-    keys.map(|key| {
-        let hash = sha256(&["effect", key.workspace().as_str(), key.as_str()]);
-        let hash = hash.get(..16).unwrap_or_default();
-        u64::from_str_radix(hash, 16)
-            .unwrap_or_default()
-            .cast_signed()
-    })
-    .collect()
+    keys.map(|key| lock_number(&sha256(&["effect", key.workspace().as_str(), key.as_str()])))
+        .collect()
 }
 
 /// The answer to an intent, and the claim to store.
@@ -295,7 +291,7 @@ async fn claim(
 
 /// Applies `step` to the claim of a key. `now` is the time of the step by the caller's clock. A refusal is part of the output, because the step may
 /// have changed the row nevertheless.
-async fn step_claim<R>(
+pub(super) async fn step_claim<R>(
     db: &mut Change<'_>,
     key: &CallKey,
     now: Timestamp,

@@ -6,7 +6,7 @@ use crate::store::{
 use sqlx::{Postgres, QueryBuilder, Row as _};
 
 use super::change::{Change, change, fetch};
-use super::{Fault, PostgresStore, audit, step, switch};
+use super::{Fault, PostgresStore, audit, request, step, switch};
 
 /// Clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Postgres> {
@@ -85,6 +85,11 @@ pub(super) fn old_spills(now: i64, most: u32) -> QueryBuilder<Postgres> {
     removal("spill", "r.lapses <=", now, most)
 }
 
+/// Removes expired idempotency keys with their responses.
+pub(super) fn old_requests(now: i64, most: u32) -> QueryBuilder<Postgres> {
+    removal("request", "r.lapses <=", now, most)
+}
+
 /// Removes runs that ended before `since`.
 pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     removal("run", "r.ended <", since.as_millis(), most)
@@ -116,6 +121,7 @@ impl PostgresStore {
             let mut erased = Erased {
                 effects: rows(db, effects(of)).await?,
                 approvals: rows(db, approvals(of)).await?,
+                requests: rows(db, request::erasure(of)).await?,
                 ..Erased::default()
             };
             match of {
@@ -153,39 +159,41 @@ impl PostgresStore {
         most: u32,
     ) -> Result<Purged, Fault> {
         let since = |age| Retention::since(age, now);
-        let spills: Result<u64, Fault> = change!(self, Vec::new(), db => {
+        let expired: Result<Purged, Fault> = change!(self, Vec::new(), db => {
             let now = db.clock.now(now);
-            rows(db, old_spills(now, most)).await
+            Ok(Purged {
+                spills: rows(db, old_spills(now, most)).await?,
+                requests: rows(db, old_requests(now, most)).await?,
+                ..Purged::default()
+            })
         });
-        let mut purged = Purged {
-            spills: spills?,
-            ..Purged::default()
-        };
+        let mut purged = expired?;
         if let Some(since) = since(retention.threads) {
             purged.threads = self.remove_threads(since, most).await?;
         }
         if let Some(since) = since(retention.runs) {
-            purged.runs = self.remove(|| old_runs(since, most)).await?;
+            purged.runs = self.remove_rows(|| old_runs(since, most)).await?;
         }
         if let Some(since) = since(retention.approvals) {
-            purged.approvals = self.remove(|| old_approvals(since, most)).await?;
+            purged.approvals = self.remove_rows(|| old_approvals(since, most)).await?;
         }
         // Effects follow messages and approvals, which may refer to them.
         if let Some(since) = since(retention.effects) {
-            purged.effects = self.remove(|| old_effects(since, most)).await?;
+            purged.effects = self.remove_rows(|| old_effects(since, most)).await?;
         }
         if let Some(since) = since(retention.audit) {
-            purged.audit = self.remove(|| old_audit(since, most)).await?;
+            purged.audit = self.remove_rows(|| old_audit(since, most)).await?;
         }
         if let Some(since) = since(retention.switches) {
             let switches = || switch::retirement(Scope::All, since, most);
-            purged.switches = self.remove(switches).await?;
+            purged.switches = self.remove_rows(switches).await?;
         }
         purged.more = purged.reached(most);
         Ok(purged)
     }
 
-    async fn remove(
+    /// Runs a `DELETE` in a transaction of its own, and returns the number of removed rows.
+    pub(super) async fn remove_rows(
         &self,
         query: impl Fn() -> QueryBuilder<Postgres> + Send + Sync,
     ) -> Result<u64, Fault> {

@@ -7,7 +7,7 @@ use crate::store::{
 };
 use sqlx::{Postgres, QueryBuilder};
 
-use super::{approval, audit, ledger, maintenance, run, spill, switch};
+use super::{approval, audit, ledger, maintenance, request, run, spill, switch};
 
 /// The name of the index that a statement must use, and its text.
 type Statement = (&'static str, String);
@@ -39,6 +39,8 @@ pub fn statements() -> Vec<(&'static str, String)> {
         ("approval_pkey", approval::LOCK),
         ("audit_by_principal", audit::ERASE),
         ("spill_", spill::READ),
+        ("request_pkey", request::FIND),
+        ("request_by_expiry", request::SWEEP),
     ] {
         all.push((index, sql.to_owned()));
     }
@@ -254,6 +256,11 @@ fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
     add(all, "spill_by_expiry", &maintenance::old_spills(0, most));
     add(
         all,
+        "request_by_expiry",
+        &maintenance::old_requests(0, most),
+    );
+    add(
+        all,
         "approval_by_time",
         &maintenance::old_approvals(now, most),
     );
@@ -266,6 +273,7 @@ fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
         let erased = Erasure::Thread(&thread);
         add(all, "effect_by_thread", &maintenance::effects(erased));
         add(all, "approval_by_thread", &maintenance::approvals(erased));
+        add(all, "request_pkey", &request::erasure(erased));
     }
     let erased = Erasure::Principal {
         workspace: own,

@@ -1,8 +1,8 @@
 //! Kill switches, disables and enablement in PostgreSQL.
 
 use crate::store::{
-    Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
-    Timestamp, Workspace,
+    Expected, Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind,
+    SwitchStore, Timestamp, Workspace,
 };
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
@@ -25,7 +25,7 @@ macro_rules! order {
 }
 
 /// The name of the generation of switches.
-const GENERATION: &str = "switches";
+pub(super) const GENERATION: &str = "switches";
 
 /// The kill switches and disables that are on.
 pub(super) const IN_FORCE: &str = concat!(
@@ -126,22 +126,43 @@ fn all(rows: &[PgRow]) -> Result<Vec<Switch>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-async fn set(db: &mut Change<'_>, switch: &Switch) -> Result<bool, Fault> {
-    // Locks the row, so that changes of switches happen one after the other and a reader of a number has read every change up to it.
+/// Raises the generation. Locks its row, so that changes of switches happen one after the other and a reader of a number has read every change up
+/// to it.
+async fn raise_generation(db: &mut Change<'_>) -> Result<(), Fault> {
     db.query("UPDATE tool_store.generation SET number = number + 1 WHERE name = 'switches'")
         .execute(&mut **db)
         .await?;
-    let (reach, workspace) = place(&switch.key);
-    let before: Option<bool> = db.scalar(
-        "SELECT is_on FROM tool_store.switch WHERE reach = $1 AND workspace = $2 AND kind = $3 AND tool = $4 AND source = $5",
-    )
+    Ok(())
+}
+
+/// The switch of a key.
+async fn find(db: &mut Change<'_>, key: &SwitchKey) -> Result<Option<Switch>, Fault> {
+    let (reach, workspace) = place(key);
+    let row = db.query(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM tool_store.switch WHERE reach = $1 AND workspace = $2 AND kind = $3 AND tool = $4 AND source = $5"
+    ))
     .bind(reach)
     .bind(workspace)
-    .bind(switch.key.kind.as_str())
-    .bind(&switch.key.tool)
-    .bind(&switch.key.source)
+    .bind(key.kind.as_str())
+    .bind(&key.tool)
+    .bind(&key.source)
     .fetch_optional(&mut **db)
     .await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Stores a switch if the stored one is expected. Returns whether it was turned on or off.
+pub(super) async fn set(
+    db: &mut Change<'_>,
+    switch: &Switch,
+    expected: &Expected<Switch>,
+) -> Result<bool, Fault> {
+    raise_generation(db).await?;
+    let stored = find(db, &switch.key).await?;
+    expected.check(stored.as_ref())?;
+    let (reach, workspace) = place(&switch.key);
     db.query(concat!(
         "INSERT INTO tool_store.switch (",
         columns!(),
@@ -159,7 +180,7 @@ async fn set(db: &mut Change<'_>, switch: &Switch) -> Result<bool, Fault> {
     .bind(switch.at.as_millis())
     .execute(&mut **db)
     .await?;
-    Ok(before.unwrap_or(false) != switch.on)
+    Ok(stored.is_some_and(|stored| stored.on) != switch.on)
 }
 
 impl SwitchStore for PostgresStore {
@@ -171,7 +192,7 @@ impl SwitchStore for PostgresStore {
         step(async move {
             switch.check()?;
             let changed: Result<bool, Fault> =
-                change!(self, Vec::new(), db => set(db, &switch).await);
+                change!(self, Vec::new(), db => set(db, &switch, &Expected::Any).await);
             let changed = changed?;
             self.notify(GENERATION).await;
             Ok(changed)

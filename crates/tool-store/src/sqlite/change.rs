@@ -1,10 +1,11 @@
 //! Changes of operators in SQLite.
 
 use crate::store::{
-    Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, RequestKey, RunRow,
-    StoreError, StoreFuture, Workspace,
+    Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
+    StoreError, StoreFuture, Timestamp, Workspace,
 };
 use sqlx::sqlite::SqliteConnection;
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, approval, audit, ledger, run, step, switch};
@@ -13,7 +14,7 @@ use super::{Fault, SqliteStore, approval, audit, ledger, run, step, switch};
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
 
 /// The number of expired keys that a request with a key removes.
-const SWEPT: i64 = 100;
+const SWEPT: u32 = 100;
 
 /// The response that is stored under a key.
 async fn find_request(
@@ -39,31 +40,62 @@ async fn find_request(
     )))
 }
 
+/// Removes at most `most` expired responses.
+pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM request WHERE (workspace, caller, key) IN
+         (SELECT workspace, caller, key FROM request WHERE expires <= ",
+    );
+    query.push_bind(now.as_millis());
+    query.push(" ORDER BY expires LIMIT ");
+    query.push_bind(most).push(")");
+    query
+}
+
+/// Removes the responses that repeat contents which an erasure covers, and those to requests of the erased user.
+pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new("DELETE FROM request WHERE workspace = ");
+    match of {
+        Erasure::Thread(thread) => {
+            query.push_bind(thread.workspace().as_str().to_owned());
+            query.push(" AND thread = ");
+            query.push_bind(thread.conversation().to_owned());
+        }
+        Erasure::Principal {
+            workspace,
+            principal,
+        } => {
+            query.push_bind(workspace.as_str().to_owned());
+            query.push(" AND (caller = ");
+            query.push_bind(principal.to_owned());
+            query.push(" OR principal = ");
+            query.push_bind(principal.to_owned()).push(")");
+        }
+    }
+    query
+}
+
 /// Stores a response, and removes some of the expired ones.
 async fn save_request(
     db: &mut SqliteConnection,
     workspace: &Workspace,
     key: &RequestKey,
-    response: &str,
+    changed: &Changed,
 ) -> Result<(), Fault> {
+    let (thread, principal) = changed.contents_of();
+    expiry(key.at, SWEPT).build().execute(&mut *db).await?;
     sqlx::query(
-        "DELETE FROM request WHERE (workspace, caller, key) IN
-         (SELECT workspace, caller, key FROM request WHERE expires <= ? ORDER BY expires LIMIT ?)",
-    )
-    .bind(key.at.as_millis())
-    .bind(SWEPT)
-    .execute(&mut *db)
-    .await?;
-    sqlx::query(
-        "INSERT INTO request (workspace, caller, key, fingerprint, response, expires) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (workspace, caller, key) DO UPDATE
-         SET fingerprint = excluded.fingerprint, response = excluded.response, expires = excluded.expires",
+        "INSERT INTO request (workspace, caller, key, fingerprint, response, thread, principal, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (workspace, caller, key) DO UPDATE SET fingerprint = excluded.fingerprint, response = excluded.response,
+         thread = excluded.thread, principal = excluded.principal, expires = excluded.expires",
     )
     .bind(workspace.as_str())
     .bind(&key.caller)
     .bind(&key.key)
     .bind(&key.fingerprint)
-    .bind(response)
+    .bind((key.respond)(changed))
+    .bind(thread)
+    .bind(principal)
     .bind(key.expires.as_millis())
     .execute(db)
     .await?;
@@ -149,7 +181,7 @@ async fn apply(db: &mut SqliteConnection, request: ChangeRequest) -> Answer<Appl
     changed.complete(&mut row);
     audit::save(&mut *db, &row).await?;
     if let Some(key) = &key {
-        save_request(db, &workspace, key, &(key.respond)(&changed)).await?;
+        save_request(db, &workspace, key, &changed).await?;
     }
     Ok(Ok(Applied::Changed(changed)))
 }

@@ -7,7 +7,7 @@ use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 
-use super::{Fault, SqliteStore, audit, step, switch, variable, variable_request};
+use super::{Fault, SqliteStore, audit, change, step, switch, variable, variable_request};
 
 /// Clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
@@ -139,7 +139,7 @@ async fn removed(
 
 impl SqliteStore {
     async fn erase_rows(&self, of: Erasure<'_>) -> Result<Erased, Fault> {
-        let (effects, approvals) = (effects(of), approvals(of));
+        let (effects, approvals, responses) = (effects(of), approvals(of), change::erasure(of));
         let variables = of.variables().map(|owner| variable::removal(&owner));
         let requests = match of {
             Erasure::Thread(thread) => Some(variable_request::removal(thread)),
@@ -176,7 +176,8 @@ impl SqliteStore {
                     approvals: rows(&mut *db, approvals).await?,
                     messages: removed(&mut *db, messages).await?,
                     audit: removed(&mut *db, audit).await?,
-                    spills: removed(db, spills).await?,
+                    spills: removed(&mut *db, spills).await?,
+                    requests: rows(db, responses).await?,
                 })
             })
         });
@@ -195,6 +196,7 @@ impl SqliteStore {
         let since = |age| Retention::since(age, now);
         let mut purged = Purged {
             spills: self.remove(Some(old_spills(now, most))).await?,
+            requests: self.remove(Some(change::expiry(now, most))).await?,
             ..Purged::default()
         };
         if let Some(since) = since(retention.threads) {

@@ -180,6 +180,26 @@ impl RequestKey {
 }
 
 impl Changed {
+    /// The conversation and the user of the contents that a response about the changed row may repeat. A store keeps both with the response, so
+    /// that an erasure of one of them also removes the response.
+    pub fn contents_of(&self) -> (Option<&str>, Option<&str>) {
+        match self {
+            Self::Approval(row) => {
+                let request = &row.request;
+                (request.thread.as_deref(), Some(&request.principal))
+            }
+            Self::Run(row) => (
+                Some(row.id.thread().conversation()),
+                row.principal.as_deref(),
+            ),
+            Self::Effect(row) => {
+                let intent = &row.intent;
+                (intent.thread.as_deref(), Some(&intent.principal))
+            }
+            Self::Switch { .. } | Self::Noted => (None, None),
+        }
+    }
+
     /// Adds to the audit row what the changed row says about its call: the tool, the conversation, the call and the approval.
     pub fn complete(&self, audit: &mut AuditRow) {
         match self {

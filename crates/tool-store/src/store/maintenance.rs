@@ -35,9 +35,12 @@ pub struct Erased {
     pub spills: u64,
     /// Variables of the thread or the user that were removed.
     pub variables: u64,
+    /// Responses under idempotency keys that were removed: those that may repeat erased contents, and those to requests of the user.
+    pub requests: u64,
 }
 
-/// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs, which are removed when they expire.
+/// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs and idempotency keys, which are removed when
+/// they expire.
 ///
 /// ```
 /// use std::time::Duration;
@@ -87,6 +90,8 @@ pub struct Purged {
     pub spills: u64,
     /// Switches that were removed.
     pub switches: u64,
+    /// Expired idempotency keys that were removed, with their responses.
+    pub requests: u64,
     /// Whether a table had as many rows as one purge removes, so that another purge may find more.
     pub more: bool,
 }
@@ -105,10 +110,11 @@ impl Purged {
             unassigned,
             spills,
             switches,
+            requests,
             more: _,
         } = *self;
         [
-            audit, approvals, effects, threads, runs, unassigned, spills, switches,
+            audit, approvals, effects, threads, runs, unassigned, spills, switches, requests,
         ]
         .into_iter()
         .any(|rows| rows > 0 && rows >= u64::from(most))
@@ -158,12 +164,15 @@ pub trait Maintenance: Send + Sync + 'static {
     /// reasons and edits of approvals, are blanked, while keys, states and times stay, so that no effect happens twice. An open approval
     /// is withdrawn. Afterwards, no file of the store contains the erased data.
     ///
-    /// A store of variables also removes the variables of the thread, with its requests for variables, or those of the user.
+    /// A store of variables also removes the variables of the thread, with its requests for variables, or those of the user. A store of idempotency
+    /// keys also removes the responses that may repeat the erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and those to
+    /// requests of the user.
     ///
     /// A thread's audit rows and spilled outputs belong to its users, so only [`Erasure::Principal`] removes them.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;
 
-    /// Removes rows that are older than the retention, at most `most` of each table, and spilled outputs that have expired at `now`.
+    /// Removes rows that are older than the retention, at most `most` of each table, and spilled outputs and idempotency keys that have expired
+    /// at `now`.
     fn purge<'a>(
         &'a self,
         retention: &'a Retention,

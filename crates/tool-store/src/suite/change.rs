@@ -3,7 +3,7 @@
 use crate::*;
 
 use super::records::{acme, at, intent, key, key_of, request, says, thread};
-use super::{conflict, missing, tests};
+use super::{at_once, conflict, missing, tests};
 
 fn umbrella() -> Workspace {
     Workspace::new("umbrella")
@@ -199,6 +199,24 @@ tests! {
         assert!(matches!(store.apply(other).await, Ok(Applied::Changed(_))));
         missing(store.apply(keyed("olga", "f1", 400, of(&umbrella(), answer("a1")))).await);
         conflict(store.apply(first(1000)).await, "not pending");
+    }
+
+    // Of requests with the same idempotency key that arrive at once, one makes the change, and the others get its response.
+    #[test]
+    async fn one_of_many_concurrent_requests_with_a_key_is_made(store: impl Store + ChangeStore + Clone) {
+        let acme = acme();
+        let respond: fn(&Changed) -> String = |_| "a\0b".to_owned();
+        let answers = at_once(|task| {
+            let (store, mut request) = (store.clone(), keyed("olga", "f1", 300, of(&acme, Change::Note)));
+            request.key.as_mut().unwrap().respond = respond;
+            let on = task % 2 == 0;
+            request.change = Change::SetSwitch { switch: kill(on, Some(acme.clone())), expected: Expected::Any };
+            async move { store.apply(request).await.unwrap() }
+        });
+        let answers = answers.await;
+        let repeated = Applied::Repeated("a\0b".to_owned());
+        assert_eq!(answers.iter().filter(|answer| **answer == repeated).count(), 31);
+        assert_eq!(audit_of(&store).await.len(), 1);
     }
 
     // No change reaches a row of another workspace, and a switch for every workspace can be set.

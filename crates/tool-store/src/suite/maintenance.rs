@@ -145,7 +145,7 @@ tests! {
         }
         let ann = Erasure::Principal { workspace: &acme, principal: "ann" };
         let erased = store.erase_contents(ann).await.unwrap();
-        assert_eq!(erased, Erased { messages: 0, effects: 3, approvals: 3, audit: 3, spills: 1, variables: 0 });
+        assert_eq!(erased, Erased { messages: 0, effects: 3, approvals: 3, audit: 3, spills: 1, ..Erased::default() });
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), []);
         assert_eq!(effect(&store, "c").await.state, EffectState::Succeeded);
     }

@@ -1,4 +1,4 @@
-//! Changes of switches that other processes notice.
+//! Changes of switches and of enablement that other processes notice.
 
 use std::time::{Duration, Instant};
 
@@ -84,6 +84,33 @@ pub(crate) async fn change_reaches_another_process_by_notification_case() -> Ran
         noticed(&other, version, Duration::from_millis(300)).await,
         None
     );
+    Ok(())
+}
+
+// A switch that an operator sets together with an audit row is noticed, too.
+pub(crate) async fn change_of_an_operator_reaches_another_process_by_notification_case() -> Ran {
+    let database = Database::create().await?;
+    let one = database.options().open().await.unwrap();
+    let other = database.options().open().await.unwrap();
+    listens(&one, &other).await;
+    for round in 0..5 {
+        let version = other.version().await.unwrap();
+        let audit = AuditRow::of_operator("acme", "olga", "switch.set", "{}", at(100)).unwrap();
+        let switch = kill(&format!("tool {round}"));
+        let change = Change::SetSwitch {
+            switch,
+            expected: Expected::Same(None),
+        };
+        let request = ChangeRequest {
+            change,
+            audit,
+            key: None,
+        };
+        one.apply(request).await.unwrap();
+        let took = noticed(&other, version, Duration::from_secs(1)).await;
+        took.expect("the change is noticed within a second");
+        assert!(other.version().await.unwrap() > version);
+    }
     Ok(())
 }
 

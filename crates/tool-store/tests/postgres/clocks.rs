@@ -187,6 +187,66 @@ pub(crate) async fn renewed_effect_lease_counts_from_its_renewal_case() -> Ran {
     Ok(())
 }
 
+fn change_at(host: &Host, change: Change) -> ChangeRequest {
+    let key = RequestKey {
+        caller: "olga".to_owned(),
+        key: "k1".to_owned(),
+        fingerprint: "f1".to_owned(),
+        at: host.now(),
+        expires: host.after(500),
+        respond: |_| "first".to_owned(),
+    };
+    let audit = AuditRow::of_operator("acme", "olga", "test", "{}", host.now());
+    ChangeRequest {
+        change,
+        audit: audit.unwrap(),
+        key: Some(key),
+    }
+}
+
+// An idempotency key is known to every host for as long as the first one asked for. The row that an operator has read is the expected one, whatever the
+// clock of the host shows.
+pub(crate) async fn changes_of_operators_follow_the_database_case() -> Ran {
+    for slow_first in [true, false] {
+        let (one, other) = hosts(slow_first).await?;
+        let asked = ApprovalRequest {
+            created: one.now(),
+            expires: one.after(60_000),
+            ..request("a")
+        };
+        one.run(one.store.open(asked)).await.unwrap();
+        let acme = acme();
+        let read = other.run(ApprovalStore::get(&other.store, &acme, "a"));
+        let assign = Change::Assign {
+            id: "a".to_owned(),
+            assignee: Some("eve".to_owned()),
+            expected: Expected::Same(read.await.unwrap().map(Box::new)),
+        };
+        let assigned = one.store.apply(change_at(&one, assign.clone()));
+        assert!(matches!(one.run(assigned).await, Ok(Applied::Changed(_))));
+        let again = other.store.apply(change_at(&other, assign.clone()));
+        let first = Applied::Repeated("first".to_owned());
+        assert_eq!(other.run(again).await.unwrap(), first);
+        pause().await;
+        let stale = other
+            .run(other.store.apply(change_at(&other, assign)))
+            .await;
+        assert!(matches!(stale, Err(StoreError::Stale(_))), "{stale:?}");
+        let answer = Change::Answer {
+            id: "a".to_owned(),
+            answer: ApprovalAnswer {
+                verdict: Verdict::Approve,
+                approver: "eve".to_owned(),
+                reason: None,
+                at: other.now(),
+            },
+        };
+        let answered = other.store.apply(change_at(&other, answer));
+        assert!(matches!(other.run(answered).await, Ok(Applied::Changed(_))));
+    }
+    Ok(())
+}
+
 fn run_at(host: &Host, owner: &str, millis: u64) -> NewRun {
     NewRun {
         thread: thread("t"),

@@ -25,6 +25,8 @@ const ROWS: &str = "
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.switch (reach, workspace, kind, tool, source, is_on, set_by, at)
         SELECT 1, 'w' || n % 10000, 'enable', 'tool' || n, 'manual', n % 2 = 0, 'o', n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.request (workspace, caller, key, fingerprint, response, lapses)
+        SELECT 'w' || n % 100, 'p' || n % 500, 'k' || n, '', '', n FROM generate_series(1, 20000) n;
     ANALYZE";
 
 /// Whether a plan reads a table without an index or sorts.
@@ -78,7 +80,7 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // An index that no statement uses would only cost writes.
     let indexes: Vec<String> = sqlx::query_scalar(
-        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'run', 'switch', 'spill')",
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'run', 'switch', 'spill', 'request')",
     )
     .fetch_all(&mut connection)
     .await

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{MemoryStore, Tables};
+use super::{MemoryStore, Tables, count, limited};
 use crate::store::{
-    Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, RequestKey, RunRow,
+    Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
     StoreError, StoreFuture, Timestamp, Workspace,
 };
 
@@ -15,6 +15,8 @@ pub(super) struct Requests(BTreeMap<(Workspace, String, String), Request>);
 struct Request {
     fingerprint: String,
     response: String,
+    thread: Option<String>,
+    principal: Option<String>,
     expires: Timestamp,
 }
 
@@ -25,15 +27,49 @@ impl Requests {
         Some(key.repeated(&known.fingerprint, known.response.clone()))
     }
 
-    fn insert(&mut self, workspace: &Workspace, key: RequestKey, response: String) {
+    fn insert(&mut self, workspace: &Workspace, key: RequestKey, changed: &Changed) {
         self.0.retain(|_, request| request.expires > key.at);
+        let (thread, principal) = changed.contents_of();
         let request = Request {
             fingerprint: key.fingerprint,
-            response,
+            response: (key.respond)(changed),
+            thread: thread.map(str::to_owned),
+            principal: principal.map(str::to_owned),
             expires: key.expires,
         };
         self.0
             .insert((workspace.clone(), key.caller, key.key), request);
+    }
+
+    /// Removes the responses that repeat contents which an erasure covers, and those to requests of the erased user.
+    pub(super) fn erase(&mut self, of: Erasure<'_>) -> u64 {
+        let before = self.0.len();
+        self.0.retain(|(own, caller, _), request| match of {
+            Erasure::Thread(thread) => {
+                own != thread.workspace()
+                    || request.thread.as_deref() != Some(thread.conversation())
+            }
+            Erasure::Principal {
+                workspace,
+                principal,
+            } => {
+                own != workspace
+                    || (caller != principal && request.principal.as_deref() != Some(principal))
+            }
+        });
+        count(before - self.0.len())
+    }
+
+    /// Removes at most `most` expired keys.
+    pub(super) fn expire(&mut self, now: Timestamp, most: u32) -> u64 {
+        let before = self.0.len();
+        let mut left = limited(Some(most));
+        self.0.retain(|_, request| {
+            let is_removed = request.expires <= now && left > 0;
+            left -= usize::from(is_removed);
+            !is_removed
+        });
+        count(before - self.0.len())
     }
 }
 
@@ -55,8 +91,7 @@ impl Tables {
         changed.complete(&mut audit);
         self.audit.write(audit);
         if let Some(key) = key {
-            let response = (key.respond)(&changed);
-            self.requests.insert(&workspace, key, response);
+            self.requests.insert(&workspace, key, &changed);
         }
         Ok(Applied::Changed(changed))
     }

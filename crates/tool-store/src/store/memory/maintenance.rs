@@ -46,6 +46,7 @@ impl Tables {
         erased.approvals = count(approvals.count());
         let owner = of.variables();
         erased.variables = owner.map_or(0, |owner| self.variables.remove_all(&owner));
+        erased.requests = self.requests.erase(of);
         match of {
             Erasure::Thread(thread) => {
                 erased.messages = self.threads.erase(thread);
@@ -76,6 +77,7 @@ impl Tables {
     fn purge(&mut self, retention: &Retention, now: Timestamp, most: u32) -> Purged {
         let mut purged = Purged {
             spills: self.purge_spills(now, most),
+            requests: self.requests.expire(now, most),
             ..Purged::default()
         };
         if let Some(since) = Retention::since(retention.threads, now) {

@@ -1,0 +1,198 @@
+//! Changes of operators, and the responses to requests with an idempotency key, in PostgreSQL.
+
+use crate::digest::sha256;
+use crate::store::{
+    Applied, Change as Wanted, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
+    StoreError, StoreFuture, Timestamp, Workspace,
+};
+use sqlx::{Postgres, QueryBuilder};
+
+use super::change::{Change, change};
+use super::columns::Columns;
+use super::text::storable;
+use super::{Fault, PostgresStore, approval, audit, ledger, lock_number, run, step, switch};
+
+/// A refusal is part of the output, because the step may have changed a row nevertheless: an answer that comes too late.
+type Answer<T> = Result<Result<T, StoreError>, Fault>;
+
+/// The response that is stored under a key.
+pub(super) const FIND: &str = "SELECT key, fingerprint, response FROM tool_store.request \
+     WHERE workspace = $1 AND caller = $2 AND key = $3 AND lapses > $4";
+
+/// Removes some of the expired responses. A request with a key removes at most 100, so that each request takes about the same time.
+pub(super) const SWEEP: &str = "DELETE FROM tool_store.request WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.request \
+     WHERE lapses <= $1 ORDER BY lapses LIMIT 100 FOR UPDATE SKIP LOCKED))";
+
+/// Removes the responses that repeat contents which an erasure covers, and those to requests of the erased user.
+pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new("DELETE FROM tool_store.request WHERE workspace = ");
+    match of {
+        Erasure::Thread(thread) => {
+            query.push_bind(thread.workspace().as_str().to_owned());
+            query.push(" AND thread = ");
+            query.push_bind(thread.conversation().to_owned());
+        }
+        Erasure::Principal {
+            workspace,
+            principal,
+        } => {
+            query.push_bind(workspace.as_str().to_owned());
+            query.push(" AND (caller = ");
+            query.push_bind(principal.to_owned());
+            query.push(" OR principal = ");
+            query.push_bind(principal.to_owned()).push(")");
+        }
+    }
+    query
+}
+
+async fn find(
+    db: &mut Change<'_>,
+    workspace: &Workspace,
+    key: &RequestKey,
+) -> Result<Option<(String, String)>, Fault> {
+    let row = db
+        .query(FIND)
+        .bind(workspace.as_str())
+        .bind(&key.caller)
+        .bind(&key.key)
+        .bind(db.clock.now(key.at))
+        .fetch_optional(&mut **db)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let columns = Columns::new(&row, "request", "key");
+    Ok(Some((
+        columns.get("fingerprint")?,
+        columns.text("response")?,
+    )))
+}
+
+/// Stores a response, and removes some of the expired ones.
+async fn save(
+    db: &mut Change<'_>,
+    workspace: &Workspace,
+    key: &RequestKey,
+    changed: &Changed,
+) -> Result<(), Fault> {
+    db.query(SWEEP)
+        .bind(db.clock.now(key.at))
+        .execute(&mut **db)
+        .await?;
+    let response = (key.respond)(changed);
+    let (thread, principal) = changed.contents_of();
+    db.query(
+        "INSERT INTO tool_store.request (workspace, caller, key, fingerprint, response, thread, principal, lapses)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (workspace, caller, key) DO UPDATE SET fingerprint = excluded.fingerprint, response = excluded.response,
+         thread = excluded.thread, principal = excluded.principal, lapses = excluded.lapses",
+    )
+    .bind(workspace.as_str())
+    .bind(&key.caller)
+    .bind(&key.key)
+    .bind(&key.fingerprint)
+    .bind(storable(&response))
+    .bind(thread.map(ToOwned::to_owned))
+    .bind(principal.map(ToOwned::to_owned))
+    .bind(db.clock.lapses(key.expires, key.at))
+    .execute(&mut **db)
+    .await?;
+    Ok(())
+}
+
+async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Answer<Changed> {
+    Ok(match wanted {
+        Wanted::Answer { ref id, .. }
+        | Wanted::Assign { ref id, .. }
+        | Wanted::Revoke { ref id } => {
+            let id = id.clone();
+            let now = match &wanted {
+                Wanted::Answer { answer, .. } => Some(answer.at),
+                // The expected row of an assignment is compared with the row as it is stored.
+                _ => None,
+            };
+            let step = approval::change_row(db, workspace, &id, now, |row| row.change(wanted));
+            step.await?.map(|row| Changed::Approval(Box::new(row)))
+        }
+        Wanted::StopRun { id, stop } => {
+            let mut refused = None;
+            let stopped = run::change_row(db, &id, Timestamp::now(), |row| {
+                let stopped = row.request_stop(stop);
+                stopped.unwrap_or_else(|error| {
+                    refused = Some(error);
+                    false
+                })
+            });
+            match (stopped.await?, refused) {
+                (None, _) => Err(RunRow::missing(&id)),
+                (Some(_), Some(refused)) => Err(refused),
+                (Some((_, row)), None) => Ok(Changed::Run(Box::new(row))),
+            }
+        }
+        Wanted::Resolve {
+            key,
+            resolution,
+            operator,
+            at,
+        } => {
+            let settled = ledger::step_claim(db, &key, at, |claim| {
+                claim.resolve(resolution, &operator, at)
+            });
+            settled
+                .await?
+                .map(|((), row)| Changed::Effect(Box::new(row)))
+        }
+        Wanted::SetSwitch { switch, expected } => {
+            let flipped = switch::set(db, &switch, &expected).await?;
+            Ok(Changed::Switch { switch, flipped })
+        }
+        Wanted::Note => Ok(Changed::Noted),
+    })
+}
+
+async fn apply(db: &mut Change<'_>, request: ChangeRequest) -> Answer<Applied> {
+    let workspace = request.workspace().clone();
+    let ChangeRequest {
+        change: wanted,
+        audit: mut row,
+        key,
+    } = request;
+    if let Some(key) = &key
+        && let Some((fingerprint, response)) = find(db, &workspace, key).await?
+    {
+        return Ok(key.repeated(&fingerprint, response));
+    }
+    let changed = match make(db, &workspace, wanted).await? {
+        Ok(changed) => changed,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    changed.complete(&mut row);
+    audit::save(db, &row).await?;
+    if let Some(key) = &key {
+        save(db, &workspace, key, &changed).await?;
+    }
+    Ok(Ok(Applied::Changed(changed)))
+}
+
+/// The advisory lock of an idempotency key: of two requests with the same key, the second one finds the response of the first one.
+fn locks(request: &ChangeRequest) -> Vec<i64> {
+    let lock = |key: &RequestKey| {
+        let workspace = request.workspace().as_str();
+        lock_number(&sha256(&["request", workspace, &key.caller, &key.key]))
+    };
+    request.key.iter().map(lock).collect()
+}
+
+impl ChangeStore for PostgresStore {
+    fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
+        step(async move {
+            request.check()?;
+            let applied: Answer<Applied> =
+                change!(self, locks(&request), db => apply(db, request.clone()).await);
+            let applied = applied??;
+            if let Applied::Changed(Changed::Switch { .. }) = &applied {
+                self.notify(switch::GENERATION).await;
+            }
+            Ok(applied)
+        })
+    }
+}
