@@ -77,6 +77,8 @@ pub mod panics;
 mod postgres;
 #[cfg(feature = "seal")]
 pub mod seal;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[doc(hidden)]

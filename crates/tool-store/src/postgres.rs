@@ -8,6 +8,7 @@ mod open;
 mod approval;
 mod audit;
 mod catalogue;
+mod enablement;
 mod journal;
 mod ledger;
 mod listen;

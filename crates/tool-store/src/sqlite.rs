@@ -119,7 +119,7 @@ impl SqliteStore {
 
 /// The error type inside this module, which converts from sqlx errors.
 #[derive(Debug)]
-struct Fault(StoreError);
+pub(crate) struct Fault(StoreError);
 
 impl From<sqlx::Error> for Fault {
     fn from(error: sqlx::Error) -> Self {

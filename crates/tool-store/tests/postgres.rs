@@ -40,6 +40,7 @@ fn main() -> std::process::ExitCode {
         changes::change_is_noticed_by_polling_without_notifications_case,
         changes::change_of_an_operator_reaches_another_process_by_notification_case,
         changes::change_reaches_another_process_by_notification_case,
+        changes::enablement_reaches_another_process_by_notification_case,
         changes::listener_that_lost_its_connection_connects_again_case,
         changes::listener_with_a_half_open_connection_connects_again_case,
         changes::waiting_for_a_change_misses_none_case,
@@ -79,7 +80,13 @@ fn main() -> std::process::ExitCode {
             },
         )
         .cases(24),
-        [BatchStore, Catalogue, ChangeStore, Maintenance]
+        [
+            BatchStore,
+            Catalogue,
+            ChangeStore,
+            EnablementStore,
+            Maintenance
+        ]
     );
     for case in cases {
         suite = suite.case(&format!("conformance::{}", case.name()), || {

@@ -228,6 +228,11 @@ impl Polled for Inner {
             Ok(())
         })
     }
+
+    fn changed(&self) -> BoxFuture<'static, Result<(), StoreError>> {
+        let (store, version) = (Arc::clone(&self.store), self.cache().version);
+        Box::pin(async move { shielded(|| store.enablement_changed(version)).await })
+    }
 }
 
 impl Cache {

@@ -246,9 +246,11 @@ CREATE INDEX switch_turned_off ON tool_store.switch (at) WHERE NOT is_on AND kin
 -- knows the number has read every change. `name` is the payload of the notification on the channel `tool_store`.
 CREATE TABLE tool_store.generation (
     name   text   NOT NULL PRIMARY KEY,
-    number bigint NOT NULL
+    number bigint NOT NULL,
+    -- What was read before this number is void, because something was removed since.
+    reset  bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
-INSERT INTO tool_store.generation (name, number) VALUES ('switches', 0);
+INSERT INTO tool_store.generation (name, number) VALUES ('switches', 0), ('enablement', 0);
 
 -- Responses to requests with an idempotency key (`ChangeStore::apply`): a repetition of the request gets the first response.
 CREATE TABLE tool_store.request (
@@ -282,3 +284,78 @@ CREATE TABLE tool_store.catalogue (
     is_harness  boolean NOT NULL,
     synced_at   bigint NOT NULL
 );
+
+-- The values of `catalogue.aliases`, to look names up.
+CREATE TABLE tool_store.catalogue_alias (
+    alias text COLLATE "C" NOT NULL PRIMARY KEY,
+    tool  text COLLATE "C" NOT NULL REFERENCES tool_store.catalogue (name) ON DELETE CASCADE
+);
+CREATE INDEX catalogue_alias_by_tool ON tool_store.catalogue_alias (tool);
+
+-- The instances that have rows, or that the host has added so that they get the rows of global tools.
+CREATE TABLE tool_store.instance (
+    workspace text   COLLATE "C" NOT NULL,
+    -- The empty text for a workspace that has only one instance.
+    slug      text   COLLATE "C" NOT NULL,
+    -- The number of the generation `enablement` with which the rows of this instance were changed last.
+    version   bigint NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (workspace, slug)
+);
+CREATE INDEX instance_by_version ON tool_store.instance (version);
+
+-- A tool is enabled for an instance if there is a row for both.
+CREATE TABLE tool_store.enablement (
+    workspace text    COLLATE "C" NOT NULL,
+    instance  text    COLLATE "C" NOT NULL,
+    tool      text    COLLATE "C" NOT NULL,
+    -- The tool's entry in the catalogue, with which the row is removed; null for `agent:` rows, which have no entry.
+    entry     text    COLLATE "C" REFERENCES tool_store.catalogue (name) ON DELETE CASCADE,
+    source    text    NOT NULL,
+    -- Whether a person has enabled the tool, whatever the source is: the row stays when the skill or the flag that outranks it is removed.
+    is_manual boolean NOT NULL,
+    set_by    text    NOT NULL,
+    at        bigint  NOT NULL,
+    PRIMARY KEY (workspace, instance, tool),
+    FOREIGN KEY (workspace, instance) REFERENCES tool_store.instance (workspace, slug) ON DELETE CASCADE
+);
+-- The cascade from `catalogue`, and lists of one tool.
+CREATE INDEX enablement_by_entry ON tool_store.enablement (entry);
+CREATE INDEX enablement_by_tool  ON tool_store.enablement (tool, workspace, instance);
+
+-- The versions of skills that some instance of the workspace has pinned. A version never changes.
+CREATE TABLE tool_store.skill_version (
+    workspace   text COLLATE "C" NOT NULL,
+    skill       text COLLATE "C" NOT NULL,
+    version     text COLLATE "C" NOT NULL,
+    description text NOT NULL,
+    tools       text NOT NULL, -- JSON
+    env         text NOT NULL, -- JSON
+    files       text NOT NULL, -- JSON: the texts by path
+    PRIMARY KEY (workspace, skill, version)
+);
+
+-- The values of `skill_version.tools`. They may name tools that are not in the catalogue.
+CREATE TABLE tool_store.skill_tool (
+    workspace text COLLATE "C" NOT NULL,
+    skill     text COLLATE "C" NOT NULL,
+    version   text COLLATE "C" NOT NULL,
+    tool      text COLLATE "C" NOT NULL,
+    PRIMARY KEY (workspace, skill, version, tool),
+    FOREIGN KEY (workspace, skill, version) REFERENCES tool_store.skill_version (workspace, skill, version) ON DELETE CASCADE
+);
+CREATE INDEX skill_tool_by_tool ON tool_store.skill_tool (tool);
+
+-- The skills of an instance, each with the version that applies to it.
+CREATE TABLE tool_store.skill_pin (
+    workspace text   COLLATE "C" NOT NULL,
+    instance  text   COLLATE "C" NOT NULL,
+    skill     text   COLLATE "C" NOT NULL,
+    version   text   COLLATE "C" NOT NULL,
+    set_by    text   NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (workspace, instance, skill),
+    FOREIGN KEY (workspace, instance) REFERENCES tool_store.instance (workspace, slug) ON DELETE CASCADE,
+    FOREIGN KEY (workspace, skill, version) REFERENCES tool_store.skill_version (workspace, skill, version)
+);
+CREATE INDEX skill_pin_by_version ON tool_store.skill_pin (workspace, skill, version);

@@ -1,13 +1,16 @@
 //! Statements of the store with the index that each must use, for the test of their plans.
 
 use crate::store::{
-    ApprovalFilter, ApprovalStatus, AuditFilter, CallKey, EffectFilter, EffectState, Erasure,
-    RunCursor, RunFilter, RunId, Scope, SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp,
+    ApprovalFilter, ApprovalStatus, AuditFilter, CallKey, EffectFilter, EffectState,
+    EnablementFilter, Erasure, InstanceId, RunCursor, RunFilter, RunId, Scope, SealedColumn,
+    SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp,
     Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
-use super::{approval, audit, ledger, maintenance, request, run, spill, switch};
+use super::{
+    approval, audit, enablement, ledger, maintenance, request, run, spill, switch,
+};
 
 /// The name of the index that a statement must use, and its text.
 type Statement = (&'static str, String);
@@ -29,6 +32,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
     }
     runs(&mut all, &own);
     switches(&mut all, &own);
+    enablements(&mut all, &own);
     expiry(&mut all, &own);
     for (index, sql) in [
         ("effect_pkey", ledger::LOCK_OWN),
@@ -232,6 +236,48 @@ fn switches(all: &mut Vec<Statement>, own: &Workspace) {
     );
     all.push(("switch_in_force", switch::IN_FORCE.to_owned()));
     all.push(("switch_pkey", switch::ENABLEMENT.to_owned()));
+}
+
+fn enablements(all: &mut Vec<Statement>, own: &Workspace) {
+    for is_later in [true, false] {
+        let page = EnablementFilter {
+            limit: Some(10),
+            after: is_later.then(|| (InstanceId::new(own, "x"), "x".to_owned())),
+            ..EnablementFilter::default()
+        };
+        let of_instance = EnablementFilter {
+            instance: Some("x".to_owned()),
+            ..page.clone()
+        };
+        let of_tool = EnablementFilter {
+            tool: Some("x".to_owned()),
+            ..page.clone()
+        };
+        let workspace = Scope::Workspace(own);
+        add(
+            all,
+            "enablement_pkey",
+            &enablement::listing(Scope::All, &page),
+        );
+        add(
+            all,
+            "enablement_pkey",
+            &enablement::listing(workspace, &page),
+        );
+        add(
+            all,
+            "enablement_pkey",
+            &enablement::listing(workspace, &of_instance),
+        );
+        add(
+            all,
+            "enablement_by_tool",
+            &enablement::listing(Scope::All, &of_tool),
+        );
+    }
+    all.push(("enablement_pkey", enablement::ROWS.to_owned()));
+    all.push(("enablement_by_tool", enablement::OF_TOOL.to_owned()));
+    all.push(("instance_by_version", enablement::CHANGED.to_owned()));
 }
 
 fn expiry(all: &mut Vec<Statement>, own: &Workspace) {

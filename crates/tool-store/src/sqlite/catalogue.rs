@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::sql::enablement::{json, reconcile};
 use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, StoreFuture};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, enablement, step};
+use super::{Fault, SqliteStore, step};
 
 const ALL: &str = "SELECT name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, synced_at \
      FROM catalogue ORDER BY name";
@@ -55,8 +56,8 @@ pub(super) async fn put(db: &mut SqliteConnection, entry: &CatalogueEntry) -> Re
     .bind(&entry.category)
     .bind(&entry.contract)
     .bind(i64::from(entry.effect))
-    .bind(enablement::json(&entry.secrets))
-    .bind(enablement::json(&entry.aliases))
+    .bind(json(&entry.secrets))
+    .bind(json(&entry.aliases))
     .bind(entry.is_meta)
     .bind(entry.is_global)
     .bind(entry.is_harness)
@@ -69,7 +70,7 @@ pub(super) async fn put(db: &mut SqliteConnection, entry: &CatalogueEntry) -> Re
 impl Catalogue for SqliteStore {
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges> {
         step(async move {
-            let report = self.change(|db| Box::pin(enablement::reconcile(db, entries)));
+            let report = self.change(|db| Box::pin(reconcile(db, entries)));
             Ok(report.await?.counts())
         })
     }

@@ -565,4 +565,12 @@ pub trait EnablementStore: Catalogue {
     /// Returns the instances whose rows, pins or existence have changed after a version. A read sees every change that ended before the read
     /// began, including changes of other processes.
     fn changed_since(&self, version: u64) -> StoreFuture<'_, ChangedInstances>;
+
+    /// Completes once the store has noticed that [`ChangedInstances::version`] is a later one than `version`, such as by a notification of the
+    /// database. It only shortens the time until a change is read: the caller polls as well, because a notification may be lost. The default
+    /// implementation never completes.
+    fn enablement_changed(&self, version: u64) -> StoreFuture<'_, ()> {
+        let _ = version;
+        Box::pin(std::future::pending())
+    }
 }

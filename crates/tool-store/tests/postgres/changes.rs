@@ -114,6 +114,64 @@ pub(crate) async fn change_of_an_operator_reaches_another_process_by_notificatio
     Ok(())
 }
 
+// S1-36: a change of enablement in one process is noticed by another one within a second.
+pub(crate) async fn enablement_reaches_another_process_by_notification_case() -> Ran {
+    let database = Database::create().await?;
+    let one = database.options().open().await.unwrap();
+    let other = database.options().open().await.unwrap();
+    listens(&one, &other).await;
+    let support = InstanceId::new("acme", "support");
+    let version = async |store: &PostgresStore| store.changed_since(0).await.unwrap().version;
+    let mut known = version(&other).await;
+    // The state after each change, as the other process reads it once it has noticed the change.
+    for round in 0..5 {
+        let tool = format!("tool_{round}");
+        let mut skill = SkillVersion::new("mail", format!("1.{round}"));
+        skill.required_tools = vec![tool.clone()];
+        let entry = CatalogueEntry::new(tool.as_str());
+        one.reconcile(vec![entry]).await.unwrap();
+        one.enable(&support, &tool, "olga", at(1)).await.unwrap();
+        known = noticed_enablement(&other, known).await;
+        let rows = other.rows(&support).await.unwrap();
+        assert!(rows.iter().any(|row| row.tool == tool), "{rows:?}");
+        let changed = other.changed_since(known - 1).await.unwrap();
+        assert_eq!(changed.instances, [support.clone()]);
+        one.disable(&support, &tool, "olga").await.unwrap();
+        known = noticed_enablement(&other, known).await;
+        assert_eq!(other.rows(&support).await.unwrap(), []);
+        one.enable_skill(&support, skill, "olga", at(1))
+            .await
+            .unwrap();
+        known = noticed_enablement(&other, known).await;
+        assert_eq!(other.rows(&support).await.unwrap().len(), 1);
+        one.disable_skill(&support, "mail", "olga").await.unwrap();
+        known = noticed_enablement(&other, known).await;
+        assert_eq!(other.rows(&support).await.unwrap(), []);
+        one.remove_instance(&support).await.unwrap();
+        known = noticed_enablement(&other, known).await;
+        assert!(other.changed_since(0).await.unwrap().is_all);
+    }
+    // A change that changes nothing is not noticed.
+    one.reconcile(vec![CatalogueEntry::new("tool_4")])
+        .await
+        .unwrap();
+    let waiting = timeout(Duration::from_millis(300), other.enablement_changed(known));
+    assert!(waiting.await.is_err());
+    Ok(())
+}
+
+/// Waits until a store notices a change of enablement, for at most a second. Returns the new version.
+async fn noticed_enablement(store: &PostgresStore, known: u64) -> u64 {
+    let changed = timeout(Duration::from_secs(1), store.enablement_changed(known));
+    changed
+        .await
+        .expect("the change is noticed within a second")
+        .unwrap();
+    let version = store.changed_since(known).await.unwrap().version;
+    assert!(version > known);
+    version
+}
+
 // A change between the read of a version and the wait for a later one is not missed.
 pub(crate) async fn waiting_for_a_change_misses_none_case() -> Ran {
     let database = Database::create().await?;

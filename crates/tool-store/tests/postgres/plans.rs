@@ -27,6 +27,10 @@ const ROWS: &str = "
         SELECT 1, 'w' || n % 10000, 'enable', 'tool' || n, 'manual', n % 2 = 0, 'o', n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.request (workspace, caller, key, fingerprint, response, lapses)
         SELECT 'w' || n % 100, 'p' || n % 500, 'k' || n, '', '', n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.instance (workspace, slug, version, at)
+        SELECT 'w' || n % 100, 'i' || n, n, n FROM generate_series(1, 2000) n;
+    INSERT INTO tool_store.enablement (workspace, instance, tool, source, is_manual, set_by, at)
+        SELECT 'w' || n % 100, 'i' || n, 'tool' || (n * 10 + t) % 5000, 'manual', true, 'o', n FROM generate_series(1, 2000) n, generate_series(1, 10) t;
     ANALYZE";
 
 /// Whether a plan reads a table without an index or sorts.

@@ -1,0 +1,3 @@
+//! What the stores on SQL databases share.
+
+pub(crate) mod enablement;
