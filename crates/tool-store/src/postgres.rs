@@ -15,12 +15,16 @@ mod listen;
 mod maintenance;
 mod request;
 mod run;
+mod sealed;
+mod secret;
 mod spill;
 #[cfg(feature = "suite")]
 mod statements;
 mod switch;
 mod text;
 mod thread;
+mod variable;
+mod variable_request;
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -20,13 +20,21 @@ mod tests {
     pub(crate) mod commit;
     pub(crate) mod crash;
     pub(crate) mod database;
+    #[path = "../shared/erasure.rs"]
+    pub(crate) mod erasure;
     pub(crate) mod plans;
     pub(crate) mod pooler;
     pub(crate) mod processes;
+    pub(crate) mod sealed;
+    #[path = "../shared/sentinels.rs"]
+    pub(crate) mod sentinels;
     pub(crate) mod start;
 }
 #[cfg(unix)]
-use tests::{changes, clocks, commit, crash, database, plans, pooler, processes, start};
+use tests::{
+    changes, clocks, commit, crash, database, erasure, plans, pooler, processes, sealed, sentinels,
+    start,
+};
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
@@ -64,6 +72,9 @@ fn main() -> std::process::ExitCode {
         crash::killed_processes_leave_the_store_consistent_case,
         plans::every_list_and_filter_uses_its_index_case,
         pooler::store_works_behind_a_pooler_in_transaction_mode_case,
+        sealed::erasure_and_retention_remove_stored_responses_case,
+        sealed::erasure_removes_variables_case,
+        sealed::no_file_of_the_server_contains_a_secret_case,
         start::database_of_a_later_version_is_not_changed_case,
         start::four_processes_start_on_an_empty_database_case,
         start::migrator_may_have_more_rights_than_the_store_case,
@@ -85,7 +96,8 @@ fn main() -> std::process::ExitCode {
             Catalogue,
             ChangeStore,
             EnablementStore,
-            Maintenance
+            Maintenance,
+            VaultStore
         ]
     );
     for case in cases {

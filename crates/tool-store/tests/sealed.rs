@@ -9,17 +9,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tempfile::TempDir;
-use tool_store::seal::{NewValue, NewVariableRequest, SealKey, SealKeys, Vault, VaultError};
-use tool_store::{
-    Erased, Erasure, Maintenance, MemoryStore, SqliteStore, ThreadId, VariableField, VariableScope,
-    VariableType, VaultStore, Workspace, digest, env,
-};
+use tool_store::seal::{NewValue, SealKey, SealKeys, Vault, VaultError};
+use tool_store::{MemoryStore, SqliteStore, VariableScope, VariableType, Workspace, digest, env};
+
+#[path = "shared/erasure.rs"]
+mod erasure;
+#[path = "shared/sentinels.rs"]
+mod sentinels;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use sentinels::{Search, fill};
 
 fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -57,94 +61,14 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         .collect()
 }
 
-/// A text as it is, in hex, and the parts of its base64 that are the same whatever is before and after it.
-fn spellings(text: &str) -> Vec<Vec<u8>> {
-    let mut all = vec![text.as_bytes().to_vec()];
-    let hex = digest::hex(text.as_bytes());
-    all.push(hex.to_uppercase().into_bytes());
-    all.push(hex.into_bytes());
-    for skipped in 0..3 {
-        let rest = &text.as_bytes()[skipped..];
-        let whole = &rest[..rest.len() / 3 * 3];
-        all.push(STANDARD_NO_PAD.encode(whole).into_bytes());
-    }
-    all
-}
-
 /// The files that contain a spelling of a text.
 fn found(folder: &Path, text: &str) -> Vec<PathBuf> {
-    let spellings = spellings(text);
-    let is_in = |bytes: &[u8]| {
-        spellings
-            .iter()
-            .any(|spelling| bytes.windows(spelling.len()).any(|part| part == spelling))
-    };
+    let search = Search::new([text]);
     let files = files(folder).into_iter();
     files
-        .filter(|(_, bytes)| is_in(bytes))
+        .filter(|(_, bytes)| search.finds(bytes))
         .map(|(path, _)| path)
         .collect()
-}
-
-/// Writes a value through every path that seals, and returns the values.
-async fn fill(vault: &Vault) -> Vec<String> {
-    let acme = Workspace::new("acme");
-    let thread = ThreadId::new("acme", "main").unwrap();
-    let mut values = Vec::new();
-    let mut sentinel = |path: &str| {
-        let value = format!("sentinel-of-{path}-4711");
-        values.push(value.clone());
-        SecretString::from(value)
-    };
-    let secret = |value: SecretString| async move {
-        vault
-            .set_secret(&Workspace::new("acme"), "a", &value, "olga")
-            .await
-            .unwrap();
-    };
-    secret(sentinel("first-secret")).await;
-    secret(sentinel("second-secret")).await;
-    vault
-        .set_secret(&acme, "gone", &sentinel("removed-secret"), "olga")
-        .await
-        .unwrap();
-    vault
-        .rename_secret(&acme, "gone", "renamed", "olga")
-        .await
-        .unwrap();
-    vault.remove_secret(&acme, "renamed").await.unwrap();
-    for scope in [
-        VariableScope::workspace("acme"),
-        VariableScope::user("acme", "u").unwrap(),
-        VariableScope::prompt("acme", "p").unwrap(),
-        VariableScope::agent("acme", "a").unwrap(),
-        VariableScope::thread(&thread),
-    ] {
-        let of = |kind: &str| format!("{kind}-{}", scope.level());
-        let rows = vec![
-            NewValue::declared("A", VariableType::Secret, sentinel(&of("declared"))),
-            NewValue::undeclared("B", sentinel(&of("undeclared"))),
-        ];
-        vault.set_variables(&scope, rows, "olga").await.unwrap();
-    }
-    let id = vault
-        .request_variables(NewVariableRequest {
-            thread: thread.clone(),
-            agent: "sales".to_owned(),
-            target: VariableScope::agent("acme", "sales").unwrap(),
-            required: vec![
-                VariableField::new("T", VariableType::Secret),
-                VariableField::new("U", VariableType::Secret),
-            ],
-        })
-        .await
-        .unwrap();
-    for name in ["T", "U"] {
-        let value = sentinel(&format!("request-{name}"));
-        let answer = vault.answer_variables(&thread, &id, [(name.to_owned(), value)], "ann");
-        answer.await.unwrap();
-    }
-    values
 }
 
 // S4-13: the bytes of the database, its write-ahead log and its index lack every secret, plain, in hex and in base64.
@@ -208,81 +132,18 @@ fn the_search_finds_each_spelling() {
     }
 }
 
-async fn erases(store: impl VaultStore + Maintenance + Clone) {
-    let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
-    let vault = Vault::open(store.clone(), keys).await.unwrap();
-    let [main, side] = ["main", "side"].map(|name| ThreadId::new("acme", name).unwrap());
-    let acme = Workspace::new("acme");
-    let scopes = [
-        VariableScope::thread(&main),
-        VariableScope::thread(&side),
-        VariableScope::thread(&ThreadId::new("umbrella", "main").unwrap()),
-        VariableScope::user("acme", "main").unwrap(),
-        VariableScope::user("umbrella", "main").unwrap(),
-        VariableScope::workspace("acme"),
-    ];
-    for scope in &scopes {
-        let rows = vec![
-            NewValue::undeclared("V", "value"),
-            NewValue::declared("W", VariableType::Text, "value"),
-        ];
-        vault.set_variables(scope, rows, "olga").await.unwrap();
-    }
-    for thread in [&main, &side] {
-        let request = NewVariableRequest {
-            thread: thread.clone(),
-            agent: "sales".to_owned(),
-            target: VariableScope::thread(&side),
-            required: vec![VariableField::new("T", VariableType::Secret)],
-        };
-        vault.request_variables(request).await.unwrap();
-    }
-    let left = async || -> Vec<usize> {
-        let mut left = Vec::new();
-        for scope in &scopes {
-            left.push(
-                store
-                    .variables(std::slice::from_ref(scope))
-                    .await
-                    .unwrap()
-                    .len(),
-            );
-        }
-        left.extend([
-            store.requests(&main).await.unwrap().len(),
-            store.requests(&side).await.unwrap().len(),
-        ]);
-        left
-    };
-    let erased = store.erase_contents(Erasure::Thread(&main)).await.unwrap();
-    assert_eq!(
-        erased,
-        Erased {
-            variables: 2,
-            ..Erased::default()
-        }
-    );
-    assert_eq!(left().await, [0, 2, 2, 2, 2, 2, 0, 1]);
-    let user = Erasure::Principal {
-        workspace: &acme,
-        principal: "main",
-    };
-    let erased = store.erase_contents(user).await.unwrap();
-    assert_eq!(
-        erased,
-        Erased {
-            variables: 2,
-            ..Erased::default()
-        }
-    );
-    assert_eq!(left().await, [0, 2, 2, 0, 2, 2, 0, 1]);
-}
-
 // B10: the erasure of a thread or a user covers its variables.
 #[tokio::test]
 async fn erasure_removes_variables() {
-    erases(MemoryStore::default()).await;
-    erases(SqliteStore::in_memory().await.unwrap()).await;
+    erasure::removes_variables(MemoryStore::default()).await;
+    erasure::removes_variables(SqliteStore::in_memory().await.unwrap()).await;
+}
+
+// B10: the erasure of a thread or a user covers the responses that repeat its contents, and expired ones are purged.
+#[tokio::test]
+async fn erasure_and_retention_remove_stored_responses() {
+    erasure::removes_responses(MemoryStore::default()).await;
+    erasure::removes_responses(SqliteStore::in_memory().await.unwrap()).await;
 }
 
 fn assert_damaged<T>(answer: &Result<T, VaultError>) {

@@ -44,6 +44,8 @@ rm -rf "$3"
 #[derive(Debug)]
 pub struct Server {
     port: u16,
+    programs: PathBuf,
+    data: PathBuf,
     databases: AtomicU32,
     /// Its drop ends the server.
     _input: ChildStdin,
@@ -58,6 +60,16 @@ impl Server {
     /// The URL of a database of this server. The user is a superuser without a password.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The folder of the server's files. Its end removes the folder.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// A program of the installation, such as `pg_dump`, if it is there.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        Some(self.programs.join(name)).filter(|program| program.is_file())
     }
 
     /// A name for a database that no other call has returned. The caller creates the database.
@@ -139,6 +151,8 @@ fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
     ready(&mut watch, port, folder)?;
     Ok(Server {
         port,
+        programs,
+        data: folder.join("data"),
         databases: AtomicU32::new(0),
         _input: input,
     })

@@ -359,3 +359,66 @@ CREATE TABLE tool_store.skill_pin (
     FOREIGN KEY (workspace, skill, version) REFERENCES tool_store.skill_version (workspace, skill, version)
 );
 CREATE INDEX skill_pin_by_version ON tool_store.skill_pin (workspace, skill, version);
+
+-- Sealed secrets, variables, requests for variables, and the keys that seal values. A sealed value is written by `Sealed`, and `seal_key` is the id
+-- of its key, so that the values of a key can be counted and found. The keys themselves are never stored.
+
+-- The keys that the processes of the host use. `check_value` is a known text that the key has sealed.
+CREATE TABLE tool_store.seal_key (
+    id          text   COLLATE "C" NOT NULL PRIMARY KEY,
+    check_value bytea  NOT NULL,
+    at          bigint NOT NULL,
+    retired     bigint
+);
+
+CREATE TABLE tool_store.secret (
+    workspace text   COLLATE "C" NOT NULL,
+    name      text   COLLATE "C" NOT NULL,
+    -- The id of the value.
+    id        text   COLLATE "C" NOT NULL,
+    sealed    bytea  NOT NULL,
+    seal_key  text   COLLATE "C" NOT NULL,
+    set_by    text   NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (workspace, name)
+);
+CREATE UNIQUE INDEX secret_by_id ON tool_store.secret (workspace, id);
+-- `SealStore::sealed` and `SealStore::key_uses`.
+CREATE INDEX secret_by_key ON tool_store.secret (seal_key, workspace, id);
+
+CREATE TABLE tool_store.variable (
+    workspace text   COLLATE "C" NOT NULL,
+    level     text   COLLATE "C" NOT NULL,
+    -- The id of the user, prompt, agent or thread; empty for the workspace itself.
+    owner     text   COLLATE "C" NOT NULL,
+    name      text   COLLATE "C" NOT NULL,
+    id        text   COLLATE "C" NOT NULL,
+    kind      text   NOT NULL,
+    -- The value of a secret is in `sealed`, and all other values are in `value`.
+    value     text,
+    sealed    bytea,
+    seal_key  text   COLLATE "C",
+    set_by    text   NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (workspace, level, owner, name),
+    CHECK ((value IS NULL) = (sealed IS NOT NULL) AND (sealed IS NULL) = (seal_key IS NULL))
+);
+CREATE UNIQUE INDEX variable_by_id ON tool_store.variable (workspace, id);
+CREATE INDEX variable_by_key ON tool_store.variable (seal_key, workspace, id) WHERE seal_key IS NOT NULL;
+
+CREATE TABLE tool_store.variable_request (
+    workspace    text   COLLATE "C" NOT NULL,
+    id           text   COLLATE "C" NOT NULL,
+    -- The thread that waits.
+    conversation text   COLLATE "C" NOT NULL,
+    agent        text   NOT NULL,
+    -- The owner of the values.
+    level        text   NOT NULL,
+    owner        text   NOT NULL,
+    required     text   NOT NULL, -- JSON
+    missing      text   NOT NULL, -- JSON
+    at           bigint NOT NULL,
+    PRIMARY KEY (workspace, id)
+);
+CREATE INDEX variable_request_by_thread ON tool_store.variable_request (workspace, conversation, id);
+CREATE INDEX variable_request_by_time   ON tool_store.variable_request (at, workspace, id);

@@ -6,7 +6,7 @@ use crate::store::{
 use sqlx::{Postgres, QueryBuilder, Row as _};
 
 use super::change::{Change, change, fetch};
-use super::{Fault, PostgresStore, audit, request, step, switch};
+use super::{Fault, PostgresStore, audit, request, step, switch, variable, variable_request};
 
 /// Clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Postgres> {
@@ -122,10 +122,15 @@ impl PostgresStore {
                 effects: rows(db, effects(of)).await?,
                 approvals: rows(db, approvals(of)).await?,
                 requests: rows(db, request::erasure(of)).await?,
+                variables: match of.variables() {
+                    Some(owner) => rows(db, variable::removal(&owner)).await?,
+                    None => 0,
+                },
                 ..Erased::default()
             };
             match of {
                 Erasure::Thread(thread) => {
+                    rows(db, variable_request::removal(thread)).await?;
                     let messages = db.query(
                         "DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2",
                     );

@@ -2,14 +2,15 @@
 
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, CallKey, EffectFilter, EffectState,
-    EnablementFilter, Erasure, InstanceId, RunCursor, RunFilter, RunId, Scope, SealedColumn,
-    SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp,
-    Workspace,
+    EnablementFilter, Erasure, InstanceId, KeyId, RunCursor, RunFilter, RunId, Scope, SealedColumn,
+    SealedPlace, SecretFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp,
+    VariableFilter, VariableLevel, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
 use super::{
-    approval, audit, enablement, ledger, maintenance, request, run, spill, switch,
+    approval, audit, enablement, ledger, maintenance, request, run, sealed, secret, spill, switch,
+    variable, variable_request,
 };
 
 /// The name of the index that a statement must use, and its text.
@@ -33,6 +34,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
+    vault(&mut all, &own);
     expiry(&mut all, &own);
     for (index, sql) in [
         ("effect_pkey", ledger::LOCK_OWN),
@@ -280,6 +282,42 @@ fn enablements(all: &mut Vec<Statement>, own: &Workspace) {
     all.push(("instance_by_version", enablement::CHANGED.to_owned()));
 }
 
+fn vault(all: &mut Vec<Statement>, own: &Workspace) {
+    for is_later in [true, false] {
+        let secrets = SecretFilter {
+            limit: Some(10),
+            after: is_later.then(|| (own.clone(), "x".to_owned())),
+        };
+        let variables = VariableFilter {
+            limit: Some(10),
+            after: is_later.then(|| (VariableLevel::Agent, "x".to_owned(), "x".to_owned())),
+            ..VariableFilter::default()
+        };
+        for scope in [Scope::All, Scope::Workspace(own)] {
+            add(all, "secret_pkey", &secret::listing(scope, &secrets));
+        }
+        add(all, "variable_pkey", &variable::listing(own, &variables));
+        if let Ok(key) = KeyId::new("x") {
+            for (column, index) in [
+                (SealedColumn::Secret, "secret_by_key"),
+                (SealedColumn::Variable, "variable_by_key"),
+            ] {
+                let place = is_later.then(|| SealedPlace {
+                    column,
+                    workspace: own.clone(),
+                    id: "x".to_owned(),
+                    owner: String::new(),
+                });
+                add(
+                    all,
+                    index,
+                    &sealed::listing(column, &key, place.as_ref(), 10),
+                );
+            }
+        }
+    }
+}
+
 fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
     let (now, most) = (Timestamp::default(), 10);
     for scope in [Scope::All, Scope::Workspace(own)] {
@@ -299,6 +337,11 @@ fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
     add(all, "audit_by_time", &maintenance::old_audit(now, most));
     add(all, "effect_by_end", &maintenance::old_effects(now, most));
     add(all, "run_by_end", &maintenance::old_runs(now, most));
+    add(
+        all,
+        "variable_request_by_time",
+        &variable_request::expiry(Scope::All, now, most),
+    );
     add(all, "spill_by_expiry", &maintenance::old_spills(0, most));
     add(
         all,
@@ -320,6 +363,11 @@ fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
         add(all, "effect_by_thread", &maintenance::effects(erased));
         add(all, "approval_by_thread", &maintenance::approvals(erased));
         add(all, "request_pkey", &request::erasure(erased));
+        add(
+            all,
+            "variable_request_by_thread",
+            &variable_request::removal(&thread),
+        );
     }
     let erased = Erasure::Principal {
         workspace: own,

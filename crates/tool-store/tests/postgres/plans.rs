@@ -31,6 +31,13 @@ const ROWS: &str = "
         SELECT 'w' || n % 100, 'i' || n, n, n FROM generate_series(1, 2000) n;
     INSERT INTO tool_store.enablement (workspace, instance, tool, source, is_manual, set_by, at)
         SELECT 'w' || n % 100, 'i' || n, 'tool' || (n * 10 + t) % 5000, 'manual', true, 'o', n FROM generate_series(1, 2000) n, generate_series(1, 10) t;
+    INSERT INTO tool_store.secret (workspace, name, id, sealed, seal_key, set_by, at)
+        SELECT 'w' || n % 100, 'n' || n, 'i' || n, '', 'k' || n % 10, 'o', n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.variable (workspace, level, owner, name, id, kind, value, sealed, seal_key, set_by, at)
+        SELECT 'w' || n % 100, 'agent', 'a' || n % 500, 'n' || n, 'i' || n, 'text', CASE WHEN n % 2 = 0 THEN '' END,
+               CASE WHEN n % 2 = 1 THEN ''::bytea END, CASE WHEN n % 2 = 1 THEN 'k' || n % 10 END, 'o', n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.variable_request (workspace, id, conversation, agent, level, owner, required, missing, at)
+        SELECT 'w' || n % 100, 'r' || n, 't' || n % 500, 'a', 'agent', 'a', '[]', '[]', n FROM generate_series(1, 20000) n;
     ANALYZE";
 
 /// Whether a plan reads a table without an index or sorts.

@@ -1,0 +1,134 @@
+//! Sealed values in PostgreSQL: neither a dump of the database nor a file of the server contains a secret.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use futures::TryStreamExt as _;
+use sqlx::postgres::PgPoolCopyExt as _;
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+use test_support::Ran;
+use test_support::postgres::server;
+use tool_store::seal::{NewValue, SealKey, SealKeys, Vault};
+use tool_store::{PostgresClock, PostgresStore, VariableScope, VariableType};
+
+use crate::database::Database;
+use crate::erasure;
+use crate::sentinels::{Search, fill};
+
+/// The bytes of two keys, as texts for which the files can be searched.
+const KEYS: [&[u8; 32]; 2] = [
+    b"first-key-that-no-file-contains!",
+    b"other-key-that-no-file-contains!",
+];
+
+async fn vault(store: &PostgresStore, keys: SealKeys) -> Vault {
+    Vault::open(store.clone(), keys).await.unwrap()
+}
+
+/// The database as text: by `pg_dump`, or each table by `COPY` if the server comes without it.
+async fn dump(database: &Database) -> Vec<u8> {
+    if let Some(program) = server().unwrap().program("pg_dump") {
+        let output = Command::new(program).arg(&database.url).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        return output.stdout;
+    }
+    let pool = sqlx::PgPool::connect(&database.url).await.unwrap();
+    let tables: Vec<String> =
+        sqlx::query_scalar("SELECT tablename::text FROM pg_tables WHERE schemaname = 'tool_store'")
+            .fetch_all(&pool)
+            .await
+            .unwrap();
+    let mut dump = Vec::new();
+    for table in tables {
+        let copy = format!("COPY tool_store.{table} TO STDOUT");
+        let copy = pool.copy_out_raw(&copy).await.unwrap();
+        for part in copy.try_collect::<Vec<_>>().await.unwrap() {
+            dump.extend_from_slice(&part);
+        }
+    }
+    dump
+}
+
+/// The files below a folder.
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, into);
+        } else {
+            into.push(path);
+        }
+    }
+}
+
+/// The files of the server that contain what is searched for. A file that is removed meanwhile contains nothing.
+fn found(search: &Search) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    files(server().unwrap().data(), &mut all);
+    all.retain(|file| search.finds(&fs::read(file).unwrap_or_default()));
+    all
+}
+
+// S4-13: a dump of the database, its files and the write-ahead log lack every secret and every key, plain, in hex and in base64.
+pub(crate) async fn no_file_of_the_server_contains_a_secret_case() -> Ran {
+    let database = Database::create().await?;
+    let store = database.options().open().await.unwrap();
+    let keys = |first: usize, id: &str| SealKeys::new(id, SealKey::new(KEYS[first])).unwrap();
+    let first = vault(&store, keys(0, "k1")).await;
+    let mut values = fill(&first).await;
+    let clear = "text-in-clear-4711";
+    let row = NewValue::declared("REGION", VariableType::Text, clear);
+    let shared = VariableScope::workspace("acme");
+    first
+        .set_variables(&shared, vec![row], "olga")
+        .await
+        .unwrap();
+    // Rotation opens and seals every value.
+    let both = keys(1, "k2").and("k1", SealKey::new(KEYS[0])).unwrap();
+    let second = vault(&store, both).await;
+    assert_eq!(second.rotate(4).await.unwrap().resealed, 13);
+    for key in KEYS {
+        values.push(String::from_utf8(key.to_vec()).unwrap());
+    }
+    let mut connection = database.connect().await;
+    connection
+        .execute(AssertSqlSafe("CHECKPOINT".to_owned()))
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+
+    let (secret, clear) = (
+        Search::new(values.iter().map(String::as_str)),
+        Search::new([clear]),
+    );
+    let dump = dump(&database).await;
+    assert!(clear.finds(&dump), "the search finds what is there");
+    assert!(!secret.finds(&dump), "{}", String::from_utf8_lossy(&dump));
+    let in_clear = found(&clear);
+    let is_in = |folder: &str| {
+        let folder = server().unwrap().data().join(folder);
+        in_clear.iter().any(|file| file.starts_with(&folder))
+    };
+    assert!(is_in("base") && is_in("pg_wal"), "{in_clear:?}");
+    assert_eq!(found(&secret), Vec::<PathBuf>::new());
+    Ok(())
+}
+
+/// A store in an empty database, which compares times as its callers write them.
+async fn store() -> Result<PostgresStore, test_support::Missing> {
+    let options = Database::create().await?.options();
+    Ok(options.clock(PostgresClock::Caller).open().await.unwrap())
+}
+
+// B10: the erasure of a thread or a user covers its variables.
+pub(crate) async fn erasure_removes_variables_case() -> Ran {
+    erasure::removes_variables(store().await?).await;
+    Ok(())
+}
+
+// B10: the erasure of a thread or a user covers the responses that repeat its contents, and expired ones are purged.
+pub(crate) async fn erasure_and_retention_remove_stored_responses_case() -> Ran {
+    erasure::removes_responses(store().await?).await;
+    Ok(())
+}
