@@ -14,7 +14,7 @@ use tool_http::{AuthError, HostGuard, bearer};
 use crate::auth::{Authenticator, Caller};
 use crate::problem::{Kind, Problem};
 
-/// The stores that the admin API needs, in one object. `SqliteStore` and `MemoryStore` implement it.
+/// The stores that the admin API needs, in one object. `MemoryStore`, `SqliteStore` and `PostgresStore` implement it.
 pub trait AdminStore: Store + Catalogue + ChangeStore {}
 
 impl<T: Store + Catalogue + ChangeStore> AdminStore for T {}

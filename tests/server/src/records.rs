@@ -27,7 +27,7 @@ pub struct Sample {
 }
 
 /// Stores the records of a workspace.
-pub async fn seed(store: &(impl Store + Clone), workspace: &str) -> Sample {
+pub async fn seed(store: &(impl Store + ?Sized), workspace: &str) -> Sample {
     let name = |what: &str| format!("{what}-of-{workspace}");
     let (conversation, tool, principal) = (name("main"), name("send"), name("ann"));
     let thread = ThreadId::new(workspace, conversation.as_str()).unwrap();

@@ -1,15 +1,20 @@
 //! A server on a loopback port, and its client.
 
 use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method};
 use serde_json::Value;
 use tempfile::TempDir;
+use test_support::{Missing, Ran};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tool_server::{AdminServer, AdminServerBuilder, Caller, Role, StaticTokens, token_hash};
-use tool_store::SqliteStore;
+use tool_server::{
+    AdminServer, AdminServerBuilder, AdminStore, Caller, Role, StaticTokens, token_hash,
+};
+use tool_store::{PostgresStore, SqliteStore};
 
 /// The roles, as the words of tokens.
 const ROLES: [Role; 5] = Role::ALL;
@@ -28,12 +33,82 @@ pub fn tokens(workspaces: &[&str]) -> StaticTokens {
     tokens.add(token_hash("host"), host).unwrap()
 }
 
-/// A server on a SQLite file.
+/// The store of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreKind {
+    /// A SQLite file.
+    Sqlite,
+    /// A database on a PostgreSQL server, which this program starts.
+    Postgres,
+}
+
+impl StoreKind {
+    /// Every store.
+    pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
+
+    /// The store as a part of the name of a test.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+
+    /// Fails if this machine lacks what the store needs.
+    pub fn check(self) -> Ran {
+        match self {
+            Self::Sqlite => Ok(()),
+            #[cfg(unix)]
+            Self::Postgres => test_support::postgres::server().map(|_| ()),
+            #[cfg(not(unix))]
+            Self::Postgres => Err(Missing::new("a PostgreSQL server is started only on Unix")),
+        }
+    }
+
+    async fn open(self, folder: &Path) -> Opened {
+        match self {
+            Self::Sqlite => {
+                let store = SqliteStore::open(folder.join("state.db")).await.unwrap();
+                Opened::Sqlite(store)
+            }
+            Self::Postgres => Opened::Postgres(postgres().await.unwrap()),
+        }
+    }
+}
+
+#[cfg(unix)]
+async fn postgres() -> Result<PostgresStore, Missing> {
+    let url = test_support::postgres::database().await?;
+    Ok(PostgresStore::open(&url).await.unwrap())
+}
+
+#[cfg(not(unix))]
+async fn postgres() -> Result<PostgresStore, Missing> {
+    StoreKind::Postgres.check()?;
+    unreachable!("there is no server")
+}
+
+enum Opened {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+impl Opened {
+    fn shared(&self) -> Arc<dyn AdminStore> {
+        match self {
+            Self::Sqlite(store) => Arc::new(store.clone()),
+            Self::Postgres(store) => Arc::new(store.clone()),
+        }
+    }
+}
+
+/// A server on a store.
 pub struct Site {
     /// The address of the server.
     pub address: SocketAddr,
     /// The store of the server.
-    pub store: SqliteStore,
+    pub store: Arc<dyn AdminStore>,
+    opened: Opened,
     client: Client,
     _folder: TempDir,
     server: JoinHandle<()>,
@@ -71,19 +146,24 @@ impl Answer {
 
 impl Site {
     /// Starts a server with the tokens of `acme` and `globex`.
-    pub async fn start() -> Self {
-        Self::with(|server| server.authenticator(tokens(&["acme", "globex"]))).await
+    pub async fn start(kind: StoreKind) -> Self {
+        Self::with(kind, |server| {
+            server.authenticator(tokens(&["acme", "globex"]))
+        })
+        .await
     }
 
     /// Starts a server with these settings.
-    pub async fn with(settings: impl FnOnce(AdminServerBuilder) -> AdminServerBuilder) -> Self {
+    pub async fn with(
+        kind: StoreKind,
+        settings: impl FnOnce(AdminServerBuilder) -> AdminServerBuilder,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path().join("state.db"))
-            .await
-            .unwrap();
+        let opened = kind.open(folder.path()).await;
+        let store = opened.shared();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let server = settings(AdminServer::builder(store.clone()))
+        let server = settings(AdminServer::shared(store.clone()))
             .build()
             .unwrap();
         let server = tokio::spawn(async move {
@@ -92,9 +172,18 @@ impl Site {
         Self {
             address,
             store,
+            opened,
             client: Client::builder().no_proxy().build().unwrap(),
             _folder: folder,
             server,
+        }
+    }
+
+    /// Closes the store, so that the server cannot use it any more.
+    pub async fn close_store(&self) {
+        match &self.opened {
+            Opened::Sqlite(store) => store.clone().close().await,
+            Opened::Postgres(store) => store.clone().close().await,
         }
     }
 

@@ -17,6 +17,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
+
 use crate::Missing;
 
 pub use proxy::{Cut, Proxy};
@@ -72,10 +75,22 @@ impl Server {
         Some(self.programs.join(name)).filter(|program| program.is_file())
     }
 
-    /// A name for a database that no other call has returned. The caller creates the database.
-    pub fn unused_name(&self) -> String {
-        format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed))
+    /// Creates an empty database, and returns its URL.
+    pub async fn create_database(&self) -> Result<String, sqlx::Error> {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("test_{number}");
+        let admin: PgConnectOptions = self.url("postgres").parse()?;
+        let mut admin = admin.disable_statement_logging().connect().await?;
+        let create = format!("CREATE DATABASE {name} TEMPLATE template0");
+        admin.execute(AssertSqlSafe(create)).await?;
+        Ok(self.url(&name))
     }
+}
+
+/// Creates an empty database on the server of this program, and returns its URL.
+pub async fn database() -> Result<String, Missing> {
+    let created = server()?.create_database().await;
+    created.map_err(|error| Missing::new(format_args!("PostgreSQL creates no database: {error}")))
 }
 
 /// Returns the server of this program. The first call starts it.

@@ -19,6 +19,12 @@ impl Missing {
     }
 }
 
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// The result of a case that did not fail; a case fails by panicking.
 pub type Ran = Result<(), Missing>;
 

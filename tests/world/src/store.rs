@@ -17,6 +17,8 @@ use tool_core::store::{
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
+#[cfg(unix)]
+use tool_store::{PostgresClock, PostgresOptions, PostgresStore};
 
 use crate::executor::yield_now;
 use crate::facts::{StoredKill, World, Written, greeted};
@@ -62,6 +64,8 @@ pub enum StoreKind {
     Memory,
     /// The SQLite store of `tool-store`.
     Sqlite,
+    /// The PostgreSQL store of `tool-store`, on a server that this program starts.
+    Postgres,
 }
 
 impl StoreKind {
@@ -89,6 +93,10 @@ impl Shared {
         match kind {
             StoreKind::Memory => Self::opened(None, apart, || Ok(MemoryStore::default())),
             StoreKind::Sqlite => Self::database(apart, SqliteStore::in_memory),
+            #[cfg(unix)]
+            StoreKind::Postgres => Self::database(apart, postgres),
+            #[cfg(not(unix))]
+            StoreKind::Postgres => Err("a PostgreSQL server is started only on Unix".to_owned()),
         }
     }
 
@@ -148,6 +156,16 @@ impl Shared {
             }
         }
     }
+}
+
+/// Opens a store in an empty database. The simulated clocks decide about leases.
+#[cfg(unix)]
+async fn postgres() -> Result<PostgresStore, String> {
+    let url = test_support::postgres::database().await;
+    let url = url.map_err(|missing| missing.to_string())?;
+    let options = PostgresOptions::new(&url).map_err(|error| error.to_string())?;
+    let options = options.clock(PostgresClock::Caller).connections(2);
+    options.open().await.map_err(|error| error.to_string())
 }
 
 /// The store of one process, with the faults and delays of the plan.

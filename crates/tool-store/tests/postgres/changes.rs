@@ -135,7 +135,7 @@ pub(crate) async fn enablement_reaches_another_process_by_notification_case() ->
         let rows = other.rows(&support).await.unwrap();
         assert!(rows.iter().any(|row| row.tool == tool), "{rows:?}");
         let changed = other.changed_since(known - 1).await.unwrap();
-        assert_eq!(changed.instances, [support.clone()]);
+        assert_eq!(changed.instances, std::slice::from_ref(&support));
         one.disable(&support, &tool, "olga").await.unwrap();
         known = noticed_enablement(&other, known).await;
         assert_eq!(other.rows(&support).await.unwrap(), []);

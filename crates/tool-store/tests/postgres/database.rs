@@ -1,9 +1,8 @@
 //! Databases of the test server.
 
+use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use test_support::Missing;
-use test_support::postgres::server;
 use tool_store::PostgresOptions;
 
 /// An empty database of its own.
@@ -14,13 +13,7 @@ pub(crate) struct Database {
 impl Database {
     /// Creates a database.
     pub(crate) async fn create() -> Result<Self, Missing> {
-        let server = server()?;
-        let name = server.unused_name();
-        let admin: PgConnectOptions = server.url("postgres").parse().unwrap();
-        let mut admin = admin.disable_statement_logging().connect().await.unwrap();
-        let create = format!("CREATE DATABASE {name} TEMPLATE template0");
-        admin.execute(AssertSqlSafe(create)).await.unwrap();
-        let url = server.url(&name);
+        let url = test_support::postgres::database().await?;
         Ok(Self { url })
     }
 

@@ -2,17 +2,16 @@
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use server_tests::{Site, document, operations, seed};
+use server_tests::{Site, StoreKind, document, operations, seed};
 use tool_http::{AuthError, Principal, TokenVerifier};
 use tool_server::{Role, VerifiedTokens};
 
 use crate::samples::path;
 
 // Every route, and every path that does not exist, requires an access token.
-#[tokio::test]
-async fn every_route_requires_a_token() {
-    let site = Site::start().await;
-    let acme = seed(&site.store, "acme").await;
+pub(crate) async fn every_route_requires_a_token(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&*site.store, "acme").await;
     let mut paths = vec![
         ("get".to_owned(), "/openapi.json".to_owned()),
         ("get".to_owned(), "/nowhere".to_owned()),
@@ -35,10 +34,9 @@ async fn every_route_requires_a_token() {
 }
 
 // Each route refuses callers whose role does not include the one that its operation names.
-#[tokio::test]
-async fn every_route_requires_its_role() {
-    let site = Site::start().await;
-    let acme = seed(&site.store, "acme").await;
+pub(crate) async fn every_route_requires_its_role(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&*site.store, "acme").await;
     for (method, template, operation) in operations(&document()) {
         let needed = Role::from_word(operation["x-required-role"].as_str().unwrap()).unwrap();
         let host = operation["x-host"] == true;
@@ -66,9 +64,8 @@ async fn every_route_requires_its_role() {
 }
 
 // Requests for foreign hosts and from untrusted web pages are refused before the token is read.
-#[tokio::test]
-async fn foreign_hosts_and_origins_are_refused() {
-    let site = Site::start().await;
+pub(crate) async fn foreign_hosts_and_origins_are_refused(kind: StoreKind) {
+    let site = Site::start(kind).await;
     for header in [("host", "evil.example"), ("origin", "https://evil.example")] {
         let answer = site
             .send("get", "/v1/tools", Some("host"), &[header], None)
@@ -85,9 +82,8 @@ async fn foreign_hosts_and_origins_are_refused() {
     );
 }
 
-// Without configured callers, the server requires a random token of an operator of the host.
-#[tokio::test]
-async fn server_without_callers_requires_a_random_token() {
+// Without configured callers, the server requires a random token of an operator of the host. It reads no store before that.
+pub(crate) async fn server_without_callers_requires_a_random_token(_: StoreKind) {
     let store = tool_core::store::MemoryStore::default();
     let servers = [(); 2].map(|()| {
         tool_server::AdminServer::builder(store.clone())
@@ -133,15 +129,14 @@ impl TokenVerifier for Scopes {
 }
 
 // Tokens of an issuer have one role in their scopes, and are for this server.
-#[tokio::test]
-async fn verified_tokens_have_a_role_and_an_audience() {
-    let site = Site::with(|server| {
+pub(crate) async fn verified_tokens_have_a_role_and_an_audience(kind: StoreKind) {
+    let site = Site::with(kind, |server| {
         server
             .authenticator(server_tests::tokens(&["acme"]))
             .authenticator(VerifiedTokens::new("https://admin.example.com/", Scopes))
     })
     .await;
-    let acme = seed(&site.store, "acme").await;
+    let acme = seed(&*site.store, "acme").await;
     let read = format!("/v1/approvals/{}", acme.approval);
     for (token, path, status) in [
         ("tools:viewer", read.as_str(), 200),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use server_tests::{Site, document, operations, seed, tokens};
+use server_tests::{Site, StoreKind, document, operations, seed, tokens};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -23,9 +23,8 @@ async fn raw(site: &Site, head: &str, body: &str) -> String {
 }
 
 // Bodies that are too long, late, of another type or not JSON have a problem of their own.
-#[tokio::test]
-async fn unusable_bodies_are_refused() {
-    let site = Site::with(|server| {
+pub(crate) async fn unusable_bodies_are_refused(kind: StoreKind) {
+    let site = Site::with(kind, |server| {
         server
             .authenticator(tokens(&["acme"]))
             .max_body(1_000)
@@ -72,9 +71,8 @@ async fn unusable_bodies_are_refused() {
 }
 
 // Unknown paths and methods have problems too, and a method names the allowed ones.
-#[tokio::test]
-async fn unknown_paths_and_methods_have_problems() {
-    let site = Site::start().await;
+pub(crate) async fn unknown_paths_and_methods_have_problems(kind: StoreKind) {
+    let site = Site::start(kind).await;
     let path = site
         .send("get", "/v1/nowhere", Some(OPERATOR), &[], None)
         .await;
@@ -94,11 +92,10 @@ async fn unknown_paths_and_methods_have_problems() {
 }
 
 // If the store cannot be used, every route answers with a problem, and no text of the store.
-#[tokio::test]
-async fn store_failure_is_a_problem_without_details() {
-    let site = Site::start().await;
-    let acme = seed(&site.store, "acme").await;
-    site.store.clone().close().await;
+pub(crate) async fn store_failure_is_a_problem_without_details(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&*site.store, "acme").await;
+    site.close_store().await;
     for (method, path) in [
         ("get", "/v1/approvals".to_owned()),
         ("get", "/v1/audit/export".to_owned()),
@@ -117,8 +114,7 @@ async fn store_failure_is_a_problem_without_details() {
 }
 
 // The document names for each operation its role, its callers, and every response that the tests of this file get.
-#[tokio::test]
-async fn document_describes_every_operation() {
+pub(crate) async fn document_describes_every_operation(kind: StoreKind) {
     let document = document();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let mut names = Vec::new();
@@ -137,7 +133,7 @@ async fn document_describes_every_operation() {
             "{method} {path} has no summary"
         );
     }
-    let site = Site::start().await;
+    let site = Site::start(kind).await;
     let served = site.get("/openapi.json", "viewer-of-acme").await;
     assert_eq!(served, document);
 }

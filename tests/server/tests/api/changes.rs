@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use server_tests::{Sample, Site, seed};
+use server_tests::{Sample, Site, StoreKind, seed};
 use tool_core::prelude::*;
 use tool_core::store::{
     ApprovalKind, ApprovalRequest, ApprovalStore, CallId, CallKey, EffectLedger, Resolution,
@@ -34,16 +34,15 @@ async fn changes(site: &Site) -> Vec<(String, String, String)> {
     .collect()
 }
 
-async fn start() -> (Site, Sample) {
-    let site = Site::start().await;
-    let acme = seed(&site.store, "acme").await;
+async fn start(kind: StoreKind) -> (Site, Sample) {
+    let site = Site::start(kind).await;
+    let acme = seed(&*site.store, "acme").await;
     (site, acme)
 }
 
 // An approver answers a request; the answer names the caller, and cannot be given twice.
-#[tokio::test]
-async fn approval_is_answered_once() {
-    let (site, acme) = start().await;
+pub(crate) async fn approval_is_answered_once(kind: StoreKind) {
+    let (site, acme) = start(kind).await;
     let path = format!("/v1/approvals/{}/answer", acme.approval);
     let approve = json!({ "verdict": "approve", "reason": "fine" });
     let answer = site.ask("post", &path, "approver-of-acme", &approve).await;
@@ -67,8 +66,8 @@ async fn approval_is_answered_once() {
     let ann =
         tool_server::Caller::new(acme.principal.as_str(), "acme", tool_server::Role::Approver);
     let tokens = tokens.add(tool_server::token_hash("ann"), ann).unwrap();
-    let site = Site::with(|server| server.authenticator(tokens)).await;
-    let acme = seed(&site.store, "acme").await;
+    let site = Site::with(kind, |server| server.authenticator(tokens)).await;
+    let acme = seed(&*site.store, "acme").await;
     let path = format!("/v1/approvals/{}/answer", acme.approval);
     let own = site.ask("post", &path, "ann", &approve).await;
     assert_eq!(own.status, 409, "{}", own.text);
@@ -85,11 +84,13 @@ fn send_mail(
 }
 
 // Edited arguments are validated against the tool; a server without tools cannot edit.
-#[tokio::test]
-async fn edited_arguments_must_fit_the_tool() {
+pub(crate) async fn edited_arguments_must_fit_the_tool(kind: StoreKind) {
     let registry = Registry::builder().tool::<send_mail>().build().unwrap();
     let tokens = server_tests::tokens(&["acme"]);
-    let site = Site::with(|server| server.registry(&registry).authenticator(tokens)).await;
+    let site = Site::with(kind, |server| {
+        server.registry(&registry).authenticator(tokens)
+    })
+    .await;
     let now = Timestamp::now();
     let thread = ThreadId::new("acme", "main").unwrap();
     let own = registry.get("send_mail").unwrap().contract();
@@ -113,7 +114,7 @@ async fn edited_arguments_must_fit_the_tool() {
         expires: now.plus(Duration::from_mins(5)),
         parent: None,
     };
-    ApprovalStore::open(&site.store, request).await.unwrap();
+    ApprovalStore::open(&*site.store, request).await.unwrap();
     let path = |id: &str| format!("/v1/approvals/{id}/answer");
     let edit = |arguments: Value| json!({ "verdict": "edit", "arguments": arguments });
     let id = "edit";
@@ -141,7 +142,7 @@ async fn edited_arguments_must_fit_the_tool() {
         .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.json()["answer"]["arguments"], json!({ "to": "eve" }));
-    let (site, acme) = start().await;
+    let (site, acme) = start(kind).await;
     let answer = site
         .ask(
             "post",
@@ -154,9 +155,8 @@ async fn edited_arguments_must_fit_the_tool() {
 }
 
 // An assignment that is based on an old version of the approval is refused.
-#[tokio::test]
-async fn assignment_with_an_old_tag_is_refused() {
-    let (site, acme) = start().await;
+pub(crate) async fn assignment_with_an_old_tag_is_refused(kind: StoreKind) {
+    let (site, acme) = start(kind).await;
     let approval = format!("/v1/approvals/{}", acme.approval);
     let path = format!("{approval}/assignee");
     let read = site.send("get", &approval, Some(VIEWER), &[], None).await;
@@ -199,9 +199,8 @@ async fn assignment_with_an_old_tag_is_refused() {
 }
 
 // Every change has one audit row, which names the operator; refused changes have none.
-#[tokio::test]
-async fn each_change_has_an_audit_row_of_its_operator() {
-    let (site, acme) = start().await;
+pub(crate) async fn each_change_has_an_audit_row_of_its_operator(kind: StoreKind) {
+    let (site, acme) = start(kind).await;
     let run = format!("/v1/runs/{}/1/cancel", acme.conversation);
     let settle = format!("/v1/effects/{}/resolve", acme.effect);
     let revoke = format!("/v1/approvals/{}/revoke", acme.approval);
@@ -243,9 +242,8 @@ async fn each_change_has_an_audit_row_of_its_operator() {
 }
 
 // An effect is settled in the form that a replay of the gate reads.
-#[tokio::test]
-async fn settled_effect_is_stored_like_one_of_the_gate() {
-    let (site, acme) = start().await;
+pub(crate) async fn settled_effect_is_stored_like_one_of_the_gate(kind: StoreKind) {
+    let (site, acme) = start(kind).await;
     let path = format!("/v1/effects/{}/resolve", acme.effect);
     for (body, pointer) in [
         (json!({ "finding": "succeeded" }), "/output"),
@@ -263,7 +261,10 @@ async fn settled_effect_is_stored_like_one_of_the_gate() {
     let answer = site.ask("post", &path, OPERATOR, &body).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     let key = CallKey::new("acme", acme.effect.as_str());
-    let row = EffectLedger::get(&site.store, &key).await.unwrap().unwrap();
+    let row = EffectLedger::get(&*site.store, &key)
+        .await
+        .unwrap()
+        .unwrap();
     let output = r#"{"sent":1}"#.to_owned();
     let resolution = Resolution::Succeeded(output);
     let expected = tool_core::Gate::stored_resolution(resolution).unwrap();
@@ -272,9 +273,8 @@ async fn settled_effect_is_stored_like_one_of_the_gate() {
 }
 
 // A request with an idempotency key is made once, and its repetition gets the first response.
-#[tokio::test]
-async fn repeated_request_is_made_once() {
-    let (site, acme) = start().await;
+pub(crate) async fn repeated_request_is_made_once(kind: StoreKind) {
+    let (site, acme) = start(kind).await;
     let path = format!("/v1/approvals/{}/revoke", acme.approval);
     let key = [("idempotency-key", "k-1")];
     let first = site.send("post", &path, Some(OPERATOR), &key, None).await;
@@ -310,10 +310,9 @@ async fn repeated_request_is_made_once() {
 }
 
 // A switch that the API sets refuses calls in the processes of the host.
-#[tokio::test]
-async fn switch_is_applied_by_the_host() {
-    let (site, _) = start().await;
-    let switches = Switches::open(site.store.clone()).await.unwrap();
+pub(crate) async fn switch_is_applied_by_the_host(kind: StoreKind) {
+    let (site, _) = start(kind).await;
+    let switches = Switches::open_shared(site.store.clone()).await.unwrap();
     let on = json!({ "on": true, "reason": "spam" });
     let path = "/v1/switches/kill/send_mail";
     let answer = site.ask("put", path, OPERATOR, &on).await;

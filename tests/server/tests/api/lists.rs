@@ -1,10 +1,8 @@
 //! Lists, pages and filters.
 
 use serde_json::Value;
-use server_tests::{Site, seed};
-use tool_core::store::{
-    AuditRow, AuditSink, CallId, Catalogue, CatalogueEntry, ThreadId, Timestamp,
-};
+use server_tests::{Site, StoreKind, seed};
+use tool_core::store::{AuditRow, CallId, Catalogue, CatalogueEntry, ThreadId, Timestamp};
 
 const VIEWER: &str = "viewer-of-acme";
 
@@ -57,9 +55,8 @@ async fn write_rows(site: &Site, rows: i64) -> Vec<String> {
 }
 
 // Pages of the audit make up the whole list, newest first.
-#[tokio::test]
-async fn pages_of_the_audit_skip_and_repeat_nothing() {
-    let site = Site::start().await;
+pub(crate) async fn pages_of_the_audit_skip_and_repeat_nothing(kind: StoreKind) {
+    let site = Site::start(kind).await;
     let mut written = write_rows(&site, 30).await;
     let mut read = pages(&site, "/v1/audit?limit=7", "call").await;
     let rows = site.get("/v1/audit", VIEWER).await;
@@ -71,9 +68,8 @@ async fn pages_of_the_audit_skip_and_repeat_nothing() {
 }
 
 // The audit is filtered by tool, user, conversation, call, time, and failed outcome.
-#[tokio::test]
-async fn audit_is_filtered_by_each_parameter() {
-    let site = Site::start().await;
+pub(crate) async fn audit_is_filtered_by_each_parameter(kind: StoreKind) {
+    let site = Site::start(kind).await;
     write_rows(&site, 12).await;
     for (query, expected) in [
         ("", 12),
@@ -97,9 +93,8 @@ async fn audit_is_filtered_by_each_parameter() {
 }
 
 // An export has every row of the filter as JSON lines, newest first.
-#[tokio::test]
-async fn export_has_every_row_as_a_json_line() {
-    let site = Site::start().await;
+pub(crate) async fn export_has_every_row_as_a_json_line(kind: StoreKind) {
+    let site = Site::start(kind).await;
     write_rows(&site, 230).await;
     let path = "/v1/audit/export?tool=send";
     let answer = site.send("get", path, Some(VIEWER), &[], None).await;
@@ -119,9 +114,8 @@ async fn export_has_every_row_as_a_json_line() {
 }
 
 // Unknown parameters, wrong values and foreign cursors are refused.
-#[tokio::test]
-async fn malformed_queries_are_refused() {
-    let site = Site::start().await;
+pub(crate) async fn malformed_queries_are_refused(kind: StoreKind) {
+    let site = Site::start(kind).await;
     for query in [
         "limit=0",
         "limit=101",
@@ -150,10 +144,9 @@ async fn malformed_queries_are_refused() {
 }
 
 // Approvals, effects, runs, messages, switches and tools have pages as well.
-#[tokio::test]
-async fn every_list_is_read_page_by_page() {
-    let site = Site::start().await;
-    let acme = seed(&site.store, "acme").await;
+pub(crate) async fn every_list_is_read_page_by_page(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&*site.store, "acme").await;
     let entries = ["b", "a", "c"].map(|name| {
         let mut entry = CatalogueEntry::new(name);
         entry.description = format!("Does {name}.");
@@ -162,7 +155,7 @@ async fn every_list_is_read_page_by_page() {
         entry.effect = 1;
         entry
     });
-    Catalogue::sync(&site.store, entries.to_vec())
+    Catalogue::sync(&*site.store, entries.to_vec())
         .await
         .unwrap();
     for (kind, tool) in [("kill", "x"), ("disable", "y"), ("kill", "z")] {
@@ -201,9 +194,8 @@ async fn every_list_is_read_page_by_page() {
 }
 
 // A conversation with a name that a path must escape has its messages and runs.
-#[tokio::test]
-async fn names_in_paths_are_percent_encoded() {
-    let site = Site::start().await;
+pub(crate) async fn names_in_paths_are_percent_encoded(kind: StoreKind) {
+    let site = Site::start(kind).await;
     let thread = ThreadId::new("acme", "a/b ?é").unwrap();
     let message = tool_core::store::NewMessage {
         thread,
@@ -213,7 +205,7 @@ async fn names_in_paths_are_percent_encoded() {
         content: "\"hello\"".to_owned(),
         at: Timestamp::now(),
     };
-    let number: Result<u64, _> = tool_core::store::ThreadStore::append(&site.store, message).await;
+    let number: Result<u64, _> = tool_core::store::ThreadStore::append(&*site.store, message).await;
     assert_eq!(number.unwrap(), 1);
     let page = site
         .get("/v1/threads/a%2Fb%20%3F%C3%A9/messages", VIEWER)

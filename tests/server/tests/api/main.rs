@@ -1,4 +1,4 @@
-//! The admin API over HTTP on a loopback port.
+//! The admin API over HTTP on a loopback port, with each store.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,3 +13,61 @@ mod lists;
 mod policy;
 mod samples;
 mod workspaces;
+
+use std::process::ExitCode;
+
+use server_tests::StoreKind;
+use test_support::Suite;
+
+/// Creates a suite that runs each test with each store.
+macro_rules! suite {
+    ($($module:ident::$test:ident),+ $(,)?) => {{
+        let mut suite = Suite::new(env!("CARGO_CRATE_NAME"));
+        for kind in StoreKind::ALL {
+            $(
+                let name = concat!(stringify!($module), "::", stringify!($test));
+                suite = suite.case(&format!("{name}::{}", kind.as_str()), async move || {
+                    kind.check()?;
+                    $module::$test(kind).await;
+                    Ok(())
+                });
+            )+
+        }
+        suite
+    }};
+}
+
+fn main() -> ExitCode {
+    suite![
+        access::every_route_requires_a_token,
+        access::every_route_requires_its_role,
+        access::foreign_hosts_and_origins_are_refused,
+        access::server_without_callers_requires_a_random_token,
+        access::verified_tokens_have_a_role_and_an_audience,
+        bodies::unusable_bodies_are_refused,
+        bodies::unknown_paths_and_methods_have_problems,
+        bodies::store_failure_is_a_problem_without_details,
+        bodies::document_describes_every_operation,
+        changes::approval_is_answered_once,
+        changes::edited_arguments_must_fit_the_tool,
+        changes::assignment_with_an_old_tag_is_refused,
+        changes::each_change_has_an_audit_row_of_its_operator,
+        changes::settled_effect_is_stored_like_one_of_the_gate,
+        changes::repeated_request_is_made_once,
+        changes::switch_is_applied_by_the_host,
+        lists::pages_of_the_audit_skip_and_repeat_nothing,
+        lists::audit_is_filtered_by_each_parameter,
+        lists::export_has_every_row_as_a_json_line,
+        lists::malformed_queries_are_refused,
+        lists::every_list_is_read_page_by_page,
+        lists::names_in_paths_are_percent_encoded,
+        policy::policy_is_replaced_by_who_has_read_it,
+        policy::report_names_gaps_of_the_policy,
+        policy::shadow_policy_is_compared_and_ended,
+        policy::decision_is_explained_to_its_workspace,
+        workspaces::records_of_another_workspace_are_answered_like_unknown_ones,
+        workspaces::lists_contain_no_record_of_another_workspace,
+        workspaces::only_operators_of_the_host_choose_the_workspace,
+    ]
+    .run()
+}

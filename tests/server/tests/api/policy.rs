@@ -1,7 +1,7 @@
 //! The policy of the process.
 
 use serde_json::{Value, json};
-use server_tests::{Site, tokens};
+use server_tests::{Site, StoreKind, tokens};
 use tool_core::policy::{Policy, PolicyRequest, PolicyVerdict, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::{Registry, Tool};
@@ -17,13 +17,13 @@ fn remove_file(
     path
 }
 
-async fn start() -> (Site, SharedPolicy) {
+async fn start(kind: StoreKind) -> (Site, SharedPolicy) {
     let policy = Policy::builder()
         .rule(Rule::ask("mails").tools(["send_*"]))
         .share()
         .unwrap();
     let registry = Registry::builder().tool::<remove_file>().build().unwrap();
-    let site = Site::with(|server| {
+    let site = Site::with(kind, |server| {
         server
             .policy(&policy)
             .registry(&registry)
@@ -49,9 +49,8 @@ fn verdict(policy: &SharedPolicy) -> (PolicyVerdict, String) {
 }
 
 // A policy is replaced only by an operator who has read the one in force, with an audit row.
-#[tokio::test]
-async fn policy_is_replaced_by_who_has_read_it() {
-    let (site, policy) = start().await;
+pub(crate) async fn policy_is_replaced_by_who_has_read_it(kind: StoreKind) {
+    let (site, policy) = start(kind).await;
     let read = site.send("get", "/v1/policy", Some(HOST), &[], None).await;
     assert_eq!(read.json()["rules"][0]["name"], "mails");
     let tag = read.header("etag").unwrap();
@@ -95,18 +94,16 @@ async fn policy_is_replaced_by_who_has_read_it() {
 }
 
 // The report names destructive tools without an approval and rules without a tool.
-#[tokio::test]
-async fn report_names_gaps_of_the_policy() {
-    let (site, _) = start().await;
+pub(crate) async fn report_names_gaps_of_the_policy(kind: StoreKind) {
+    let (site, _) = start(kind).await;
     let report = site.get("/v1/policy/report", HOST).await;
     assert_eq!(report["idle"], json!(["mails"]));
     assert_eq!(report["unreached"], json!(["remove_file"]));
 }
 
 // A shadow policy decides nothing, and its differences are counted.
-#[tokio::test]
-async fn shadow_policy_is_compared_and_ended() {
-    let (site, policy) = start().await;
+pub(crate) async fn shadow_policy_is_compared_and_ended(kind: StoreKind) {
+    let (site, policy) = start(kind).await;
     let path = "/v1/policy/shadow";
     assert_eq!(
         site.send("get", path, Some(HOST), &[], None).await.status,
@@ -132,11 +129,10 @@ async fn shadow_policy_is_compared_and_ended() {
 }
 
 // A decision is explained to the workspace whose call it was about.
-#[tokio::test]
-async fn decision_is_explained_to_its_workspace() {
-    use tool_core::store::{AuditRow, AuditSink, CallId, Timestamp};
+pub(crate) async fn decision_is_explained_to_its_workspace(kind: StoreKind) {
+    use tool_core::store::{AuditRow, CallId, Timestamp};
 
-    let (site, policy) = start().await;
+    let (site, policy) = start(kind).await;
     policy.replace(
         tool_core::policy::PolicyFile::from_json(&denied().to_string())
             .unwrap()

@@ -1,7 +1,7 @@
 //! Isolation of workspaces, for every route of the document.
 
 use serde_json::Value;
-use server_tests::{Answer, Sample, Site, document, operations, seed};
+use server_tests::{Answer, Sample, Site, StoreKind, document, operations, seed};
 
 use crate::samples::{bodies, parameters, path, value};
 
@@ -74,10 +74,9 @@ async fn everything(site: &Site, of: &Sample) -> Vec<Value> {
 
 // For every route, a caller of another workspace with the names of existing records gets the same answer as for unknown names, and no
 // record changes.
-#[tokio::test]
-async fn records_of_another_workspace_are_answered_like_unknown_ones() {
-    let site = Site::start().await;
-    let acme = seed(&site.store, "acme").await;
+pub(crate) async fn records_of_another_workspace_are_answered_like_unknown_ones(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&*site.store, "acme").await;
     let before = everything(&site, &acme).await;
     assert!(
         before
@@ -121,10 +120,9 @@ async fn records_of_another_workspace_are_answered_like_unknown_ones() {
 }
 
 // Lists of a workspace contain no record of another one, whatever filter names it.
-#[tokio::test]
-async fn lists_contain_no_record_of_another_workspace() {
-    let site = Site::start().await;
-    let acme = seed(&site.store, "acme").await;
+pub(crate) async fn lists_contain_no_record_of_another_workspace(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&*site.store, "acme").await;
     let document = document();
     let mut asked = 0;
     for (method, template, operation) in operations(&document) {
@@ -163,10 +161,9 @@ async fn lists_contain_no_record_of_another_workspace() {
 }
 
 // An operator of the host chooses the workspace of a request, and nobody else does.
-#[tokio::test]
-async fn only_operators_of_the_host_choose_the_workspace() {
-    let site = Site::start().await;
-    let globex = seed(&site.store, "globex").await;
+pub(crate) async fn only_operators_of_the_host_choose_the_workspace(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let globex = seed(&*site.store, "globex").await;
     let path = format!("/v1/approvals/{}", globex.approval);
     let there = [("tool-workspace", "globex")];
     for (token, headers, status) in [

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Output, Stdio};
 
-use server_tests::{Site, document, operations, seed, tokens};
+use server_tests::{Site, StoreKind, document, operations, seed, tokens};
 use test_support::{Node, Ran};
 use tokio::process::Command;
 use tool_core::Registry;
@@ -88,8 +88,8 @@ async fn linter_finds_no_fault_in_the_document() -> Ran {
 // The types that openapi-typescript generates compile, a client uses them, and calls that do not fit them are errors.
 async fn generated_client_compiles_and_reads_the_server() -> Ran {
     let packages = Node::with("openapi-typescript")?;
-    let site = Site::start().await;
-    let acme = seed(&site.store, "acme").await;
+    let site = Site::start(StoreKind::Sqlite).await;
+    let acme = seed(&*site.store, "acme").await;
     // Node finds the packages from the folder of the script.
     let (folder, script) = packages.beside(&file("client.ts")).unwrap();
     std::fs::write(
@@ -151,14 +151,14 @@ async fn fuzzer_finds_no_undocumented_response() -> Ran {
     let python = test_support::python("venv")?;
     let registry = Registry::builder().build().unwrap();
     let policy = SharedPolicy::default();
-    let site = Site::with(|server| {
+    let site = Site::with(StoreKind::Sqlite, |server| {
         server
             .policy(&policy)
             .registry(&registry)
             .authenticator(tokens(&["acme"]))
     })
     .await;
-    let acme = seed(&site.store, "acme").await;
+    let acme = seed(&*site.store, "acme").await;
     let folder = tempfile::tempdir().unwrap();
     let schema = folder.path().join("openapi.json");
     std::fs::write(&schema, tool_server::openapi_json()).unwrap();

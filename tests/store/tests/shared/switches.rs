@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
-use test_support::postgres::{Proxy, server};
-use test_support::{Missing, Ran};
+use test_support::Ran;
+use test_support::postgres::{Proxy, database, server};
 use tool_core::prelude::*;
 use tool_core::{ErrorKind, Gate, Rules, Switches};
 use tool_store::{PostgresOptions, PostgresStore};
@@ -27,17 +25,6 @@ async fn look(
     at: u64,
 ) -> u64 {
     at
-}
-
-/// The URL of an empty database.
-async fn database() -> Result<String, Missing> {
-    let server = server()?;
-    let name = server.unused_name();
-    let admin: PgConnectOptions = server.url("postgres").parse().unwrap();
-    let mut admin = admin.disable_statement_logging().connect().await.unwrap();
-    let create = format!("CREATE DATABASE {name} TEMPLATE template0");
-    admin.execute(AssertSqlSafe(create)).await.unwrap();
-    Ok(server.url(&name))
 }
 
 /// One host.

@@ -9,9 +9,12 @@
 mod drive;
 mod messages;
 
+use std::process::ExitCode;
+
+use test_support::Suite;
 use tool_core::store::{ThreadId, Workspace};
 
-/// Generates each test for each store. A new store needs a line here.
+/// Generates each test for each store, and `cases`, which adds them to a suite. A new store needs a line here.
 macro_rules! each_store {
     ($($(#[doc = $doc:literal])* #[test] async fn $name:ident($store:ident: $bound:ty) $body:block)+) => {
         $($(#[doc = $doc])* mod $name {
@@ -19,24 +22,60 @@ macro_rules! each_store {
 
             async fn property($store: $bound) $body
 
-            crate::on! { memory, _folder, tool_core::store::MemoryStore::default() }
-            crate::on! { sqlite, folder, tool_store::SqliteStore::open(folder.path().join("state.db")).await.unwrap() }
+            crate::on! { memory, _folder => tool_core::store::MemoryStore::default() }
+            crate::on! { sqlite, folder => tool_store::SqliteStore::open(folder.path().join("state.db")).await.unwrap() }
+            #[cfg(unix)]
+            crate::on! { postgres, _folder => crate::postgres().await? }
         })+
+
+        pub(crate) fn cases(mut suite: test_support::Suite) -> test_support::Suite {
+            $(
+                suite = suite
+                    .case(&crate::name(module_path!(), concat!(stringify!($name), "::memory")), $name::memory)
+                    .case(&crate::name(module_path!(), concat!(stringify!($name), "::sqlite")), $name::sqlite);
+                #[cfg(unix)]
+                {
+                    suite = suite
+                        .case(&crate::name(module_path!(), concat!(stringify!($name), "::postgres")), $name::postgres);
+                }
+            )+
+            suite
+        }
     };
 }
 use each_store;
 
 /// Runs a test on a store, which may use an empty folder.
 macro_rules! on {
-    ($name:ident, $folder:ident, $store:expr) => {
-        #[tokio::test(flavor = "multi_thread")]
-        async fn $name() {
+    ($name:ident, $folder:ident => $store:expr) => {
+        pub(super) async fn $name() -> test_support::Ran {
             let $folder = tempfile::tempdir().unwrap();
             property($store).await;
+            Ok(())
         }
     };
 }
 use on;
+
+fn main() -> ExitCode {
+    let suite = Suite::new(env!("CARGO_CRATE_NAME"));
+    messages::cases(drive::cases(suite)).run()
+}
+
+/// The name of a test: its path in this program.
+fn name(module: &str, test: &str) -> String {
+    let (_, module) = module.split_once("::").unwrap();
+    format!("{module}::{test}")
+}
+
+/// A store in an empty database. The tests write times of their own, which decide about leases.
+#[cfg(unix)]
+async fn postgres() -> Result<tool_store::PostgresStore, test_support::Missing> {
+    let url = test_support::postgres::database().await?;
+    let options = tool_store::PostgresOptions::new(&url).unwrap();
+    let options = options.clock(tool_store::PostgresClock::Caller);
+    Ok(options.open().await.unwrap())
+}
 
 fn acme() -> Workspace {
     Workspace::new("acme")

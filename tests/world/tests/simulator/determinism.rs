@@ -8,7 +8,6 @@
 
 use std::process::{Command, Stdio};
 
-use clap::ValueEnum as _;
 use world::plan::Plan;
 use world::run::{StoreKind, run};
 use world::{generate, quiet_panics};
@@ -47,12 +46,9 @@ fn sqlite_and_memory_give_the_same_run() {
     for seed in 0..15 {
         let plan = generate::plan(seed);
         let memory = run(&plan, StoreKind::Memory).unwrap();
-        let kinds = StoreKind::value_variants().iter();
-        for kind in kinds.filter(|kind| **kind != StoreKind::Memory) {
-            let other = run(&plan, *kind).unwrap();
-            assert_eq!(memory.lines, other.lines, "seed {seed}, {kind:?}");
-            assert_eq!(memory.violations, other.violations, "seed {seed}, {kind:?}");
-        }
+        let sqlite = run(&plan, StoreKind::Sqlite).unwrap();
+        assert_eq!(memory.lines, sqlite.lines, "seed {seed}");
+        assert_eq!(memory.violations, sqlite.violations, "seed {seed}");
     }
 }
 
