@@ -1,7 +1,6 @@
 //! The PostgreSQL implementation of the store traits.
 
 mod change;
-mod columns;
 mod failure;
 mod open;
 

@@ -4,7 +4,6 @@ mod approval;
 mod audit;
 mod catalogue;
 mod change;
-mod columns;
 mod enablement;
 mod failure;
 #[cfg(test)]
@@ -33,6 +32,7 @@ mod writer;
 
 use std::future::Future;
 
+use crate::sql::columns::sql_row;
 use crate::store::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool};
@@ -138,6 +138,8 @@ impl From<StoreError> for Fault {
         Self(error)
     }
 }
+
+sql_row!(sqlx::sqlite::SqliteRow, str::to_owned);
 
 /// Boxes a method's body as the future that its trait requires.
 fn step<'a, T: 'a>(body: impl Future<Output = Result<T, Fault>> + Send + 'a) -> StoreFuture<'a, T> {

@@ -1,14 +1,15 @@
 //! The table of approvals in PostgreSQL.
 
+use crate::sql::columns::Columns;
+use crate::sql::records::approval as read;
 use crate::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
-    ApprovalStore, Scope, StoreError, StoreFuture, Timestamp, Verdict, Workspace,
+    ApprovalStore, Scope, StoreError, StoreFuture, Timestamp, Workspace,
 };
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::text::storable;
 use super::{Column, Fault, NOW, PostgresStore, Value, narrow, narrow_to_scope, page, step};
 
@@ -54,49 +55,6 @@ pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder
     narrow_to_scope(&mut query, scope);
     narrow_to(&mut query, filter);
     query
-}
-
-fn read(row: &PgRow) -> Result<ApprovalRow, StoreError> {
-    let columns = Columns::new(row, "approval", "id");
-    Ok(ApprovalRow {
-        request: ApprovalRequest {
-            id: columns.get("id")?,
-            kind: columns.word("kind", ApprovalKind::from_word)?,
-            identity: columns.identity()?,
-            thread: columns.maybe("thread")?,
-            call: columns.text("call")?,
-            tool: columns.get("tool")?,
-            principal: columns.get("principal")?,
-            agent: columns.maybe("agent")?,
-            contract: columns.get("contract")?,
-            arguments: columns.text("arguments")?,
-            policy: columns.get("policy")?,
-            decision: columns.get("decision")?,
-            four_eyes: columns.get("four_eyes")?,
-            reason: columns.maybe_text("reason")?,
-            nonce: columns.get("nonce")?,
-            created: columns.time("created")?,
-            expires: columns.time("expires")?,
-            parent: columns.maybe("parent")?,
-        },
-        status: columns.word("status", ApprovalStatus::from_word)?,
-        assignee: columns.maybe("assignee")?,
-        answer: answer(columns)?,
-    })
-}
-
-fn answer(columns: Columns<'_>) -> Result<Option<ApprovalAnswer>, StoreError> {
-    if columns.maybe::<&str>("verdict")?.is_none() {
-        return Ok(None);
-    }
-    let edited = columns.maybe_text("edited")?;
-    let verdict = columns.word("verdict", |word| Verdict::from_columns(word, edited))?;
-    Ok(Some(ApprovalAnswer {
-        verdict,
-        approver: columns.get("approver")?,
-        reason: columns.maybe_text("answer_reason")?,
-        at: columns.time("answered")?,
-    }))
 }
 
 /// The row of an id, and when its time passes by the deciding clock.
@@ -360,11 +318,11 @@ impl ApprovalStore for PostgresStore {
         assignee: Option<String>,
     ) -> StoreFuture<'a, ApprovalRow> {
         step(async move {
-            let assigned: Result<_, Fault> = change!(self, Vec::new(), db => {
+            let done: Result<_, Fault> = change!(self, Vec::new(), db => {
                 let assign = |row: &mut ApprovalRow| row.assign(assignee.clone());
                 change_row(db, workspace, id, None, assign).await
             });
-            Ok(assigned??)
+            Ok(done??)
         })
     }
 

@@ -1,14 +1,12 @@
 //! Audit rows in PostgreSQL.
 
+use crate::sql::records::audit as read;
 use crate::store::{
-    AuditFilter, AuditNote, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture,
-    Timestamp, Workspace,
+    AuditFilter, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture, Timestamp, Workspace,
 };
-use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, narrow, narrow_to_scope, page_by_key, step};
 
@@ -85,43 +83,6 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Po
         filter.limit,
     );
     query
-}
-
-fn read(row: &PgRow) -> Result<AuditRow, StoreError> {
-    let columns = Columns::new(row, "audit", "key");
-    let notes: &str = columns.get("notes")?;
-    let notes: Vec<AuditNote> =
-        serde_json::from_str(notes).map_err(|error| columns.corrupt("notes", error))?;
-    Ok(AuditRow {
-        identity: columns.identity()?,
-        call: columns.text("call")?,
-        thread: columns.maybe("thread")?,
-        principal: columns.maybe("principal")?,
-        runtime_user: columns.maybe("runtime_user")?,
-        agent: columns.maybe("agent")?,
-        session: columns.maybe("session")?,
-        tool: columns.text("tool")?,
-        contract: columns.maybe("contract")?,
-        effect: columns.number("effect")?,
-        layer: columns.maybe("layer")?,
-        decision: columns.maybe("decision")?,
-        policy: columns.maybe("policy")?,
-        approval: columns.maybe("approval")?,
-        approver: columns.maybe("approver")?,
-        outcome: columns.maybe("outcome")?,
-        error: columns.maybe_text("error")?,
-        arguments: columns.text("arguments")?,
-        original_hash: columns.get("original_hash")?,
-        used_hash: columns.maybe("used_hash")?,
-        output: columns.maybe_text("output")?,
-        output_bytes: columns
-            .maybe::<i64>("output_bytes")?
-            .map(i64::cast_unsigned),
-        attempt: columns.number("attempt")?,
-        started: columns.time("started")?,
-        duration_us: columns.maybe::<i64>("duration_us")?.map(i64::cast_unsigned),
-        notes,
-    })
 }
 
 /// Inserts a row, or replaces the row of the same identity unless its outcome is final. No indexed column but the outcome changes when a call ends.

@@ -3,34 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::sql::enablement::json;
-use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, StoreFuture};
-use sqlx::postgres::PgRow;
+use crate::sql::records::catalogue_entry as read;
+use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreFuture};
 
 use super::change::{Change, fetch};
-use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, step};
 
 const ALL: &str = "SELECT name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, synced_at \
      FROM tool_store.catalogue ORDER BY name";
-
-fn read(row: &PgRow) -> Result<CatalogueEntry, StoreError> {
-    let columns = Columns::new(row, "catalogue", "name");
-    Ok(CatalogueEntry {
-        name: columns.get("name")?,
-        title: columns.maybe_text("title")?,
-        description: columns.text("description")?,
-        category: columns.text("category")?,
-        contract: columns.get("contract")?,
-        effect: columns.number("effect")?,
-        secrets: columns.json("secrets")?,
-        aliases: columns.json("aliases")?,
-        is_meta: columns.get("is_meta")?,
-        is_global: columns.get("is_global")?,
-        is_harness: columns.get("is_harness")?,
-        synced_at: columns.time("synced_at")?,
-    })
-}
 
 /// Reads all entries by name.
 pub(super) async fn all(db: &mut Change<'_>) -> Result<BTreeMap<String, CatalogueEntry>, Fault> {

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::sql::columns::Columns;
 use crate::sql::enablement::{self as procedures, EnablementRows, json};
+use crate::sql::records::{enablement as read, instances, skill_pin, skill_version as read_skill};
 use crate::store::{
     CatalogueEntry, ChangedInstances, EnablementFacts, EnablementFilter, EnablementRow,
-    EnablementSource, EnablementStore, InstanceId, Scope, SkillChange, SkillPin, SkillVersion,
-    StoreError, StoreFuture, SyncReport, Timestamp, Workspace,
+    EnablementStore, InstanceId, Scope, SkillChange, SkillPin, SkillVersion, StoreFuture,
+    SyncReport, Timestamp, Workspace,
 };
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, catalogue, narrow, narrow_to_scope, step, stored};
 
@@ -78,41 +79,7 @@ pub(super) const CHANGED: &str =
 const VERSION: &str =
     "SELECT name, number, reset FROM tool_store.generation WHERE name = 'enablement'";
 
-fn read_instance(columns: Columns<'_>) -> Result<InstanceId, StoreError> {
-    let workspace = Workspace::new(columns.get::<&str>("workspace")?);
-    Ok(InstanceId::new(workspace, columns.get::<&str>("instance")?))
-}
-
-fn read(row: &PgRow) -> Result<EnablementRow, StoreError> {
-    let columns = Columns::new(row, "enablement", "tool");
-    Ok(EnablementRow {
-        instance: read_instance(columns)?,
-        tool: columns.get("tool")?,
-        source: columns.word("source", EnablementSource::from_word)?,
-        is_manual: columns.get("is_manual")?,
-        by: columns.get("set_by")?,
-        at: columns.time("at")?,
-    })
-}
-
 fn read_all(rows: &[PgRow]) -> Result<Vec<EnablementRow>, Fault> {
-    Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
-}
-
-fn read_skill(row: &PgRow) -> Result<SkillVersion, StoreError> {
-    let columns = Columns::new(row, "skill_version", "skill");
-    Ok(SkillVersion {
-        name: columns.get("skill")?,
-        version: columns.get("version")?,
-        description: columns.text("description")?,
-        required_tools: columns.json("tools")?,
-        env: columns.json("env")?,
-        files: columns.json("files")?,
-    })
-}
-
-fn instances(rows: &[PgRow]) -> Result<Vec<InstanceId>, Fault> {
-    let read = |row| read_instance(Columns::new(row, "instance", "instance"));
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
@@ -261,12 +228,12 @@ impl EnablementRows for Change<'_> {
 
     async fn instances(&mut self) -> Result<Vec<InstanceId>, Fault> {
         let rows = self.query("SELECT workspace, slug AS instance FROM tool_store.instance");
-        instances(&rows.fetch_all(&mut **self).await?)
+        Ok(instances(&rows.fetch_all(&mut **self).await?)?)
     }
 
     async fn concerned(&mut self, tool: &str) -> Result<Vec<InstanceId>, Fault> {
         let rows = self.query(CONCERNED).bind(tool);
-        instances(&rows.fetch_all(&mut **self).await?)
+        Ok(instances(&rows.fetch_all(&mut **self).await?)?)
     }
 
     async fn insert_instance(
@@ -584,12 +551,7 @@ impl EnablementStore for PostgresStore {
                     .bind(instance.workspace().as_str())
                     .bind(instance.slug())
             );
-            let read = |row| {
-                let columns = Columns::new(row, "skill_pin", "skill");
-                let by: &str = columns.get("set_by")?;
-                Ok(SkillPin::new(read_skill(row)?, by, columns.time("at")?))
-            };
-            Ok(rows.iter().map(read).collect::<Result<_, StoreError>>()?)
+            Ok(rows.iter().map(skill_pin).collect::<Result<_, _>>()?)
         })
     }
 

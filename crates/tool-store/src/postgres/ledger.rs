@@ -1,5 +1,7 @@
 //! The effect ledger in PostgreSQL.
 
+use crate::sql::columns::Columns;
+use crate::sql::records::{effect as read, effects as rows};
 use crate::store::{
     AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectFilter, EffectLedger, EffectRow,
     EffectState, Ended, Intent, Journal, Resolution, Scope, StoreError, StoreFuture, Timestamp,
@@ -8,7 +10,6 @@ use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::text::storable;
 use super::{
     Fault, NOW, PostgresStore, audit, lock_number, narrow, narrow_to_scope, page_by_key, step,
@@ -67,44 +68,10 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<P
     query
 }
 
-fn read(row: &PgRow) -> Result<EffectClaim, StoreError> {
-    let columns = Columns::new(row, "effect", "key");
-    let workspace: &str = columns.get("workspace")?;
-    let earlier: Option<&str> = columns.maybe("earlier")?;
-    let row = EffectRow {
-        intent: Intent {
-            identity: columns.identity()?,
-            earlier: earlier.map(|key| CallKey::new(workspace, key)),
-            call: columns.text("call")?,
-            thread: columns.maybe("thread")?,
-            agent: columns.maybe("agent")?,
-            tool: columns.get("tool")?,
-            contract: columns.get("contract")?,
-            principal: columns.get("principal")?,
-            arguments_hash: columns.get("arguments_hash")?,
-            owner: columns.get("owner")?,
-            at: columns.time("at")?,
-            lease_until: columns.time("lease_until")?,
-        },
-        state: columns.word("state", EffectState::from_word)?,
-        result: columns.maybe_text("result")?,
-        ended: columns.maybe_time("ended")?,
-        late: columns.get("late")?,
-        resolved_by: columns.maybe("resolved_by")?,
-        attempt: columns.number("attempt")?,
-    };
-    let released = columns.get("released")?;
-    Ok(EffectClaim { row, released })
-}
-
 /// A claim, and when its lease ends by the deciding clock.
 fn read_lease(row: &PgRow) -> Result<(EffectClaim, i64), StoreError> {
     let lapses = Columns::new(row, "effect", "key").get("lapses")?;
     Ok((read(row)?, lapses))
-}
-
-fn rows(rows: &[PgRow]) -> Result<Vec<EffectRow>, StoreError> {
-    rows.iter().map(|row| Ok(read(row)?.row)).collect()
 }
 
 macro_rules! find {

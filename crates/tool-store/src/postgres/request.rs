@@ -1,6 +1,7 @@
 //! Changes of operators, and the responses to requests with an idempotency key, in PostgreSQL.
 
 use crate::digest::sha256;
+use crate::sql::records::stored_response;
 use crate::store::{
     Applied, Change as Wanted, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
     StoreError, StoreFuture, Timestamp, Workspace,
@@ -8,7 +9,6 @@ use crate::store::{
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change};
-use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, approval, audit, ledger, lock_number, run, step, switch};
 
@@ -59,12 +59,7 @@ async fn find(
         .bind(db.clock.now(key.at))
         .fetch_optional(&mut **db)
         .await?;
-    let Some(row) = row else { return Ok(None) };
-    let columns = Columns::new(&row, "request", "key");
-    Ok(Some((
-        columns.get("fingerprint")?,
-        columns.text("response")?,
-    )))
+    Ok(row.as_ref().map(stored_response).transpose()?)
 }
 
 /// Stores a response, and removes some of the expired ones.

@@ -1,14 +1,15 @@
 //! The table of runs in PostgreSQL.
 
+use crate::sql::columns::Columns;
+use crate::sql::records::run as read;
 use crate::store::{
     Journal, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
-    RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage, Workspace,
+    RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Workspace,
 };
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::{Column, Fault, PostgresStore, Value, narrow, narrow_to_scope, page, step, stored};
 
 macro_rules! columns {
@@ -68,37 +69,6 @@ pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Post
     let after = after.as_ref().map(<[_; 4]>::as_slice);
     page(&mut query, &columns, true, after, filter.limit);
     query
-}
-
-fn read(row: &PgRow) -> Result<RunRow, StoreError> {
-    let columns = Columns::new(row, "run", "conversation");
-    let workspace: &str = columns.get("workspace")?;
-    let thread = ThreadId::new(workspace, columns.get::<&str>("conversation")?)
-        .map_err(|error| columns.corrupt("conversation", error))?;
-    let word = |column| columns.maybe::<&str>(column);
-    let cause = word("cause")?.map(|_| columns.word("cause", RunCause::from_word));
-    let stop = word("stop")?.map(|_| columns.word("stop", RunStop::from_word));
-    Ok(RunRow {
-        id: RunId::new(thread, columns.number("number")?),
-        principal: columns.maybe("principal")?,
-        agent: columns.maybe("agent")?,
-        owner: columns.get("owner")?,
-        lease_until: columns.time("lease_until")?,
-        state: columns.word("state", RunState::from_word)?,
-        cause: cause.transpose()?,
-        stop: stop.transpose()?,
-        started: columns.time("started")?,
-        ended: columns.maybe_time("ended")?,
-        attempt: columns.number("attempt")?,
-        progress: RunProgress {
-            steps: columns.number("steps")?,
-            usage: Usage {
-                input_tokens: columns.number("input_tokens")?,
-                output_tokens: columns.number("output_tokens")?,
-                cached_tokens: columns.number("cached_tokens")?,
-            },
-        },
-    })
 }
 
 /// A run, and when its lease ends by the deciding clock.

@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::sql::records::{key_uses, seal_key as read_key, sealed_row};
 use crate::store::{
-    KeyId, KeyUse, Reseal, SealKeyRow, SealStore, Sealed, SealedColumn, SealedPlace, SealedRow,
-    StoreError, StoreFuture, Timestamp, Workspace,
+    KeyId, KeyUse, Reseal, SealKeyRow, SealStore, SealedColumn, SealedPlace, SealedRow,
+    StoreFuture, Timestamp,
 };
-use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::{Fault, PostgresStore, step};
 
 macro_rules! find {
@@ -37,27 +36,6 @@ fn source(column: SealedColumn) -> (&'static str, &'static str) {
         SealedColumn::Secret => ("secret", "''"),
         SealedColumn::Variable => ("variable", "t.level || ':' || t.owner"),
     }
-}
-
-impl Columns<'_> {
-    /// The sealed value in a column.
-    pub(super) fn sealed(self, column: &str) -> Result<Sealed, StoreError> {
-        let bytes: Vec<u8> = self.get(column)?;
-        Sealed::from_bytes(bytes).map_err(|error| self.corrupt(column, error))
-    }
-}
-
-fn read_key(row: &PgRow) -> Result<SealKeyRow, StoreError> {
-    let columns = Columns::new(row, "seal_key", "id");
-    let id: &str = columns.get("id")?;
-    let key = SealKeyRow::new(columns.sealed("check_value")?, columns.time("at")?);
-    if key.id.as_str() != id {
-        return Err(columns.corrupt("check_value", "it was sealed with a different key"));
-    }
-    Ok(SealKeyRow {
-        retired: columns.maybe_time("retired")?,
-        ..key
-    })
 }
 
 async fn key_row(
@@ -100,21 +78,6 @@ fn counts() -> QueryBuilder<Postgres> {
         ));
     }
     query
-}
-
-fn read_uses(rows: &[PgRow]) -> Result<Vec<KeyUse>, Fault> {
-    let mut uses = Vec::with_capacity(rows.len());
-    for row in rows {
-        let columns = Columns::new(row, "sealed values", "seal_key");
-        let key: &str = columns.get("seal_key")?;
-        uses.push(KeyUse {
-            column: columns.word("sealed_column", SealedColumn::from_word)?,
-            key: KeyId::new(key).map_err(|error| columns.corrupt("seal_key", error))?,
-            values: columns.number("amount")?,
-        });
-    }
-    uses.sort();
-    Ok(uses)
 }
 
 /// The values of a column that a key has sealed, after a place.
@@ -223,7 +186,7 @@ async fn retire(db: &mut Change<'_>, key: &KeyId, now: Timestamp) -> Result<(), 
     let row = key_row(db, LOCK, key).await?;
     let mut counts = counts();
     let uses = counts.build().persistent(db.is_named());
-    let uses = read_uses(&uses.fetch_all(&mut **db).await?)?;
+    let uses = key_uses(&uses.fetch_all(&mut **db).await?)?;
     SealKeyRow::check_retirement(key, row.as_ref(), &uses)?;
     db.query("UPDATE tool_store.seal_key SET retired = $1 WHERE id = $2 AND retired IS NULL")
         .bind(now.as_millis())
@@ -257,7 +220,7 @@ impl SealStore for PostgresStore {
     }
 
     fn key_uses(&self) -> StoreFuture<'_, Vec<KeyUse>> {
-        step(async move { read_uses(&fetch!(self, fetch_all, counts().build())) })
+        step(async move { Ok(key_uses(&fetch!(self, fetch_all, counts().build()))?) })
     }
 
     fn sealed<'a>(
@@ -270,20 +233,8 @@ impl SealStore for PostgresStore {
         step(async move {
             let (table, _) = source(column);
             let rows = fetch!(self, fetch_all, listing(column, key, after, most).build());
-            let mut values = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let columns = Columns::new(row, table, "id");
-                values.push(SealedRow {
-                    place: SealedPlace {
-                        column,
-                        workspace: Workspace::new(columns.get::<&str>("workspace")?),
-                        id: columns.get("id")?,
-                        owner: columns.get("place_owner")?,
-                    },
-                    bytes: columns.get::<Vec<u8>>("sealed")?.into(),
-                });
-            }
-            Ok(values)
+            let read = |row| sealed_row(row, column, table);
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }
 

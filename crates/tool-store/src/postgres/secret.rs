@@ -1,14 +1,12 @@
 //! Sealed secrets in PostgreSQL.
 
+use crate::sql::records::{secret as read, secret_info};
 use crate::store::{
-    Scope, SecretFilter, SecretInfo, SecretRow, SecretStore, StoreError, StoreFuture, Timestamp,
-    Workspace,
+    Scope, SecretFilter, SecretInfo, SecretRow, SecretStore, StoreFuture, Timestamp, Workspace,
 };
-use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::sealed::check_use;
 use super::{Fault, PostgresStore, narrow_to_scope, step};
 
@@ -19,18 +17,6 @@ const FIND: &str = "SELECT workspace, name, id, sealed, set_by, at FROM tool_sto
 /// A secret, which the transaction locks.
 const LOCK: &str = "SELECT workspace, name, id, sealed, set_by, at FROM tool_store.secret \
      WHERE workspace = $1 AND name = $2 FOR UPDATE";
-
-fn read(row: &PgRow) -> Result<SecretRow, StoreError> {
-    let columns = Columns::new(row, "secret", "name");
-    Ok(SecretRow::new(
-        columns.get::<&str>("workspace")?,
-        columns.get::<String>("name")?,
-        columns.get::<String>("id")?,
-        columns.sealed("sealed")?,
-        columns.get::<String>("set_by")?,
-        columns.time("at")?,
-    ))
-}
 
 async fn put(db: &mut Change<'_>, row: &SecretRow) -> Result<(), Fault> {
     check_use(db, row.sealed.key()).await?;
@@ -156,17 +142,7 @@ impl SecretStore for PostgresStore {
     ) -> StoreFuture<'a, Vec<SecretInfo>> {
         step(async move {
             let rows = fetch!(self, fetch_all, listing(scope, filter).build());
-            let mut list = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let columns = Columns::new(row, "secret", "name");
-                list.push(SecretInfo {
-                    workspace: Workspace::new(columns.get::<&str>("workspace")?),
-                    name: columns.get("name")?,
-                    by: columns.get("set_by")?,
-                    at: columns.time("at")?,
-                });
-            }
-            Ok(list)
+            Ok(rows.iter().map(secret_info).collect::<Result<_, _>>()?)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Spilled outputs in PostgreSQL: one row each, with the text in chunks.
 
+use crate::sql::columns::Columns;
 use crate::store::{
     Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
 };
@@ -7,7 +8,6 @@ use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::{Fault, PostgresStore, narrow_to_scope, step, stored};
 
 /// The largest size of a chunk in bytes. A chunk ends earlier if its last character would exceed it.

@@ -1,14 +1,15 @@
 //! Kill switches, disables and enablement in PostgreSQL.
 
+use crate::sql::columns::Columns;
+use crate::sql::records::switch as read;
 use crate::store::{
-    Expected, Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind,
-    SwitchStore, Timestamp, Workspace,
+    Expected, Scope, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
+    Timestamp, Workspace,
 };
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, narrow, step};
 
@@ -100,26 +101,6 @@ fn place(key: &SwitchKey) -> (i64, &str) {
         None => (0, ""),
         Some(workspace) => (1, workspace.as_str()),
     }
-}
-
-fn read(row: &PgRow) -> Result<Switch, StoreError> {
-    let columns = Columns::new(row, "switch", "tool");
-    let workspace = match columns.get::<i64>("reach")? {
-        0 => None,
-        _ => Some(Workspace::new(columns.get::<&str>("workspace")?)),
-    };
-    Ok(Switch {
-        key: SwitchKey {
-            workspace,
-            kind: columns.word("kind", SwitchKind::from_word)?,
-            tool: columns.get("tool")?,
-            source: columns.get("source")?,
-        },
-        on: columns.get("is_on")?,
-        by: columns.get("set_by")?,
-        reason: columns.maybe_text("reason")?,
-        at: columns.time("at")?,
-    })
 }
 
 fn all(rows: &[PgRow]) -> Result<Vec<Switch>, Fault> {

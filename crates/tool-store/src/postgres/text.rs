@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use crate::sql::columns::sql_row;
+
 const MARK: char = '\u{f8ff}';
 
 /// A text of a tool, a model or a user as a column holds it.
@@ -41,6 +43,8 @@ pub(super) fn original(stored: &str) -> String {
     }
     text
 }
+
+sql_row!(sqlx::postgres::PgRow, original);
 
 #[cfg(test)]
 mod tests {

@@ -1,36 +1,11 @@
 //! The tables of threads in PostgreSQL.
 
-use crate::store::{
-    CallPlace, Journal, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
-};
-use sqlx::postgres::PgRow;
+use crate::sql::records::message as read;
+use crate::store::{CallPlace, Journal, Message, NewMessage, StoreFuture, ThreadId, ThreadStore};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, step, stored};
-
-fn read(row: &PgRow) -> Result<Message, StoreError> {
-    let columns = Columns::new(row, "message", "conversation");
-    let answers = match columns.maybe::<i64>("call_message")? {
-        None => None,
-        Some(_) => Some(CallPlace {
-            message: columns.number("call_message")?,
-            position: columns.number("call_position")?,
-        }),
-    };
-    let workspace: &str = columns.get("workspace")?;
-    Ok(Message {
-        seq: columns.number("seq")?,
-        thread: ThreadId::new(workspace, columns.get::<&str>("conversation")?)
-            .map_err(|error| columns.corrupt("conversation", error))?,
-        role: columns.word("role", Role::from_word)?,
-        answers,
-        turn: None,
-        content: columns.text("content")?,
-        at: columns.time("at")?,
-    })
-}
 
 /// Appends a message to its thread. The caller has [checked](NewMessage::check) the message.
 pub(super) async fn append(db: &mut Change<'_>, message: &NewMessage) -> Result<u64, Fault> {

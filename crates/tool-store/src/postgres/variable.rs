@@ -1,44 +1,16 @@
 //! Variables in PostgreSQL.
 
+use crate::sql::records::{variable as read, variable_info};
 use crate::store::{
-    Sealed, StoreError, StoreFuture, VariableFilter, VariableInfo, VariableLevel, VariableRow,
-    VariableScope, VariableStore, VariableType, VariableValue, Workspace,
+    Sealed, StoreFuture, VariableFilter, VariableInfo, VariableLevel, VariableRow, VariableScope,
+    VariableStore, VariableValue, Workspace,
 };
-use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::sealed::check_use;
 use super::text::storable;
 use super::{Fault, PostgresStore, narrow, step};
-
-impl Columns<'_> {
-    /// The owner of variables, in the columns `workspace`, `level` and `owner`.
-    pub(super) fn variable_scope(self) -> Result<VariableScope, StoreError> {
-        let workspace = Workspace::new(self.get::<&str>("workspace")?);
-        let level = self.word("level", VariableLevel::from_word)?;
-        let scope = VariableScope::of(workspace, level, self.get("owner")?);
-        scope.map_err(|error| self.corrupt("owner", error))
-    }
-}
-
-fn read(row: &PgRow) -> Result<VariableRow, StoreError> {
-    let columns = Columns::new(row, "variable", "name");
-    let value = match columns.maybe_text("value")? {
-        Some(text) => VariableValue::Clear(text),
-        None => VariableValue::Sealed(columns.sealed("sealed")?),
-    };
-    Ok(VariableRow::new(
-        columns.variable_scope()?,
-        columns.get::<String>("name")?,
-        columns.get::<String>("id")?,
-        columns.word("kind", VariableType::from_word)?,
-        value,
-        columns.get::<String>("set_by")?,
-        columns.time("at")?,
-    ))
-}
 
 /// Stores variables.
 pub(super) async fn put(db: &mut Change<'_>, rows: &[VariableRow]) -> Result<(), Fault> {
@@ -159,20 +131,7 @@ impl VariableStore for PostgresStore {
     ) -> StoreFuture<'a, Vec<VariableInfo>> {
         step(async move {
             let rows = fetch!(self, fetch_all, listing(workspace, filter).build());
-            let mut list = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let columns = Columns::new(row, "variable", "name");
-                list.push(VariableInfo {
-                    level: columns.word("level", VariableLevel::from_word)?,
-                    owner: columns.get("owner")?,
-                    name: columns.get("name")?,
-                    kind: columns.word("kind", VariableType::from_word)?,
-                    value: columns.maybe_text("value")?,
-                    by: columns.get("set_by")?,
-                    at: columns.time("at")?,
-                });
-            }
-            Ok(list)
+            Ok(rows.iter().map(variable_info).collect::<Result<_, _>>()?)
         })
     }
 

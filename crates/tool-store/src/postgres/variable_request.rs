@@ -1,14 +1,13 @@
 //! Requests for variables in PostgreSQL.
 
+use crate::sql::records::variable_request as read;
 use crate::store::{
-    Scope, StoreError, StoreFuture, ThreadId, Timestamp, VariableRequest, VariableRequestStore,
-    VariableRow, Workspace,
+    Scope, StoreFuture, ThreadId, Timestamp, VariableRequest, VariableRequestStore, VariableRow,
+    Workspace,
 };
-use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
-use super::columns::Columns;
 use super::{Fault, PostgresStore, narrow, narrow_to_scope, step, variable};
 use crate::sql::enablement::json;
 
@@ -22,23 +21,6 @@ const ONE: &str = concat!(select!(), "id = $2");
 /// One request, which the transaction locks.
 const LOCK: &str = concat!(select!(), "id = $2 FOR UPDATE");
 const OF_THREAD: &str = concat!(select!(), "conversation = $2 ORDER BY id");
-
-fn read(row: &PgRow) -> Result<VariableRequest, StoreError> {
-    let columns = Columns::new(row, "variable_request", "id");
-    let workspace: &str = columns.get("workspace")?;
-    let thread = ThreadId::new(workspace, columns.get::<&str>("conversation")?);
-    Ok(VariableRequest {
-        missing: columns.json("missing")?,
-        ..VariableRequest::new(
-            columns.get::<String>("id")?,
-            thread.map_err(|error| columns.corrupt("conversation", error))?,
-            columns.get::<String>("agent")?,
-            columns.variable_scope()?,
-            columns.json("required")?,
-            columns.time("at")?,
-        )
-    })
-}
 
 async fn open(db: &mut Change<'_>, request: &VariableRequest) -> Result<(), Fault> {
     let done = db.query(

@@ -1,13 +1,14 @@
 //! The table of approvals in SQLite.
 
+use crate::sql::columns::Columns;
+use crate::sql::records::approval as read;
 use crate::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
-    ApprovalStore, CallKey, Scope, StoreError, StoreFuture, Timestamp, Verdict, Workspace,
+    ApprovalStore, CallKey, Scope, StoreError, StoreFuture, Timestamp, Workspace,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
@@ -46,35 +47,6 @@ pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder
     query
 }
 
-fn read(row: &SqliteRow) -> Result<ApprovalRow, StoreError> {
-    let columns = Columns::new(row, "approval", "id");
-    Ok(ApprovalRow {
-        request: ApprovalRequest {
-            id: columns.get("id")?,
-            kind: columns.word("kind", ApprovalKind::from_word)?,
-            identity: columns.identity()?,
-            thread: columns.maybe("thread")?,
-            call: columns.get("call")?,
-            tool: columns.get("tool")?,
-            principal: columns.get("principal")?,
-            agent: columns.maybe("agent")?,
-            contract: columns.get("contract")?,
-            arguments: columns.get("arguments")?,
-            policy: columns.get("policy")?,
-            decision: columns.get("decision")?,
-            four_eyes: columns.get("four_eyes")?,
-            reason: columns.maybe("reason")?,
-            nonce: columns.get("nonce")?,
-            created: columns.time("created")?,
-            expires: columns.time("expires")?,
-            parent: columns.maybe("parent")?,
-        },
-        status: columns.word("status", ApprovalStatus::from_word)?,
-        assignee: columns.maybe("assignee")?,
-        answer: answer(columns)?,
-    })
-}
-
 /// The rows that a version before 0.2 wrote, in a file that was just migrated.
 pub(super) const WITHOUT_KEY: &str =
     "SELECT id, workspace, turn, call, parent FROM approval WHERE key IS NULL ORDER BY id";
@@ -110,20 +82,6 @@ fn last_of_path(path: &str) -> &str {
         is_number.then_some(id)
     });
     ids.next().unwrap_or(path)
-}
-
-fn answer(columns: Columns<'_>) -> Result<Option<ApprovalAnswer>, StoreError> {
-    if columns.maybe::<&str>("verdict")?.is_none() {
-        return Ok(None);
-    }
-    let edited: Option<String> = columns.maybe("edited")?;
-    let verdict = columns.word("verdict", |word| Verdict::from_columns(word, edited))?;
-    Ok(Some(ApprovalAnswer {
-        verdict,
-        approver: columns.get("approver")?,
-        reason: columns.maybe("answer_reason")?,
-        at: columns.time("answered")?,
-    }))
 }
 
 pub(super) async fn find(

@@ -1,13 +1,12 @@
 //! Audit rows in SQLite.
 
+use crate::sql::records::audit as read;
 use crate::store::{
-    AuditFilter, AuditNote, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture,
-    Timestamp, Workspace,
+    AuditFilter, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture, Timestamp, Workspace,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::queue::Turn;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, page, step};
 
@@ -72,43 +71,6 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sq
     let order = ["started", "workspace", "key"];
     page(&mut query, order, filter.newest_first, after, filter.limit);
     query
-}
-
-fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
-    let columns = Columns::new(row, "audit", "key");
-    let notes: &str = columns.get("notes")?;
-    let notes: Vec<AuditNote> =
-        serde_json::from_str(notes).map_err(|error| columns.corrupt("notes", error))?;
-    Ok(AuditRow {
-        identity: columns.identity()?,
-        call: columns.get("call")?,
-        thread: columns.maybe("thread")?,
-        principal: columns.maybe("principal")?,
-        runtime_user: columns.maybe("runtime_user")?,
-        agent: columns.maybe("agent")?,
-        session: columns.maybe("session")?,
-        tool: columns.get("tool")?,
-        contract: columns.maybe("contract")?,
-        effect: columns.number("effect")?,
-        layer: columns.maybe("layer")?,
-        decision: columns.maybe("decision")?,
-        policy: columns.maybe("policy")?,
-        approval: columns.maybe("approval")?,
-        approver: columns.maybe("approver")?,
-        outcome: columns.maybe("outcome")?,
-        error: columns.maybe("error")?,
-        arguments: columns.get("arguments")?,
-        original_hash: columns.get("original_hash")?,
-        used_hash: columns.maybe("used_hash")?,
-        output: columns.maybe("output")?,
-        output_bytes: columns
-            .maybe::<i64>("output_bytes")?
-            .map(i64::cast_unsigned),
-        attempt: columns.number("attempt")?,
-        started: columns.time("started")?,
-        duration_us: columns.maybe::<i64>("duration_us")?.map(i64::cast_unsigned),
-        notes,
-    })
 }
 
 /// Inserts a row, or ends the row of the same identity unless its outcome is final. The outcome is the only indexed column that is set, and

@@ -3,32 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::sql::enablement::{json, reconcile};
-use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, StoreFuture};
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use crate::sql::records::catalogue_entry as read;
+use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreFuture};
+use sqlx::sqlite::SqliteConnection;
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, step};
 
 const ALL: &str = "SELECT name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, synced_at \
      FROM catalogue ORDER BY name";
-
-fn read(row: &SqliteRow) -> Result<CatalogueEntry, StoreError> {
-    let columns = Columns::new(row, "catalogue", "name");
-    Ok(CatalogueEntry {
-        name: columns.get("name")?,
-        title: columns.maybe("title")?,
-        description: columns.get("description")?,
-        category: columns.get("category")?,
-        contract: columns.get("contract")?,
-        effect: columns.number("effect")?,
-        secrets: columns.json("secrets")?,
-        aliases: columns.json("aliases")?,
-        is_meta: columns.get("is_meta")?,
-        is_global: columns.get("is_global")?,
-        is_harness: columns.get("is_harness")?,
-        synced_at: columns.time("synced_at")?,
-    })
-}
 
 /// Reads all entries by name.
 pub(super) async fn all(

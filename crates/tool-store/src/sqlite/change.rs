@@ -1,5 +1,6 @@
 //! Changes of operators in SQLite.
 
+use crate::sql::records::stored_response;
 use crate::store::{
     Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
     StoreError, StoreFuture, Timestamp, Workspace,
@@ -7,7 +8,6 @@ use crate::store::{
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, approval, audit, ledger, run, step, switch};
 
 /// A refusal is part of the output, because the step may have changed a row nevertheless: an answer that comes too late.
@@ -32,12 +32,7 @@ async fn find_request(
     .bind(key.at.as_millis())
     .fetch_optional(db)
     .await?;
-    let Some(row) = row else { return Ok(None) };
-    let columns = Columns::new(&row, "request", "key");
-    Ok(Some((
-        columns.get("fingerprint")?,
-        columns.get("response")?,
-    )))
+    Ok(row.as_ref().map(stored_response).transpose()?)
 }
 
 /// Removes at most `most` expired responses.

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::sql::columns::Columns;
 use crate::sql::enablement::{self as procedures, EnablementRows, json};
+use crate::sql::records::{enablement as read, instances, skill_pin, skill_version as read_skill};
 use crate::store::{
     CatalogueEntry, ChangedInstances, EnablementFacts, EnablementFilter, EnablementRow,
-    EnablementSource, EnablementStore, InstanceId, Scope, SkillChange, SkillPin, SkillVersion,
-    StoreError, StoreFuture, SyncReport, Timestamp, Workspace,
+    EnablementStore, InstanceId, Scope, SkillChange, SkillPin, SkillVersion, StoreFuture,
+    SyncReport, Timestamp, Workspace,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, catalogue, narrow, narrow_to_scope, step};
 
 macro_rules! columns {
@@ -56,37 +57,8 @@ pub(super) const CONCERNED: &str = "SELECT workspace, instance FROM enablement W
 pub(super) const CHANGED: &str =
     "SELECT workspace, slug AS instance FROM instance WHERE version > ? LIMIT ?";
 
-fn read_instance(columns: Columns<'_>) -> Result<InstanceId, StoreError> {
-    let workspace = Workspace::new(columns.get::<&str>("workspace")?);
-    Ok(InstanceId::new(workspace, columns.get::<&str>("instance")?))
-}
-
-fn read(row: &SqliteRow) -> Result<EnablementRow, StoreError> {
-    let columns = Columns::new(row, "enablement", "tool");
-    Ok(EnablementRow {
-        instance: read_instance(columns)?,
-        tool: columns.get("tool")?,
-        source: columns.word("source", EnablementSource::from_word)?,
-        is_manual: columns.get("is_manual")?,
-        by: columns.get("set_by")?,
-        at: columns.time("at")?,
-    })
-}
-
 fn read_all(rows: &[SqliteRow]) -> Result<Vec<EnablementRow>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
-}
-
-fn read_skill(row: &SqliteRow) -> Result<SkillVersion, StoreError> {
-    let columns = Columns::new(row, "skill_version", "skill");
-    Ok(SkillVersion {
-        name: columns.get("skill")?,
-        version: columns.get("version")?,
-        description: columns.get("description")?,
-        required_tools: columns.json("tools")?,
-        env: columns.json("env")?,
-        files: columns.json("files")?,
-    })
 }
 
 /// The query for the rows of a scope that match a filter.
@@ -110,11 +82,6 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EnablementFilter) -> QueryBuild
         query.push(" LIMIT ").push_bind(limit);
     }
     query
-}
-
-fn instances(rows: &[SqliteRow]) -> Result<Vec<InstanceId>, Fault> {
-    let read = |row| read_instance(Columns::new(row, "instance", "instance"));
-    Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
 impl EnablementRows for SqliteConnection {
@@ -232,12 +199,12 @@ impl EnablementRows for SqliteConnection {
 
     async fn instances(&mut self) -> Result<Vec<InstanceId>, Fault> {
         let rows = sqlx::query("SELECT workspace, slug AS instance FROM instance");
-        instances(&rows.fetch_all(self).await?)
+        Ok(instances(&rows.fetch_all(self).await?)?)
     }
 
     async fn concerned(&mut self, tool: &str) -> Result<Vec<InstanceId>, Fault> {
         let rows = sqlx::query(CONCERNED).bind(tool).bind(tool).bind(tool);
-        instances(&rows.fetch_all(self).await?)
+        Ok(instances(&rows.fetch_all(self).await?)?)
     }
 
     async fn insert_instance(
@@ -501,12 +468,7 @@ impl EnablementStore for SqliteStore {
             .bind(instance.slug())
             .fetch_all(&self.readers)
             .await?;
-            let read = |row| {
-                let columns = Columns::new(row, "skill_pin", "skill");
-                let by: &str = columns.get("set_by")?;
-                Ok(SkillPin::new(read_skill(row)?, by, columns.time("at")?))
-            };
-            Ok(rows.iter().map(read).collect::<Result<_, StoreError>>()?)
+            Ok(rows.iter().map(skill_pin).collect::<Result<_, _>>()?)
         })
     }
 

@@ -1,13 +1,13 @@
 //! The effect ledger in SQLite.
 
+use crate::sql::records::{effect as read, effects as rows};
 use crate::store::{
     AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectFilter, EffectLedger, EffectRow,
     EffectState, Ended, Intent, Journal, Resolution, Scope, StoreError, StoreFuture, Timestamp,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, audit, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
@@ -58,40 +58,6 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<S
     let order = ["at", "workspace", "key"];
     page(&mut query, order, filter.newest_first, after, filter.limit);
     query
-}
-
-fn read(row: &SqliteRow) -> Result<EffectClaim, StoreError> {
-    let columns = Columns::new(row, "effect", "key");
-    let workspace: &str = columns.get("workspace")?;
-    let earlier: Option<&str> = columns.maybe("earlier")?;
-    let row = EffectRow {
-        intent: Intent {
-            identity: columns.identity()?,
-            earlier: earlier.map(|key| CallKey::new(workspace, key)),
-            call: columns.get("call")?,
-            thread: columns.maybe("thread")?,
-            agent: columns.maybe("agent")?,
-            tool: columns.get("tool")?,
-            contract: columns.get("contract")?,
-            principal: columns.get("principal")?,
-            arguments_hash: columns.get("arguments_hash")?,
-            owner: columns.get("owner")?,
-            at: columns.time("at")?,
-            lease_until: columns.time("lease_until")?,
-        },
-        state: columns.word("state", EffectState::from_word)?,
-        result: columns.maybe("result")?,
-        ended: columns.maybe_time("ended")?,
-        late: columns.get("late")?,
-        resolved_by: columns.maybe("resolved_by")?,
-        attempt: columns.number("attempt")?,
-    };
-    let released = columns.get("released")?;
-    Ok(EffectClaim { row, released })
-}
-
-fn rows(rows: &[SqliteRow]) -> Result<Vec<EffectRow>, StoreError> {
-    rows.iter().map(|row| Ok(read(row)?.row)).collect()
 }
 
 /// The row of a key, or else the first row that was begun with it as the earlier key.

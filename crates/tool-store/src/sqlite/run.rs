@@ -1,13 +1,13 @@
 //! The table of runs in SQLite.
 
+use crate::sql::records::run as read;
 use crate::store::{
     Journal, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
-    RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage,
+    RunStop, RunStore, Scope, StoreFuture, Timestamp,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};
 
 macro_rules! columns {
@@ -57,37 +57,6 @@ pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Sqli
 /// A number as an SQLite integer.
 fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn read(row: &SqliteRow) -> Result<RunRow, StoreError> {
-    let columns = Columns::new(row, "run", "conversation");
-    let workspace: &str = columns.get("workspace")?;
-    let thread = ThreadId::new(workspace, columns.get::<&str>("conversation")?)
-        .map_err(|error| columns.corrupt("conversation", error))?;
-    let word = |column| columns.maybe::<&str>(column);
-    let cause = word("cause")?.map(|_| columns.word("cause", RunCause::from_word));
-    let stop = word("stop")?.map(|_| columns.word("stop", RunStop::from_word));
-    Ok(RunRow {
-        id: RunId::new(thread, columns.number("number")?),
-        principal: columns.maybe("principal")?,
-        agent: columns.maybe("agent")?,
-        owner: columns.get("owner")?,
-        lease_until: columns.time("lease_until")?,
-        state: columns.word("state", RunState::from_word)?,
-        cause: cause.transpose()?,
-        stop: stop.transpose()?,
-        started: columns.time("started")?,
-        ended: columns.maybe_time("ended")?,
-        attempt: columns.number("attempt")?,
-        progress: RunProgress {
-            steps: columns.number("steps")?,
-            usage: Usage {
-                input_tokens: columns.number("input_tokens")?,
-                output_tokens: columns.number("output_tokens")?,
-                cached_tokens: columns.number("cached_tokens")?,
-            },
-        },
-    })
 }
 
 async fn find(db: &mut SqliteConnection, id: &RunId) -> Result<Option<RunRow>, Fault> {

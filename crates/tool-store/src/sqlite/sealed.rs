@@ -1,13 +1,13 @@
 //! The keys, and access to the sealed values of all tables, in SQLite.
 
+use crate::sql::records::{key_uses, seal_key as read_key, sealed_row};
 use crate::store::{
     KeyId, KeyUse, Reseal, SealKeyRow, SealStore, Sealed, SealedColumn, SealedPlace, SealedRow,
-    StoreError, StoreFuture, Timestamp, Workspace,
+    StoreFuture, Timestamp,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{Executor, QueryBuilder, Row as _, Sqlite};
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Executor, QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, step};
 
 /// A sealed column: its table, and the expression of the owner in [`SealedPlace`].
@@ -16,27 +16,6 @@ fn source(column: SealedColumn) -> (&'static str, &'static str) {
         SealedColumn::Secret => ("secret", "''"),
         SealedColumn::Variable => ("variable", "level || ':' || owner"),
     }
-}
-
-impl Columns<'_> {
-    /// The sealed value in a column.
-    pub(super) fn sealed(self, column: &str) -> Result<Sealed, StoreError> {
-        let bytes: Vec<u8> = self.get(column)?;
-        Sealed::from_bytes(bytes).map_err(|error| self.corrupt(column, error))
-    }
-}
-
-fn read_key(row: &SqliteRow) -> Result<SealKeyRow, StoreError> {
-    let columns = Columns::new(row, "seal_key", "id");
-    let id: &str = columns.get("id")?;
-    let key = SealKeyRow::new(columns.sealed("check_value")?, columns.time("at")?);
-    if key.id.as_str() != id {
-        return Err(columns.corrupt("check_value", "it was sealed with a different key"));
-    }
-    Ok(SealKeyRow {
-        retired: columns.maybe_time("retired")?,
-        ..key
-    })
 }
 
 async fn key_row(
@@ -83,21 +62,6 @@ fn counts() -> QueryBuilder<Sqlite> {
     query
 }
 
-fn read_uses(rows: &[SqliteRow]) -> Result<Vec<KeyUse>, Fault> {
-    let mut uses = Vec::with_capacity(rows.len());
-    for row in rows {
-        let columns = Columns::new(row, "sealed values", "seal_key");
-        let key: &str = columns.get("seal_key")?;
-        uses.push(KeyUse {
-            column: columns.word("sealed_column", SealedColumn::from_word)?,
-            key: KeyId::new(key).map_err(|error| columns.corrupt("seal_key", error))?,
-            values: columns.number("amount")?,
-        });
-    }
-    uses.sort();
-    Ok(uses)
-}
-
 async fn reseal(db: &mut SqliteConnection, changes: Vec<Reseal>) -> Result<u64, Fault> {
     let mut keys: Vec<&Sealed> = changes.iter().map(|change| &change.new).collect();
     keys.sort_by_key(|sealed| sealed.key());
@@ -126,7 +90,7 @@ async fn reseal(db: &mut SqliteConnection, changes: Vec<Reseal>) -> Result<u64, 
 
 async fn retire(db: &mut SqliteConnection, key: KeyId, now: Timestamp) -> Result<(), Fault> {
     let row = key_row(&mut *db, &key).await?;
-    let uses = read_uses(&counts().build().fetch_all(&mut *db).await?)?;
+    let uses = key_uses(&counts().build().fetch_all(&mut *db).await?)?;
     SealKeyRow::check_retirement(&key, row.as_ref(), &uses)?;
     sqlx::query("UPDATE seal_key SET retired = ? WHERE id = ? AND retired IS NULL")
         .bind(now.as_millis())
@@ -157,7 +121,7 @@ impl SealStore for SqliteStore {
     }
 
     fn key_uses(&self) -> StoreFuture<'_, Vec<KeyUse>> {
-        step(async move { read_uses(&counts().build().fetch_all(&self.readers).await?) })
+        step(async move { Ok(key_uses(&counts().build().fetch_all(&self.readers).await?)?) })
     }
 
     fn sealed<'a>(
@@ -180,20 +144,8 @@ impl SealStore for SqliteStore {
             }
             query.push(" ORDER BY workspace, id LIMIT ").push_bind(most);
             let rows = query.build().fetch_all(&self.readers).await?;
-            let mut values = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let columns = Columns::new(row, table, "id");
-                values.push(SealedRow {
-                    place: SealedPlace {
-                        column,
-                        workspace: Workspace::new(columns.get::<&str>("workspace")?),
-                        id: columns.get("id")?,
-                        owner: row.try_get("place_owner")?,
-                    },
-                    bytes: columns.get::<Vec<u8>>("sealed")?.into(),
-                });
-            }
-            Ok(values)
+            let read = |row| sealed_row(row, column, table);
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }
 

@@ -1,27 +1,14 @@
 //! Sealed secrets in SQLite.
 
+use crate::sql::records::{secret as read, secret_info};
 use crate::store::{
-    Scope, SecretFilter, SecretInfo, SecretRow, SecretStore, StoreError, StoreFuture, Timestamp,
-    Workspace,
+    Scope, SecretFilter, SecretInfo, SecretRow, SecretStore, StoreFuture, Timestamp, Workspace,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::sealed::check_use;
 use super::{Fault, SqliteStore, narrow_to_scope, step};
-
-fn read(row: &SqliteRow) -> Result<SecretRow, StoreError> {
-    let columns = Columns::new(row, "secret", "name");
-    Ok(SecretRow::new(
-        columns.get::<&str>("workspace")?,
-        columns.get::<String>("name")?,
-        columns.get::<String>("id")?,
-        columns.sealed("sealed")?,
-        columns.get::<String>("set_by")?,
-        columns.time("at")?,
-    ))
-}
 
 async fn put(db: &mut SqliteConnection, row: SecretRow) -> Result<(), Fault> {
     check_use(db, &row.sealed).await?;
@@ -142,17 +129,7 @@ impl SecretStore for SqliteStore {
                 query.push(" LIMIT ").push_bind(limit);
             }
             let rows = query.build().fetch_all(&self.readers).await?;
-            let mut list = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let columns = Columns::new(row, "secret", "name");
-                list.push(SecretInfo {
-                    workspace: Workspace::new(columns.get::<&str>("workspace")?),
-                    name: columns.get("name")?,
-                    by: columns.get("set_by")?,
-                    at: columns.time("at")?,
-                });
-            }
-            Ok(list)
+            Ok(rows.iter().map(secret_info).collect::<Result<_, _>>()?)
         })
     }
 

@@ -1,12 +1,12 @@
 //! Spilled outputs in SQLite: one row each, with the text in chunks.
 
+use crate::sql::columns::Columns;
 use crate::store::{
     Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow_to_scope, step};
 
 /// The largest size of a chunk in bytes. A chunk ends earlier if its last character would exceed it.

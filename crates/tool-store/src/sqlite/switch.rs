@@ -1,13 +1,14 @@
 //! Kill switches, disables and enablement in SQLite.
 
+use crate::sql::columns::Columns;
+use crate::sql::records::switch as read;
 use crate::store::{
-    Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
-    Timestamp, Workspace,
+    Scope, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore, Timestamp,
+    Workspace,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow, step};
 
 macro_rules! columns {
@@ -91,26 +92,6 @@ fn place(key: &SwitchKey) -> (i64, &str) {
         None => (0, ""),
         Some(workspace) => (1, workspace.as_str()),
     }
-}
-
-fn read(row: &SqliteRow) -> Result<Switch, StoreError> {
-    let columns = Columns::new(row, "switch", "tool");
-    let workspace = match columns.get::<i64>("reach")? {
-        0 => None,
-        _ => Some(Workspace::new(columns.get::<&str>("workspace")?)),
-    };
-    Ok(Switch {
-        key: SwitchKey {
-            workspace,
-            kind: columns.word("kind", SwitchKind::from_word)?,
-            tool: columns.get("tool")?,
-            source: columns.get("source")?,
-        },
-        on: columns.get("is_on")?,
-        by: columns.get("set_by")?,
-        reason: columns.maybe("reason")?,
-        at: columns.time("at")?,
-    })
 }
 
 fn all(rows: &[SqliteRow]) -> Result<Vec<Switch>, Fault> {

@@ -1,32 +1,19 @@
 //! The tables of threads in SQLite.
 
+use crate::sql::columns::Columns;
+use crate::sql::records::message;
 use crate::store::{
-    CallPlace, Journal, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
+    CallPlace, Journal, Message, NewMessage, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, step};
 
 fn read(row: &SqliteRow) -> Result<Message, StoreError> {
     let columns = Columns::new(row, "message", "conversation");
-    let answers = match columns.maybe::<i64>("call_message")? {
-        None => None,
-        Some(_) => Some(CallPlace {
-            message: columns.number("call_message")?,
-            position: columns.number("call_position")?,
-        }),
-    };
-    let workspace: &str = columns.get("workspace")?;
     Ok(Message {
-        seq: columns.number("seq")?,
-        thread: ThreadId::new(workspace, columns.get::<&str>("conversation")?)
-            .map_err(|error| columns.corrupt("conversation", error))?,
-        role: columns.word("role", Role::from_word)?,
-        answers,
         turn: columns.maybe("turn")?,
-        content: columns.get("content")?,
-        at: columns.time("at")?,
+        ..message(row)?
     })
 }
 

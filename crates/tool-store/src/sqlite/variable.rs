@@ -1,42 +1,15 @@
 //! Variables in SQLite.
 
+use crate::sql::records::{variable as read, variable_info};
 use crate::store::{
-    Sealed, StoreError, StoreFuture, VariableFilter, VariableInfo, VariableLevel, VariableRow,
-    VariableScope, VariableStore, VariableType, VariableValue, Workspace,
+    Sealed, StoreFuture, VariableFilter, VariableInfo, VariableLevel, VariableRow, VariableScope,
+    VariableStore, VariableValue, Workspace,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::sealed::check_use;
 use super::{Fault, SqliteStore, narrow, step};
-
-impl Columns<'_> {
-    /// The owner of variables, in the columns `workspace`, `level` and `owner`.
-    pub(super) fn variable_scope(self) -> Result<VariableScope, StoreError> {
-        let workspace = Workspace::new(self.get::<&str>("workspace")?);
-        let level = self.word("level", VariableLevel::from_word)?;
-        let scope = VariableScope::of(workspace, level, self.get("owner")?);
-        scope.map_err(|error| self.corrupt("owner", error))
-    }
-}
-
-fn read(row: &SqliteRow) -> Result<VariableRow, StoreError> {
-    let columns = Columns::new(row, "variable", "name");
-    let value = match columns.maybe("value")? {
-        Some(text) => VariableValue::Clear(text),
-        None => VariableValue::Sealed(columns.sealed("sealed")?),
-    };
-    Ok(VariableRow::new(
-        columns.variable_scope()?,
-        columns.get::<String>("name")?,
-        columns.get::<String>("id")?,
-        columns.word("kind", VariableType::from_word)?,
-        value,
-        columns.get::<String>("set_by")?,
-        columns.time("at")?,
-    ))
-}
 
 /// Stores variables on the connection of a transaction.
 pub(super) async fn put(db: &mut SqliteConnection, rows: Vec<VariableRow>) -> Result<(), Fault> {
@@ -146,20 +119,7 @@ impl VariableStore for SqliteStore {
                 query.push(" LIMIT ").push_bind(limit);
             }
             let rows = query.build().fetch_all(&self.readers).await?;
-            let mut list = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let columns = Columns::new(row, "variable", "name");
-                list.push(VariableInfo {
-                    level: columns.word("level", VariableLevel::from_word)?,
-                    owner: columns.get("owner")?,
-                    name: columns.get("name")?,
-                    kind: columns.word("kind", VariableType::from_word)?,
-                    value: columns.maybe("value")?,
-                    by: columns.get("set_by")?,
-                    at: columns.time("at")?,
-                });
-            }
-            Ok(list)
+            Ok(rows.iter().map(variable_info).collect::<Result<_, _>>()?)
         })
     }
 

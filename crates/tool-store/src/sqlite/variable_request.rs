@@ -1,15 +1,13 @@
 //! Requests for variables in SQLite.
 
-use serde::de::DeserializeOwned;
-
+use crate::sql::records::variable_request as read;
 use crate::store::{
     Scope, StoreError, StoreFuture, ThreadId, Timestamp, VariableRequest, VariableRequestStore,
     VariableRow, Workspace,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, step, variable};
 
 macro_rules! select {
@@ -21,31 +19,9 @@ macro_rules! select {
 const ONE: &str = concat!(select!(), "id = ?");
 const OF_THREAD: &str = concat!(select!(), "conversation = ? ORDER BY id");
 
-fn json<T: DeserializeOwned>(columns: Columns<'_>, column: &str) -> Result<T, StoreError> {
-    let text: &str = columns.get(column)?;
-    serde_json::from_str(text).map_err(|error| columns.corrupt(column, error))
-}
-
 fn text(value: &impl serde::Serialize) -> Result<String, Fault> {
     let text = serde_json::to_string(value);
     Ok(text.map_err(|error| StoreError::Corrupt(error.to_string()))?)
-}
-
-fn read(row: &SqliteRow) -> Result<VariableRequest, StoreError> {
-    let columns = Columns::new(row, "variable_request", "id");
-    let workspace: &str = columns.get("workspace")?;
-    let thread = ThreadId::new(workspace, columns.get::<&str>("conversation")?);
-    Ok(VariableRequest {
-        missing: json(columns, "missing")?,
-        ..VariableRequest::new(
-            columns.get::<String>("id")?,
-            thread.map_err(|error| columns.corrupt("conversation", error))?,
-            columns.get::<String>("agent")?,
-            columns.variable_scope()?,
-            json(columns, "required")?,
-            columns.time("at")?,
-        )
-    })
 }
 
 async fn open(db: &mut SqliteConnection, request: VariableRequest) -> Result<(), Fault> {
