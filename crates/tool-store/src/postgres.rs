@@ -89,8 +89,8 @@ pub use statements::statements;
 ///
 /// # Changes of other processes
 ///
-/// A kill switch that one process sets takes effect in all others within a second: `tool_core::Switches` reads a number four times per second, and a
-/// notification (`NOTIFY`) usually shortens the wait to milliseconds. Notifications need a connection of their own, [`PostgresOptions::listener`].
+/// A kill switch or an enablement row that one process sets takes effect in all others within a second: `tool_core::Switches` and
+/// `tool_core::InstanceRules` read a number four times per second, and a notification (`NOTIFY`) usually shortens the wait to milliseconds. Notifications need a connection of their own, [`PostgresOptions::listener`].
 /// It is tested every two seconds, and replaced if it does not answer.
 ///
 /// # Texts

@@ -75,6 +75,7 @@ fn main() -> std::process::ExitCode {
         sealed::erasure_and_retention_remove_stored_responses_case,
         sealed::erasure_removes_variables_case,
         sealed::no_file_of_the_server_contains_a_secret_case,
+        sealed::retirement_waits_for_values_that_are_being_written_case,
         start::database_of_a_later_version_is_not_changed_case,
         start::four_processes_start_on_an_empty_database_case,
         start::migrator_may_have_more_rights_than_the_store_case,

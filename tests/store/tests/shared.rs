@@ -1,4 +1,4 @@
-//! Hosts that share a PostgreSQL database: kill switches reach all of them, and a host that cannot read them refuses effects.
+//! Hosts that share a PostgreSQL database: kill switches and enablement rows reach all of them, and a host that cannot read them refuses effects.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,12 +13,16 @@
 use std::process::ExitCode;
 
 #[cfg(unix)]
+#[path = "shared/instances.rs"]
+mod instances;
+#[cfg(unix)]
 #[path = "shared/switches.rs"]
 mod switches;
 
 #[cfg(unix)]
 fn main() -> ExitCode {
     test_support::suite![
+        instances::enablement_reaches_another_host_within_a_second_case,
         switches::host_that_cannot_read_the_switches_refuses_effects_case,
         switches::kill_switch_cancels_a_call_of_another_host_case,
         switches::kill_switch_reaches_another_host_within_a_second_case,

@@ -3,14 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use futures::TryStreamExt as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::postgres::PgPoolCopyExt as _;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use test_support::Ran;
 use test_support::postgres::server;
 use tool_store::seal::{NewValue, SealKey, SealKeys, Vault};
-use tool_store::{PostgresClock, PostgresStore, VariableScope, VariableType};
+use tool_store::{
+    KeyId, PostgresClock, PostgresStore, SealStore as _, StoreError, Timestamp, VariableScope,
+    VariableType, Workspace,
+};
 
 use crate::database::Database;
 use crate::erasure;
@@ -113,6 +118,60 @@ pub(crate) async fn no_file_of_the_server_contains_a_secret_case() -> Ran {
     assert!(is_in("base") && is_in("pg_wal"), "{in_clear:?}");
     assert_eq!(found(&secret), Vec::<PathBuf>::new());
     Ok(())
+}
+
+// A key is not retired while a transaction seals a value with it: the retirement waits, and then finds the value.
+pub(crate) async fn retirement_waits_for_values_that_are_being_written_case() -> Ran {
+    let database = Database::create().await?;
+    let store = database.options().open().await.unwrap();
+    let vault = vault(&store, SealKeys::new("k1", SealKey::new(KEYS[0])).unwrap()).await;
+    let value = SecretString::from("value of a");
+    let acme = Workspace::new("acme");
+    let key = KeyId::new("k1").unwrap();
+    // The lock of another transaction lets the write take the lock of its key, and stops it before its end.
+    let mut other = database.connect().await;
+    let lock = "BEGIN; LOCK TABLE tool_store.secret IN SHARE MODE";
+    other.execute(AssertSqlSafe(lock.to_owned())).await.unwrap();
+    let writing = {
+        let (vault, acme) = (vault.clone(), acme.clone());
+        tokio::spawn(async move { vault.set_secret(&acme, "a", &value, "olga").await })
+    };
+    waiting(&database, 1).await;
+    let retiring = {
+        let (store, key) = (store.clone(), key.clone());
+        tokio::spawn(async move { store.retire_key(&key, Timestamp::now()).await })
+    };
+    waiting(&database, 2).await;
+    other
+        .execute(AssertSqlSafe("COMMIT".to_owned()))
+        .await
+        .unwrap();
+    writing.await.unwrap().unwrap();
+    let refused = retiring.await.unwrap();
+    assert!(
+        matches!(refused, Err(StoreError::Conflict(_))),
+        "{refused:?}"
+    );
+    let opened = vault.open_secrets(&acme, ["a"]).await.unwrap();
+    assert_eq!(opened["a"].expose_secret(), "value of a");
+    Ok(())
+}
+
+/// Waits until this number of transactions wait for a lock.
+async fn waiting(database: &Database, count: i64) {
+    let mut connection = database.connect().await;
+    loop {
+        let waiting: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        )
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
+        if waiting >= count {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 /// A store in an empty database, which compares times as its callers write them.
