@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::TryStreamExt as _;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -157,9 +157,10 @@ pub(crate) async fn retirement_waits_for_values_that_are_being_written_case() ->
     Ok(())
 }
 
-/// Waits until this number of transactions wait for a lock.
+/// Waits until this number of transactions wait for a lock, for at most ten seconds.
 async fn waiting(database: &Database, count: i64) {
     let mut connection = database.connect().await;
+    let began = Instant::now();
     loop {
         let waiting: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
@@ -170,6 +171,10 @@ async fn waiting(database: &Database, count: i64) {
         if waiting >= count {
             return;
         }
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "{waiting} of {count} transactions wait"
+        );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
