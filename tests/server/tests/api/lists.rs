@@ -150,8 +150,8 @@ pub(crate) async fn every_list_is_read_page_by_page(kind: StoreKind) {
     let entries = ["b", "a", "c"].map(|name| {
         let mut entry = CatalogueEntry::new(name);
         entry.description = format!("Does {name}.");
-        entry.category = "general".to_owned();
-        entry.contract = "9f".to_owned();
+        "general".clone_into(&mut entry.category);
+        "9f".clone_into(&mut entry.contract);
         entry.effect = 1;
         entry
     });

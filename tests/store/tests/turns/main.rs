@@ -3,7 +3,8 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking"
+    clippy::wildcard_imports,
+    reason = "a test fails by panicking, and uses many records"
 )]
 
 mod drive;
