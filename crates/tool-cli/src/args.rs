@@ -304,7 +304,8 @@ pub(crate) struct Serve {
     /// Accepts requests of web pages of this origin, in addition to those of this machine.
     #[arg(long = "origin", value_name = "ORIGIN", requires = "listening")]
     pub(crate) origins: Vec<String>,
-    /// Stores approvals, effects, audit rows and switches in this SQLite file, such as `sqlite:state.db`.
+    /// Stores approvals, effects, audit rows and switches in this SQLite file, such as `sqlite:state.db`, or in this PostgreSQL database, such as
+    /// `postgres://user@host/database`.
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
     /// Serves the admin API of the store at this address, such as `127.0.0.1:8081`. Without `--admin-tokens`, it prints a random token.
@@ -381,4 +382,9 @@ pub(crate) struct Completions {
     /// The shell of the script.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Whether the URL of a store names a PostgreSQL database.
+pub(crate) fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
 }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::args::Command;
 use crate::args::cargo::{CargoArgs, CargoWords};
+use crate::args::{Command, is_postgres};
 use crate::commands;
 use crate::host::{Cli, clap_color, misused, wants_json};
 use crate::outcome::{Exit, Failure};
@@ -64,6 +64,7 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
         &["cargo"][..],
         &["cargo", "serve"],
         &["cargo", "admin"],
+        &["cargo", "postgres"],
         &["cargo", "tokens"],
     ];
     let mut built = built.into_iter();
@@ -82,8 +83,11 @@ fn needs_no_tools(command: &Command) -> bool {
 fn features(command: &Command) -> &'static [&'static str] {
     match command {
         Command::Budget(_) => &["cargo", "tokens"],
-        Command::Serve(words) if words.store.is_some() => &["cargo", "admin"],
-        Command::Serve(_) => &["cargo", "serve"],
+        Command::Serve(words) => match &words.store {
+            Some(url) if is_postgres(url) => &["cargo", "postgres"],
+            Some(_) => &["cargo", "admin"],
+            None => &["cargo", "serve"],
+        },
         _ => &["cargo"],
     }
 }

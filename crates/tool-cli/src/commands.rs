@@ -69,7 +69,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     feature = "tokens",
     feature = "serve",
     feature = "import",
-    feature = "admin"
+    feature = "postgres"
 )))]
 fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     Failure::usage(format!(

@@ -30,12 +30,12 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     };
     #[cfg(feature = "admin")]
     let state = match &words.store {
-        Some(url) => Some(admin::State::open(url, &registry).await?),
+        Some(url) => Some(admin::State::open(url, cli, &registry).await?),
         None => None,
     };
     #[cfg(feature = "admin")]
     let gate = match &state {
-        Some(state) => state.gate(cli)?,
+        Some(state) => state.gate(),
         None => cli.gate_of()?,
     };
     #[cfg(not(feature = "admin"))]
@@ -62,8 +62,8 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     }
     let server = server.build();
     #[cfg(feature = "admin")]
-    let admin = match &state {
-        Some(state) => state.admin(words, &registry, screen).await?,
+    let admin = match state {
+        Some(state) => state.admin(words, screen).await?,
         None => None,
     };
     let stopped = CancellationToken::new();

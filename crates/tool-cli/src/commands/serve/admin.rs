@@ -3,20 +3,24 @@
 use std::fs;
 
 use tokio::net::TcpListener;
-use tool_core::store::Catalogue as _;
 use tool_core::{Approvals, Audit, Gate, KeyRing, Registry, Switches};
-use tool_server::{AdminServer, StaticTokens};
+use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
+#[cfg(feature = "postgres")]
+use tool_store::PostgresStore;
 use tool_store::SqliteStore;
 
-use crate::args::Serve;
+use crate::args::{Serve, is_postgres};
+#[cfg(not(feature = "postgres"))]
+use crate::commands::missing;
 use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BOLD, Screen, paint};
 
-/// The store of the calls, and the gate and switches on it.
+/// The gate and the switches of the calls, and the admin API, which share a store.
 pub(super) struct State {
-    store: SqliteStore,
+    gate: Gate,
     switches: Switches,
+    admin: AdminServerBuilder,
 }
 
 /// An admin API that is ready to serve.
@@ -25,42 +29,86 @@ pub(super) struct Admin {
     listener: TcpListener,
 }
 
+/// The URL without the password that it may contain, for messages.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://…@{host}"),
+        None => url.to_owned(),
+    }
+}
+
+/// The host's own gate, or one that stores approvals, effects and audit rows in the store.
+fn gate<S: AdminStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
+    if let Some(gate) = cli.own_gate() {
+        return Ok(gate.clone());
+    }
+    // Tokens of approvals are valid until the process ends. The admin API answers approvals by their id.
+    let mut key = [0; 32];
+    tool_core::env::random(&mut key).map_err(failed)?;
+    let keys = KeyRing::new("process", key).map_err(failed)?;
+    let approvals = Approvals::builder(store.clone()).keys(keys).build();
+    Ok(Gate::builder()
+        .approvals(approvals.map_err(failed)?)
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .build())
+}
+
 fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::of(Exit::Failed, error.to_string())
 }
 
 impl State {
     /// Opens the store, and writes the tools of the program into its catalogue.
-    pub(super) async fn open(url: &str, registry: &Registry) -> Result<Self, Failure> {
+    pub(super) async fn open(url: &str, cli: &Cli, registry: &Registry) -> Result<Self, Failure> {
+        let unopened = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+        if is_postgres(url) {
+            #[cfg(feature = "postgres")]
+            {
+                let store = PostgresStore::open(url).await;
+                let store = store.map_err(|error| unopened(&error))?;
+                return Self::on(store, cli, registry).await;
+            }
+            #[cfg(not(feature = "postgres"))]
+            return Err(missing(
+                "serve --store postgres://…",
+                "postgres",
+                "run `cargo tool serve --store URL`, which builds it",
+            ));
+        }
         if url.contains("://") && !url.starts_with("sqlite:") {
             return Err(Failure::usage(format!(
-                "`{url}` is not a store that this program supports"
+                "`{}` is not a store that this program supports",
+                without_password(url)
             ))
-            .hint("give the path of a SQLite file, or a URL such as `sqlite:state.db`"));
+            .hint(
+                "give the path of a SQLite file, a URL such as `sqlite:state.db`, or `postgres://user@host/database`",
+            ));
         }
         let store = SqliteStore::open(url).await;
-        let store = store.map_err(|error| Failure::usage(error.to_string()))?;
-        let entries = registry.catalogue_entries();
-        store.sync(entries).await.map_err(failed)?;
-        let switches = Switches::open(store.clone()).await.map_err(failed)?;
-        Ok(Self { store, switches })
+        Self::on(store.map_err(|error| unopened(&error))?, cli, registry).await
     }
 
-    /// The gate of the calls: the host's own, or one on this store.
-    pub(super) fn gate(&self, cli: &Cli) -> Result<Gate, Failure> {
-        if let Some(gate) = cli.own_gate() {
-            return Ok(gate.clone());
-        }
-        // Tokens of approvals are valid until the process ends. The admin API answers approvals by their id.
-        let mut key = [0; 32];
-        tool_core::env::random(&mut key).map_err(failed)?;
-        let keys = KeyRing::new("process", key).map_err(failed)?;
-        let approvals = Approvals::builder(self.store.clone()).keys(keys).build();
-        Ok(Gate::builder()
-            .approvals(approvals.map_err(failed)?)
-            .ledger(self.store.clone())
-            .audit(Audit::required(self.store.clone()))
-            .build())
+    async fn on<S: AdminStore + Clone>(
+        store: S,
+        cli: &Cli,
+        registry: &Registry,
+    ) -> Result<Self, Failure> {
+        let entries = registry.catalogue_entries();
+        store.sync(entries).await.map_err(failed)?;
+        Ok(Self {
+            gate: gate(&store, cli)?,
+            switches: Switches::open(store.clone()).await.map_err(failed)?,
+            admin: AdminServer::builder(store).registry(registry),
+        })
+    }
+
+    /// The gate of the calls: the host's own, or one on the store.
+    pub(super) fn gate(&self) -> Gate {
+        self.gate.clone()
     }
 
     /// The same tools, which respect the switches of the store.
@@ -70,15 +118,14 @@ impl State {
 
     /// The admin API, if `--admin` is given.
     pub(super) async fn admin(
-        &self,
+        self,
         words: &Serve,
-        registry: &Registry,
         screen: Screen,
     ) -> Result<Option<Admin>, Failure> {
         let Some(address) = &words.admin else {
             return Ok(None);
         };
-        let mut server = AdminServer::builder(self.store.clone()).registry(registry);
+        let mut server = self.admin;
         if let Some(path) = &words.admin_tokens {
             let unread = |error: String| {
                 Failure::usage(format!("`{}` cannot be used: {error}", path.display()))
