@@ -4,6 +4,7 @@ mod approval;
 mod audit;
 mod catalogue;
 mod change;
+mod directory;
 mod enablement;
 mod failure;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod run;
 mod sealed;
 mod secret;
 mod spill;
+mod stored_tool;
 mod switch;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,11 @@ mod catalogue;
 mod change;
 #[cfg(feature = "host")]
 mod claim;
+#[cfg(feature = "host")]
+mod directory;
 mod enablement;
+#[cfg(feature = "host")]
+mod function;
 mod identity;
 #[cfg(feature = "host")]
 mod journal;
@@ -29,6 +33,8 @@ mod secret;
 #[doc(hidden)]
 pub mod shield;
 mod spill;
+#[cfg(feature = "host")]
+mod stored_tool;
 #[cfg(feature = "host")]
 mod switch;
 mod thread;
@@ -57,11 +63,18 @@ pub use catalogue::{
 pub use change::{Applied, Change, ChangeRequest, ChangeStore, Changed, Expected, RequestKey};
 #[cfg(feature = "host")]
 pub use claim::EffectClaim;
+#[cfg(feature = "host")]
+pub use directory::{Directory, Editor, Member, MemberRole, RetentionTier, WorkspaceSettings};
 pub use enablement::{
     CatalogueDiff, ChangedInstances, EnablementFacts, EnablementFilter, EnablementRow,
     EnablementSource, EnablementStore, InstanceId, RowChange, SkillChange, SkillPin, SkillVersion,
 };
 pub(crate) use enablement::{SYNC, check_operator};
+#[cfg(feature = "host")]
+pub use function::{
+    Function, FunctionEffects, FunctionFilter, FunctionKind, FunctionUpdate, FunctionVersion,
+    NewFunction, NewFunctionVersion, ToolSchema,
+};
 #[doc(hidden)]
 pub use identity::EarlierCall;
 pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};
@@ -86,6 +99,14 @@ pub use sealed::{
 #[cfg(feature = "host")]
 pub use secret::{SecretFilter, SecretInfo, SecretRow, SecretStore};
 pub use spill::{Spill, SpillPart, SpillStore};
+#[cfg(feature = "host")]
+pub(crate) use stored_tool::new_row_id;
+#[cfg(feature = "host")]
+pub use stored_tool::{
+    AgentBinding, BindingFilter, IncludeDeleted, NewTool, ResolvedTool, RuntimeUser,
+    RuntimeUserLevel, StoredExample, StoredTool, StoredToolFilter, StoredToolStore, ToolChange,
+    ToolEdit, ToolEdited, ToolFacts, ToolSource, ToolTarget, ToolUpdate,
+};
 #[cfg(feature = "host")]
 pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
@@ -113,6 +134,9 @@ pub enum StoreError {
     /// The row does not exist.
     #[error("missing: {0}")]
     Missing(String),
+    /// The author of the change may not make it. Nothing was changed.
+    #[error("forbidden: {0}")]
+    Forbidden(String),
     /// The store could not be reached or could not write. The same call may succeed later.
     #[error("the store is unavailable: {0}")]
     Unavailable(Box<dyn Error + Send + Sync>),

@@ -202,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 10] = [
+const MIGRATIONS: [(i64, &str, &str); 11] = [
     (
         1,
         "state",
@@ -252,6 +252,11 @@ const MIGRATIONS: [(i64, &str, &str); 10] = [
         10,
         "requests",
         include_str!("../../migrations/sqlite/0010_requests.sql"),
+    ),
+    (
+        11,
+        "stored_tools",
+        include_str!("../../migrations/sqlite/0011_stored_tools.sql"),
     ),
 ];
 

@@ -7,6 +7,8 @@ mod audit;
 mod catalogue;
 #[cfg(feature = "host")]
 mod change;
+#[cfg(feature = "host")]
+mod directory;
 mod enablement;
 #[cfg(feature = "host")]
 mod journal;
@@ -21,6 +23,8 @@ mod sealed;
 #[cfg(feature = "host")]
 mod secret;
 mod spill;
+#[cfg(feature = "host")]
+mod stored_tool;
 #[cfg(feature = "host")]
 mod switch;
 mod thread;
@@ -71,6 +75,10 @@ struct Tables {
     secrets: secret::Secrets,
     #[cfg(feature = "host")]
     variables: variable::Variables,
+    #[cfg(feature = "host")]
+    people: directory::People,
+    #[cfg(feature = "host")]
+    stored_tools: stored_tool::StoredTools,
 }
 
 impl MemoryStore {

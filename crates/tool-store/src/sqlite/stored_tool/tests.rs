@@ -1,0 +1,75 @@
+//! Constraints of the tables, which hold even for a program with a fault.
+
+use crate::SqliteStore;
+
+/// Executes a statement, and returns the constraint that refused it.
+async fn refused(store: &SqliteStore, sql: &'static str) -> Option<String> {
+    let done = store.update(sqlx::query(sql)).await;
+    done.err().map(|error| error.0.to_string())
+}
+
+macro_rules! insert {
+    ($workspace:literal, $system:literal, $by:literal, $deleted:literal, $tier:literal) => {
+        concat!(
+            "INSERT INTO stored_tool (id, workspace, name, target, requires_confirmation, enabled, system, source, created_by, deleted_at,
+             retention_tier, created_at, updated_at) VALUES (hex(randomblob(8)), ",
+            $workspace, ", 'a', 'client', 0, 1, ", $system, ", 'workspace', ", $by, ", ", $deleted, ", ", $tier, ", 1, 1)"
+        )
+    };
+}
+
+// S3-02: a tool has no workspace exactly if it is a system tool.
+#[tokio::test]
+async fn table_has_a_workspace_for_all_tools_except_system_tools() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let good = [
+        insert!("'acme'", "0", "'olga'", "NULL", "NULL"),
+        insert!("NULL", "1", "NULL", "NULL", "NULL"),
+    ];
+    for sql in good {
+        assert_eq!(refused(&store, sql).await, None);
+    }
+    let bad = [
+        insert!("'acme'", "1", "NULL", "NULL", "NULL"),
+        insert!("NULL", "0", "'olga'", "NULL", "NULL"),
+    ];
+    for sql in bad {
+        let why = refused(&store, sql).await.unwrap();
+        assert!(why.contains("(workspace IS NULL) = system"), "{why}");
+    }
+}
+
+// S3-27: a tool has a retention tier exactly if it is deleted.
+#[tokio::test]
+async fn table_has_a_tier_for_deleted_tools_only() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let sql = insert!("'acme'", "0", "'olga'", "5", "'none'");
+    assert_eq!(refused(&store, sql).await, None);
+    let bad = [
+        insert!("'acme'", "0", "'olga'", "5", "NULL"),
+        insert!("'acme'", "0", "'olga'", "NULL", "'short'"),
+    ];
+    for sql in bad {
+        let why = refused(&store, sql).await.unwrap();
+        assert!(
+            why.contains("(deleted_at IS NULL) = (retention_tier IS NULL)"),
+            "{why}"
+        );
+    }
+}
+
+// S3-34: the table refuses every update of a version.
+#[tokio::test]
+async fn table_refuses_updates_of_versions() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let rows = [
+        "INSERT INTO function (id, workspace, name, kind, code, created_by, created_at, updated_at) VALUES ('f', 'acme', 'f', 'linked', '{}', 'olga', 1, 1)",
+        "INSERT INTO function_version (id, workspace, function, number, files, uses, input_schema, output_schema, created_by, created_at)
+         VALUES ('v', 'acme', 'f', 1, '{}', '[]', '{}', '{}', 'olga', 1)",
+    ];
+    for sql in rows {
+        assert_eq!(refused(&store, sql).await, None);
+    }
+    let why = refused(&store, "UPDATE function_version SET label = 'x'").await;
+    assert!(why.unwrap().contains("never changes"));
+}

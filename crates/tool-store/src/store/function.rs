@@ -1,0 +1,626 @@
+//! Functions that stored tools run, and their versions.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Editor, Member, MemberRole, StoreError, Timestamp, Workspace};
+use crate::digest::sha256;
+
+/// A JSON Schema of a stored tool. Its id is the hash of its text, so that two schemas with one id are equal, and no row refers to a schema that
+/// has changed.
+///
+/// ```
+/// use tool_store::ToolSchema;
+///
+/// let schema = ToolSchema::new(r#"{"type":"object","properties":{}}"#)?;
+/// assert_eq!(schema.id().len(), 64);
+/// assert_eq!(ToolSchema::new(schema.text())?, schema);
+/// assert!(ToolSchema::new("{").is_err());
+/// # Ok::<(), tool_store::StoreError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolSchema {
+    id: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    id: &'a str,
+    schema: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    schema: Box<RawValue>,
+}
+
+impl ToolSchema {
+    /// Creates a schema from its JSON text, whose order of keys is kept. Fails with `Conflict` if the text is not JSON. The rules of providers are
+    /// checked by `tool_core`.
+    pub fn new(text: impl Into<String>) -> Result<Self, StoreError> {
+        let text = RawValue::from_string(text.into()).map_err(|error| {
+            StoreError::Conflict(format!("the schema of a tool is not JSON: {error}"))
+        })?;
+        Ok(Self::of(&text))
+    }
+
+    fn of(text: &RawValue) -> Self {
+        let text = text.get().trim().to_owned();
+        let id = sha256(&["tool schema", &text]);
+        Self { id, text }
+    }
+
+    /// The id: SHA-256 of the text, as lower-case hex.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The JSON text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Reads the plain schema of a request, which has no id.
+    pub(super) fn plain<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(from).map(|text| Self::of(&text))
+    }
+
+    /// Reads the plain schema of a request; null is no schema.
+    pub(super) fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
+        let text = Option::<Box<RawValue>>::deserialize(from)?;
+        Ok(text.map(|text| Self::of(&text)))
+    }
+
+    /// Reads the plain schema of a request that changes it; null removes it.
+    pub(super) fn change<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Option<Self>>, D::Error> {
+        Self::optional(from).map(Some)
+    }
+}
+
+impl Serialize for ToolSchema {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let schema = serde_json::from_str(&self.text).map_err(serde::ser::Error::custom)?;
+        let id = &self.id;
+        Shown { id, schema }.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolSchema {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Read::deserialize(from).map(|read| Self::of(&read.schema))
+    }
+}
+
+/// Reads a key whose presence means a change, and whose null removes the value.
+pub(super) fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(from).map(Some)
+}
+
+/// The code that a function runs.
+///
+/// The names of files are paths in [`FunctionVersion::files`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum FunctionKind {
+    /// A tool that is linked into the program.
+    Linked {
+        /// The name of the tool.
+        tool: String,
+    },
+    /// A tool of an MCP server.
+    Mcp {
+        /// The name of the server in the host's configuration.
+        server: String,
+        /// The name of the tool at the server.
+        tool: String,
+    },
+    /// An HTTP operation of an OpenAPI document.
+    Http {
+        /// The file with the document.
+        document: String,
+        /// The `operationId`.
+        operation: String,
+    },
+    /// TypeScript, which runs in a sandbox.
+    TypeScript {
+        /// The file with the entry point.
+        entry: String,
+    },
+}
+
+impl FunctionKind {
+    /// The word of the kind, which stores write and filters use.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Linked { .. } => "linked",
+            Self::Mcp { .. } => "mcp",
+            Self::Http { .. } => "http",
+            Self::TypeScript { .. } => "type_script",
+        }
+    }
+
+    /// Whether the code runs in a system that the host does not control. Its effects are not known.
+    pub const fn is_foreign(&self) -> bool {
+        matches!(self, Self::Mcp { .. } | Self::Http { .. })
+    }
+
+    /// The file that a version has to have.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Linked { .. } | Self::Mcp { .. } => None,
+            Self::Http { document, .. } => Some(document),
+            Self::TypeScript { entry } => Some(entry),
+        }
+    }
+}
+
+/// The effects that an admin states for a foreign function.
+///
+/// ```
+/// use tool_store::FunctionEffects;
+///
+/// let unknown = FunctionEffects::default();
+/// assert!(unknown.destructive && unknown.open_world && !unknown.read_only);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an independent hint of MCP"
+)]
+pub struct FunctionEffects {
+    /// Whether the function changes nothing.
+    pub read_only: bool,
+    /// Whether the function may remove or overwrite state.
+    pub destructive: bool,
+    /// Whether a repeated call has no further effect.
+    pub idempotent: bool,
+    /// Whether the function reaches beyond the host.
+    pub open_world: bool,
+}
+
+impl Default for FunctionEffects {
+    /// The effects of a foreign function for which no admin has stated any: it may do everything.
+    fn default() -> Self {
+        Self {
+            read_only: false,
+            destructive: true,
+            idempotent: false,
+            open_world: true,
+        }
+    }
+}
+
+/// A function: code that stored tools run. Several tools may run one function under different names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Function {
+    /// The id, which is unique in the store.
+    pub id: String,
+    /// The workspace that owns the function; `None` for a system function.
+    pub workspace: Option<Workspace>,
+    /// The name for people.
+    pub name: String,
+    /// What the function does, for people and for tools without a description.
+    pub description: Option<String>,
+    /// The code. It never changes.
+    pub kind: FunctionKind,
+    /// The version that tools without a pin run; `None` before the first one is published.
+    pub default_version: Option<String>,
+    /// The user as whom the function acts, unless its tool names one.
+    pub runtime_user: Option<String>,
+    /// The effects that an admin states; only a foreign function has them.
+    pub effects: Option<FunctionEffects>,
+    /// The user who created the function; `None` for a system function.
+    pub created_by: Option<String>,
+    /// When the function was created.
+    pub created_at: Timestamp,
+    /// When the function or its default version was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A version of a function. It never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FunctionVersion {
+    /// The id, which is unique in the store.
+    pub id: String,
+    /// The workspace that owns the function; `None` for a system function.
+    pub workspace: Option<Workspace>,
+    /// The id of the function.
+    pub function: String,
+    /// The number of the version in its function; the first is 1.
+    pub number: u32,
+    /// The version from which this one was made.
+    pub parent: Option<String>,
+    /// A name for people.
+    pub label: Option<String>,
+    /// The texts of the files by their path, with `/`.
+    pub files: BTreeMap<String, String>,
+    /// The names of the tools that the code may call. Its effects are theirs.
+    pub uses: Vec<String>,
+    /// The schema of the arguments.
+    pub input_schema: ToolSchema,
+    /// The schema of the output.
+    pub output_schema: ToolSchema,
+    /// The user who created the version; `None` for a system function.
+    pub created_by: Option<String>,
+    /// When the version was created.
+    pub created_at: Timestamp,
+}
+
+/// A function to create.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct NewFunction {
+    /// The name for people.
+    pub name: String,
+    /// What the function does.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The code.
+    pub kind: FunctionKind,
+    /// The user as whom the function acts. Only an admin may set it.
+    #[serde(default)]
+    pub runtime_user: Option<String>,
+    /// The effects of a foreign function. Only an admin may set them.
+    #[serde(default)]
+    pub effects: Option<FunctionEffects>,
+}
+
+impl NewFunction {
+    /// A function without a description, a runtime user and stated effects.
+    pub fn new(name: impl Into<String>, kind: FunctionKind) -> Self {
+        Self {
+            name: name.into(),
+            description: None,
+            kind,
+            runtime_user: None,
+            effects: None,
+        }
+    }
+
+    /// Creates the row. Fails with `Forbidden` if the role of the editor is too low, and with `Conflict` for an invalid function.
+    pub fn decide(
+        self,
+        editor: &Editor,
+        id: String,
+        at: Timestamp,
+    ) -> Result<Function, StoreError> {
+        editor.require(MemberRole::Author, "create a function")?;
+        let function = Function {
+            id,
+            workspace: editor.owner().cloned(),
+            name: self.name,
+            description: self.description,
+            kind: self.kind,
+            default_version: None,
+            runtime_user: self.runtime_user,
+            effects: self.effects,
+            created_by: editor.user().map(str::to_owned),
+            created_at: at,
+            updated_at: at,
+        };
+        function.check_fields(editor, None)?;
+        Ok(function)
+    }
+}
+
+/// A change of a function: the fields that are set. Null removes a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FunctionUpdate {
+    /// The name for people.
+    pub name: Option<String>,
+    /// What the function does.
+    #[serde(deserialize_with = "nullable")]
+    pub description: Option<Option<String>>,
+    /// The user as whom the function acts. Only an admin may change it.
+    #[serde(deserialize_with = "nullable")]
+    pub runtime_user: Option<Option<String>>,
+    /// The effects of a foreign function. Only an admin may change them.
+    #[serde(deserialize_with = "nullable")]
+    pub effects: Option<Option<FunctionEffects>>,
+}
+
+impl FunctionUpdate {
+    /// The changed row. Fails as [`NewFunction::decide`] does, and if the editor may not change the function.
+    pub fn decide(
+        self,
+        editor: &Editor,
+        stored: &Function,
+        at: Timestamp,
+    ) -> Result<Function, StoreError> {
+        editor.check_owner(stored.workspace.as_ref(), &stored.what())?;
+        editor.require(MemberRole::Author, "change a function")?;
+        let old = stored.clone();
+        let function = Function {
+            name: self.name.unwrap_or(old.name),
+            description: self.description.unwrap_or(old.description),
+            runtime_user: self.runtime_user.unwrap_or(old.runtime_user),
+            effects: self.effects.unwrap_or(old.effects),
+            updated_at: later(stored.updated_at, at),
+            ..old
+        };
+        function.check_fields(editor, Some(stored))?;
+        Ok(function)
+    }
+}
+
+/// The time of an update, which is later than that of the one before even if a clock was set back.
+pub(super) fn later(before: Timestamp, at: Timestamp) -> Timestamp {
+    at.max(before.plus(std::time::Duration::from_millis(1)))
+}
+
+impl Function {
+    pub(super) fn what(&self) -> String {
+        format!("function `{}`", self.id)
+    }
+
+    /// The error for an unknown function.
+    pub fn missing(id: &str) -> StoreError {
+        StoreError::Missing(format!("no function `{id}`"))
+    }
+
+    fn check_fields(&self, editor: &Editor, before: Option<&Self>) -> Result<(), StoreError> {
+        let conflict = |text: &str| Err(StoreError::Conflict(text.to_owned()));
+        if self.name.trim().is_empty() {
+            return conflict("a function has no name, give it one");
+        }
+        if self.effects != before.and_then(|before| before.effects) {
+            editor.require(MemberRole::Admin, "state the effects of a function")?;
+            if self.effects.is_some() && !self.kind.is_foreign() {
+                return conflict(
+                    "the effects of a linked tool and of TypeScript follow from the tools that they call, only those of the kinds `mcp` and `http` can be stated",
+                );
+            }
+        }
+        let before = before.and_then(|before| before.runtime_user.as_ref());
+        check_runtime_user_right(editor, self.runtime_user.as_ref(), before)
+    }
+
+    /// Checks the membership of the runtime user, if it has changed. `member` is the membership of [`runtime_user`](Self::runtime_user).
+    pub fn check_member(
+        &self,
+        before: Option<&Self>,
+        member: Option<&Member>,
+    ) -> Result<(), StoreError> {
+        let before = before.and_then(|before| before.runtime_user.as_ref());
+        check_member(self.runtime_user.as_ref(), before, member)
+    }
+
+    /// Checks whether the function may be removed. `tools` is the number of tools that run it, deleted ones included, which are kept until
+    /// their retention ends.
+    pub fn check_removal(&self, editor: &Editor, tools: u64) -> Result<(), StoreError> {
+        editor.check_owner(self.workspace.as_ref(), &self.what())?;
+        editor.require(MemberRole::Author, "delete a function")?;
+        if tools > 0 {
+            return Err(StoreError::Conflict(format!(
+                "{} is used by {tools} tools, deleted tools that are still kept included: give these tools a different function first",
+                self.what()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Makes a version the default. `version` is the stored version with the id, if it belongs to the function.
+    pub fn publish(
+        &self,
+        editor: &Editor,
+        version: &FunctionVersion,
+        at: Timestamp,
+    ) -> Result<Self, StoreError> {
+        editor.check_owner(self.workspace.as_ref(), &self.what())?;
+        editor.require(MemberRole::Author, "publish a version")?;
+        version.check_function(&self.id)?;
+        Ok(Self {
+            default_version: Some(version.id.clone()),
+            updated_at: later(self.updated_at, at),
+            ..self.clone()
+        })
+    }
+}
+
+/// Fails with `Forbidden` if the editor may not change a runtime user, and with `Conflict` if a system row would have one.
+pub(super) fn check_runtime_user_right(
+    editor: &Editor,
+    user: Option<&String>,
+    before: Option<&String>,
+) -> Result<(), StoreError> {
+    if user == before {
+        return Ok(());
+    }
+    editor.require(MemberRole::Admin, "set a runtime user")?;
+    if user.is_some() && editor.owner().is_none() {
+        return Err(StoreError::Conflict(
+            "a system row has no runtime user, because it belongs to no workspace: leave the runtime user out".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Fails with `Conflict` if a runtime user has changed and is not a member.
+pub(super) fn check_member(
+    user: Option<&String>,
+    before: Option<&String>,
+    member: Option<&Member>,
+) -> Result<(), StoreError> {
+    match user {
+        Some(name) if user != before => Member::check_runtime_user(name, member),
+        _ => Ok(()),
+    }
+}
+
+/// A version to create.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct NewFunctionVersion {
+    /// The version from which this one is made. It belongs to the same function.
+    #[serde(default)]
+    pub parent: Option<String>,
+    /// A name for people.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// The texts of the files by their path.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// The names of the tools that the code may call; only TypeScript calls tools.
+    #[serde(default)]
+    pub uses: Vec<String>,
+    /// The schema of the arguments.
+    #[serde(deserialize_with = "ToolSchema::plain")]
+    pub input_schema: ToolSchema,
+    /// The schema of the output.
+    #[serde(deserialize_with = "ToolSchema::plain")]
+    pub output_schema: ToolSchema,
+}
+
+impl NewFunctionVersion {
+    /// A version without a parent, a label, files and tools that it calls.
+    pub fn new(input_schema: ToolSchema, output_schema: ToolSchema) -> Self {
+        Self {
+            parent: None,
+            label: None,
+            files: BTreeMap::new(),
+            uses: Vec::new(),
+            input_schema,
+            output_schema,
+        }
+    }
+
+    /// Creates the row. `parent` is the stored version that [`parent`](Self::parent) names, and `number` the number after that of the last
+    /// version of the function. Fails if the editor may not change the function, with `Missing` for an unknown parent, and with `Conflict`
+    /// for an invalid version.
+    pub fn decide(
+        self,
+        editor: &Editor,
+        function: &Function,
+        parent: Option<&FunctionVersion>,
+        (id, number): (String, u32),
+        at: Timestamp,
+    ) -> Result<FunctionVersion, StoreError> {
+        editor.check_owner(function.workspace.as_ref(), &function.what())?;
+        editor.require(MemberRole::Author, "create a version of a function")?;
+        if let Some(id) = &self.parent {
+            let parent = parent.ok_or_else(|| FunctionVersion::missing(id))?;
+            parent.check_function(&function.id)?;
+        }
+        if let Some(file) = function.kind.file()
+            && !self.files.contains_key(file)
+        {
+            return Err(StoreError::Conflict(format!(
+                "the function runs the file `{file}`, which the version does not have: add it to `files`"
+            )));
+        }
+        if !self.uses.is_empty() && !matches!(function.kind, FunctionKind::TypeScript { .. }) {
+            return Err(StoreError::Conflict(
+                "only functions of TypeScript call tools, leave `uses` out".to_owned(),
+            ));
+        }
+        Ok(FunctionVersion {
+            id,
+            workspace: function.workspace.clone(),
+            function: function.id.clone(),
+            number,
+            parent: self.parent,
+            label: self.label,
+            files: self.files,
+            uses: self.uses,
+            input_schema: self.input_schema,
+            output_schema: self.output_schema,
+            created_by: editor.user().map(str::to_owned),
+            created_at: at,
+        })
+    }
+}
+
+impl FunctionVersion {
+    pub(super) fn what(&self) -> String {
+        format!("version `{}` of a function", self.id)
+    }
+
+    /// The error for an unknown version.
+    pub fn missing(id: &str) -> StoreError {
+        StoreError::Missing(format!("no version `{id}` of a function"))
+    }
+
+    /// Fails with `Conflict` if the version belongs to a different function.
+    pub fn check_function(&self, function: &str) -> Result<(), StoreError> {
+        if self.function == function {
+            return Ok(());
+        }
+        Err(StoreError::Conflict(format!(
+            "{} belongs to function `{}` and not to `{function}`, name a version of `{function}`",
+            self.what(),
+            self.function
+        )))
+    }
+
+    /// Checks whether the version may be removed. `is_default` is whether it is the default of its function, `pins` is the number of tools that
+    /// pin it, and `forks` the number of versions that were made from it.
+    pub fn check_removal(
+        &self,
+        editor: &Editor,
+        is_default: bool,
+        pins: u64,
+        forks: u64,
+    ) -> Result<(), StoreError> {
+        editor.check_owner(self.workspace.as_ref(), &self.what())?;
+        editor.require(MemberRole::Author, "delete a version")?;
+        let why = if is_default {
+            "is the default of its function, publish a different one first".to_owned()
+        } else if pins > 0 {
+            format!("is pinned by {pins} tools, change their pins first")
+        } else if forks > 0 {
+            format!("is the parent of {forks} versions, which refer to it")
+        } else {
+            return Ok(());
+        };
+        Err(StoreError::Conflict(format!("{} {why}", self.what())))
+    }
+}
+
+/// A filter for functions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionFilter {
+    /// Functions whose name contains this text, whatever the case of ASCII letters.
+    pub name: Option<String>,
+    /// Functions of this kind: the word of [`FunctionKind::as_str`].
+    pub kind: Option<String>,
+    /// The maximum number of functions.
+    pub limit: Option<u32>,
+    /// Only functions after this one: the time of creation and the id of the last one of the previous page.
+    pub after: Option<(Timestamp, String)>,
+}
+
+impl FunctionFilter {
+    /// Whether the filter admits a function that the caller may see. The caller applies `limit`.
+    pub fn admits(&self, function: &Function) -> bool {
+        let place = (function.created_at, &function.id);
+        let after = self.after.as_ref();
+        self.name
+            .as_ref()
+            .is_none_or(|part| contains(&function.name, part))
+            && self
+                .kind
+                .as_ref()
+                .is_none_or(|kind| kind == function.kind.as_str())
+            && after.is_none_or(|(at, id)| place > (*at, id))
+    }
+}
+
+/// Whether a name contains a text, whatever the case of ASCII letters.
+pub(super) fn contains(name: &str, part: &str) -> bool {
+    let lower = str::to_ascii_lowercase;
+    lower(name).contains(&lower(part))
+}

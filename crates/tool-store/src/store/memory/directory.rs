@@ -1,0 +1,113 @@
+//! In-memory store of workspaces and members.
+
+use std::collections::BTreeMap;
+
+use super::{MemoryStore, limited};
+use crate::store::{
+    Directory, Editor, Member, MemberRole, RetentionTier, StoreFuture, Workspace, WorkspaceSettings,
+};
+
+#[derive(Default)]
+pub(super) struct People {
+    workspaces: BTreeMap<Workspace, WorkspaceSettings>,
+    members: BTreeMap<(Workspace, String), Member>,
+}
+
+impl People {
+    pub(super) fn settings(&self, workspace: &Workspace) -> Option<&WorkspaceSettings> {
+        self.workspaces.get(workspace)
+    }
+
+    /// The tier of deleted rows of an owner.
+    pub(super) fn tier(&self, owner: Option<&Workspace>) -> RetentionTier {
+        let settings = owner.and_then(|workspace| self.settings(workspace));
+        settings.map_or_else(RetentionTier::default, |settings| settings.retention_tier)
+    }
+
+    pub(super) fn member(&self, workspace: &Workspace, user: &str) -> Option<&Member> {
+        self.members.get(&(workspace.clone(), user.to_owned()))
+    }
+}
+
+impl Directory for MemoryStore {
+    fn put_workspace<'a>(
+        &'a self,
+        settings: WorkspaceSettings,
+        editor: &'a Editor,
+    ) -> StoreFuture<'a, WorkspaceSettings> {
+        self.step(move |tables| {
+            let own = &mut tables.people;
+            let stored = own.workspaces.get(&settings.workspace);
+            let user = settings.default_runtime_user.as_deref();
+            let member = user.and_then(|user| own.member(&settings.workspace, user));
+            let settings = settings.clone().decide(editor, stored, member)?;
+            let key = settings.workspace.clone();
+            own.workspaces.insert(key, settings.clone());
+            Ok(settings)
+        })
+    }
+
+    fn workspace_settings<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+    ) -> StoreFuture<'a, Option<WorkspaceSettings>> {
+        self.step(move |tables| Ok(tables.people.settings(workspace).cloned()))
+    }
+
+    fn workspaces<'a>(
+        &'a self,
+        after: Option<&'a Workspace>,
+        most: u32,
+    ) -> StoreFuture<'a, Vec<WorkspaceSettings>> {
+        self.step(move |tables| {
+            let all = tables.people.workspaces.values();
+            let past = all.filter(|one| after.is_none_or(|after| one.workspace > *after));
+            Ok(past.take(limited(Some(most))).cloned().collect())
+        })
+    }
+
+    fn put_member<'a>(&'a self, member: Member, editor: &'a Editor) -> StoreFuture<'a, ()> {
+        self.step(move |tables| {
+            member.check(editor)?;
+            let key = (member.workspace.clone(), member.user.clone());
+            tables.people.members.insert(key, member);
+            Ok(())
+        })
+    }
+
+    fn remove_member<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        user: &'a str,
+        editor: &'a Editor,
+    ) -> StoreFuture<'a, bool> {
+        self.step(move |tables| {
+            editor.require_in(workspace, MemberRole::Admin, "remove a member")?;
+            let key = (workspace.clone(), user.to_owned());
+            Ok(tables.people.members.remove(&key).is_some())
+        })
+    }
+
+    fn member<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        user: &'a str,
+    ) -> StoreFuture<'a, Option<Member>> {
+        self.step(move |tables| Ok(tables.people.member(workspace, user).cloned()))
+    }
+
+    fn members<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        most: u32,
+    ) -> StoreFuture<'a, Vec<Member>> {
+        self.step(move |tables| {
+            let all = tables.people.members.values();
+            let own = all.filter(|member| {
+                member.workspace == *workspace && after.is_none_or(|after| *member.user > *after)
+            });
+            Ok(own.take(limited(Some(most))).cloned().collect())
+        })
+    }
+}
