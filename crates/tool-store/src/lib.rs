@@ -45,6 +45,7 @@
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |
 //! | [`SecretStore`], [`VariableStore`], [`VariableRequestStore`] | sealed secrets, variables, and requests for variables |
 //! | [`SealStore`] | the ids of the keys, and access to sealed values for rotation |
+//! | [`StoredToolStore`], [`Directory`] | tools that operators create at run time, their functions and bindings; workspaces and members |
 //!
 //! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] has the rows that enable them for instances. [`Maintenance`] covers
 //! erasure and retention of the other tables, and [`ChangeStore`] changes of operators with their audit rows. A [`Journal`] writes to several

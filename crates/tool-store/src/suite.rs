@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, ChangeStore, EnablementStore, Maintenance, VaultStore]
+//!     [BatchStore, Catalogue, ChangeStore, EnablementStore, Maintenance, StoredToolStore, VaultStore]
 //! );
 //! # }
 //! ```
@@ -31,6 +31,7 @@
 //! | [`Catalogue`] | optional | `catalogue` |
 //! | [`ChangeStore`] | optional | `change` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
+//! | [`StoredToolStore`], with [`Directory`] | optional | `stored_tool` |
 //! | those of [`VaultStore`] | optional | `sealed`, `vault` |
 //!
 //! The optional traits of a store are named in the brackets at the end; without brackets, only the required ones are tested. A clone must be the same
@@ -67,8 +68,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::StoreError;
 #[cfg(doc)]
 use crate::{
-    ApprovalRow, BatchStore, Catalogue, ChangeStore, EffectClaim, EnablementStore, Maintenance,
-    MemoryStore, RunRow, SpillPart, Store, VaultStore,
+    ApprovalRow, BatchStore, Catalogue, ChangeStore, Directory, EffectClaim, EnablementStore,
+    Maintenance, MemoryStore, RunRow, SpillPart, Store, StoredToolStore, VaultStore,
 };
 
 #[doc(hidden)]
@@ -101,6 +102,8 @@ pub mod run;
 pub mod sealed;
 #[doc(hidden)]
 pub mod spill;
+#[doc(hidden)]
+pub mod stored_tool;
 #[doc(hidden)]
 pub mod switch;
 #[doc(hidden)]
@@ -237,7 +240,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
 /// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
-/// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `EnablementStore`, `Maintenance`, `VaultStore`.
+/// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `EnablementStore`, `Maintenance`, `StoredToolStore`, `VaultStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -245,6 +248,9 @@ macro_rules! conformance {
     (@ EnablementStore $opener:expr) => { $crate::conformance! { @ enablement [__suite_enablement __suite_enablement_places] $opener } };
     (@ ChangeStore $opener:expr) => { $crate::conformance! { @ change [__suite_change] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
+    (@ StoredToolStore $opener:expr) => {
+        $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
+    };
     (@ VaultStore $opener:expr) => {
         $crate::conformance! { @ sealed [__suite_sealed] $opener }
         $crate::conformance! { @ vault [__suite_vault __suite_vaults] $opener }
@@ -316,6 +322,10 @@ macro_rules! conformance_cases {
         $crate::__suite_vaults! { @ $cases $opener }
     };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
+    (@ StoredToolStore $cases:ident $opener:expr) => {
+        $crate::__suite_stored_tool! { @ $cases $opener }
+        $crate::__suite_stored_tool_races! { @ $cases $opener }
+    };
     ($opener:expr $(, [$($optional:ident),* $(,)?])? $(,)?) => {{
         let mut cases = ::std::vec::Vec::new();
         $crate::__suite_approval! { @ cases $opener }

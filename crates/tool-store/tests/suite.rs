@@ -12,6 +12,7 @@ conformance!(
         ChangeStore,
         EnablementStore,
         Maintenance,
+        StoredToolStore,
         VaultStore
     ]
 );
@@ -31,6 +32,7 @@ conformance!(
         ChangeStore,
         EnablementStore,
         Maintenance,
+        StoredToolStore,
         VaultStore
     ]
 );
@@ -47,6 +49,7 @@ conformance!(
         ChangeStore,
         EnablementStore,
         Maintenance,
+        StoredToolStore,
         VaultStore
     ]
 );
