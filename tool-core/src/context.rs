@@ -98,6 +98,10 @@ enum Place {
     Within(Arc<CallScope>, Arc<Host>),
 }
 
+/// Context service of a call of a client tool within a turn.
+#[cfg(feature = "host")]
+struct HandsOver;
+
 /// The values of a whole turn.
 #[derive(Clone, Default)]
 pub(crate) struct Host {
@@ -235,6 +239,30 @@ impl ToolContext {
         self.with_host(|host| {
             host.extensions.insert(TypeId::of::<T>(), Arc::new(value));
         })
+    }
+
+    /// The same context for calls that act as a user. If `is_default`, a runtime user that the host set comes first.
+    pub(crate) fn acting_as(&self, user: &str, is_default: bool) -> Self {
+        self.with_host(|host| {
+            let place = if is_default {
+                &mut host.service_user
+            } else {
+                &mut host.runtime_user
+            };
+            *place = Some(user.to_owned());
+        })
+    }
+
+    /// The same context for a turn that passes calls of client tools on to the client.
+    #[cfg(feature = "host")]
+    pub(crate) fn handing_over_client_calls(&self) -> Self {
+        self.with_service(HandsOver)
+    }
+
+    /// Whether a turn passes the running call on to the client.
+    #[cfg(feature = "host")]
+    pub(crate) fn hands_over_client_calls(&self) -> bool {
+        self.has_service::<HandsOver>()
     }
 
     /// The same context without the host value of a type.

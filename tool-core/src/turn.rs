@@ -24,6 +24,7 @@ use crate::store::{
 use crate::toolset::Toolset;
 
 mod call;
+mod client;
 mod drive;
 mod held;
 mod message;
@@ -33,6 +34,7 @@ mod user;
 mod watch;
 
 use call::{Ended, Filed, Making, is_final, withdraw_approvals};
+pub use client::ClientResult;
 pub use drive::{Model, ModelRequest, Outcome};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
@@ -121,6 +123,9 @@ pub enum Turn {
     /// Some calls wait for a person. The calls before the first of them have their results in the thread. The calls after it run later, unless
     /// [`Turns::relaxed_order`] lets them run at once. Run the message again when all are answered.
     Waiting(Vec<Ticket>),
+    /// These calls are for the client, with the arguments that the client gets. Calls after the first of them run later. Continue with
+    /// [`Turns::supply`].
+    Client(Vec<ToolCall>),
     /// Some calls need variables that have no value. Calls after the first of them run later. Supply the variables and run the
     /// message again.
     Lacking(Vec<VariableNeed>),
@@ -169,6 +174,11 @@ pub enum TurnError {
     /// The model failed. Secrets of the context are masked, because a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
+    /// A result of the client is for a call that is not a call of a client tool in the last message of the model.
+    #[error(
+        "the last message of the model has no call `{0}` of a client tool: send results only for the calls that the turn has passed on"
+    )]
+    NotForClient(String),
     /// A stored message is not in this crate's format.
     #[error("message {seq} of the thread cannot be read: {why}")]
     Unreadable {
@@ -317,6 +327,17 @@ impl Turns {
         message: &StoredMessage,
         cx: &ToolContext,
     ) -> Result<Turn, TurnError> {
+        self.run_with(tools, message, cx, &[]).await
+    }
+
+    /// Implements [`run`](Self::run), with the results of the client.
+    async fn run_with(
+        &self,
+        tools: &Toolset,
+        message: &StoredMessage,
+        cx: &ToolContext,
+        supplied: &[ClientResult],
+    ) -> Result<Turn, TurnError> {
         let id = message.thread.clone();
         if thread(cx)? != id {
             return Err(TurnError::Elsewhere { message: id });
@@ -328,7 +349,7 @@ impl Turns {
         let cx = &held.context(cx);
         let run = async {
             let mut thread = Thread::read(&self.threads, id, Some(message.seq)).await?;
-            self.run_in(&mut thread, tools, message, cx, &held, true)
+            self.run_in(&mut thread, tools, message, cx, (&held, true), supplied)
                 .await
         };
         let turn = held.during(Box::pin(run)).await;
@@ -342,7 +363,7 @@ impl Turns {
     }
 
     /// Implements [`run`](Self::run) for a thread that was read and a run that this process holds. `continues` is true if an earlier run may have made calls of
-    /// the message.
+    /// the message. `supplied` are the results of the client.
     #[expect(
         clippy::too_many_lines,
         reason = "one loop decides what becomes of each call"
@@ -353,12 +374,13 @@ impl Turns {
         tools: &Toolset,
         stored: &StoredMessage,
         cx: &ToolContext,
-        held: &Held,
-        continues: bool,
+        (held, continues): (&Held, bool),
+        supplied: &[ClientResult],
     ) -> Result<Turn, TurnError> {
         let mut results = thread.results(stored.seq)?;
         let calls = stored.calls();
         let (mut tickets, mut lacking) = (Vec::new(), Vec::<VariableNeed>::new());
+        let mut for_client = Vec::new();
         // The ends of these read-only calls are written while the next call is recorded.
         let mut late: Vec<LateResult<'_>> = Vec::new();
         let mut at = 0;
@@ -380,7 +402,7 @@ impl Turns {
                 Some(Halt::Draining) => return Ok(Turn::Draining),
                 Some(Halt::Cancelled | Halt::Interrupted) | None => {}
             }
-            let waits = !tickets.is_empty() || !lacking.is_empty();
+            let waits = !tickets.is_empty() || !lacking.is_empty() || !for_client.is_empty();
             let only_asks = waits && !self.relaxed;
             let group = self.group(tools, &calls[at..], &results);
             let open = |call: &StoredCall<'_>| !results.contains_key(&call.position);
@@ -421,7 +443,7 @@ impl Turns {
             };
             let (mut unsettled, mut undecided, mut draining) = (None, None, false);
             for (call, ended) in calls[at..].iter().zip(ended) {
-                let (result, filed) = match ended {
+                let (mut result, filed) = match ended {
                     Ended::Result(result, filed) => (result, filed),
                     Ended::HeldBack => continue,
                     Ended::NotTaken => {
@@ -458,6 +480,13 @@ impl Turns {
                 {
                     tickets.extend_from_slice(result.tickets());
                     continue;
+                }
+                if let Some(passed_on) = client::passed_on(tools, &result) {
+                    let Some(own) = supplied.iter().find(|own| own.call == call.call.id) else {
+                        for_client.push(ToolCall::new(&*call.call.id, &*call.call.name, passed_on));
+                        continue;
+                    };
+                    own.complete(tools, &mut result, cx);
                 }
                 withdraw_approvals(tools, call, &result, cx, continues).await?;
                 let is_final = is_final(tools, call, &result, cx, held, continues).await;
@@ -500,6 +529,9 @@ impl Turns {
         }
         if !tickets.is_empty() {
             return Ok(Turn::Waiting(tickets));
+        }
+        if !for_client.is_empty() {
+            return Ok(Turn::Client(for_client));
         }
         Ok(Turn::Complete(
             calls
@@ -596,7 +628,7 @@ impl Turn {
                 Some(Halt::Interrupted) => RunCause::Interrupted,
                 _ => RunCause::Complete,
             },
-            Self::Waiting(_) => RunCause::Waiting,
+            Self::Waiting(_) | Self::Client(_) => RunCause::Waiting,
             Self::Lacking(_) => RunCause::Lacking,
             Self::Unsettled(_) => RunCause::Unsettled,
             Self::Deadline => RunCause::Deadline,

@@ -299,6 +299,7 @@ impl Host {
                 End::Waiting
             }
             Ok(Outcome::Lacking(_)) => End::Failed("variables are missing".to_owned()),
+            Ok(Outcome::Client(_)) => End::Failed("a call is for the client".to_owned()),
             Ok(Outcome::Unsettled(_)) => End::Unsettled,
             Ok(Outcome::Draining) => End::Draining,
             Ok(Outcome::Cancelled | Outcome::Interrupted | Outcome::Deadline | Outcome::Budget) => {

@@ -262,6 +262,10 @@ pub(super) fn enter(
         (Some(own), Some(turn)) => Some(own.min(turn)),
         (own, turn) => own.or(turn),
     };
+    let acting = def
+        .acts_as()
+        .map(|user| cx.acting_as(&user.user, user.is_default));
+    let cx = acting.as_ref().unwrap_or(cx);
     let span = CallSpan::open(def, &opening.call, cx);
     let cx = cx.enter(|host| CallScope {
         host,

@@ -9,7 +9,7 @@ use tool_schema::__private0::{Lowered, Spec};
 
 #[cfg(feature = "host")]
 use super::contract;
-use super::dynamic::DynamicDef;
+use super::dynamic::{ActsAs, DynamicDef};
 use super::exposed::Exposed;
 use super::output::Promise;
 use super::{Approval, Entry, Job, NotBegun, Origin, SecretNeed, Start, Ticket, VariableNeed};
@@ -244,11 +244,12 @@ impl ToolDef {
         }
     }
 
-    /// Returns the check of outputs at run time. Only a tool made at run time has one, because no types guarantee its outputs.
+    /// Returns the check of what a body returns. Only a tool made at run time has one, because no types guarantee its outputs. The body of a client
+    /// tool returns the call, and not the output.
     pub(crate) fn promise(&self) -> Option<&Promise> {
         match self.own() {
             Own::Static(_) => None,
-            Own::Dynamic(def) => def.promise.as_ref(),
+            Own::Dynamic(def) => def.promise.as_ref().filter(|_| !def.client),
         }
     }
 
@@ -381,6 +382,31 @@ impl ToolDef {
         match self.own() {
             Own::Static(def) => def.sequential,
             Own::Dynamic(def) => def.sequential,
+        }
+    }
+
+    /// Returns the check of the results that a client sends for its tool; `None` for a tool that the host runs.
+    #[cfg(feature = "host")]
+    pub(crate) fn client_promise(&self) -> Option<&Promise> {
+        match self.own() {
+            Own::Static(_) => None,
+            Own::Dynamic(def) => def.promise.as_ref().filter(|_| def.client),
+        }
+    }
+
+    /// Whether the client runs the tool: see [`DynamicTool::client`](crate::DynamicTool::client).
+    pub fn is_client(&self) -> bool {
+        match self.own() {
+            Own::Static(_) => false,
+            Own::Dynamic(def) => def.client,
+        }
+    }
+
+    /// Returns the user as whom calls act instead of the user of the context.
+    pub(crate) fn acts_as(&self) -> Option<&ActsAs> {
+        match self.own() {
+            Own::Static(_) => None,
+            Own::Dynamic(def) => def.acts_as.as_ref(),
         }
     }
 

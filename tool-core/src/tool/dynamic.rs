@@ -23,7 +23,8 @@ mod def;
 mod judge;
 mod non_strict;
 
-pub(crate) use def::DynamicDef;
+use def::DynamicExample;
+pub(crate) use def::{ActsAs, DynamicDef};
 pub(crate) use judge::wire_of;
 
 /// A tool made at run time. Pass it to [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), which checks its schema by the
@@ -257,7 +258,7 @@ impl DynamicTool {
 
     /// Creates a tool from a factory, and from a fn that builds the output for the model.
     #[track_caller]
-    fn viewed<A, H, F, R>(
+    pub(crate) fn viewed<A, H, F, R>(
         name: String,
         description: String,
         schema: DynamicSchema,
@@ -309,6 +310,37 @@ impl DynamicTool {
         });
         tool.def.meta = true;
         tool
+    }
+
+    /// Creates a tool that the client runs, such as a question to the user. [`Turns`](crate::turn::Turns) checks the arguments of a call, asks
+    /// for an approval if it needs one, and then suspends with the call. [`Turns::supply`](crate::turn::Turns::supply) continues with the result of
+    /// the client, which has to fit the output schema. Without [`Turns`](crate::turn::Turns), a call fails as unavailable.
+    #[cfg(feature = "host")]
+    #[track_caller]
+    pub fn client(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        schema: impl Into<DynamicSchema>,
+        output_schema: &Value,
+    ) -> Self {
+        let mut tool = Self::new(
+            name,
+            description,
+            schema,
+            async |arguments: Value, cx: ToolContext| {
+                if cx.hands_over_client_calls() {
+                    return Ok(arguments);
+                }
+                Err(ToolError::of(
+                    ErrorKind::Unavailable,
+                    "the client runs this tool, and there is no client here",
+                )
+                .operator("only `Turns` passes the calls of client tools on to the client"))
+            },
+        );
+        tool.def.client = true;
+        // A call that was passed on twice has no further effect at the host.
+        tool.idempotent().output_schema(output_schema)
     }
 
     /// Sets the title, a name for people.
@@ -418,6 +450,39 @@ impl DynamicTool {
     /// Makes the tool part of the harness: see [`ToolDef::is_harness`](crate::ToolDef::is_harness).
     pub fn harness(mut self) -> Self {
         self.def.harness = true;
+        self
+    }
+
+    /// Adds an example, which models read after the description. Building the registry fails if the arguments do not fit the schema, or the
+    /// output does not fit the [output schema](Self::output_schema).
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use tool_core::{Dialect, DynamicTool, Registry, ToolError};
+    ///
+    /// let schema = json!({
+    ///     "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false
+    /// });
+    /// let double = DynamicTool::new("double", "Doubles a number.", schema, |arguments: Value, _cx| async move {
+    ///     Ok::<_, ToolError>(arguments["n"].as_i64().unwrap_or_default() * 2)
+    /// });
+    /// let registry = Registry::builder().dynamic(double.example(json!({"n": 2}), Some(json!(4)))).build()?;
+    /// assert!(registry.get("double").unwrap().definition(Dialect::OpenAi).contains(r#"Examples:\n- {\"n\":2} → 4"#));
+    /// # Ok::<(), tool_core::RegistryError>(())
+    /// ```
+    pub fn example(mut self, arguments: Value, output: Option<Value>) -> Self {
+        self.def.examples.push(DynamicExample { arguments, output });
+        self
+    }
+
+    /// Sets the user as whom calls act: [`ToolContext::runtime_user`] returns this user to the handler and to the audit.
+    pub fn runtime_user(self, user: impl Into<String>) -> Self {
+        let (user, is_default) = (user.into(), false);
+        self.acting_as(Some(ActsAs { user, is_default }))
+    }
+
+    pub(crate) fn acting_as(mut self, acts_as: Option<ActsAs>) -> Self {
+        self.def.acts_as = acts_as;
         self
     }
 

@@ -131,7 +131,13 @@ impl Turns {
         } = making;
         let may_have_asked = may_have_asked(tools, call, continues);
         let mut own = call.context(cx);
-        let filing = self.journal.as_ref().filter(|_| tools.gate().is_some());
+        let is_client = tools.get(&call.call.name).is_some_and(ToolDef::is_client);
+        if is_client {
+            own = own.handing_over_client_calls();
+        }
+        // The end of a client call is not its result: the client has it.
+        let filing = self.journal.as_ref();
+        let filing = filing.filter(|_| tools.gate().is_some() && !is_client);
         let mut deferred = None;
         let filing = filing.map(|journal| {
             let mut filing = call.filing(journal.clone(), may_have_asked).behind(behind);

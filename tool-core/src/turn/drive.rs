@@ -7,7 +7,7 @@ use futures::future::{BoxFuture, Either, select};
 use super::held::{Halt, Held, Hold};
 use super::thread::{Last, Thread};
 use super::{ModelMessage, StopReason, ToolMessage, Turn, TurnError, Turns, thread};
-use crate::call::Ticket;
+use crate::call::{Ticket, ToolCall};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::need::VariableNeed;
@@ -56,6 +56,8 @@ pub enum Outcome {
     Cut(String),
     /// Calls wait for a person. Drive the thread again when all are answered.
     Waiting(Vec<Ticket>),
+    /// These calls are for the client, as in [`Turn::Client`]. Continue with [`Turns::supply`], then drive the thread again.
+    Client(Vec<ToolCall>),
     /// Calls need variables that have no value. Supply them and drive the thread again.
     Lacking(Vec<VariableNeed>),
     /// A call was begun before and its outcome is unknown, as in [`Turn::Unsettled`]. Drive the thread again when its row is settled.
@@ -85,7 +87,7 @@ impl Outcome {
             Self::Length(_) => RunCause::Length,
             Self::Filtered(_) => RunCause::Filtered,
             Self::Cut(_) => RunCause::Failed,
-            Self::Waiting(_) => RunCause::Waiting,
+            Self::Waiting(_) | Self::Client(_) => RunCause::Waiting,
             Self::Lacking(_) => RunCause::Lacking,
             Self::Unsettled(_) => RunCause::Unsettled,
             Self::StepLimit => RunCause::Steps,
@@ -213,9 +215,10 @@ impl Turns {
                     return Ok(said(&message.message));
                 }
                 let tools = tools(cx);
-                let run = self.run_in(thread, &tools, &message, cx, held, continues);
+                let run = self.run_in(thread, &tools, &message, cx, (held, continues), &[]);
                 match Box::pin(run).await? {
                     Turn::Waiting(tickets) => return Ok(Outcome::Waiting(tickets)),
+                    Turn::Client(calls) => return Ok(Outcome::Client(calls)),
                     Turn::Lacking(needs) => return Ok(Outcome::Lacking(needs)),
                     Turn::Unsettled(row) => return Ok(Outcome::Unsettled(row)),
                     Turn::Busy(id) => return Ok(Outcome::Busy(id)),

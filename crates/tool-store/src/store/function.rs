@@ -75,6 +75,10 @@ impl ToolSchema {
     }
 
     /// Reads the plain schema of a request that changes it; null removes it.
+    #[expect(
+        clippy::option_option,
+        reason = "an absent key, null and a value are three cases"
+    )]
     pub(super) fn change<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Option<Self>>, D::Error> {
@@ -97,6 +101,10 @@ impl<'de> Deserialize<'de> for ToolSchema {
 }
 
 /// Reads a key whose presence means a change, and whose null removes the value.
+#[expect(
+    clippy::option_option,
+    reason = "an absent key, null and a value are three cases"
+)]
 pub(super) fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -121,7 +129,7 @@ pub enum FunctionKind {
         /// The name of the tool at the server.
         tool: String,
     },
-    /// An HTTP operation of an OpenAPI document.
+    /// An HTTP operation of an `OpenAPI` document.
     Http {
         /// The file with the document.
         document: String,
@@ -318,6 +326,10 @@ impl NewFunction {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
+#[expect(
+    clippy::option_option,
+    reason = "an absent key, null and a value are three cases"
+)]
 pub struct FunctionUpdate {
     /// The name for people.
     pub name: Option<String>,

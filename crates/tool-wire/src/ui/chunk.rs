@@ -137,7 +137,7 @@ pub enum FinishReason {
     Length,
     /// A content filter has stopped the answer.
     ContentFilter,
-    /// Calls wait for a person.
+    /// Calls wait for a person or for the client.
     ToolCalls,
     /// The message has failed.
     Error,

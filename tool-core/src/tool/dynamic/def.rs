@@ -1,5 +1,7 @@
 //! Definition of a tool that is made at run time.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use tool_schema::__private0::{Heading, definition_around};
 use super::super::output::Promise;
 use super::super::{Approval, DecodeError, Job, SecretNeed, Ticket, VariableNeed};
 use super::SchemaCheck;
-use crate::args;
+use crate::args::{self, Issue, Repair};
 use crate::context::{ToolContext, ToolFacts};
 use crate::effect::{Declared, Effect};
 use crate::schema::dialect::{Dialect, Dialects, Hints};
@@ -44,6 +46,11 @@ pub(crate) struct DynamicDef {
     pub(crate) sequential: bool,
     pub(crate) harness: bool,
     pub(crate) output_limit: Option<usize>,
+    pub(crate) examples: Vec<DynamicExample>,
+    /// The user as whom calls act, instead of the one of the context.
+    pub(crate) acts_as: Option<ActsAs>,
+    /// Whether the client runs the tool, and the host only passes its calls on.
+    pub(crate) client: bool,
     pub(crate) output_schema: Option<String>,
     pub(crate) promise: Option<Promise>,
     #[cfg(feature = "host")]
@@ -59,6 +66,20 @@ pub(crate) struct DynamicDef {
     /// The providers to which the tool is offered as not strict.
     pub(crate) non_strict: Dialects,
     pub(super) handler: Arc<Handler>,
+}
+
+/// An example of a call: its arguments, and its output if it has one.
+pub(crate) struct DynamicExample {
+    pub(crate) arguments: Value,
+    pub(crate) output: Option<Value>,
+}
+
+/// The user as whom the calls of a tool act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ActsAs {
+    pub(crate) user: String,
+    /// Whether a runtime user of the context comes first.
+    pub(crate) is_default: bool,
 }
 
 /// The definition in each dialect.
@@ -130,6 +151,9 @@ impl DynamicDef {
             sequential: false,
             harness: false,
             output_limit: None,
+            examples: Vec::new(),
+            acts_as: None,
+            client: false,
             output_schema: None,
             promise: None,
             #[cfg(feature = "host")]
@@ -145,12 +169,46 @@ impl DynamicDef {
         }
     }
 
+    /// The description with the examples, as the macros write both.
+    fn described(&self) -> Cow<'_, str> {
+        if self.examples.is_empty() {
+            return Cow::Borrowed(&self.description);
+        }
+        let mut text = format!("{}\n\nExamples:", self.description);
+        for DynamicExample { arguments, output } in &self.examples {
+            let _ = write!(text, "\n- {arguments}");
+            if let Some(output) = output {
+                let _ = write!(text, " → {output}");
+            }
+        }
+        Cow::Owned(text)
+    }
+
+    /// Returns the faults of the examples, each with the pointer of the example and of the value in it.
+    pub(crate) fn example_issues(&self) -> Vec<Issue> {
+        let mut found = Vec::new();
+        for (at, DynamicExample { arguments, output }) in self.examples.iter().enumerate() {
+            let mut add = |part: &str, issues: Vec<Issue>| {
+                found.extend(issues.into_iter().map(|issue| Issue {
+                    pointer: format!("/examples/{at}/{part}{}", issue.pointer),
+                    ..issue
+                }));
+            };
+            let admitted = self.admit(&arguments.to_string(), Repair::Off).err();
+            add("args", admitted.unwrap_or_default());
+            if let (Some(output), Some(promise)) = (output, &self.promise) {
+                add("result", promise.issues(&output.to_string()));
+            }
+        }
+        found
+    }
+
     /// Writes the definition in the same form as the macros' constants.
     pub(super) fn definition(&self, dialect: Dialect, schema: &str) -> String {
         let heading = Heading {
             name: &self.wire,
             title: self.title.as_deref(),
-            description: &self.description,
+            description: &self.described(),
             hints: self.hints,
             strict: !self.non_strict.contains(dialect),
         };

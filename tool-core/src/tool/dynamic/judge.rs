@@ -9,6 +9,7 @@ use super::super::output::Promise;
 use super::def::Written;
 use super::non_strict::OPEN;
 use super::{DynamicDef, DynamicSchema, DynamicTool, Providers};
+use crate::args::Issue;
 use crate::schema::dialect::{Dialect, Dialects};
 use crate::schema::dynamic::{DynSchema, SchemaFault};
 use crate::schema::rules::is_tool_name;
@@ -76,6 +77,18 @@ impl DynamicTool {
         // A tool that is strict everywhere is validated by its schema tree, like any other tool.
         if self.def.non_strict == Dialects::NONE {
             self.def.check = None;
+        }
+        let issues = self.def.example_issues();
+        if !issues.is_empty() {
+            let text = |issue: Issue| {
+                let Issue {
+                    pointer,
+                    expected,
+                    found,
+                } = issue;
+                format!("`{pointer}`: expected {expected}, found {found}")
+            };
+            return Err(issues.into_iter().map(text).collect());
         }
         Ok(self.def)
     }

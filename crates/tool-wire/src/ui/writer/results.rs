@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use tool_core::__private0::canonical;
 use tool_core::store::ApprovalKind;
 use tool_core::turn::{Outcome, ToolMessage, Turn};
-use tool_core::{CallResult, Citation, ErrorKind, Ticket, ToolEvent, VariableNeed};
+use tool_core::{CallResult, ToolCall, Citation, ErrorKind, Ticket, ToolEvent, VariableNeed};
 
 use super::{Call, State, Writer};
 use crate::json::json;
@@ -174,17 +174,7 @@ impl Writer {
             "a question",
         )?;
         if canonical(&call.input).as_deref() != Some(&ticket.arguments) {
-            call.input.clone_from(&ticket.arguments);
-            let (tool_call_id, tool_name) = (call.shown.clone(), call.name.clone());
-            let input = serde_json::from_str(&ticket.arguments);
-            let (dynamic, title) = self.look(&tool_name);
-            chunks.push(Chunk::ToolInputAvailable {
-                tool_call_id,
-                tool_name,
-                input: input.unwrap_or_else(|_| json(&ticket.arguments)),
-                dynamic,
-                title,
-            });
+            chunks.push(self.show_input(&ticket.call, &ticket.arguments)?);
         }
         let call = self.call(&ticket.call)?;
         call.state = State::Asked;
@@ -193,6 +183,34 @@ impl Writer {
             tool_call_id: call.shown.clone(),
             reason: ticket.reason.clone(),
         });
+        Ok(chunks)
+    }
+
+    /// Shows the arguments of a call that the turn has changed.
+    fn show_input(&mut self, id: &str, arguments: &str) -> Result<Chunk, UiError> {
+        let call = self.call(id)?;
+        arguments.clone_into(&mut call.input);
+        let (tool_call_id, tool_name) = (call.shown.clone(), call.name.clone());
+        let input = serde_json::from_str(arguments);
+        let (dynamic, title) = self.look(&tool_name);
+        Ok(Chunk::ToolInputAvailable {
+            tool_call_id,
+            tool_name,
+            input: input.unwrap_or_else(|_| json(arguments)),
+            dynamic,
+            title,
+        })
+    }
+
+    /// Shows the calls that the client runs, with the arguments that it gets. The interface sends their results.
+    fn pass_on(&mut self, calls: &[ToolCall]) -> Result<Vec<Chunk>, UiError> {
+        self.finish = FinishReason::ToolCalls;
+        let mut chunks = Vec::new();
+        for ToolCall { id, arguments, .. } in calls {
+            if canonical(&self.call(id)?.input) != canonical(arguments) {
+                chunks.push(self.show_input(id, arguments)?);
+            }
+        }
         Ok(chunks)
     }
 
@@ -218,6 +236,7 @@ impl Writer {
                 Ok(chunks)
             }
             Turn::Waiting(tickets) => self.ask_all(tickets),
+            Turn::Client(calls) => self.pass_on(calls),
             Turn::Lacking(needs) => Ok(self.lacking(needs)),
             Turn::Unsettled(_) => Ok(self.error(UNSETTLED)),
             Turn::Deadline => {
@@ -252,6 +271,7 @@ impl Writer {
                 Ok(chunks)
             }
             Outcome::Waiting(tickets) => self.ask_all(tickets),
+            Outcome::Client(calls) => self.pass_on(calls),
             Outcome::Lacking(needs) => Ok(self.lacking(needs)),
             Outcome::Unsettled(_) => Ok(self.error(UNSETTLED)),
             Outcome::Draining => Ok(self.error(DRAINING)),

@@ -1,0 +1,156 @@
+//! Calls of tools that the client runs, and their results.
+
+use serde_json::value::RawValue;
+
+use super::{Turn, TurnError, Turns};
+use crate::call::CallResult;
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::output::Output;
+use crate::tool::ToolDef;
+use crate::toolset::Toolset;
+
+/// The result of a call that the client has run, for [`Turns::supply`].
+///
+/// ```
+/// use serde_json::{json, value::to_raw_value};
+/// use tool_core::turn::ClientResult;
+///
+/// let answer = ClientResult::output("call_0", to_raw_value(&json!({"color": "red"}))?);
+/// let failure = ClientResult::failed("call_1", "the user closed the window");
+/// # let _ = (answer, failure);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClientResult {
+    /// The provider's id of the call.
+    pub(super) call: String,
+    outcome: Result<Box<RawValue>, String>,
+}
+
+impl ClientResult {
+    /// Creates the result of a call that succeeded.
+    pub fn output(call: impl Into<String>, output: Box<RawValue>) -> Self {
+        Self {
+            call: call.into(),
+            outcome: Ok(output),
+        }
+    }
+
+    /// Creates the result of a call that failed. The model reads the text.
+    pub fn failed(call: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            call: call.into(),
+            outcome: Err(text.into()),
+        }
+    }
+
+    /// Replaces the result of a call that was passed on by the result of the client. An output that does not fit the tool's output schema, or its limit,
+    /// becomes an error, so that the turn continues.
+    pub(super) fn complete(&self, tools: &Toolset, result: &mut CallResult, cx: &ToolContext) {
+        let redactor = cx.redactor();
+        let outcome = match &self.outcome {
+            Err(text) => Err(ToolError::new(text.clone())),
+            Ok(output) => match tools.get(&result.name) {
+                Some(tool) => checked(tool, output).map(|()| Output {
+                    payload: output.clone(),
+                    model: None,
+                }),
+                None => Err(ToolError::new("the tool of the call is gone")),
+            },
+        };
+        result.outcome = redactor.clean(outcome);
+    }
+}
+
+/// Checks the output of a client against the tool's output schema and limit.
+fn checked(tool: &ToolDef, output: &RawValue) -> Result<(), ToolError> {
+    let issues = tool
+        .client_promise()
+        .map(|promise| promise.issues(output.get()));
+    let issues = issues.unwrap_or_default();
+    if !issues.is_empty() {
+        let why = ToolError::invalid_arguments(issues).model_text();
+        return Err(ToolError::new(
+            "the client returned an output that does not match the schema of the tool",
+        )
+        .operator(why.replacen(
+            "the arguments do not fit the schema",
+            "the output does not fit the tool's output schema",
+            1,
+        )));
+    }
+    let size = output.get().len();
+    match tool.output_limit() {
+        Some(limit) if size > limit => Err(ToolError::new(format!(
+            "the output has {size} bytes and at most {limit} are allowed, ask for less"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the arguments of a call that passed the gate and is for the client: with defaults, repairs and the changes of an approver.
+pub(super) fn passed_on(tools: &Toolset, result: &CallResult) -> Option<String> {
+    let tool = tools.get(result.name())?;
+    let arguments = result.output().filter(|_| tool.is_client())?;
+    Some(arguments.get().to_owned())
+}
+
+impl Turns {
+    /// Continues a turn that has suspended with [`Turn::Client`], with the results of the client. The conversation of the context names the thread.
+    ///
+    /// A result is stored as the result of its call, and the model reads it in the next [`drive`](Self::drive). An output that does not fit the
+    /// output schema of the tool is stored as an error. A call that waits for an approval gets no result before it is approved. A result of a call
+    /// that has one already is ignored.
+    ///
+    /// ```
+    /// use serde_json::{json, value::to_raw_value};
+    /// use tool_core::store::MemoryStore;
+    /// use tool_core::turn::{ClientResult, ModelMessage, Turn, Turns};
+    /// use tool_core::{DynamicTool, Registry, ToolCall, ToolContext};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let empty = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    /// let color = json!({"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]});
+    /// let ask = DynamicTool::client("ask_color", "Asks the user for a color.", empty, &color);
+    /// let tools = Registry::builder().dynamic(ask).build()?.open();
+    ///
+    /// let turns = Turns::new(MemoryStore::default());
+    /// let cx = ToolContext::builder().workspace("acme").conversation("main").build();
+    /// let message = ModelMessage::calls([ToolCall::new("call_0", "ask_color", "{}")]);
+    /// let message = turns.record(message, &cx).await?;
+    /// let Turn::Client(calls) = turns.run(&tools, &message, &cx).await? else { unreachable!() };
+    ///
+    /// let answer = ClientResult::output(&*calls[0].id, to_raw_value(&json!({"color": "red"}))?);
+    /// let Turn::Complete(results) = turns.supply(&tools, [answer], &cx).await? else { unreachable!() };
+    /// assert_eq!(results[0].text, r#"{"color":"red"}"#);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if a result is not for a call of a client tool in the last message of the model, and like [`run`](Self::run). No result is stored then.
+    pub async fn supply(
+        &self,
+        tools: &Toolset,
+        results: impl IntoIterator<Item = ClientResult>,
+        cx: &ToolContext,
+    ) -> Result<Turn, TurnError> {
+        let supplied: Vec<ClientResult> = results.into_iter().collect();
+        let message = self.last(cx).await?;
+        for result in &supplied {
+            let calls = message.iter().flat_map(|message| &message.message().calls);
+            let mut own = calls.filter(|call| call.id == result.call);
+            let is_client = own.any(|call| tools.get(&call.name).is_some_and(ToolDef::is_client));
+            if !is_client {
+                return Err(TurnError::NotForClient(result.call.clone()));
+            }
+        }
+        match message {
+            Some(message) => self.run_with(tools, &message, cx, &supplied).await,
+            None => Ok(Turn::Complete(Vec::new())),
+        }
+    }
+}
