@@ -28,7 +28,7 @@ const ORDER: &[&[&str]] = &[
     &["gate"],
     &["toolset"],
     &["run"],
-    &["private", "turn", "skill"],
+    &["private", "turn", "skill", "stored"],
     &["testing", "prelude", "guides"],
 ];
 

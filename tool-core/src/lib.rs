@@ -62,6 +62,7 @@
 //! | give instances skills of Markdown files | the module `skill` (feature `yaml`) | [operators](guides::operators) |
 //! | offer thousands of tools | [`search`] | [hosts](guides::hosts) |
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
+//! | let operators create tools, which a store keeps | [`stored`] | |
 //! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
 //!
 //! Other crates: `tool-wire` has the formats of model providers, both ways, `tool-mcp` serves tools over the Model Context Protocol and uses tools of other servers
@@ -115,6 +116,8 @@ pub mod search;
 #[cfg(all(feature = "host", feature = "yaml"))]
 pub mod skill;
 pub mod store;
+#[cfg(feature = "host")]
+pub mod stored;
 mod stream;
 mod sync;
 pub mod testing;

@@ -33,6 +33,8 @@ pub use crate::need::{
     SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,
 };
 pub use def::{StaticDef, ToolDef};
+#[cfg(feature = "host")]
+pub(crate) use dynamic::ActsAs;
 pub(crate) use dynamic::{DynamicDef, wire_of};
 pub use dynamic::{DynamicTool, SchemaCheck};
 pub(crate) use finish::{finish, settle};

@@ -52,7 +52,7 @@ impl RetentionTier {
 
     /// The time at which a tool that was deleted at `deleted` is removed; `None` for never.
     pub fn due(self, deleted: Timestamp) -> Option<Timestamp> {
-        let day = Duration::from_secs(24 * 60 * 60);
+        let day = Duration::from_hours(24);
         self.days().map(|days| deleted.plus(day * days))
     }
 }

@@ -326,10 +326,6 @@ impl NewFunction {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-#[expect(
-    clippy::option_option,
-    reason = "an absent key, null and a value are three cases"
-)]
 pub struct FunctionUpdate {
     /// The name for people.
     pub name: Option<String>,

@@ -382,10 +382,6 @@ impl NewTool {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-#[expect(
-    clippy::option_option,
-    reason = "an absent key, null and a value are three cases"
-)]
 pub struct ToolUpdate {
     /// The name that the model sees.
     pub name: Option<String>,

@@ -1,0 +1,337 @@
+//! Tools that operators create at run time, which a store keeps.
+//!
+//! [`StoredTools`] judges a tool by the rules of the providers when it is saved, and makes the tools of an agent for a turn. Each call reads the tool
+//! again, so a tool that was disabled or deleted meanwhile does not run, and a tool without a pin runs the version that is the default now.
+//!
+//! A [`FunctionRunner`] runs the functions of one kind. It is a trait of this crate and not of `tool-store`, because a function runs within a call: it
+//! gets the [`ToolContext`](crate::ToolContext) of the call and returns a [`ToolError`](crate::ToolError), which a store does not know.
+//! [`LinkedRunner`] runs linked tools.
+//!
+//! ```
+//! use serde_json::json;
+//! use tool_core::prelude::*;
+//! use tool_core::store::*;
+//! use tool_core::stored::{LinkedRunner, StoredTools};
+//! use tool_core::{Registry, Rules, ToolContext};
+//!
+//! /// Adds two numbers.
+//! #[tool(read_only)]
+//! fn add(
+//!     /// The first number.
+//!     a: i32,
+//!     /// The second number.
+//!     b: i32,
+//! ) -> i64 {
+//!     i64::from(a) + i64::from(b)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let linked = Registry::builder().tool::<add>().build()?;
+//! let tools = StoredTools::new(MemoryStore::default()).runner(LinkedRunner::new(&linked, Rules::default()));
+//! let olga = Editor::member("acme", "olga", MemberRole::Author);
+//! let save = async |change| tools.edit(ToolEdit::new(olga.clone(), change, Timestamp::now())).await;
+//!
+//! let kind = FunctionKind::Linked { tool: "add".to_owned() };
+//! let function = save(ToolChange::CreateFunction(NewFunction::new("add", kind))).await?.edited.into_function().unwrap();
+//! let version = LinkedRunner::version_of(linked.get("add").unwrap())?;
+//! let version = ToolChange::CreateVersion { function: function.id.clone(), version };
+//! let version = save(version).await?.edited.into_version().unwrap();
+//! save(ToolChange::Publish { version: version.id }).await?;
+//! let mut tool = NewTool::server("sum", function.id);
+//! tool.description = Some("Adds the prices of two items.".to_owned());
+//! let tool = save(ToolChange::CreateTool(Box::new(tool))).await?.edited.into_tool().unwrap();
+//! save(ToolChange::Bind { agent: "cashier".to_owned(), tool: tool.id }).await?;
+//!
+//! let own = tools.of_agent(&Workspace::new("acme"), "cashier").await?;
+//! let cx = ToolContext::builder().workspace("acme").build();
+//! let result = own.registry.open().call(ToolCall::new("c-1", "sum", r#"{"a":1,"b":2}"#), &cx).await;
+//! assert_eq!(result.model_text(), "3");
+//! # Ok(())
+//! # }
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::context::ToolContext;
+use crate::error::{ErrorKind, ToolError};
+use crate::registry::Registry;
+use crate::store::{
+    ResolvedTool, RuntimeUserLevel, StoreError, StoredToolStore, ToolTarget, Workspace,
+};
+use crate::tool::{ActsAs, Approval, DynamicTool};
+
+mod judge;
+mod linked;
+mod runner;
+mod save;
+
+pub use linked::LinkedRunner;
+pub use runner::{FunctionCall, FunctionFacts, FunctionOutput, FunctionRunner};
+pub use save::{SaveError, Saved, ToolFault};
+
+/// The tools that a store keeps, and the runners of their functions.
+#[derive(Clone)]
+pub struct StoredTools {
+    store: Arc<dyn StoredToolStore>,
+    runners: Vec<Arc<dyn FunctionRunner>>,
+}
+
+/// The stored tools of an agent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct AgentTools {
+    /// The tools that can be offered.
+    pub registry: Registry,
+    /// The tools that cannot be offered.
+    pub left_out: Vec<LeftOutTool>,
+}
+
+/// A stored tool that is bound to an agent and cannot be offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOutTool {
+    /// The id of the tool.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// Why it is left out, for operators.
+    pub why: String,
+}
+
+/// The runner of a function, and what it says about the function.
+type Runs = (Arc<dyn FunctionRunner>, FunctionFacts);
+
+/// The part of a stored tool on which a call depends. A tool that differs from the one that was shown to the model and judged by the gate is not run.
+#[derive(Clone, Debug, PartialEq)]
+struct Shape {
+    target: ToolTarget,
+    input: Option<String>,
+    output: Option<String>,
+    requires_confirmation: bool,
+    facts: FunctionFacts,
+    acts_as: Option<ActsAs>,
+}
+
+impl StoredTools {
+    /// The tools of a store, without runners: only client tools can be saved and offered.
+    pub fn new(store: impl StoredToolStore) -> Self {
+        Self::shared(Arc::new(store))
+    }
+
+    /// The tools of a store that other code shares.
+    pub fn shared(store: Arc<dyn StoredToolStore>) -> Self {
+        Self {
+            store,
+            runners: Vec::new(),
+        }
+    }
+
+    /// Adds a runner. The first runner that knows a function runs it.
+    #[must_use]
+    pub fn runner(mut self, runner: impl FunctionRunner) -> Self {
+        self.runners.push(Arc::new(runner));
+        self
+    }
+
+    /// Returns the store.
+    pub fn store(&self) -> &Arc<dyn StoredToolStore> {
+        &self.store
+    }
+
+    /// Returns the tools that are bound to an agent, enabled and not deleted. Build them for each step of a turn, so that the model sees every change.
+    ///
+    /// A tool that has a fault, that no runner can run, or whose name an older tool has, is in [`AgentTools::left_out`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store fails.
+    pub async fn of_agent(
+        &self,
+        workspace: &Workspace,
+        agent: &str,
+    ) -> Result<AgentTools, StoreError> {
+        let mut builder = Registry::builder();
+        let mut names: Vec<String> = Vec::new();
+        let mut left_out = Vec::new();
+        for found in self.store.agent_tools(workspace, agent).await? {
+            let (id, name) = (found.tool.id.clone(), found.tool.name.clone());
+            let built = match found.check() {
+                Err(error) => Err(error.to_string()),
+                Ok(()) if names.contains(&name) => Err(format!(
+                    "an older tool of the agent is named `{name}`, rename one of them"
+                )),
+                Ok(()) => self.build(&found).map_err(|faults| {
+                    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                    faults.join("; ")
+                }),
+            };
+            match built {
+                Ok(tool) => {
+                    names.push(name);
+                    builder = builder.def(tool);
+                }
+                Err(why) => left_out.push(LeftOutTool { id, name, why }),
+            }
+        }
+        // Each tool was judged alone, and their names differ.
+        let registry = builder.build().map_err(|error| {
+            StoreError::Conflict(format!(
+                "the tools of agent `{agent}` do not fit together: {error}"
+            ))
+        })?;
+        Ok(AgentTools { registry, left_out })
+    }
+
+    /// Returns the runner of a tool's function and its facts. A client tool has neither.
+    fn runner_of(&self, found: &ResolvedTool) -> Result<Option<Runs>, String> {
+        let (Some(function), Some(version)) = (&found.function, &found.version) else {
+            return Ok(None);
+        };
+        let facts = self.runners.iter().find_map(|runner| {
+            let facts = runner.facts(function, version)?;
+            Some((runner, facts))
+        });
+        match facts {
+            Some((runner, Ok(facts))) => Ok(Some((Arc::clone(runner), facts))),
+            Some((_, Err(why))) => Err(why),
+            None => Err(format!(
+                "the host has no runner for functions of the kind `{}`",
+                function.kind.as_str()
+            )),
+        }
+    }
+
+    /// Returns what the first runner that knows the function says about it.
+    fn facts(
+        &self,
+        function: &crate::store::Function,
+        version: &crate::store::FunctionVersion,
+    ) -> Option<Result<FunctionFacts, String>> {
+        let mut runners = self.runners.iter();
+        runners.find_map(|runner| runner.facts(function, version))
+    }
+
+    /// Makes the tool of a resolved row, without a check.
+    fn unchecked(&self, found: &ResolvedTool) -> Result<DynamicTool, String> {
+        let runner = self.runner_of(found)?;
+        let facts = runner.map(|(_, facts)| facts).unwrap_or_default();
+        let shape = Arc::new(Shape::of(found, facts));
+        let row = &found.tool;
+        let description = row.description.clone();
+        let of_function = || found.function.as_ref()?.description.clone();
+        let description = description
+            .or_else(of_function)
+            .unwrap_or_else(|| format!("Runs `{}`.", row.name));
+        let text = |schema: Option<&crate::store::ToolSchema>| {
+            schema
+                .map(|schema| schema.text().to_owned())
+                .unwrap_or_default()
+        };
+        let (input, output) = (text(found.input_schema()), text(found.output_schema()));
+        let output: Value = serde_json::from_str(&output)
+            .map_err(|error| format!("the output schema is not JSON: {error}"))?;
+        let mut tool = if row.target == ToolTarget::Client {
+            DynamicTool::client(&*row.name, description, input, &output)
+        } else {
+            let (tools, id, shape) = (self.clone(), Arc::<str>::from(&*row.id), Arc::clone(&shape));
+            let create = move |cx: &ToolContext| {
+                let (tools, id) = (tools.clone(), Arc::clone(&id));
+                let (shape, cx) = (Arc::clone(&shape), cx.clone());
+                Ok(
+                    move |arguments: Value| async move { tools.call(&id, &shape, arguments, cx).await },
+                )
+            };
+            let view = |output: &FunctionOutput| output.model.clone();
+            let tool =
+                DynamicTool::viewed(row.name.clone(), description, input.into(), create, view);
+            tool.output_schema(&output)
+        };
+        tool = shape.facts.clone().declared_on(tool);
+        if row.requires_confirmation {
+            tool = tool.approval(Approval::Always);
+        } else if shape.facts.only_calls {
+            // Each call that the function makes asks by itself.
+            tool = tool.approval(Approval::Never);
+        }
+        for example in row.examples.iter().flatten() {
+            tool = tool.example(example.args.clone(), example.result.clone());
+        }
+        Ok(tool
+            .category("stored")
+            .origin(format!("stored tool `{}`", row.id))
+            .acting_as(shape.acts_as.clone()))
+    }
+
+    /// Runs the function of a tool, if the tool is still the one that was shown and judged.
+    async fn call(
+        &self,
+        id: &str,
+        shape: &Shape,
+        arguments: Value,
+        cx: ToolContext,
+    ) -> Result<FunctionOutput, ToolError> {
+        let refused = |why: String| {
+            let text =
+                "the tool was switched off or is not set up any more, so the call was not made";
+            ToolError::of(ErrorKind::Denied, text).operator(why)
+        };
+        let found = self.store.resolve_tool(&cx.own_workspace(), id).await;
+        let found = found.map_err(|error| {
+            let text = "the call was not made, because the tool could not be read, try again later";
+            ToolError::of(ErrorKind::Unavailable, text).operator(error.to_string())
+        })?;
+        let found = found.ok_or_else(|| refused(format!("tool `{id}` was removed")))?;
+        found.check().map_err(|error| refused(error.to_string()))?;
+        let (runner, facts) = match self.runner_of(&found) {
+            Ok(Some(found)) => found,
+            Ok(None) => return Err(refused(format!("tool `{id}` has no function"))),
+            Err(why) => return Err(refused(why)),
+        };
+        if Shape::of(&found, facts) != *shape {
+            let text = "the tool has changed meanwhile, so the call was not made, look at the tool again and repeat the call";
+            return Err(ToolError::of(ErrorKind::Unavailable, text).operator(format!(
+                "the schemas, effects, confirmation or runtime user of tool `{id}` have changed since the toolset was built"
+            )));
+        }
+        let (Some(function), Some(version)) = (found.function, found.version) else {
+            return Err(refused(format!("tool `{id}` has no function")));
+        };
+        let call = FunctionCall {
+            function,
+            version,
+            arguments,
+            cx,
+        };
+        runner.run(call).await
+    }
+}
+
+impl Shape {
+    fn of(found: &ResolvedTool, facts: FunctionFacts) -> Self {
+        let id =
+            |schema: Option<&crate::store::ToolSchema>| schema.map(|schema| schema.id().to_owned());
+        Self {
+            target: found.tool.target,
+            input: id(found.input_schema()),
+            output: id(found.output_schema()),
+            requires_confirmation: found.tool.requires_confirmation,
+            facts,
+            acts_as: found.runtime_user().map(|user| ActsAs {
+                user: user.user.to_owned(),
+                is_default: user.level == RuntimeUserLevel::Workspace,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for StoredTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredTools")
+            .field("runners", &self.runners.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,224 @@
+//! Saving functions and tools, which are judged before they are stored.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::StoredTools;
+use super::judge::{input_faults, output_faults};
+use crate::store::{
+    Editor, Function, FunctionVersion, NewFunctionVersion, ResolvedTool, StoreError, StoredTool,
+    StoredToolFilter, ToolChange, ToolEdit, ToolEdited, ToolFacts, ToolUpdate, Workspace,
+};
+
+/// A fault for which a function or a tool is not saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolFault {
+    /// JSON pointer of the value in the request, such as `/input_schema/properties/a`.
+    pub pointer: String,
+    /// The text of the rule.
+    pub text: String,
+}
+
+impl fmt::Display for ToolFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.pointer, self.text)
+    }
+}
+
+/// Why a change was not saved.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// The function or the tool breaks rules of the providers.
+    #[error("{}", faults(.0))]
+    Rejected(Vec<ToolFault>),
+    /// The store refused the change or failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn faults(faults: &[ToolFault]) -> String {
+    let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    texts.join("\n")
+}
+
+/// A change that was saved.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Saved {
+    /// The row that was written or removed.
+    pub edited: ToolEdited,
+    /// What the author should improve.
+    pub warnings: Vec<String>,
+}
+
+/// The warning about a tool without a description.
+const NO_DESCRIPTION: &str = "the tool has no description, which has the most influence on when a model uses it: write what it does and when to use it";
+
+impl StoredTools {
+    /// Makes a change, after a check by the rules by which linked tools are checked at compile time. A rejected change is not stored.
+    ///
+    /// - The schemas of a version and of a tool are accepted by every provider, and outputs can be checked against the output schema.
+    /// - Examples of a tool fit its schemas. When a version is published, this includes the examples of the tools that follow it.
+    /// - A runner can run the function.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`SaveError::Rejected`] if a rule is broken, and like [`StoredToolStore::edit`](crate::store::StoredToolStore::edit).
+    pub async fn edit(&self, edit: ToolEdit) -> Result<Saved, SaveError> {
+        let faults = match &edit.change {
+            ToolChange::CreateVersion { function, version } => {
+                let mut faults = input_faults("/input_schema", &version.input_schema);
+                faults.extend(output_faults("/output_schema", &version.output_schema));
+                if let Some(function) = self.function(&edit.editor, function).await? {
+                    let version = version.clone();
+                    faults.extend(self.version_fault(&edit, &function, version));
+                }
+                faults
+            }
+            ToolChange::CreateTool(new) => {
+                let tool = (**new)
+                    .clone()
+                    .begin(&edit.editor, String::new(), edit.at)?;
+                self.tool_faults(&edit.editor, tool, None).await?
+            }
+            // A tool that has become invalid can still be disabled.
+            ToolChange::UpdateTool { update, .. } if **update == ToolUpdate::enable(false) => {
+                Vec::new()
+            }
+            ToolChange::UpdateTool { id, update, .. } => {
+                let workspace = workspace(&edit.editor);
+                match self.store.stored_tool(&workspace, id).await? {
+                    Some(stored) => {
+                        let tool = (**update).clone().begin(&edit.editor, &stored, edit.at)?;
+                        self.tool_faults(&edit.editor, tool, Some(&stored)).await?
+                    }
+                    None => Vec::new(),
+                }
+            }
+            ToolChange::Publish { version } => self.followers(&edit.editor, version).await?,
+            _ => Vec::new(),
+        };
+        if !faults.is_empty() {
+            return Err(SaveError::Rejected(faults));
+        }
+        let edited = self.store.edit(edit).await?;
+        let lacks_description = matches!(&edited, ToolEdited::Tool(tool) if tool.description.is_none() && !tool.is_deleted());
+        let warnings = lacks_description.then(|| NO_DESCRIPTION.to_owned());
+        Ok(Saved {
+            edited,
+            warnings: warnings.into_iter().collect(),
+        })
+    }
+
+    async fn function(&self, editor: &Editor, id: &str) -> Result<Option<Function>, StoreError> {
+        self.store.function(&workspace(editor), id).await
+    }
+
+    async fn version(
+        &self,
+        editor: &Editor,
+        id: Option<&str>,
+    ) -> Result<Option<FunctionVersion>, StoreError> {
+        match id {
+            Some(id) => self.store.function_version(&workspace(editor), id).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The reason for which no runner can run a new version. If the store will refuse the version, it says why.
+    fn version_fault(
+        &self,
+        edit: &ToolEdit,
+        function: &Function,
+        mut version: NewFunctionVersion,
+    ) -> Option<ToolFault> {
+        version.parent = None;
+        let place = (String::new(), 1);
+        let version = version.decide(&edit.editor, function, None, place, edit.at);
+        let facts = self.facts(function, &version.ok()?)?;
+        let text = facts.err()?;
+        let pointer = "/function".to_owned();
+        Some(ToolFault { pointer, text })
+    }
+
+    /// The faults of a tool as it would be stored.
+    async fn tool_faults(
+        &self,
+        editor: &Editor,
+        tool: StoredTool,
+        before: Option<&StoredTool>,
+    ) -> Result<Vec<ToolFault>, StoreError> {
+        let function = match &tool.function {
+            Some(id) => self.function(editor, id).await?,
+            None => None,
+        };
+        let pinned = self
+            .version(editor, tool.function_version.as_deref())
+            .await?;
+        let user = match (editor.owner(), &tool.runtime_user) {
+            (Some(workspace), Some(user)) => self.store.member(workspace, user).await?,
+            _ => None,
+        };
+        let facts = ToolFacts {
+            function: function.as_ref(),
+            version: pinned.as_ref(),
+            member: user.as_ref(),
+        };
+        // The store decides again in its transaction. This decision comes first, so that a tool that cannot be is not reported as a faulty one.
+        let tool = tool.decide(before, facts)?;
+        let default = function
+            .as_ref()
+            .and_then(|function| function.default_version.clone());
+        let version = match pinned {
+            Some(version) => Some(version),
+            None => self.version(editor, default.as_deref()).await?,
+        };
+        let mut found = ResolvedTool::new(tool);
+        (found.function, found.version) = (function, version);
+        Ok(self.build(&found).err().unwrap_or_default())
+    }
+
+    /// The faults that the tools which follow the default version of a function would have with a version.
+    async fn followers(
+        &self,
+        editor: &Editor,
+        version: &str,
+    ) -> Result<Vec<ToolFault>, StoreError> {
+        let Some(version) = self.version(editor, Some(version)).await? else {
+            return Ok(Vec::new());
+        };
+        let function = self.function(editor, &version.function).await?;
+        let mut filter = StoredToolFilter {
+            function: Some(version.function.clone()),
+            ..StoredToolFilter::default()
+        };
+        let mut faults = Vec::new();
+        loop {
+            let tools = self.store.stored_tools(&workspace(editor), &filter).await?;
+            let Some(last) = tools.last() else {
+                return Ok(faults);
+            };
+            filter.after = Some(last.place());
+            for tool in tools {
+                if tool.function_version.is_some() {
+                    continue;
+                }
+                let id = tool.id.clone();
+                let mut found = ResolvedTool::new(tool);
+                (found.function, found.version) = (function.clone(), Some(version.clone()));
+                let own = self.build(&found).err().unwrap_or_default();
+                faults.extend(own.into_iter().map(|fault| ToolFault {
+                    pointer: format!("/tools/{id}{}", fault.pointer),
+                    ..fault
+                }));
+            }
+        }
+    }
+}
+
+/// The workspace whose rows an editor sees. The program sees system rows, which are those that every workspace sees.
+fn workspace(editor: &Editor) -> Workspace {
+    editor.owner().cloned().unwrap_or_default()
+}
