@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::approval::Approvals;
 use crate::env;
 use crate::store::shield::shielded;
-use crate::store::{EffectLedger, Maintenance, Retention, Scope, Timestamp};
+use crate::store::{EffectLedger, Maintenance, Retention, Scope, StoredToolStore, Timestamp};
 
 /// The pause between two purges.
 const PURGE: Duration = Duration::from_hours(1);
@@ -15,7 +15,8 @@ const PURGE: Duration = Duration::from_hours(1);
 const BATCH: u32 = 200;
 
 /// The background task of a [`Gate`](crate::Gate), from when the gate is built until it is drained. It marks rows of the effect ledger
-/// with an expired lease as ambiguous, expires approvals whose time has passed, and removes old rows if there is a [`Retention`].
+/// with an expired lease as ambiguous, expires approvals whose time has passed, and removes old rows if there is a [`Retention`], and deleted tools if there
+/// are [stored tools](Self::stored_tools).
 ///
 /// By default it sweeps once per lease: after a quick restart, the first or second sweep finds the rows of the previous process. If a
 /// gate is built outside of a runtime, its first call starts the task.
@@ -38,6 +39,7 @@ pub struct Sweeper {
     every: Option<Duration>,
     is_off: bool,
     purge: Option<(Arc<dyn Maintenance>, Retention)>,
+    tools: Option<Arc<dyn StoredToolStore>>,
 }
 
 impl Sweeper {
@@ -61,8 +63,14 @@ impl Sweeper {
         self
     }
 
+    /// Removes deleted [stored tools](crate::stored) whose retention is over, when the gate is built, and then once per hour.
+    pub fn stored_tools(mut self, store: impl StoredToolStore) -> Self {
+        self.tools = Some(Arc::new(store));
+        self
+    }
+
     pub(super) fn purges(&self) -> bool {
-        self.purge.is_some()
+        self.purge.is_some() || self.tools.is_some()
     }
 
     /// The pause between two sweeps; `None` if sweeping is off.
@@ -95,11 +103,24 @@ impl Sweeper {
             tracing::warn!(%error, "overdue approvals could not be marked as expired");
         }
         let is_due = last_purge.is_none_or(|last| env::elapsed(last) >= PURGE);
-        if let Some((store, retention)) = self.purge.as_ref().filter(|_| is_due) {
-            match purge(&**store, retention, now).await {
-                Ok(()) => *last_purge = Some(env::monotonic()),
-                Err(error) => tracing::warn!(%error, "old rows could not be removed"),
-            }
+        if !is_due {
+            return;
+        }
+        let mut is_done = self.purges();
+        if let Some((store, retention)) = &self.purge
+            && let Err(error) = purge(&**store, retention, now).await
+        {
+            tracing::warn!(%error, "old rows could not be removed");
+            is_done = false;
+        }
+        if let Some(store) = &self.tools
+            && let Err(error) = purge_tools(&**store, now).await
+        {
+            tracing::warn!(%error, "deleted tools could not be removed");
+            is_done = false;
+        }
+        if is_done {
+            *last_purge = Some(env::monotonic());
         }
     }
 }
@@ -111,6 +132,19 @@ async fn purge(
 ) -> Result<(), crate::store::StoreError> {
     while shielded(|| store.purge(retention, now, BATCH)).await?.more {
         // Calls can write between two batches.
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+async fn purge_tools(
+    store: &dyn StoredToolStore,
+    now: Timestamp,
+) -> Result<(), crate::store::StoreError> {
+    while !shielded(|| store.purge_tools(Scope::All, now, BATCH))
+        .await?
+        .is_empty()
+    {
         tokio::task::yield_now().await;
     }
     Ok(())

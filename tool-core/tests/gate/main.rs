@@ -49,6 +49,7 @@ mod slow;
 mod steps;
 mod stopping;
 mod store_panics;
+mod stored;
 mod support;
 mod switches;
 mod turns;
