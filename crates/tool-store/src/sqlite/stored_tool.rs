@@ -325,13 +325,19 @@ async fn remove(db: &mut SqliteConnection, table: &str, id: &str) -> Result<(), 
 
 /// Makes a change on the connection of a transaction.
 pub(super) async fn edit(db: &mut SqliteConnection, edit: ToolEdit) -> Result<ToolEdited, Fault> {
-    let ToolEdit { editor, change, at } = edit;
+    edit.check_audit()?;
+    let ToolEdit {
+        editor,
+        change,
+        at,
+        audit,
+    } = edit;
     let edited = match change {
         ToolChange::CreateFunction(new) => {
             let row = new.decide(&editor, new_row_id()?, at)?;
             let member = member_of(&mut *db, &editor, row.runtime_user.as_deref()).await?;
             row.check_member(None, member.as_ref())?;
-            put_function(db, &row).await?;
+            put_function(&mut *db, &row).await?;
             ToolEdited::Function(Box::new(row))
         }
         ToolChange::UpdateFunction {
@@ -344,14 +350,14 @@ pub(super) async fn edit(db: &mut SqliteConnection, edit: ToolEdit) -> Result<To
             let row = update.decide(&editor, &stored, at)?;
             let member = member_of(&mut *db, &editor, row.runtime_user.as_deref()).await?;
             row.check_member(Some(&stored), member.as_ref())?;
-            put_function(db, &row).await?;
+            put_function(&mut *db, &row).await?;
             ToolEdited::Function(Box::new(row))
         }
         ToolChange::DeleteFunction { id } => {
             let row = own_function(&mut *db, &editor, &id).await?;
             let tools = count(&mut *db, "stored_tool", "function", &id).await?;
             row.check_removal(&editor, tools)?;
-            remove(db, "function", &id).await?;
+            remove(&mut *db, "function", &id).await?;
             ToolEdited::Function(Box::new(row))
         }
         ToolChange::CreateVersion { function, version } => {
@@ -369,7 +375,7 @@ pub(super) async fn edit(db: &mut SqliteConnection, edit: ToolEdit) -> Result<To
             let last: u32 = Columns::new(&last, "function_version", "last").number("last")?;
             let place = (new_row_id()?, last + 1);
             let row = version.decide(&editor, &function, parent.as_ref(), place, at)?;
-            add_version(db, &row).await?;
+            add_version(&mut *db, &row).await?;
             ToolEdited::Version(Box::new(row))
         }
         ToolChange::DeleteVersion { id } => {
@@ -378,19 +384,19 @@ pub(super) async fn edit(db: &mut SqliteConnection, edit: ToolEdit) -> Result<To
             let pins = count(&mut *db, "stored_tool", "function_version", &id).await?;
             let forks = count(&mut *db, "function_version", "parent", &id).await?;
             row.check_removal(&editor, is_default, pins, forks)?;
-            remove(db, "function_version", &id).await?;
+            remove(&mut *db, "function_version", &id).await?;
             ToolEdited::Version(Box::new(row))
         }
         ToolChange::Publish { version } => {
             let version = own_version(&mut *db, &editor, &version).await?;
             let function = own_function(&mut *db, &editor, &version.function).await?;
             let row = function.publish(&editor, &version, at)?;
-            put_function(db, &row).await?;
+            put_function(&mut *db, &row).await?;
             ToolEdited::Function(Box::new(row))
         }
         ToolChange::CreateTool(new) => {
             let row = new.begin(&editor, new_row_id()?, at)?;
-            ToolEdited::Tool(Box::new(write_tool(db, &editor, row, None).await?))
+            ToolEdited::Tool(Box::new(write_tool(&mut *db, &editor, row, None).await?))
         }
         ToolChange::UpdateTool {
             id,
@@ -400,7 +406,9 @@ pub(super) async fn edit(db: &mut SqliteConnection, edit: ToolEdit) -> Result<To
             let stored = own_tool(&mut *db, &editor, &id).await?;
             ToolEdit::check_expected(expected, stored.updated_at)?;
             let row = update.begin(&editor, &stored, at)?;
-            ToolEdited::Tool(Box::new(write_tool(db, &editor, row, Some(&stored)).await?))
+            ToolEdited::Tool(Box::new(
+                write_tool(&mut *db, &editor, row, Some(&stored)).await?,
+            ))
         }
         ToolChange::DeleteTool { id, expected } => {
             let stored = own_tool(&mut *db, &editor, &id).await?;
@@ -411,12 +419,16 @@ pub(super) async fn edit(db: &mut SqliteConnection, edit: ToolEdit) -> Result<To
             };
             let tier = settings.map_or_else(RetentionTier::default, |found| found.retention_tier);
             let row = stored.delete(&editor, tier, at)?;
-            put_tool(db, &row).await?;
+            put_tool(&mut *db, &row).await?;
             ToolEdited::Tool(Box::new(row))
         }
-        ToolChange::Bind { agent, tool } => bind(db, &editor, (agent, tool), at).await?,
-        ToolChange::Unbind { agent, tool } => unbind(db, &editor, (agent, tool)).await?,
+        ToolChange::Bind { agent, tool } => bind(&mut *db, &editor, (agent, tool), at).await?,
+        ToolChange::Unbind { agent, tool } => unbind(&mut *db, &editor, (agent, tool)).await?,
     };
+    if let Some(mut row) = audit {
+        edited.complete(&mut row);
+        super::audit::save(db, &row).await?;
+    }
     Ok(edited)
 }
 

@@ -57,17 +57,17 @@ impl RetentionTier {
     }
 }
 
-/// The role of a member in a workspace. Each role may do everything that the roles before it may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The role of a member in a workspace. [`includes`](Self::includes) says which roles may do what others may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemberRole {
     /// Reads.
     Viewer,
     /// Answers approvals.
     Approver,
-    /// Controls running hosts: enables and disables tools, binds them to agents.
+    /// Controls running hosts, answers approvals, enables and disables tools, and binds them to agents.
     Operator,
-    /// Creates, changes and deletes tools and functions.
+    /// Creates, changes, deletes and binds tools and functions. An author does not answer approvals of calls of own tools.
     Author,
     /// Does everything in a workspace: members, settings, runtime users and effects.
     Admin,
@@ -80,6 +80,26 @@ words!(MemberRole {
     Author = "author",
     Admin = "admin",
 });
+
+impl MemberRole {
+    /// Whether a member with this role may do what requires `needed`.
+    ///
+    /// ```
+    /// use tool_store::MemberRole;
+    ///
+    /// assert!(MemberRole::Operator.includes(MemberRole::Approver));
+    /// assert!(!MemberRole::Author.includes(MemberRole::Approver));
+    /// ```
+    pub fn includes(self, needed: Self) -> bool {
+        self == needed
+            || match self {
+                Self::Admin => true,
+                Self::Operator => matches!(needed, Self::Viewer | Self::Approver),
+                Self::Approver | Self::Author => needed == Self::Viewer,
+                Self::Viewer => false,
+            }
+    }
+}
 
 /// A workspace and its settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,7 +210,7 @@ impl Member {
 /// use tool_store::{Editor, MemberRole, Workspace};
 ///
 /// let olga = Editor::member("acme", "olga", MemberRole::Author);
-/// assert!(olga.require(MemberRole::Operator, "disable a tool").is_ok());
+/// assert!(olga.require(MemberRole::Author, "create a tool").is_ok());
 /// assert!(olga.require(MemberRole::Admin, "set a runtime user").is_err());
 /// assert_eq!(olga.owner(), Some(&Workspace::new("acme")));
 /// assert_eq!(Editor::System.owner(), None);
@@ -240,14 +260,24 @@ impl Editor {
         }
     }
 
-    /// Fails with `Forbidden` if the editor's role is lower. `what` is the rest of the sentence "the role … is required to …".
+    /// Fails with `Forbidden` if the editor's role does not include this one. `what` is the rest of the sentence "the role … is required to …".
     pub fn require(&self, role: MemberRole, what: &str) -> Result<(), StoreError> {
-        match self {
-            Self::Member { role: own, .. } if *own < role => Err(StoreError::Forbidden(format!(
-                "the role `{role}` is required to {what}, and the caller has the role `{own}`"
-            ))),
-            Self::System | Self::Member { .. } => Ok(()),
+        self.require_any(&[role], what)
+    }
+
+    /// Fails with `Forbidden` if the editor's role includes none of these. `what` is the rest of the sentence "the role … is required to …".
+    pub fn require_any(&self, roles: &[MemberRole], what: &str) -> Result<(), StoreError> {
+        let Self::Member { role: own, .. } = self else {
+            return Ok(());
+        };
+        if roles.iter().any(|role| own.includes(*role)) {
+            return Ok(());
         }
+        let roles: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
+        Err(StoreError::Forbidden(format!(
+            "the role `{}` is required to {what}, and the caller has the role `{own}`",
+            roles.join("` or `")
+        )))
     }
 
     /// [`require`](Self::require), for a change of a workspace itself. The program of the host may change every workspace. Fails with

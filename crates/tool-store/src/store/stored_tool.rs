@@ -7,9 +7,9 @@ use crate::digest::hex;
 
 use super::function::{check_member, check_runtime_user_right, contains, later, nullable};
 use super::{
-    Directory, Editor, Function, FunctionFilter, FunctionKind, FunctionUpdate, FunctionVersion,
-    Member, MemberRole, NewFunction, NewFunctionVersion, RetentionTier, Scope, StoreError,
-    StoreFuture, Timestamp, ToolSchema, Workspace, words,
+    AuditRow, Directory, Editor, Function, FunctionFilter, FunctionKind, FunctionUpdate,
+    FunctionVersion, Member, MemberRole, NewFunction, NewFunctionVersion, RetentionTier, Scope,
+    StoreError, StoreFuture, Timestamp, ToolSchema, Workspace, words,
 };
 
 mod resolved;
@@ -22,6 +22,9 @@ pub(crate) fn new_row_id() -> Result<String, StoreError> {
     let bytes = bytes.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
     Ok(hex(&bytes))
 }
+
+/// The roles that decide which agents may use a tool now.
+const RUNNING: &[MemberRole] = &[MemberRole::Author, MemberRole::Operator];
 
 /// Where a tool runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -250,7 +253,7 @@ impl StoredTool {
         agent: &str,
         binds: bool,
     ) -> Result<&'e Workspace, StoreError> {
-        editor.require(MemberRole::Operator, "bind a tool to an agent")?;
+        editor.require_any(RUNNING, "bind a tool to an agent")?;
         let Some(workspace) = editor
             .owner()
             .filter(|_| editor.sees(self.workspace.as_ref()))
@@ -435,7 +438,7 @@ impl ToolUpdate {
                 ..Self::default()
             };
         if only_enables {
-            editor.require(MemberRole::Operator, "enable or disable a tool")?;
+            editor.require_any(RUNNING, "enable or disable a tool")?;
         } else {
             editor.require(MemberRole::Author, "change a tool")?;
         }
@@ -702,12 +705,37 @@ pub struct ToolEdit {
     pub change: ToolChange,
     /// When the change is made.
     pub at: Timestamp,
+    /// The audit row of the change, which is written in the same transaction. A refused change writes none.
+    pub audit: Option<Box<AuditRow>>,
 }
 
 impl ToolEdit {
     /// Creates a change.
     pub fn new(editor: Editor, change: ToolChange, at: Timestamp) -> Self {
-        Self { editor, change, at }
+        Self {
+            editor,
+            change,
+            at,
+            audit: None,
+        }
+    }
+
+    /// Adds the audit row of the change, such as [`AuditRow::of_operator`]. [`ToolEdited::complete`] adds the name of the tool to it.
+    #[must_use]
+    pub fn audited(self, row: AuditRow) -> Self {
+        let audit = Some(Box::new(row));
+        Self { audit, ..self }
+    }
+
+    /// Fails with `Missing` if the audit row belongs to a different workspace than the editor.
+    pub fn check_audit(&self) -> Result<(), StoreError> {
+        match (self.editor.owner(), &self.audit) {
+            (Some(own), Some(row)) if row.identity.workspace() != own => {
+                let other = row.identity.workspace();
+                Err(StoreError::Missing(format!("no workspace `{other}`")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Fails with `Stale` if a row has changed since the editor read it.
@@ -744,6 +772,13 @@ pub enum ToolEdited {
 }
 
 impl ToolEdited {
+    /// Adds the name of the tool to the audit row of a change.
+    pub fn complete(&self, audit: &mut AuditRow) {
+        if let Self::Tool(tool) = self {
+            audit.tool.clone_from(&tool.name);
+        }
+    }
+
     /// The function; `None` for a change of something else.
     pub fn into_function(self) -> Option<Function> {
         match self {
@@ -800,7 +835,7 @@ impl ToolEdited {
 /// # }
 /// ```
 pub trait StoredToolStore: Directory {
-    /// Makes a change in one transaction.
+    /// Makes a change and writes its audit row, if it has one, in one transaction.
     ///
     /// Fails with `Missing` for a row that does not exist or that belongs to a different workspace, with `Forbidden` for a system row and if
     /// the role of the editor is too low, with `Stale` if the row is not the expected one, and with `Conflict` for a change that the rows do

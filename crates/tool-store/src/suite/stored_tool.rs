@@ -408,6 +408,11 @@ tests! {
         conflict(resolved(&store, &tool.id).await.check(), "disabled");
         by(&store, of(MemberRole::Operator), 3).change(&tool.id, ToolUpdate::enable(true)).await.unwrap();
         assert_eq!(agent_names(&store, "support").await, ["ask"]);
+        // An author may do the same, and an approver may not.
+        by(&store, author(), 4).change(&tool.id, ToolUpdate::enable(true)).await.unwrap();
+        forbidden(by(&store, of(MemberRole::Approver), 5).change(&tool.id, ToolUpdate::enable(false)).await, "`author` or `operator`");
+        let both = ToolUpdate { name: Some("b".into()), ..ToolUpdate::enable(false) };
+        forbidden(by(&store, of(MemberRole::Operator), 5).change(&tool.id, both).await, "`author`");
     }
 
     // S3-17: no member changes or deletes a row of the system, not even an admin; every workspace may bind it.
@@ -872,6 +877,23 @@ tests! {
         conflict(by(&store, admin(), 1).function(NewFunction::new("", kind)).await, "name");
         forbidden(by(&store, of(MemberRole::Operator), 1).function(linked("look")).await, "`author`");
         forbidden(by(&store, of(MemberRole::Operator), 1).tool(client("ask")).await, "`author`");
+    }
+
+    // S3-17, S3-18: a change and its audit row are one transaction; a refused change writes no row, and no row reaches a different workspace.
+    #[test]
+    async fn change_is_written_with_its_audit_row(store: impl StoredToolStore + AuditSink) {
+        let row = |workspace: Workspace| AuditRow::of_operator(workspace, "olga", "tool.create", "{}", at(1)).unwrap();
+        let create = |new| ToolEdit::new(author(), ToolChange::CreateTool(Box::new(new)), at(1));
+        let rows = async || store.export(Scope::All, &AuditFilter::default()).await.unwrap();
+        missing(store.edit(create(client("ask")).audited(row(umbrella()))).await);
+        conflict(store.edit(create(client(" ")).audited(row(acme()))).await, "name");
+        assert_eq!(rows().await, []);
+        assert_eq!(names(&store, StoredToolFilter::default()).await, [""; 0]);
+        store.edit(create(client("ask")).audited(row(acme()))).await.unwrap();
+        let rows = rows().await;
+        assert_eq!(rows.len(), 1);
+        assert_eq!((rows[0].tool.as_str(), rows[0].principal.as_deref()), ("ask", Some("olga")));
+        assert_eq!(rows[0].notes[0].action, "tool.create");
     }
 
     // A2: members, settings, functions, versions, tools and bindings of a workspace are missing for a different one.

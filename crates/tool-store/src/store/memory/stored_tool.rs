@@ -91,7 +91,13 @@ fn sees(workspace: &Workspace, owner: Option<&Workspace>) -> bool {
 impl Tables {
     #[expect(clippy::too_many_lines, reason = "one arm for each change")]
     pub(super) fn edit_tools(&mut self, edit: ToolEdit) -> Result<ToolEdited, StoreError> {
-        let ToolEdit { editor, change, at } = edit;
+        edit.check_audit()?;
+        let ToolEdit {
+            editor,
+            change,
+            at,
+            audit,
+        } = edit;
         let (own, people) = (&mut self.stored_tools, &self.people);
         let edited = match change {
             ToolChange::CreateFunction(new) => {
@@ -202,6 +208,10 @@ impl Tables {
                 ToolEdited::Binding { binding, changed }
             }
         };
+        if let Some(mut row) = audit {
+            edited.complete(&mut row);
+            self.audit.write(*row);
+        }
         Ok(edited)
     }
 }
