@@ -22,7 +22,7 @@ pub(crate) const WORKSPACE: &str = "tool-workspace";
 const BEARER: &str = "bearer";
 
 /// The resources, in the order of the document.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 10] = [
     ("approvals", "Requests for the approval of calls and plans"),
     (
         "audit",
@@ -34,10 +34,18 @@ const TAGS: [(&str, &str); 8] = [
         "Calls with effects, and effects with an unknown outcome",
     ),
     (
+        "functions",
+        "The code that stored tools run, and its versions",
+    ),
+    (
         "policy",
         "The rules of the host that allow and deny calls, and ask for approvals",
     ),
     ("runs", "Executions of the loop around the model"),
+    (
+        "stored-tools",
+        "Tools that are created at run time, and their bindings to agents",
+    ),
     ("switches", "Kill switches and disables of tools"),
     ("threads", "The messages of conversations"),
 ];

@@ -5,6 +5,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use tool_core::store::StoreError;
+use tool_core::stored::SaveError;
 use utoipa::ToSchema;
 
 /// The media type of problem details.
@@ -181,6 +182,7 @@ impl Problem {
         match error {
             StoreError::Missing(_) => Self::missing(what),
             StoreError::Conflict(why) => Self::new(Kind::Conflict, why.clone()),
+            StoreError::Forbidden(why) => Self::new(Kind::Forbidden, why.clone()),
             StoreError::Stale(why) => Self::new(Kind::PreconditionFailed, why.clone()),
             StoreError::Corrupt(_) => {
                 tracing::error!(%error, "the admin API cannot read a stored row");
@@ -197,6 +199,24 @@ impl Problem {
                     "the store cannot be used now, try again later; the server's log has the reason",
                 )
             }
+        }
+    }
+}
+
+impl Problem {
+    /// The problem for a function or a tool that was not saved. `what` names the resource.
+    pub(crate) fn of_save(error: SaveError, what: &str) -> Self {
+        match error {
+            SaveError::Store(error) => Self::of_store(&error, what),
+            SaveError::Rejected(faults) => {
+                let faults = faults.into_iter().map(|fault| InputError {
+                    pointer: fault.pointer,
+                    detail: fault.text,
+                });
+                Self::inputs(faults.collect())
+            }
+            // Errors of later versions.
+            _ => Self::new(Kind::Internal, "the change was not saved"),
         }
     }
 }

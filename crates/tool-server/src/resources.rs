@@ -15,8 +15,10 @@ mod approvals;
 mod audit;
 mod catalogue;
 mod effects;
+mod functions;
 mod policy;
 mod runs;
+mod stored_tools;
 mod switches;
 mod threads;
 
@@ -25,13 +27,15 @@ type Routes = OpenApiRouter<Shared>;
 
 /// The routes of every resource, and their document.
 pub(crate) fn all() -> Routes {
-    let resources: [fn(Routes) -> Routes; 8] = [
+    let resources: [fn(Routes) -> Routes; 10] = [
         approvals::routes,
         audit::routes,
         catalogue::routes,
         effects::routes,
+        functions::routes,
         policy::routes,
         runs::routes,
+        stored_tools::routes,
         switches::routes,
         threads::routes,
     ];

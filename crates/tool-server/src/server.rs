@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tool_core::Registry;
 use tool_core::policy::SharedPolicy;
 use tool_core::store::{StoreError, Workspace};
+use tool_core::stored::StoredTools;
 use tool_http::HostGuard;
 
 use crate::access::Role;
@@ -56,6 +57,7 @@ pub struct AdminServerBuilder {
     store: Arc<dyn AdminStore>,
     policy: Option<SharedPolicy>,
     registry: Option<Registry>,
+    stored_tools: Option<StoredTools>,
     authenticators: Vec<Arc<dyn Authenticator>>,
     guard: HostGuard,
     workspace: Workspace,
@@ -73,6 +75,13 @@ impl AdminServerBuilder {
     /// Adds the tools of the host: the API then validates edited arguments of approvals and reports on the policy.
     pub fn registry(mut self, registry: &Registry) -> Self {
         self.registry = Some(registry.clone());
+        self
+    }
+
+    /// Adds the stored tools of the host, which the API then creates, changes and binds to agents. They are stored in the store of the server, and
+    /// their runners check functions that are saved.
+    pub fn stored_tools(mut self, tools: StoredTools) -> Self {
+        self.stored_tools = Some(tools);
         self
     }
 
@@ -135,6 +144,7 @@ impl AdminServerBuilder {
             policy: self.policy,
             replacing: Mutex::new(()),
             registry: self.registry,
+            stored_tools: self.stored_tools,
             authenticators: self.authenticators,
             guard: self.guard,
             max_body: self.max_body,
@@ -156,6 +166,7 @@ impl AdminServer {
             store,
             policy: None,
             registry: None,
+            stored_tools: None,
             authenticators: Vec::new(),
             guard: HostGuard::default(),
             workspace: Workspace::single(),

@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 use tool_core::Registry;
 use tool_core::policy::SharedPolicy;
 use tool_core::store::{Catalogue, ChangeStore, Store};
+use tool_core::stored::StoredTools;
 use tool_http::{AuthError, HostGuard, bearer};
 
 use crate::auth::{Authenticator, Caller};
@@ -26,6 +27,7 @@ pub(crate) struct Inner {
     /// Held while the policy is compared with `If-Match` and replaced.
     pub(crate) replacing: Mutex<()>,
     pub(crate) registry: Option<Registry>,
+    pub(crate) stored_tools: Option<StoredTools>,
     pub(crate) authenticators: Vec<Arc<dyn Authenticator>>,
     pub(crate) guard: HostGuard,
     pub(crate) max_body: usize,

@@ -1,0 +1,640 @@
+//! `/v1/stored-tools`: tools that are created at run time. `/v1/agents/{agent}/tools`: their bindings to agents.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tool_core::store::{
+    AgentBinding, AuditRow, BindingFilter, Editor, IncludeDeleted, MemberRole, NewTool, StoredTool,
+    StoredToolFilter, Timestamp, ToolChange, ToolEdit, ToolEdited, ToolSchema, ToolSource,
+    ToolTarget, ToolUpdate,
+};
+use tool_core::stored::{Saved, StoredTools};
+use utoipa::openapi::Schema;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::routes;
+
+use super::{Answer, Routes, needs, raw};
+use crate::access::{Access, Role};
+use crate::auth::Caller;
+use crate::change::{answer, json, tag, tagged};
+use crate::extract::{Body, Id, IfMatch, Query};
+use crate::openapi::one_of;
+use crate::page::{AtId, Page, Paging};
+use crate::problem::{Kind, Problem};
+use crate::state::{Inner, Shared};
+use crate::time;
+
+const WHAT: &str = "stored tool";
+
+pub(super) fn routes(all: Routes) -> Routes {
+    all.routes(needs(
+        Access::role(Role::Viewer),
+        routes!(list_stored_tools),
+    ))
+    .routes(needs(
+        Access::role(Role::Author),
+        routes!(create_stored_tool),
+    ))
+    .routes(needs(Access::role(Role::Viewer), routes!(get_stored_tool)))
+    .routes(needs(
+        Access::role(Role::Author),
+        routes!(update_stored_tool),
+    ))
+    .routes(needs(
+        Access::role(Role::Author),
+        routes!(delete_stored_tool),
+    ))
+    .routes(needs(
+        Access::role(Role::Operator),
+        routes!(enable_stored_tool),
+    ))
+    .routes(needs(Access::role(Role::Viewer), routes!(list_agent_tools)))
+    .routes(needs(Access::role(Role::Author), routes!(bind_tool)))
+    .routes(needs(Access::role(Role::Author), routes!(unbind_tool)))
+}
+
+fn targets() -> Schema {
+    one_of(ToolTarget::ALL.iter().map(|target| target.as_str()))
+}
+
+fn sources() -> Schema {
+    one_of(ToolSource::ALL.iter().map(|source| source.as_str()))
+}
+
+fn inclusions() -> Schema {
+    one_of(IncludeDeleted::ALL.iter().map(|word| word.as_str()))
+}
+
+/// A JSON Schema.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StoredSchema {
+    /// SHA-256 of the text: schemas with one id are equal.
+    id: String,
+    #[schema(value_type = Object)]
+    schema: Box<RawValue>,
+}
+
+impl From<&ToolSchema> for StoredSchema {
+    fn from(schema: &ToolSchema) -> Self {
+        Self {
+            id: schema.id().to_owned(),
+            schema: raw(schema.text()),
+        }
+    }
+}
+
+/// An example of a call.
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Example {
+    #[schema(value_type = Object)]
+    args: Value,
+    /// The output; null if the example has none.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    result: Option<Value>,
+}
+
+/// A stored tool.
+#[derive(Serialize, ToSchema)]
+struct RuntimeTool {
+    id: String,
+    /// The workspace that owns the tool; null for a system tool.
+    workspace: Option<String>,
+    /// The name that models see.
+    name: String,
+    /// When to use the tool, for models.
+    description: Option<String>,
+    #[schema(schema_with = targets)]
+    target: &'static str,
+    /// The id of the function; null for a client tool.
+    function: Option<String>,
+    /// The pinned version; null follows the default version of the function.
+    function_version: Option<String>,
+    /// The schema of the arguments; null is that of the version that runs.
+    input_schema: Option<StoredSchema>,
+    /// The schema of the output; null is that of the version that runs.
+    output_schema: Option<StoredSchema>,
+    examples: Option<Vec<Example>>,
+    /// Whether a person has to approve each call.
+    requires_confirmation: bool,
+    /// Whether models see the tool and may call it.
+    enabled: bool,
+    /// Whether the tool belongs to the system, so that nobody changes it.
+    system: bool,
+    #[schema(schema_with = sources)]
+    source: &'static str,
+    created_by: Option<String>,
+    /// The user as whom the tool acts; null inherits from the function, then from the workspace.
+    runtime_user: Option<String>,
+    #[schema(format = DateTime)]
+    deleted_at: Option<String>,
+    /// The tier of the workspace when the tool was deleted.
+    retention_tier: Option<&'static str>,
+    #[schema(format = DateTime)]
+    created_at: String,
+    #[schema(format = DateTime)]
+    updated_at: String,
+}
+
+impl From<&StoredTool> for RuntimeTool {
+    fn from(tool: &StoredTool) -> Self {
+        let examples = tool.examples.as_ref().map(|examples| {
+            let examples = examples.iter().map(|example| Example {
+                args: example.args.clone(),
+                result: example.result.clone(),
+            });
+            examples.collect()
+        });
+        Self {
+            id: tool.id.clone(),
+            workspace: tool.workspace.as_ref().map(ToString::to_string),
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            target: tool.target.as_str(),
+            function: tool.function.clone(),
+            function_version: tool.function_version.clone(),
+            input_schema: tool.input_schema.as_ref().map(StoredSchema::from),
+            output_schema: tool.output_schema.as_ref().map(StoredSchema::from),
+            examples,
+            requires_confirmation: tool.requires_confirmation,
+            enabled: tool.enabled,
+            system: tool.system,
+            source: tool.source.as_str(),
+            created_by: tool.created_by.clone(),
+            runtime_user: tool.runtime_user.clone(),
+            deleted_at: tool.deleted_at.map(time::text),
+            retention_tier: tool.retention_tier.map(|tier| tier.as_str()),
+            created_at: time::text(tool.created_at),
+            updated_at: time::text(tool.updated_at),
+        }
+    }
+}
+
+/// The fields of a tool to create, for the document: [`NewTool`] reads them.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the document describes the fields of `NewTool`")]
+struct NewStoredTool {
+    /// The name that models see.
+    name: String,
+    /// When to use the tool, for models.
+    #[schema(required = false)]
+    description: Option<String>,
+    #[schema(schema_with = targets)]
+    target: String,
+    /// The id of the function; left out for a client tool.
+    #[schema(required = false)]
+    function: Option<String>,
+    /// The version to which the tool is pinned.
+    #[schema(required = false)]
+    function_version: Option<String>,
+    /// The schema of the arguments; without it, that of the version that runs.
+    #[schema(required = false, value_type = Option<Object>)]
+    input_schema: Option<Value>,
+    /// The schema of the output; without it, that of the version that runs.
+    #[schema(required = false, value_type = Option<Object>)]
+    output_schema: Option<Value>,
+    #[schema(required = false)]
+    examples: Option<Vec<Example>>,
+    /// Whether a person has to approve each call; false by default.
+    #[schema(required = false)]
+    requires_confirmation: bool,
+    /// Whether models may use the tool; true by default.
+    #[schema(required = false)]
+    enabled: bool,
+    /// The user as whom the tool acts. Only an admin may set it.
+    #[schema(required = false)]
+    runtime_user: Option<String>,
+}
+
+/// The fields of a tool to change, for the document: [`ToolUpdate`] reads them. Null removes a value.
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "the document describes the fields of `ToolUpdate`"
+)]
+struct StoredToolUpdate {
+    #[schema(required = false)]
+    name: String,
+    #[schema(required = false)]
+    description: Option<String>,
+    #[schema(required = false)]
+    function: String,
+    #[schema(required = false)]
+    function_version: Option<String>,
+    #[schema(required = false, value_type = Option<Object>)]
+    input_schema: Option<Value>,
+    #[schema(required = false, value_type = Option<Object>)]
+    output_schema: Option<Value>,
+    #[schema(required = false)]
+    examples: Option<Vec<Example>>,
+    #[schema(required = false)]
+    requires_confirmation: bool,
+    #[schema(required = false)]
+    enabled: bool,
+    /// Only an admin may change it.
+    #[schema(required = false)]
+    runtime_user: Option<String>,
+}
+
+/// A tool that was saved.
+#[derive(Serialize, ToSchema)]
+struct SavedTool {
+    tool: RuntimeTool,
+    /// What the author should improve.
+    warnings: Vec<String>,
+}
+
+/// The stored tools of the host.
+pub(super) fn tools(admin: &Inner) -> Result<&StoredTools, Problem> {
+    admin.stored_tools.as_ref().ok_or_else(|| {
+        Problem::new(
+            Kind::NotFound,
+            "the server has no stored tools, start it with those of the host",
+        )
+    })
+}
+
+/// The caller as the author of a change.
+fn editor(caller: &Caller) -> Editor {
+    let role = MemberRole::from_word(caller.role.as_str()).unwrap_or(MemberRole::Viewer);
+    Editor::member(&caller.workspace, caller.subject.as_str(), role)
+}
+
+/// Makes a change for a caller, with its audit row.
+pub(super) async fn save(
+    admin: &Inner,
+    caller: &Caller,
+    change: ToolChange,
+    (action, details): (&str, Value),
+    what: &str,
+) -> Result<Saved, Problem> {
+    let at = Timestamp::now();
+    let audit = AuditRow::of_operator(
+        &caller.workspace,
+        caller.subject.as_str(),
+        action,
+        details.to_string(),
+        at,
+    );
+    let audit = audit.map_err(|error| Problem::of_store(&error, what))?;
+    let edit = ToolEdit::new(editor(caller), change, at).audited(audit);
+    let saved = tools(admin)?.edit(edit).await;
+    saved.map_err(|error| Problem::of_save(error, what))
+}
+
+fn saved(saved: Saved) -> Answer {
+    let tool = saved.edited.into_tool();
+    let tool = tool.ok_or_else(|| Problem::missing(WHAT))?;
+    Ok(answer(json(&SavedTool {
+        tool: RuntimeTool::from(&tool),
+        warnings: saved.warnings,
+    })))
+}
+
+async fn find(admin: &Inner, caller: &Caller, id: &str) -> Result<StoredTool, Problem> {
+    let found = tools(admin)?
+        .store()
+        .stored_tool(&caller.workspace, id)
+        .await;
+    let found = found.map_err(|error| Problem::of_store(&error, WHAT))?;
+    found.ok_or_else(|| Problem::missing(WHAT))
+}
+
+/// The time of the row that the caller has read, if the request names one.
+async fn expected(
+    admin: &Inner,
+    caller: &Caller,
+    id: &str,
+    tags: &IfMatch,
+) -> Result<Option<Timestamp>, Problem> {
+    if !tags.is_given() {
+        return Ok(None);
+    }
+    let found = find(admin, caller, id).await?;
+    tags.check(&tag(&json(&RuntimeTool::from(&found))))?;
+    Ok(Some(found.updated_at))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Filter {
+    /// Whether deleted tools are listed: `false` (default), `true` or `only`.
+    #[param(schema_with = inclusions, required = false)]
+    include_deleted: Option<IncludeDeleted>,
+    /// Only tools of this source. Without it, system tools are listed with those of the workspace.
+    #[param(schema_with = sources, required = false)]
+    source: Option<ToolSource>,
+    /// Only tools that are bound to this agent.
+    agent: Option<String>,
+    /// Only tools that run this function.
+    function: Option<String>,
+    /// Only tools with this target.
+    #[param(schema_with = targets, required = false)]
+    target: Option<ToolTarget>,
+    /// Only tools whose name contains this text.
+    part: Option<String>,
+    /// Only tools that require a confirmation, or only those that do not.
+    requires_confirmation: Option<bool>,
+    /// The number of items on the page.
+    #[param(minimum = 1, maximum = 100, default = 100)]
+    limit: Option<u32>,
+    /// The `next` of the previous page.
+    cursor: Option<String>,
+}
+
+/// Lists stored tools, the oldest first.
+#[utoipa::path(get, path = "/v1/stored-tools", tag = "stored-tools", params(Filter),
+    responses((status = 200, description = "A page of tools", body = Page<RuntimeTool>)))]
+async fn list_stored_tools(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Query(query): Query<Filter>,
+) -> Answer {
+    let paging = Paging::<AtId>::new(query.limit, query.cursor.as_deref())?;
+    let store = tools(&admin)?.store();
+    let mut filter = StoredToolFilter {
+        include_deleted: query.include_deleted.unwrap_or_default(),
+        source: query.source,
+        agent: query.agent,
+        function: query.function,
+        target: query.target,
+        name: query.part,
+        requires_confirmation: query.requires_confirmation,
+        after: paging
+            .after
+            .as_ref()
+            .map(|AtId(at, id)| (Timestamp::from_millis(*at), id.clone())),
+        before: None,
+        limit: Some(paging.rows().min(StoredToolFilter::MOST)),
+    };
+    let failed = |error| Problem::of_store(&error, WHAT);
+    let mut rows = store
+        .stored_tools(&caller.workspace, &filter)
+        .await
+        .map_err(failed)?;
+    // A page of the store has at most as many rows as a page of the API, which needs one more to know whether it is the last one.
+    if paging.rows() > StoredToolFilter::MOST
+        && let Some(last) = rows.last()
+    {
+        (filter.after, filter.limit) = (Some(last.place()), Some(1));
+        rows.extend(
+            store
+                .stored_tools(&caller.workspace, &filter)
+                .await
+                .map_err(failed)?,
+        );
+    }
+    let place = |tool: &StoredTool| AtId(tool.created_at.as_millis(), tool.id.clone());
+    let page = paging.page(rows, place, |tool| RuntimeTool::from(&tool));
+    Ok(answer(json(&page)))
+}
+
+/// Creates a tool, after a check by the rules of the providers.
+#[utoipa::path(post, path = "/v1/stored-tools", tag = "stored-tools", request_body = NewStoredTool,
+    responses((status = 200, description = "The tool", body = SavedTool)))]
+async fn create_stored_tool(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Body(new): Body<NewTool>,
+) -> Answer {
+    let details =
+        serde_json::json!({ "name": new.name, "target": new.target, "function": new.function });
+    let change = ToolChange::CreateTool(Box::new(new));
+    saved(
+        save(
+            &admin,
+            &caller,
+            change,
+            ("stored_tool.create", details),
+            WHAT,
+        )
+        .await?,
+    )
+}
+
+/// Reads a tool, even if it is deleted.
+#[utoipa::path(get, path = "/v1/stored-tools/{stored_tool}", tag = "stored-tools",
+    params(("stored_tool" = String, Path, description = "The id of the tool")),
+    responses((status = 200, description = "The tool", body = RuntimeTool, headers(("ETag" = String, description = "The version of the tool")))))]
+async fn get_stored_tool(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Id(id): Id<String>,
+) -> Answer {
+    let tool = find(&admin, &caller, &id).await?;
+    Ok(tagged(json(&RuntimeTool::from(&tool))))
+}
+
+/// Changes the fields of a tool that are sent.
+#[utoipa::path(patch, path = "/v1/stored-tools/{stored_tool}", tag = "stored-tools",
+    params(("stored_tool" = String, Path, description = "The id of the tool"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` of the tool that was read")),
+    request_body = StoredToolUpdate,
+    responses((status = 200, description = "The tool", body = SavedTool)))]
+async fn update_stored_tool(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Id(id): Id<String>,
+    tags: IfMatch,
+    Body(update): Body<ToolUpdate>,
+) -> Answer {
+    let expected = expected(&admin, &caller, &id, &tags).await?;
+    let details = serde_json::json!({ "tool": id });
+    let update = Box::new(update);
+    let change = ToolChange::UpdateTool {
+        id,
+        update,
+        expected,
+    };
+    saved(
+        save(
+            &admin,
+            &caller,
+            change,
+            ("stored_tool.update", details),
+            WHAT,
+        )
+        .await?,
+    )
+}
+
+/// Whether a tool may be used.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Enabled {
+    enabled: bool,
+}
+
+/// Enables or disables a tool. Its bindings stay.
+#[utoipa::path(put, path = "/v1/stored-tools/{stored_tool}/enabled", tag = "stored-tools",
+    params(("stored_tool" = String, Path, description = "The id of the tool")),
+    request_body = Enabled,
+    responses((status = 200, description = "The tool", body = SavedTool)))]
+async fn enable_stored_tool(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Id(id): Id<String>,
+    Body(Enabled { enabled }): Body<Enabled>,
+) -> Answer {
+    let details = serde_json::json!({ "tool": id, "enabled": enabled });
+    let update = Box::new(ToolUpdate::enable(enabled));
+    let expected = None;
+    let change = ToolChange::UpdateTool {
+        id,
+        update,
+        expected,
+    };
+    saved(
+        save(
+            &admin,
+            &caller,
+            change,
+            ("stored_tool.enable", details),
+            WHAT,
+        )
+        .await?,
+    )
+}
+
+/// Deletes a tool. It can be read until the retention of the workspace is over.
+#[utoipa::path(delete, path = "/v1/stored-tools/{stored_tool}", tag = "stored-tools",
+    params(("stored_tool" = String, Path, description = "The id of the tool"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` of the tool that was read")),
+    responses((status = 200, description = "The deleted tool", body = SavedTool)))]
+async fn delete_stored_tool(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Id(id): Id<String>,
+    tags: IfMatch,
+) -> Answer {
+    let expected = expected(&admin, &caller, &id, &tags).await?;
+    let details = serde_json::json!({ "tool": id });
+    let change = ToolChange::DeleteTool { id, expected };
+    saved(
+        save(
+            &admin,
+            &caller,
+            change,
+            ("stored_tool.delete", details),
+            WHAT,
+        )
+        .await?,
+    )
+}
+
+/// A binding of a tool to an agent.
+#[derive(Serialize, ToSchema)]
+struct Binding {
+    agent: String,
+    /// The id of the tool.
+    tool: String,
+    /// The user who bound the tool.
+    by: String,
+    #[schema(format = DateTime)]
+    at: String,
+}
+
+impl From<&AgentBinding> for Binding {
+    fn from(row: &AgentBinding) -> Self {
+        Self {
+            agent: row.agent.clone(),
+            tool: row.tool.clone(),
+            by: row.by.clone(),
+            at: time::text(row.at),
+        }
+    }
+}
+
+/// The state of a binding after a request.
+#[derive(Serialize, ToSchema)]
+struct Bound {
+    /// The binding; null if there was none to remove.
+    binding: Option<Binding>,
+    /// Whether the request has changed something.
+    changed: bool,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Pages {
+    /// The number of items on the page.
+    #[param(minimum = 1, maximum = 100, default = 100)]
+    limit: Option<u32>,
+    /// The `next` of the previous page.
+    cursor: Option<String>,
+}
+
+/// Lists the tools that are bound to an agent.
+#[utoipa::path(get, path = "/v1/agents/{agent}/tools", tag = "stored-tools",
+    params(("agent" = String, Path, description = "The id of the agent"), Pages),
+    responses((status = 200, description = "A page of bindings", body = Page<Binding>)))]
+async fn list_agent_tools(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Id(agent): Id<String>,
+    Query(query): Query<Pages>,
+) -> Answer {
+    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let filter = BindingFilter {
+        agent: Some(agent.clone()),
+        limit: Some(paging.rows()),
+        after: paging.after.clone().map(|tool| (agent, tool)),
+        ..BindingFilter::default()
+    };
+    let rows = tools(&admin)?
+        .store()
+        .bindings(&caller.workspace, &filter)
+        .await;
+    let rows = rows.map_err(|error| Problem::of_store(&error, WHAT))?;
+    let page = paging.page(rows, |row| row.tool.clone(), |row| Binding::from(&row));
+    Ok(answer(json(&page)))
+}
+
+fn bound(saved: Saved) -> Answer {
+    let ToolEdited::Binding { binding, changed } = saved.edited else {
+        return Err(Problem::missing(WHAT));
+    };
+    let binding = binding.as_ref().map(Binding::from);
+    Ok(answer(json(&Bound { binding, changed })))
+}
+
+/// Binds a tool to an agent.
+#[utoipa::path(put, path = "/v1/agents/{agent}/tools/{stored_tool}", tag = "stored-tools",
+    params(("agent" = String, Path, description = "The id of the agent"), ("stored_tool" = String, Path, description = "The id of the tool")),
+    responses((status = 200, description = "The binding", body = Bound), (status = 409, description = "The tool is deleted", body = Problem, content_type = "application/problem+json")))]
+async fn bind_tool(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Id((agent, tool)): Id<(String, String)>,
+) -> Answer {
+    let details = serde_json::json!({ "agent": agent, "tool": tool });
+    let change = ToolChange::Bind { agent, tool };
+    bound(save(&admin, &caller, change, ("stored_tool.bind", details), WHAT).await?)
+}
+
+/// Removes the binding of a tool to an agent. The tool stays.
+#[utoipa::path(delete, path = "/v1/agents/{agent}/tools/{stored_tool}", tag = "stored-tools",
+    params(("agent" = String, Path, description = "The id of the agent"), ("stored_tool" = String, Path, description = "The id of the tool")),
+    responses((status = 200, description = "The binding that was removed", body = Bound)))]
+async fn unbind_tool(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Id((agent, tool)): Id<(String, String)>,
+) -> Answer {
+    let details = serde_json::json!({ "agent": agent, "tool": tool });
+    let change = ToolChange::Unbind { agent, tool };
+    bound(
+        save(
+            &admin,
+            &caller,
+            change,
+            ("stored_tool.unbind", details),
+            WHAT,
+        )
+        .await?,
+    )
+}
