@@ -7,6 +7,7 @@ mod open;
 mod approval;
 mod audit;
 mod catalogue;
+mod directory;
 mod enablement;
 mod journal;
 mod ledger;
@@ -17,8 +18,10 @@ mod run;
 mod sealed;
 mod secret;
 mod spill;
+mod statement;
 #[cfg(feature = "suite")]
 mod statements;
+mod stored_tool;
 mod switch;
 mod text;
 mod thread;

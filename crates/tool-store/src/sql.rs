@@ -1,5 +1,13 @@
 //! What the stores on SQL databases share.
 
 pub(crate) mod columns;
+pub(crate) mod directory;
 pub(crate) mod enablement;
 pub(crate) mod records;
+pub(crate) mod statement;
+pub(crate) mod stored_tool;
+
+/// The future of a read or write.
+pub(crate) trait Step<T, F>: Future<Output = Result<T, F>> + Send {}
+
+impl<T, F, S: Future<Output = Result<T, F>> + Send> Step<T, F> for S {}

@@ -20,6 +20,7 @@ mod run;
 mod sealed;
 mod secret;
 mod spill;
+mod statement;
 mod stored_tool;
 mod switch;
 #[cfg(test)]

@@ -29,11 +29,12 @@ mod tests {
     #[path = "../shared/sentinels.rs"]
     pub(crate) mod sentinels;
     pub(crate) mod start;
+    pub(crate) mod stored_tools;
 }
 #[cfg(unix)]
 use tests::{
     changes, clocks, commit, crash, database, erasure, plans, pooler, processes, sealed, sentinels,
-    start,
+    start, stored_tools,
 };
 
 #[cfg(unix)]
@@ -82,6 +83,8 @@ fn main() -> std::process::ExitCode {
         start::errors_do_not_contain_the_password_case,
         start::tables_of_the_host_are_left_alone_case,
         start::unreachable_server_is_named_in_the_error_case,
+        stored_tools::function_is_not_removed_while_a_tool_of_another_owner_is_created_case,
+        stored_tools::tables_refuse_rows_that_cannot_be_case,
     ];
     let cases = conformance_cases!(
         Opener::new(
@@ -98,6 +101,7 @@ fn main() -> std::process::ExitCode {
             ChangeStore,
             EnablementStore,
             Maintenance,
+            StoredToolStore,
             VaultStore
         ]
     );

@@ -422,3 +422,117 @@ CREATE TABLE tool_store.variable_request (
 );
 CREATE INDEX variable_request_by_thread ON tool_store.variable_request (workspace, conversation, id);
 CREATE INDEX variable_request_by_time   ON tool_store.variable_request (at, workspace, id);
+
+-- Tools that operators create at run time: workspaces and members, functions with their versions, tools, and bindings of tools to agents.
+CREATE TABLE tool_store.workspace (
+    workspace            text   COLLATE "C" NOT NULL PRIMARY KEY,
+    default_runtime_user text   COLLATE "C",
+    retention_tier       text   NOT NULL CHECK (retention_tier IN ('short', 'medium', 'long', 'none')),
+    created_at           bigint NOT NULL,
+    updated_at           bigint NOT NULL
+);
+
+CREATE TABLE tool_store.member (
+    workspace text   COLLATE "C" NOT NULL,
+    member    text   COLLATE "C" NOT NULL,
+    role      text   NOT NULL CHECK (role IN ('viewer', 'approver', 'operator', 'author', 'admin')),
+    at        bigint NOT NULL,
+    PRIMARY KEY (workspace, member)
+);
+
+-- The workspace of a function, a version or a tool is null if it belongs to the system, so it cannot be part of the primary key. Ids are unique in
+-- the whole store.
+CREATE TABLE tool_store.function (
+    id              text   COLLATE "C" NOT NULL PRIMARY KEY,
+    workspace       text   COLLATE "C",
+    name            text   COLLATE "C" NOT NULL,
+    description     text,
+    -- The word of the kind, for filters; `code` has the kind itself.
+    kind            text   COLLATE "C" NOT NULL,
+    code            text   NOT NULL, -- JSON
+    default_version text   COLLATE "C",
+    runtime_user    text   COLLATE "C",
+    effects         text, -- JSON
+    created_by      text,
+    created_at      bigint NOT NULL,
+    updated_at      bigint NOT NULL,
+    CHECK ((workspace IS NULL) = (created_by IS NULL))
+);
+-- Lists merge the rows of a workspace and those of the system. The latter need an index of their own: PostgreSQL sorts what it has found by `IS NULL` in
+-- an index on the workspace.
+CREATE INDEX function_by_workspace ON tool_store.function (workspace, created_at, id);
+CREATE INDEX function_of_system    ON tool_store.function (created_at, id) WHERE workspace IS NULL;
+
+CREATE TABLE tool_store.function_version (
+    id            text   COLLATE "C" NOT NULL PRIMARY KEY,
+    workspace     text   COLLATE "C",
+    function      text   COLLATE "C" NOT NULL REFERENCES tool_store.function (id) ON DELETE CASCADE,
+    number        bigint NOT NULL,
+    parent        text   COLLATE "C",
+    label         text,
+    files         text   NOT NULL, -- JSON: the texts by path
+    uses          text   NOT NULL, -- JSON: the names of the tools that the code may call
+    input_schema  text   NOT NULL,
+    output_schema text   NOT NULL,
+    created_by    text,
+    created_at    bigint NOT NULL,
+    CONSTRAINT function_version_by_number UNIQUE (function, number)
+);
+CREATE INDEX function_version_by_parent ON tool_store.function_version (parent) WHERE parent IS NOT NULL;
+
+-- A version never changes.
+CREATE FUNCTION tool_store.refuse_update() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'a version of a function never changes';
+END
+$$;
+CREATE TRIGGER function_version_is_immutable BEFORE UPDATE ON tool_store.function_version
+    FOR EACH ROW EXECUTE FUNCTION tool_store.refuse_update();
+
+CREATE TABLE tool_store.stored_tool (
+    id                    text    COLLATE "C" NOT NULL PRIMARY KEY,
+    workspace             text    COLLATE "C",
+    name                  text    COLLATE "C" NOT NULL,
+    description           text,
+    target                text    COLLATE "C" NOT NULL CHECK (target IN ('server', 'client')),
+    function              text    COLLATE "C" REFERENCES tool_store.function (id),
+    function_version      text    COLLATE "C" REFERENCES tool_store.function_version (id),
+    input_schema          text,
+    output_schema         text,
+    examples              text, -- JSON
+    requires_confirmation boolean NOT NULL,
+    enabled               boolean NOT NULL,
+    system                boolean NOT NULL,
+    source                text    COLLATE "C" NOT NULL,
+    created_by            text,
+    runtime_user          text    COLLATE "C",
+    deleted_at            bigint,
+    retention_tier        text    CHECK (retention_tier IN ('short', 'medium', 'long', 'none')),
+    -- When a deleted tool is removed; null for an active one and for the tier `none`.
+    due                   bigint,
+    created_at            bigint  NOT NULL,
+    updated_at            bigint  NOT NULL,
+    CONSTRAINT stored_tool_has_an_owner CHECK ((workspace IS NULL) = system),
+    CONSTRAINT stored_tool_has_an_author CHECK ((created_by IS NULL) = system),
+    CONSTRAINT stored_tool_has_a_tier CHECK ((deleted_at IS NULL) = (retention_tier IS NULL)),
+    CONSTRAINT stored_tool_has_a_function CHECK ((target = 'server') = (function IS NOT NULL)),
+    CONSTRAINT stored_tool_has_a_version CHECK (function IS NOT NULL OR function_version IS NULL)
+);
+-- Lists, and the counts of the tools of a function and of a version.
+CREATE INDEX stored_tool_by_workspace ON tool_store.stored_tool (workspace, created_at, id);
+CREATE INDEX stored_tool_of_system    ON tool_store.stored_tool (created_at, id) WHERE workspace IS NULL;
+CREATE INDEX stored_tool_by_function  ON tool_store.stored_tool (function, workspace, created_at, id) WHERE function IS NOT NULL;
+CREATE INDEX stored_tool_by_version   ON tool_store.stored_tool (function_version) WHERE function_version IS NOT NULL;
+-- `StoredToolStore::purge_tools`.
+CREATE INDEX stored_tool_by_due       ON tool_store.stored_tool (due, id) WHERE due IS NOT NULL;
+
+CREATE TABLE tool_store.agent_tool (
+    -- The workspace of the agent. The tool may belong to the system.
+    workspace text   COLLATE "C" NOT NULL,
+    agent     text   COLLATE "C" NOT NULL,
+    tool      text   COLLATE "C" NOT NULL REFERENCES tool_store.stored_tool (id) ON DELETE CASCADE,
+    set_by    text   NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (workspace, agent, tool)
+);
+CREATE INDEX agent_tool_by_tool ON tool_store.agent_tool (tool, workspace, agent);

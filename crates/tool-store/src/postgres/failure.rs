@@ -55,9 +55,9 @@ impl Cause {
             };
         };
         match &*code {
-            // A serialization failure, a deadlock, two transactions that inserted the same key, and a cached plan that is older than a migration. A new
-            // transaction may succeed.
-            "40001" | "40P01" | "23505" | "0A000" => Self::Contended,
+            // A serialization failure, a deadlock, two transactions that inserted the same key, a row that was removed while a reference to it was added, and a
+            // cached plan that is older than a migration. A new transaction may succeed.
+            "40001" | "40P01" | "23505" | "23503" | "0A000" => Self::Contended,
             // A character that cannot be stored, and an entry that is too large for an index.
             "22021" | "22P05" | "54000" => Self::Refused,
             // `idle_in_transaction_session_timeout`.

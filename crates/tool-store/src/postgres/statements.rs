@@ -1,10 +1,12 @@
 //! Statements of the store with the index that each must use, for the test of their plans.
 
+use crate::sql::{directory, stored_tool};
 use crate::store::{
-    ApprovalFilter, ApprovalStatus, AuditFilter, CallKey, EffectFilter, EffectState,
-    EnablementFilter, Erasure, InstanceId, KeyId, RunCursor, RunFilter, RunId, Scope, SealedColumn,
-    SealedPlace, SecretFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp,
-    VariableFilter, VariableLevel, Workspace,
+    ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, CallKey, EffectFilter, EffectState,
+    EnablementFilter, Erasure, FunctionFilter, IncludeDeleted, InstanceId, KeyId, RunCursor,
+    RunFilter, RunId, Scope, SealedColumn, SealedPlace, SecretFilter, StoredToolFilter,
+    SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp, ToolSource, VariableFilter,
+    VariableLevel, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -35,6 +37,9 @@ pub fn statements() -> Vec<(&'static str, String)> {
     switches(&mut all, &own);
     enablements(&mut all, &own);
     vault(&mut all, &own);
+    people(&mut all, &own);
+    stored_tools(&mut all, &own);
+    functions(&mut all, &own);
     expiry(&mut all, &own);
     for (index, sql) in [
         ("effect_pkey", ledger::LOCK_OWN),
@@ -315,6 +320,147 @@ fn vault(all: &mut Vec<Statement>, own: &Workspace) {
                 );
             }
         }
+    }
+}
+
+fn people(all: &mut Vec<Statement>, own: &Workspace) {
+    for is_later in [true, false] {
+        let workspaces = directory::list_workspaces(is_later.then_some(own), 10);
+        add(all, "workspace_pkey", &workspaces.query);
+        let members = directory::list_members(own, is_later.then_some("x"), 10);
+        add(all, "member_pkey", &members.query);
+    }
+}
+
+fn stored_tools(all: &mut Vec<Statement>, own: &Workspace) {
+    let place = || Some((Timestamp::default(), "x".to_owned()));
+    let pages = [
+        StoredToolFilter::default(),
+        StoredToolFilter {
+            after: place(),
+            ..StoredToolFilter::default()
+        },
+        StoredToolFilter {
+            before: place(),
+            ..StoredToolFilter::default()
+        },
+    ];
+    for page in pages {
+        let with = |set: fn(&mut StoredToolFilter)| {
+            let mut filter = page.clone();
+            set(&mut filter);
+            filter
+        };
+        let both = ["stored_tool_by_workspace", "stored_tool_of_system"];
+        for (indexes, filter) in [
+            (&both[..], page.clone()),
+            (
+                &both[..],
+                with(|filter| filter.include_deleted = IncludeDeleted::Yes),
+            ),
+            (&both[..], with(|filter| filter.name = Some("x".to_owned()))),
+            (
+                &both[..1],
+                with(|filter| filter.source = Some(ToolSource::Workspace)),
+            ),
+            (
+                &both[1..],
+                with(|filter| filter.source = Some(ToolSource::System)),
+            ),
+            (
+                &["stored_tool_by_function"],
+                with(|filter| filter.function = Some("x".to_owned())),
+            ),
+            (
+                &["agent_tool_pkey"],
+                with(|filter| filter.agent = Some("x".to_owned())),
+            ),
+        ] {
+            let list = stored_tool::list_tools(own, &filter, 10);
+            for index in indexes {
+                add(all, index, &list.query);
+            }
+        }
+    }
+    for after in [None, Some(("x".to_owned(), "x".to_owned()))] {
+        let page = BindingFilter {
+            limit: Some(10),
+            after,
+            ..BindingFilter::default()
+        };
+        let of_agent = BindingFilter {
+            agent: Some("x".to_owned()),
+            ..page.clone()
+        };
+        let of_tool = BindingFilter {
+            tool: Some("x".to_owned()),
+            ..page.clone()
+        };
+        for (index, filter) in [
+            ("agent_tool_pkey", page),
+            ("agent_tool_pkey", of_agent),
+            ("agent_tool_by_tool", of_tool),
+        ] {
+            add(all, index, &stored_tool::list_bindings(own, &filter).query);
+        }
+    }
+    let agent_tools = stored_tool::resolution(own, "x");
+    for index in [
+        "agent_tool_pkey",
+        "stored_tool_pkey",
+        "function_pkey",
+        "function_version_pkey",
+        "workspace_pkey",
+    ] {
+        add(all, index, &agent_tools.query);
+    }
+    for scope in [Scope::All, Scope::Workspace(own)] {
+        let due = stored_tool::due(scope, Timestamp::default(), 10);
+        add(all, "stored_tool_by_due", &due.query);
+    }
+}
+
+fn functions(all: &mut Vec<Statement>, own: &Workspace) {
+    for is_later in [true, false] {
+        let page = FunctionFilter {
+            limit: Some(10),
+            after: is_later.then(|| (Timestamp::default(), "x".to_owned())),
+            ..FunctionFilter::default()
+        };
+        let of_kind = FunctionFilter {
+            kind: Some("x".to_owned()),
+            ..page.clone()
+        };
+        for filter in [page, of_kind] {
+            let list = stored_tool::list_functions(own, &filter);
+            for index in ["function_by_workspace", "function_of_system"] {
+                add(all, index, &list.query);
+            }
+        }
+    }
+    for (index, statement) in [
+        (
+            "function_version_by_number",
+            stored_tool::list_versions(own, "x"),
+        ),
+        (
+            "function_version_by_number",
+            stored_tool::last_number_of("x"),
+        ),
+        (
+            "function_version_by_parent",
+            stored_tool::count_of("function_version", "parent", "x"),
+        ),
+        (
+            "stored_tool_by_function",
+            stored_tool::count_of("stored_tool", "function", "x"),
+        ),
+        (
+            "stored_tool_by_version",
+            stored_tool::count_of("stored_tool", "function_version", "x"),
+        ),
+    ] {
+        add(all, index, &statement.query);
     }
 }
 

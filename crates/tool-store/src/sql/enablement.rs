@@ -9,6 +9,8 @@ use crate::store::{
 };
 use serde::Serialize;
 
+use super::Step;
+
 /// Writes a list or a map as JSON. Texts and maps of texts have no other form, so that this does not fail.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
@@ -123,11 +125,6 @@ pub(crate) trait EnablementRows: Send {
         skill: &str,
     ) -> impl Step<Timestamp, Self::Fault>;
 }
-
-/// The future of a read or write.
-pub(crate) trait Step<T, F>: Future<Output = Result<T, F>> + Send {}
-
-impl<T, F, S: Future<Output = Result<T, F>> + Send> Step<T, F> for S {}
 
 /// Returns the name of the tool that a name or an alias stands for.
 async fn resolve<R: EnablementRows + ?Sized>(db: &mut R, name: &str) -> Result<String, R::Fault> {

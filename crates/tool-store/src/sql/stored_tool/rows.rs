@@ -1,14 +1,12 @@
-//! Reading rows of functions, versions, tools and bindings, also from joins.
+//! Rows of functions, versions, tools and bindings, also from joins.
 
 use crate::store::{
     AgentBinding, Function, FunctionVersion, RetentionTier, StoreError, StoredTool, ToolSchema,
     ToolSource, ToolTarget, Workspace,
 };
 use serde::de::DeserializeOwned;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Decode, Sqlite, Type};
 
-use super::super::columns::Columns;
+use crate::sql::columns::{Columns, FromColumn, SqlRow};
 
 const FUNCTION: &[&str] = &[
     "id",
@@ -62,9 +60,12 @@ const TOOL: &[&str] = &[
     "updated_at",
 ];
 
+/// The columns of a binding.
+pub(super) const BINDING: &str = "workspace, agent, tool, set_by, at";
+
 /// The table of a column in a join.
 #[derive(Clone, Copy)]
-pub(super) enum Prefix {
+pub(crate) enum Prefix {
     /// The query has one table.
     None,
     /// `t`, with the columns `t_…`.
@@ -122,7 +123,7 @@ struct Part<'r> {
 }
 
 impl<'r> Part<'r> {
-    fn new(row: &'r SqliteRow, table: &'static str, prefix: Prefix) -> Self {
+    fn new(row: &'r impl SqlRow, table: &'static str, prefix: Prefix) -> Self {
         let key = match prefix {
             Prefix::None => "id",
             Prefix::Tool => "t_id",
@@ -133,15 +134,17 @@ impl<'r> Part<'r> {
         Self { columns, prefix }
     }
 
-    fn get<T: Decode<'r, Sqlite> + Type<Sqlite>>(self, column: &str) -> Result<T, StoreError> {
+    fn get<T: FromColumn<'r>>(self, column: &str) -> Result<T, StoreError> {
         self.columns.get(&self.prefix.name(column))
     }
 
-    fn maybe<T>(self, column: &str) -> Result<Option<T>, StoreError>
-    where
-        T: Decode<'r, Sqlite> + Type<Sqlite>,
-    {
+    fn maybe<T: FromColumn<'r>>(self, column: &str) -> Result<Option<T>, StoreError> {
         self.columns.maybe(&self.prefix.name(column))
+    }
+
+    /// A free text that may be null.
+    fn maybe_text(self, column: &str) -> Result<Option<String>, StoreError> {
+        self.columns.maybe_text(&self.prefix.name(column))
     }
 
     fn json<T: DeserializeOwned>(self, column: &str) -> Result<T, StoreError> {
@@ -181,13 +184,13 @@ impl<'r> Part<'r> {
     }
 }
 
-pub(super) fn read_function(row: &SqliteRow, prefix: Prefix) -> Result<Function, StoreError> {
+pub(super) fn read_function(row: &impl SqlRow, prefix: Prefix) -> Result<Function, StoreError> {
     let part = Part::new(row, "function", prefix);
     Ok(Function {
         id: part.get("id")?,
         workspace: part.owner()?,
         name: part.get("name")?,
-        description: part.maybe("description")?,
+        description: part.maybe_text("description")?,
         kind: part.json("code")?,
         default_version: part.maybe("default_version")?,
         runtime_user: part.maybe("runtime_user")?,
@@ -198,7 +201,10 @@ pub(super) fn read_function(row: &SqliteRow, prefix: Prefix) -> Result<Function,
     })
 }
 
-pub(super) fn read_version(row: &SqliteRow, prefix: Prefix) -> Result<FunctionVersion, StoreError> {
+pub(super) fn read_version(
+    row: &impl SqlRow,
+    prefix: Prefix,
+) -> Result<FunctionVersion, StoreError> {
     let part = Part::new(row, "function_version", prefix);
     Ok(FunctionVersion {
         id: part.get("id")?,
@@ -206,7 +212,7 @@ pub(super) fn read_version(row: &SqliteRow, prefix: Prefix) -> Result<FunctionVe
         function: part.get("function")?,
         number: part.columns.number(&prefix.name("number"))?,
         parent: part.maybe("parent")?,
-        label: part.maybe("label")?,
+        label: part.maybe_text("label")?,
         files: part.json("files")?,
         uses: part.json("uses")?,
         input_schema: part.schema("input_schema")?,
@@ -216,7 +222,7 @@ pub(super) fn read_version(row: &SqliteRow, prefix: Prefix) -> Result<FunctionVe
     })
 }
 
-pub(super) fn read_tool(row: &SqliteRow, prefix: Prefix) -> Result<StoredTool, StoreError> {
+pub(super) fn read_tool(row: &impl SqlRow, prefix: Prefix) -> Result<StoredTool, StoreError> {
     let part = Part::new(row, "stored_tool", prefix);
     let tier = match part.maybe::<&str>("retention_tier")? {
         None => None,
@@ -226,7 +232,7 @@ pub(super) fn read_tool(row: &SqliteRow, prefix: Prefix) -> Result<StoredTool, S
         id: part.get("id")?,
         workspace: part.owner()?,
         name: part.get("name")?,
-        description: part.maybe("description")?,
+        description: part.maybe_text("description")?,
         target: part.word("target", ToolTarget::from_word)?,
         function: part.maybe("function")?,
         function_version: part.maybe("function_version")?,
@@ -246,10 +252,10 @@ pub(super) fn read_tool(row: &SqliteRow, prefix: Prefix) -> Result<StoredTool, S
     })
 }
 
-pub(super) fn read_binding(row: &SqliteRow) -> Result<AgentBinding, StoreError> {
+pub(super) fn read_binding(row: &impl SqlRow) -> Result<AgentBinding, StoreError> {
     let columns = Columns::new(row, "agent_tool", "tool");
     Ok(AgentBinding::new(
-        columns.get::<&str>("workspace")?,
+        columns.workspace()?,
         columns.get::<String>("agent")?,
         columns.get::<String>("tool")?,
         columns.get::<String>("set_by")?,

@@ -1,0 +1,56 @@
+//! The statements of [`crate::sql::statement`] on PostgreSQL.
+
+use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
+use crate::store::AuditRow;
+use sqlx::Postgres;
+use sqlx::postgres::PgRow;
+
+use super::change::{Change, fetch};
+use super::{Fault, PostgresStore, audit, text};
+
+sql_database!(Postgres {
+    const SCHEMA: &'static str = "tool_store.";
+    const POSITION: &'static str = "strpos";
+    const CLAIM: &'static str = " FOR UPDATE SKIP LOCKED";
+
+    fn storable(text: &str) -> String {
+        text::storable(text).into_owned()
+    }
+});
+
+impl SqlReader for Change<'_> {
+    type Database = Postgres;
+    type Fault = Fault;
+
+    async fn read(
+        &mut self,
+        query: impl Fn() -> Statement<Postgres> + Send + Sync,
+    ) -> Result<Vec<PgRow>, Fault> {
+        let mut query = query().query;
+        let query = query.build().persistent(self.is_named());
+        Ok(query.fetch_all(&mut **self).await?)
+    }
+}
+
+impl SqlReader for &PostgresStore {
+    type Database = Postgres;
+    type Fault = Fault;
+
+    async fn read(
+        &mut self,
+        query: impl Fn() -> Statement<Postgres> + Send + Sync,
+    ) -> Result<Vec<PgRow>, Fault> {
+        Ok(fetch!(self, fetch_all, query().query.build()))
+    }
+}
+
+impl SqlChange for Change<'_> {
+    async fn write(&mut self, mut statement: Statement<Postgres>) -> Result<u64, Fault> {
+        let statement = statement.query.build().persistent(self.is_named());
+        Ok(statement.execute(&mut **self).await?.rows_affected())
+    }
+
+    async fn write_audit(&mut self, row: &AuditRow) -> Result<(), Fault> {
+        audit::save(self, row).await
+    }
+}

@@ -1,0 +1,117 @@
+//! Functions, versions, tools and bindings in PostgreSQL.
+
+use crate::digest::sha256;
+use crate::sql::stored_tool as shared;
+use crate::store::{
+    AgentBinding, BindingFilter, Function, FunctionFilter, FunctionVersion, ResolvedTool, Scope,
+    StoreFuture, StoredTool, StoredToolFilter, StoredToolStore, Timestamp, ToolEdit, ToolEdited,
+    Workspace,
+};
+
+use super::change::change;
+use super::{PostgresStore, lock_number, step};
+
+/// The advisory lock of the functions, versions, tools and bindings of an owner: a change reads other rows before it writes one. The rows of a workspace
+/// may refer to those of the system, which foreign keys guard: of two transactions that are in each other's way, one is repeated.
+pub(super) fn lock(owner: Option<&Workspace>) -> i64 {
+    lock_number(&match owner {
+        Some(workspace) => sha256(&["stored tools", workspace.as_str()]),
+        None => sha256(&["stored tools"]),
+    })
+}
+
+impl StoredToolStore for PostgresStore {
+    fn edit(&self, edit: ToolEdit) -> StoreFuture<'_, ToolEdited> {
+        step(async move {
+            let locks = || vec![lock(edit.editor.owner())];
+            change!(self, locks(), db => shared::edit(db, edit.clone()).await)
+        })
+    }
+
+    fn stored_tool<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<StoredTool>> {
+        step(async move { shared::tool(&mut &*self, Some(workspace), id).await })
+    }
+
+    fn stored_tools<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a StoredToolFilter,
+    ) -> StoreFuture<'a, Vec<StoredTool>> {
+        step(async move { shared::tools(&mut &*self, workspace, filter).await })
+    }
+
+    fn function<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<Function>> {
+        step(async move { shared::function(&mut &*self, Some(workspace), id).await })
+    }
+
+    fn functions<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a FunctionFilter,
+    ) -> StoreFuture<'a, Vec<Function>> {
+        step(async move { shared::functions(&mut &*self, workspace, filter).await })
+    }
+
+    fn function_version<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<FunctionVersion>> {
+        step(async move { shared::version(&mut &*self, Some(workspace), id).await })
+    }
+
+    fn function_versions<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        function: &'a str,
+    ) -> StoreFuture<'a, Vec<FunctionVersion>> {
+        step(async move { shared::versions(&mut &*self, workspace, function).await })
+    }
+
+    fn bindings<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a BindingFilter,
+    ) -> StoreFuture<'a, Vec<AgentBinding>> {
+        step(async move { shared::bindings(&mut &*self, workspace, filter).await })
+    }
+
+    fn resolve_tool<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<ResolvedTool>> {
+        step(async move { shared::resolve(&mut &*self, workspace, id).await })
+    }
+
+    fn agent_tools<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        agent: &'a str,
+    ) -> StoreFuture<'a, Vec<ResolvedTool>> {
+        step(async move { shared::agent_tools(&mut &*self, workspace, agent).await })
+    }
+
+    fn purge_tools<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        now: Timestamp,
+        most: u32,
+    ) -> StoreFuture<'a, Vec<StoredTool>> {
+        step(async move {
+            // A worker that finds nothing takes no lock.
+            if !shared::is_any_due(&mut &*self, scope, now).await? {
+                return Ok(Vec::new());
+            }
+            change!(self, Vec::new(), db => shared::purge(db, scope, now, most).await)
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! Statements that every database understands, and the connections on which they run.
+
+use std::fmt::Display;
+
+use sqlx::{Database, QueryBuilder};
+
+use crate::store::{AuditRow, StoreError, Timestamp, Workspace};
+
+use super::Step;
+use super::columns::SqlRow;
+
+/// A database of sqlx, and what its statements have in place of those of other databases. [`sql_database!`] implements it.
+pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
+    /// The prefix of the names of tables.
+    const SCHEMA: &'static str;
+
+    /// The function that returns the position of a text in another one, and 0 if the text is not part of it.
+    const POSITION: &'static str;
+
+    /// The end of a query for rows that the transaction removes. Rows that another transaction changes are left out.
+    const CLAIM: &'static str;
+
+    /// The form in which a column holds a [free text](SqlRow::free_text).
+    fn storable(text: &str) -> String;
+
+    fn bind_text(query: &mut QueryBuilder<Self>, text: Option<String>);
+
+    fn bind_number(query: &mut QueryBuilder<Self>, number: Option<i64>);
+
+    fn bind_flag(query: &mut QueryBuilder<Self>, flag: bool);
+}
+
+/// Implements [`SqlDatabase`]. The items in braces are those without a default.
+macro_rules! sql_database {
+    ($database:ty { $($item:item)+ }) => {
+        impl $crate::sql::statement::SqlDatabase for $database {
+            $($item)+
+
+            fn bind_text(query: &mut sqlx::QueryBuilder<Self>, text: Option<String>) {
+                query.push_bind(text);
+            }
+
+            fn bind_number(query: &mut sqlx::QueryBuilder<Self>, number: Option<i64>) {
+                query.push_bind(number);
+            }
+
+            fn bind_flag(query: &mut sqlx::QueryBuilder<Self>, flag: bool) {
+                query.push_bind(flag);
+            }
+        }
+    };
+}
+pub(crate) use sql_database;
+
+/// A row of the database of a connection.
+pub(crate) type RowOf<R> = <<R as SqlReader>::Database as Database>::Row;
+
+/// A connection on which queries run.
+pub(crate) trait SqlReader: Send {
+    type Database: SqlDatabase;
+
+    /// The error of a database.
+    type Fault: From<StoreError> + Send;
+
+    /// Runs a query. It is built again if the store has to repeat it.
+    fn read(
+        &mut self,
+        query: impl Fn() -> Statement<Self::Database> + Send + Sync,
+    ) -> impl Step<Vec<RowOf<Self>>, Self::Fault>;
+}
+
+/// The connection of a transaction.
+pub(crate) trait SqlChange: SqlReader {
+    /// Runs a statement, and returns the number of rows that it has changed.
+    fn write(&mut self, statement: Statement<Self::Database>) -> impl Step<u64, Self::Fault>;
+
+    /// Writes an audit row.
+    fn write_audit(&mut self, row: &AuditRow) -> impl Step<(), Self::Fault>;
+}
+
+/// A value of a column.
+pub(crate) enum Value {
+    Text(Option<String>),
+    FreeText(Option<String>),
+    Number(Option<i64>),
+    Flag(bool),
+}
+
+impl Value {
+    /// A text of a person or a model.
+    pub(crate) fn free(text: Option<&String>) -> Self {
+        Self::FreeText(text.cloned())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(Some(text.to_owned()))
+    }
+}
+
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(Some(text))
+    }
+}
+
+impl From<Option<String>> for Value {
+    fn from(text: Option<String>) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&Option<String>> for Value {
+    fn from(text: &Option<String>) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<Option<&Workspace>> for Value {
+    fn from(workspace: Option<&Workspace>) -> Self {
+        Self::Text(workspace.map(|workspace| workspace.as_str().to_owned()))
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Number(Some(i64::from(number)))
+    }
+}
+
+impl From<Timestamp> for Value {
+    fn from(time: Timestamp) -> Self {
+        Self::Number(Some(time.as_millis()))
+    }
+}
+
+impl From<Option<Timestamp>> for Value {
+    fn from(time: Option<Timestamp>) -> Self {
+        Self::Number(time.map(Timestamp::as_millis))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+/// A statement with its parameters.
+pub(crate) struct Statement<DB: Database> {
+    pub(crate) query: QueryBuilder<DB>,
+}
+
+impl<DB: SqlDatabase> Statement<DB> {
+    /// Begins a statement.
+    pub(crate) fn part(sql: impl Into<String>) -> Self {
+        Self {
+            query: QueryBuilder::new(sql),
+        }
+    }
+
+    /// Begins a query for rows of a table. A condition follows.
+    pub(crate) fn select(columns: &str, table: &str) -> Self {
+        let schema = DB::SCHEMA;
+        Self::part(format!("SELECT {columns} FROM {schema}{table} WHERE "))
+    }
+
+    /// Removes rows of a table. A condition follows.
+    pub(crate) fn delete(table: &str) -> Self {
+        let schema = DB::SCHEMA;
+        Self::part(format!("DELETE FROM {schema}{table} WHERE "))
+    }
+
+    /// Inserts a row.
+    pub(crate) fn insert(
+        table: &str,
+        values: impl IntoIterator<Item = (&'static str, Value)>,
+    ) -> Self {
+        let (names, values): (Vec<_>, Vec<_>) = values.into_iter().unzip();
+        let (schema, names) = (DB::SCHEMA, names.join(", "));
+        let mut statement = Self::part(format!("INSERT INTO {schema}{table} ({names}) VALUES ("));
+        for (place, value) in values.into_iter().enumerate() {
+            if place > 0 {
+                statement.push(", ");
+            }
+            statement.bind(value);
+        }
+        statement.push(")");
+        statement
+    }
+
+    /// Changes these columns of a row instead if the table has a row with the same key.
+    pub(crate) fn or_update(mut self, key: &str, columns: &[&str]) -> Self {
+        let columns = columns.iter();
+        let columns: Vec<_> = columns
+            .map(|name| format!("{name} = excluded.{name}"))
+            .collect();
+        let columns = columns.join(", ");
+        self.push(format_args!(" ON CONFLICT ({key}) DO UPDATE SET {columns}"));
+        self
+    }
+
+    pub(crate) fn push(&mut self, sql: impl Display) -> &mut Self {
+        self.query.push(sql);
+        self
+    }
+
+    pub(crate) fn bind(&mut self, value: impl Into<Value>) -> &mut Self {
+        match value.into() {
+            Value::Text(text) => DB::bind_text(&mut self.query, text),
+            Value::FreeText(text) => {
+                DB::bind_text(&mut self.query, text.as_deref().map(DB::storable));
+            }
+            Value::Number(number) => DB::bind_number(&mut self.query, number),
+            Value::Flag(flag) => DB::bind_flag(&mut self.query, flag),
+        }
+        self
+    }
+
+    /// Narrows a statement that ends in a condition to rows whose column has the wanted value, if one is wanted.
+    pub(crate) fn narrow(&mut self, column: &str, wanted: Option<impl Into<Value>>) -> &mut Self {
+        if let Some(wanted) = wanted {
+            self.push(format_args!(" AND {column} = ")).bind(wanted);
+        }
+        self
+    }
+
+    /// Cuts a query to a number of rows, if there is a limit.
+    pub(crate) fn limit(&mut self, most: Option<u32>) -> &mut Self {
+        if let Some(most) = most {
+            self.push(" LIMIT ").bind(most);
+        }
+        self
+    }
+}

@@ -1,0 +1,54 @@
+//! The statements of [`crate::sql::statement`] on SQLite.
+
+use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
+use crate::store::AuditRow;
+use sqlx::Sqlite;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+
+use super::{Fault, SqliteStore, audit};
+
+sql_database!(Sqlite {
+    const SCHEMA: &'static str = "";
+    const POSITION: &'static str = "instr";
+    /// The transaction holds the write lock.
+    const CLAIM: &'static str = "";
+
+    fn storable(text: &str) -> String {
+        text.to_owned()
+    }
+});
+
+impl SqlReader for SqliteConnection {
+    type Database = Sqlite;
+    type Fault = Fault;
+
+    async fn read(
+        &mut self,
+        query: impl Fn() -> Statement<Sqlite> + Send + Sync,
+    ) -> Result<Vec<SqliteRow>, Fault> {
+        Ok(query().query.build().fetch_all(self).await?)
+    }
+}
+
+impl SqlReader for &SqliteStore {
+    type Database = Sqlite;
+    type Fault = Fault;
+
+    async fn read(
+        &mut self,
+        query: impl Fn() -> Statement<Sqlite> + Send + Sync,
+    ) -> Result<Vec<SqliteRow>, Fault> {
+        Ok(query().query.build().fetch_all(&self.readers).await?)
+    }
+}
+
+impl SqlChange for SqliteConnection {
+    async fn write(&mut self, mut statement: Statement<Sqlite>) -> Result<u64, Fault> {
+        let done = statement.query.build().execute(self).await?;
+        Ok(done.rows_affected())
+    }
+
+    async fn write_audit(&mut self, row: &AuditRow) -> Result<(), Fault> {
+        audit::save(self, row).await
+    }
+}
