@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sql::columns::Columns;
 use crate::sql::enablement::{self as procedures, EnablementRows, json};
-use crate::sql::records::{enablement as read, instances, skill_pin, skill_version as read_skill};
+use crate::sql::records::{
+    enablement as read, instances, requirement, skill_pin, skill_version as read_skill,
+};
 use crate::store::{
     CatalogueEntry, ChangedInstances, EnablementFacts, EnablementFilter, EnablementRow,
     EnablementStore, InstanceId, Scope, SkillChange, SkillPin, SkillVersion, StoreFuture,
@@ -56,11 +58,10 @@ const REQUIRED_BY: &str = "SELECT DISTINCT p.skill FROM tool_store.skill_pin p \
      WHERE p.workspace = $1 AND p.instance = $2 \
      AND (t.tool = $3 OR t.tool IN (SELECT alias FROM tool_store.catalogue_alias WHERE tool = $3)) ORDER BY p.skill";
 
-/// The instances that have a row of a tool, or a pinned skill that requires it.
-const CONCERNED: &str = "SELECT workspace, instance FROM tool_store.enablement WHERE tool = $1 \
-     UNION SELECT p.workspace, p.instance FROM tool_store.skill_tool t \
+/// The pinned skills of all instances that require a tool, by its name or an alias.
+const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.skill FROM tool_store.skill_tool t \
      JOIN tool_store.skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
-     WHERE t.tool IN (SELECT $1 UNION SELECT alias FROM tool_store.catalogue_alias WHERE tool = $1)";
+     WHERE t.tool IN (SELECT $1 UNION SELECT alias FROM tool_store.catalogue_alias WHERE tool = $1) ORDER BY p.skill";
 
 /// The pinned skills of an instance.
 const SKILLS: &str = concat!(
@@ -106,6 +107,14 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EnablementFilter) -> QueryBuild
     query
 }
 
+/// The workspaces and the names of instances, as arrays.
+fn names<'i>(instances: impl IntoIterator<Item = &'i InstanceId>) -> (Vec<String>, Vec<String>) {
+    let names = instances.into_iter();
+    names
+        .map(|instance| (instance.workspace().to_string(), instance.slug().to_owned()))
+        .unzip()
+}
+
 impl EnablementRows for Change<'_> {
     type Fault = Fault;
 
@@ -113,8 +122,8 @@ impl EnablementRows for Change<'_> {
         catalogue::all(self).await
     }
 
-    async fn put_entry(&mut self, entry: &CatalogueEntry) -> Result<(), Fault> {
-        catalogue::put(self, entry).await
+    async fn put_entries(&mut self, entries: &[&CatalogueEntry]) -> Result<(), Fault> {
+        catalogue::put(self, entries).await
     }
 
     async fn remove_entry(&mut self, tool: &str) -> Result<(), Fault> {
@@ -187,32 +196,51 @@ impl EnablementRows for Change<'_> {
         })
     }
 
-    async fn put_row(&mut self, row: &EnablementRow, is_listed: bool) -> Result<(), Fault> {
+    async fn put_rows(&mut self, rows: &[EnablementRow], is_listed: bool) -> Result<(), Fault> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let (workspaces, slugs) = names(rows.iter().map(|row| &row.instance));
+        let texts = |of: fn(&EnablementRow) -> &str| -> Vec<String> {
+            rows.iter().map(|row| of(row).to_owned()).collect()
+        };
+        let is_manual: Vec<bool> = rows.iter().map(|row| row.is_manual).collect();
+        let at: Vec<i64> = rows.iter().map(|row| row.at.as_millis()).collect();
         self.query(
-            "INSERT INTO tool_store.enablement (workspace, instance, tool, entry, source, is_manual, set_by, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            "INSERT INTO tool_store.enablement (workspace, instance, tool, entry, source, is_manual, set_by, at)
+             SELECT workspace, instance, tool, CASE WHEN $8 THEN tool END, source, is_manual, set_by, at
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::bigint[])
+             AS r (workspace, instance, tool, source, is_manual, set_by, at)
              ON CONFLICT (workspace, instance, tool) DO UPDATE SET source = excluded.source, is_manual = excluded.is_manual,
              set_by = excluded.set_by, at = excluded.at",
         )
-        .bind(row.instance.workspace().as_str())
-        .bind(row.instance.slug())
-        .bind(&row.tool)
-        .bind(is_listed.then_some(&row.tool))
-        .bind(row.source.as_str())
-        .bind(row.is_manual)
-        .bind(&row.by)
-        .bind(row.at.as_millis())
+        .bind(workspaces)
+        .bind(slugs)
+        .bind(texts(|row| &row.tool))
+        .bind(texts(|row| row.source.as_str()))
+        .bind(is_manual)
+        .bind(texts(|row| &row.by))
+        .bind(at)
+        .bind(is_listed)
         .execute(&mut **self)
         .await?;
         Ok(())
     }
 
-    async fn remove_row(&mut self, instance: &InstanceId, tool: &str) -> Result<(), Fault> {
-        self.query("DELETE FROM tool_store.enablement WHERE workspace = $1 AND instance = $2 AND tool = $3")
-            .bind(instance.workspace().as_str())
-            .bind(instance.slug())
-            .bind(tool)
-            .execute(&mut **self)
-            .await?;
+    async fn remove_rows(&mut self, instances: &[InstanceId], tool: &str) -> Result<(), Fault> {
+        if instances.is_empty() {
+            return Ok(());
+        }
+        let (workspaces, slugs) = names(instances);
+        self.query(
+            "DELETE FROM tool_store.enablement e USING unnest($1::text[], $2::text[]) AS r (workspace, instance) \
+             WHERE e.workspace = r.workspace AND e.instance = r.instance AND e.tool = $3",
+        )
+        .bind(workspaces)
+        .bind(slugs)
+        .bind(tool)
+        .execute(&mut **self)
+        .await?;
         Ok(())
     }
 
@@ -231,9 +259,10 @@ impl EnablementRows for Change<'_> {
         Ok(instances(&rows.fetch_all(&mut **self).await?)?)
     }
 
-    async fn concerned(&mut self, tool: &str) -> Result<Vec<InstanceId>, Fault> {
-        let rows = self.query(CONCERNED).bind(tool);
-        Ok(instances(&rows.fetch_all(&mut **self).await?)?)
+    async fn requirements(&mut self, tool: &str) -> Result<Vec<(InstanceId, String)>, Fault> {
+        let rows = self.query(REQUIRING).bind(tool);
+        let rows = rows.fetch_all(&mut **self).await?;
+        Ok(rows.iter().map(requirement).collect::<Result<_, _>>()?)
     }
 
     async fn insert_instance(
@@ -263,11 +292,7 @@ impl EnablementRows for Change<'_> {
     }
 
     async fn touch(&mut self, instances: &BTreeSet<InstanceId>) -> Result<(), Fault> {
-        let names = instances.iter().map(|instance| {
-            let (workspace, slug) = (instance.workspace(), instance.slug());
-            (workspace.to_string(), slug.to_owned())
-        });
-        let (workspaces, slugs): (Vec<String>, Vec<String>) = names.unzip();
+        let (workspaces, slugs) = names(instances);
         self.query(
             "WITH raised AS (UPDATE tool_store.generation SET number = number + 1 WHERE name = 'enablement' RETURNING number) \
              UPDATE tool_store.instance i SET version = number FROM raised, unnest($1::text[], $2::text[]) AS changed (workspace, slug) \

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::store::{
-    CatalogueDiff, CatalogueEntry, EnablementFacts, EnablementRow, InstanceId, RemovedTool,
-    RenamedTool, RowChange, SYNC, SkillChange, SkillVersion, StoreError, SyncReport, Timestamp,
-    Workspace, check_operator,
+    CatalogueDiff, CatalogueEntry, EnablementFacts, EnablementRow, EnablementSource, InstanceId,
+    RemovedTool, RenamedTool, RowChange, SYNC, SkillChange, SkillVersion, StoreError, SyncReport,
+    Timestamp, Workspace, check_operator,
 };
 use serde::Serialize;
 
@@ -24,8 +24,8 @@ pub(crate) trait EnablementRows: Send {
     /// All entries of the catalogue by name.
     fn catalogue(&mut self) -> impl Step<BTreeMap<String, CatalogueEntry>, Self::Fault>;
 
-    /// Writes an entry in place of the one with the same name.
-    fn put_entry(&mut self, entry: &CatalogueEntry) -> impl Step<(), Self::Fault>;
+    /// Writes entries in place of those with the same names.
+    fn put_entries(&mut self, entries: &[&CatalogueEntry]) -> impl Step<(), Self::Fault>;
 
     /// Removes an entry, with its aliases and rows.
     fn remove_entry(&mut self, tool: &str) -> impl Step<(), Self::Fault>;
@@ -49,11 +49,11 @@ pub(crate) trait EnablementRows: Send {
         tool: &str,
     ) -> impl Step<EnablementFacts, Self::Fault>;
 
-    /// Writes a row in place of the one of the same instance and tool. `is_listed` is whether the catalogue has the tool.
-    fn put_row(&mut self, row: &EnablementRow, is_listed: bool) -> impl Step<(), Self::Fault>;
+    /// Writes rows in place of those of the same instances and tools. `is_listed` is whether the catalogue has the tools.
+    fn put_rows(&mut self, rows: &[EnablementRow], is_listed: bool) -> impl Step<(), Self::Fault>;
 
-    /// Removes a row.
-    fn remove_row(&mut self, instance: &InstanceId, tool: &str) -> impl Step<(), Self::Fault>;
+    /// Removes the rows of some instances for a tool.
+    fn remove_rows(&mut self, instances: &[InstanceId], tool: &str) -> impl Step<(), Self::Fault>;
 
     /// The rows of a tool, ordered by instance.
     fn rows_of_tool(&mut self, tool: &str) -> impl Step<Vec<EnablementRow>, Self::Fault>;
@@ -61,8 +61,8 @@ pub(crate) trait EnablementRows: Send {
     /// All instances.
     fn instances(&mut self) -> impl Step<Vec<InstanceId>, Self::Fault>;
 
-    /// The instances that have a row of a tool, or a pinned skill that requires it.
-    fn concerned(&mut self, tool: &str) -> impl Step<Vec<InstanceId>, Self::Fault>;
+    /// The instances with each of their skills whose pinned version requires a tool, by its name or an alias; the skills of an instance are sorted.
+    fn requirements(&mut self, tool: &str) -> impl Step<Vec<(InstanceId, String)>, Self::Fault>;
 
     /// Adds an instance without rows. Returns false if it exists.
     fn insert_instance(
@@ -141,8 +141,11 @@ async fn write<R: EnablementRows + ?Sized>(
 ) -> Result<bool, R::Fault> {
     match change {
         RowChange::Keep => return Ok(false),
-        RowChange::Put(row) => db.put_row(&row, facts.is_listed).await?,
-        RowChange::Remove => db.remove_row(instance, &facts.tool).await?,
+        RowChange::Put(row) => db.put_rows(&[row], facts.is_listed).await?,
+        RowChange::Remove => {
+            db.remove_rows(std::slice::from_ref(instance), &facts.tool)
+                .await?;
+        }
     }
     Ok(true)
 }
@@ -168,15 +171,41 @@ async fn touch<R: EnablementRows + ?Sized>(
     db.touch(&BTreeSet::from([instance.clone()])).await
 }
 
+/// Settles a tool of the catalogue for all instances, with a few statements for any number of them. `every` is all instances if the tool is global.
+/// Returns the instances whose row has changed.
 async fn settle<R: EnablementRows + ?Sized>(
     db: &mut R,
-    instance: &InstanceId,
     tool: &str,
+    every: &[InstanceId],
     at: Timestamp,
-) -> Result<bool, R::Fault> {
-    let facts = db.facts(instance, tool).await?;
-    let change = facts.settle(instance, SYNC, at);
-    write(db, instance, &facts, change).await
+) -> Result<Vec<InstanceId>, R::Fault> {
+    let new = || EnablementFacts {
+        is_listed: true,
+        is_global: !every.is_empty(),
+        ..EnablementFacts::new(tool)
+    };
+    let every = every.iter();
+    let mut concerned: BTreeMap<_, _> = every.map(|instance| (instance.clone(), new())).collect();
+    for row in db.rows_of_tool(tool).await? {
+        let facts = concerned.entry(row.instance.clone());
+        facts.or_insert_with(new).row = Some(row);
+    }
+    for (instance, skill) in db.requirements(tool).await? {
+        let facts = concerned.entry(instance).or_insert_with(new);
+        facts.skills.push(skill);
+    }
+    let (mut written, mut removed) = (Vec::new(), Vec::new());
+    for (instance, facts) in concerned {
+        match facts.settle(&instance, SYNC, at) {
+            RowChange::Keep => {}
+            RowChange::Put(row) => written.push(row),
+            RowChange::Remove => removed.push(instance),
+        }
+    }
+    db.remove_rows(&removed, tool).await?;
+    db.put_rows(&written, true).await?;
+    let written = written.into_iter().map(|row| row.instance);
+    Ok(removed.into_iter().chain(written).collect())
 }
 
 /// [`EnablementStore::add_instance`](crate::store::EnablementStore::add_instance).
@@ -188,9 +217,13 @@ pub(crate) async fn add_instance<R: EnablementRows + ?Sized>(
     if !db.insert_instance(instance, at).await? {
         return Ok(false);
     }
-    for tool in db.global_tools().await? {
-        settle(db, instance, &tool, at).await?;
-    }
+    let rows: Vec<EnablementRow> = db
+        .global_tools()
+        .await?
+        .into_iter()
+        .map(|tool| EnablementRow::new(instance.clone(), tool, EnablementSource::Global, SYNC, at))
+        .collect();
+    db.put_rows(&rows, true).await?;
     touch(db, instance).await?;
     Ok(true)
 }
@@ -224,11 +257,9 @@ pub(crate) async fn reconcile<R: EnablementRows + ?Sized>(
     let after: BTreeMap<_, _> = entries.map(|entry| (entry.name.clone(), entry)).collect();
     let diff = CatalogueDiff::of(&before, &after);
 
-    for entry in after.values() {
-        if before.get(&entry.name) != Some(entry) {
-            db.put_entry(entry).await?;
-        }
-    }
+    let entries = after.values();
+    let changed = entries.filter(|entry| before.get(&entry.name) != Some(*entry));
+    db.put_entries(&changed.collect::<Vec<_>>()).await?;
     put_aliases(db, &before, &after).await?;
 
     let mut touched = BTreeSet::new();
@@ -244,29 +275,29 @@ pub(crate) async fn reconcile<R: EnablementRows + ?Sized>(
     }
     for (from, to) in diff.renamed {
         let rows = take(db, &from).await?;
-        for row in &rows {
-            let there = db.facts(&row.instance, &to).await?.row;
-            let mut moved = there.unwrap_or_else(|| EnablementRow {
-                tool: to.clone(),
-                ..row.clone()
-            });
+        let there = db.rows_of_tool(&to).await?.into_iter();
+        let mut there: BTreeMap<_, _> = there.map(|row| (row.instance.clone(), row)).collect();
+        let moved = rows.iter().map(|row| {
+            let mut moved = there
+                .remove(&row.instance)
+                .unwrap_or_else(|| EnablementRow {
+                    tool: to.clone(),
+                    ..row.clone()
+                });
             moved.is_manual |= row.is_manual;
-            db.put_row(&moved, true).await?;
-        }
+            moved
+        });
+        db.put_rows(&moved.collect::<Vec<_>>(), true).await?;
         touched.extend(rows.iter().map(|row| row.instance.clone()));
         report.renamed.push(RenamedTool::new(from, to, rows));
     }
-    for tool in diff.unsettled {
-        // The instances whose row of the tool may have to change.
-        let instances = if after.get(&tool).is_some_and(|entry| entry.is_global) {
-            db.instances().await?
-        } else {
-            db.concerned(&tool).await?
-        };
-        for instance in instances {
-            if settle(db, &instance, &tool, at).await? {
-                touched.insert(instance);
-            }
+    // Without instances, such as at the first start, there are no rows.
+    let instances = db.instances().await?;
+    if !instances.is_empty() {
+        for tool in &diff.unsettled {
+            let is_global = after.get(tool).is_some_and(|entry| entry.is_global);
+            let every = if is_global { &*instances } else { &[] };
+            touched.extend(settle(db, tool, every, at).await?);
         }
     }
     if !touched.is_empty() {

@@ -264,6 +264,12 @@ fn instance(columns: Columns<'_>) -> Result<InstanceId, StoreError> {
     Ok(InstanceId::new(columns.workspace()?, slug))
 }
 
+/// An instance and one of its skills, in the columns `workspace`, `instance` and `skill`.
+pub(crate) fn requirement(row: &impl SqlRow) -> Result<(InstanceId, String), StoreError> {
+    let columns = Columns::new(row, "skill_pin", "skill");
+    Ok((instance(columns)?, columns.get("skill")?))
+}
+
 /// The instances that a query has found.
 pub(crate) fn instances(rows: &[impl SqlRow]) -> Result<Vec<InstanceId>, StoreError> {
     rows.iter()

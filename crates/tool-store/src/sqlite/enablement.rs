@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sql::columns::Columns;
 use crate::sql::enablement::{self as procedures, EnablementRows, json};
-use crate::sql::records::{enablement as read, instances, skill_pin, skill_version as read_skill};
+use crate::sql::records::{
+    enablement as read, instances, requirement, skill_pin, skill_version as read_skill,
+};
 use crate::store::{
     CatalogueEntry, ChangedInstances, EnablementFacts, EnablementFilter, EnablementRow,
     EnablementStore, InstanceId, Scope, SkillChange, SkillPin, SkillVersion, StoreFuture,
@@ -47,11 +49,10 @@ pub(super) const REQUIRED_BY: &str = "SELECT DISTINCT p.skill FROM skill_pin p \
      WHERE p.workspace = ? AND p.instance = ? AND (t.tool = ? OR t.tool IN (SELECT alias FROM catalogue_alias WHERE tool = ?)) \
      ORDER BY p.skill";
 
-/// The instances that have a row of a tool, or a pinned skill that requires it.
-pub(super) const CONCERNED: &str = "SELECT workspace, instance FROM enablement WHERE tool = ? \
-     UNION SELECT p.workspace, p.instance FROM skill_tool t \
+/// The pinned skills of all instances that require a tool, by its name or an alias.
+pub(super) const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.skill FROM skill_tool t \
      JOIN skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
-     WHERE t.tool IN (SELECT ? UNION SELECT alias FROM catalogue_alias WHERE tool = ?)";
+     WHERE t.tool IN (SELECT ? UNION SELECT alias FROM catalogue_alias WHERE tool = ?) ORDER BY p.skill";
 
 /// The instances that have changed after a version, at most one more than an answer can list.
 pub(super) const CHANGED: &str =
@@ -91,8 +92,11 @@ impl EnablementRows for SqliteConnection {
         catalogue::all(self).await
     }
 
-    async fn put_entry(&mut self, entry: &CatalogueEntry) -> Result<(), Fault> {
-        catalogue::put(self, entry).await
+    async fn put_entries(&mut self, entries: &[&CatalogueEntry]) -> Result<(), Fault> {
+        for entry in entries {
+            catalogue::put(&mut *self, entry).await?;
+        }
+        Ok(())
     }
 
     async fn remove_entry(&mut self, tool: &str) -> Result<(), Fault> {
@@ -164,32 +168,36 @@ impl EnablementRows for SqliteConnection {
         })
     }
 
-    async fn put_row(&mut self, row: &EnablementRow, is_listed: bool) -> Result<(), Fault> {
-        sqlx::query(
-            "INSERT INTO enablement (workspace, instance, tool, entry, source, is_manual, set_by, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-             ON CONFLICT (workspace, instance, tool) DO UPDATE SET source = excluded.source, is_manual = excluded.is_manual,
-             set_by = excluded.set_by, at = excluded.at",
-        )
-        .bind(row.instance.workspace().as_str())
-        .bind(row.instance.slug())
-        .bind(&row.tool)
-        .bind(is_listed.then_some(&row.tool))
-        .bind(row.source.as_str())
-        .bind(row.is_manual)
-        .bind(&row.by)
-        .bind(row.at.as_millis())
-        .execute(self)
-        .await?;
+    async fn put_rows(&mut self, rows: &[EnablementRow], is_listed: bool) -> Result<(), Fault> {
+        for row in rows {
+            sqlx::query(
+                "INSERT INTO enablement (workspace, instance, tool, entry, source, is_manual, set_by, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                 ON CONFLICT (workspace, instance, tool) DO UPDATE SET source = excluded.source, is_manual = excluded.is_manual,
+                 set_by = excluded.set_by, at = excluded.at",
+            )
+            .bind(row.instance.workspace().as_str())
+            .bind(row.instance.slug())
+            .bind(&row.tool)
+            .bind(is_listed.then_some(&row.tool))
+            .bind(row.source.as_str())
+            .bind(row.is_manual)
+            .bind(&row.by)
+            .bind(row.at.as_millis())
+            .execute(&mut *self)
+            .await?;
+        }
         Ok(())
     }
 
-    async fn remove_row(&mut self, instance: &InstanceId, tool: &str) -> Result<(), Fault> {
-        sqlx::query("DELETE FROM enablement WHERE workspace = ? AND instance = ? AND tool = ?")
-            .bind(instance.workspace().as_str())
-            .bind(instance.slug())
-            .bind(tool)
-            .execute(self)
-            .await?;
+    async fn remove_rows(&mut self, instances: &[InstanceId], tool: &str) -> Result<(), Fault> {
+        for instance in instances {
+            sqlx::query("DELETE FROM enablement WHERE workspace = ? AND instance = ? AND tool = ?")
+                .bind(instance.workspace().as_str())
+                .bind(instance.slug())
+                .bind(tool)
+                .execute(&mut *self)
+                .await?;
+        }
         Ok(())
     }
 
@@ -202,9 +210,10 @@ impl EnablementRows for SqliteConnection {
         Ok(instances(&rows.fetch_all(self).await?)?)
     }
 
-    async fn concerned(&mut self, tool: &str) -> Result<Vec<InstanceId>, Fault> {
-        let rows = sqlx::query(CONCERNED).bind(tool).bind(tool).bind(tool);
-        Ok(instances(&rows.fetch_all(self).await?)?)
+    async fn requirements(&mut self, tool: &str) -> Result<Vec<(InstanceId, String)>, Fault> {
+        let rows = sqlx::query(REQUIRING).bind(tool).bind(tool);
+        let rows = rows.fetch_all(self).await?;
+        Ok(rows.iter().map(requirement).collect::<Result<_, _>>()?)
     }
 
     async fn insert_instance(

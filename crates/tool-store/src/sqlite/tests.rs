@@ -534,7 +534,7 @@ async fn queries_of_enablement_have_their_indexes() {
     is_narrowed(&store, enablement::ROWS).await;
     is_narrowed(&store, enablement::OF_TOOL).await;
     is_narrowed(&store, enablement::CHANGED).await;
-    for sql in [enablement::REQUIRED_BY, enablement::CONCERNED] {
+    for sql in [enablement::REQUIRED_BY, enablement::REQUIRING] {
         let plan = plan(&store, sql).await;
         let scans = plan.split("; ").filter(|step| step.contains("SCAN"));
         // A list that a subquery returns is scanned; no table is.
