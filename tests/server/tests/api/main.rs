@@ -14,10 +14,11 @@ mod policy;
 mod samples;
 mod workspaces;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use server_tests::StoreKind;
-use test_support::Suite;
+use test_support::{Ran, Suite};
 
 /// Creates a suite that runs each test with each store.
 macro_rules! suite {
@@ -69,5 +70,26 @@ fn main() -> ExitCode {
         workspaces::lists_contain_no_record_of_another_workspace,
         workspaces::only_operators_of_the_host_choose_the_workspace,
     ]
+    .case("every_test_is_in_the_list", every_test_is_in_the_list)
     .run()
+}
+
+// A function with a `test` attribute would never run, because this program has a harness of its own.
+#[expect(clippy::unnecessary_wraps, reason = "a case returns `Ran`")]
+fn every_test_is_in_the_list() -> Ran {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api");
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let source = std::fs::read_to_string(&path).unwrap();
+        let lines = source.lines().map(str::trim_start);
+        let tests =
+            lines.filter(|line| line.starts_with("#[test]") || line.starts_with("#[tokio::test"));
+        found.extend(tests.map(|line| format!("{}: {line}", path.display())));
+    }
+    assert!(
+        found.is_empty(),
+        "remove the attribute, take the store as a parameter, and add the test to the list: {found:#?}"
+    );
+    Ok(())
 }
