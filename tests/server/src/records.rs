@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use tool_core::store::{
-    ApprovalKind, ApprovalRequest, AuditRow, CallId, Intent, NewMessage, NewRun, Role, Scope,
-    Store, Switch, SwitchKey, SwitchKind, ThreadId, Timestamp, Workspace,
+    ApprovalKind, ApprovalRequest, AuditRow, CallId, Editor, FunctionKind, Intent, MemberRole,
+    NewFunction, NewFunctionVersion, NewMessage, NewRun, NewTool, Role, Scope, Store,
+    StoredToolStore, Switch, SwitchKey, SwitchKind, ThreadId, Timestamp, ToolChange, ToolEdit,
+    ToolSchema, Workspace,
 };
 
 /// The names of the records of a workspace. Each contains the name of the workspace.
@@ -24,10 +26,18 @@ pub struct Sample {
     pub principal: String,
     /// The decision of every audit row.
     pub decision: String,
+    /// An agent with a bound tool.
+    pub agent: String,
+    /// The id of a function with a published version.
+    pub function: String,
+    /// The id of the version.
+    pub version: String,
+    /// The id of a tool that runs the function.
+    pub stored_tool: String,
 }
 
 /// Stores the records of a workspace.
-pub async fn seed(store: &(impl Store + ?Sized), workspace: &str) -> Sample {
+pub async fn seed(store: &(impl Store + StoredToolStore + ?Sized), workspace: &str) -> Sample {
     let name = |what: &str| format!("{what}-of-{workspace}");
     let (conversation, tool, principal) = (name("main"), name("send"), name("ann"));
     let thread = ThreadId::new(workspace, conversation.as_str()).unwrap();
@@ -112,6 +122,7 @@ pub async fn seed(store: &(impl Store + ?Sized), workspace: &str) -> Sample {
         at: now,
     };
     store.set(switch).await.unwrap();
+    let (function, version, stored_tool) = tools(store, workspace, now).await;
     Sample {
         workspace: workspace.to_owned(),
         approval: format!("{}-0", name("approval")),
@@ -120,7 +131,53 @@ pub async fn seed(store: &(impl Store + ?Sized), workspace: &str) -> Sample {
         tool,
         principal,
         decision: name("decision"),
+        agent: name("agent"),
+        function,
+        version,
+        stored_tool,
     }
+}
+
+/// Stores a function with a published version, and a tool that is bound to an agent. Returns their ids.
+async fn tools(
+    store: &(impl StoredToolStore + ?Sized),
+    workspace: &str,
+    now: Timestamp,
+) -> (String, String, String) {
+    let name = |what: &str| format!("{what}-of-{workspace}");
+    let editor = Editor::member(workspace, name("olga"), MemberRole::Admin);
+    let edit = async |change| {
+        let edit = ToolEdit::new(editor.clone(), change, now);
+        store.edit(edit).await.unwrap()
+    };
+    let kind = FunctionKind::Linked {
+        tool: "pick_color".to_owned(),
+    };
+    let function = NewFunction::new(name("function"), kind);
+    let function = edit(ToolChange::CreateFunction(function)).await;
+    let function = function.into_function().unwrap().id;
+    let schema = |text: &str| ToolSchema::new(text).unwrap();
+    let input = r#"{"type":"object","properties":{"thing":{"type":"string"}},"required":["thing"],"additionalProperties":false}"#;
+    let mut version = NewFunctionVersion::new(schema(input), schema(r#"{"type":"string"}"#));
+    version.label = Some(name("label"));
+    let version = ToolChange::CreateVersion {
+        function: function.clone(),
+        version,
+    };
+    let version = edit(version).await.into_version().unwrap().id;
+    edit(ToolChange::Publish {
+        version: version.clone(),
+    })
+    .await;
+    let tool = NewTool::server(name("pick"), function.as_str());
+    let tool = edit(ToolChange::CreateTool(Box::new(tool))).await;
+    let tool = tool.into_tool().unwrap().id;
+    edit(ToolChange::Bind {
+        agent: name("agent"),
+        tool: tool.clone(),
+    })
+    .await;
+    (function, version, tool)
 }
 
 fn request(workspace: &str, id: &str, now: Timestamp) -> ApprovalRequest {

@@ -11,10 +11,23 @@ use tempfile::TempDir;
 use test_support::{Missing, Ran};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tool_core::prelude::*;
+use tool_core::store::StoredToolStore;
+use tool_core::stored::{LinkedRunner, StoredTools};
+use tool_core::{Registry, Rules};
 use tool_server::{
     AdminServer, AdminServerBuilder, AdminStore, Caller, Role, StaticTokens, token_hash,
 };
 use tool_store::{PostgresStore, SqliteStore};
+
+/// Picks a color for a thing.
+#[tool(read_only)]
+pub fn pick_color(
+    /// The thing.
+    thing: String,
+) -> String {
+    format!("{thing} is red")
+}
 
 /// The roles, as the words of tokens.
 const ROLES: [Role; 5] = Role::ALL;
@@ -94,7 +107,7 @@ enum Opened {
 }
 
 impl Opened {
-    fn shared(&self) -> Arc<dyn AdminStore> {
+    fn shared(&self) -> Arc<dyn SiteStore> {
         match self {
             Self::Sqlite(store) => Arc::new(store.clone()),
             Self::Postgres(store) => Arc::new(store.clone()),
@@ -102,12 +115,17 @@ impl Opened {
     }
 }
 
+/// The stores that the tests of a site use, in one object.
+pub trait SiteStore: AdminStore + StoredToolStore {}
+
+impl<T: AdminStore + StoredToolStore> SiteStore for T {}
+
 /// A server on a store.
 pub struct Site {
     /// The address of the server.
     pub address: SocketAddr,
     /// The store of the server.
-    pub store: Arc<dyn AdminStore>,
+    pub store: Arc<dyn SiteStore>,
     opened: Opened,
     client: Client,
     _folder: TempDir,
@@ -163,7 +181,10 @@ impl Site {
         let store = opened.shared();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let server = settings(AdminServer::shared(store.clone()))
+        let linked = Registry::builder().tool::<pick_color>().build().unwrap();
+        let tools = StoredTools::shared(store.clone())
+            .runner(LinkedRunner::new(&linked, Rules::default()));
+        let server = settings(AdminServer::shared(store.clone()).stored_tools(tools))
             .build()
             .unwrap();
         let server = tokio::spawn(async move {

@@ -503,7 +503,7 @@ async fn enable_stored_tool(
 #[utoipa::path(delete, path = "/v1/stored-tools/{stored_tool}", tag = "stored-tools",
     params(("stored_tool" = String, Path, description = "The id of the tool"),
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the tool that was read")),
-    responses((status = 200, description = "The deleted tool", body = SavedTool)))]
+    responses((status = 200, description = "The deleted tool", body = SavedTool), (status = 409, description = "The tool is deleted already", body = Problem, content_type = "application/problem+json")))]
 async fn delete_stored_tool(
     State(admin): State<Shared>,
     caller: Caller,

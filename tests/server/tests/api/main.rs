@@ -12,6 +12,7 @@ mod changes;
 mod lists;
 mod policy;
 mod samples;
+mod stored_tools;
 mod workspaces;
 
 use std::path::Path;
@@ -66,6 +67,13 @@ fn main() -> ExitCode {
         policy::report_names_gaps_of_the_policy,
         policy::shadow_policy_is_compared_and_ended,
         policy::decision_is_explained_to_its_workspace,
+        stored_tools::tool_is_created_called_muted_and_deleted,
+        stored_tools::tool_has_every_key_and_times_in_iso_8601,
+        stored_tools::faults_have_pointers,
+        stored_tools::changes_need_roles_and_are_audited,
+        stored_tools::update_with_an_old_tag_is_refused,
+        stored_tools::pages_of_tools_are_complete,
+        stored_tools::server_without_stored_tools_has_none,
         workspaces::records_of_another_workspace_are_answered_like_unknown_ones,
         workspaces::lists_contain_no_record_of_another_workspace,
         workspaces::only_operators_of_the_host_choose_the_workspace,

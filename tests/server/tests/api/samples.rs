@@ -74,11 +74,29 @@ pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
         "tool" | "name" => of.tool.clone(),
         "principal" => of.principal.clone(),
         "decision" => of.decision.clone(),
+        "agent" => of.agent.clone(),
+        "function" => of.function.clone(),
+        "version" => of.version.clone(),
+        "stored_tool" => of.stored_tool.clone(),
         "assignee" | "call" => format!("{name}-of-{}", of.workspace),
         "number" => "1".to_owned(),
         "kind" => "disable".to_owned(),
-        "limit" | "cursor" | "state" | "status" | "on" | "reach" | "outcome" | "failed"
-        | "since" | "until" | "category" => return None,
+        "limit"
+        | "cursor"
+        | "state"
+        | "status"
+        | "on"
+        | "reach"
+        | "outcome"
+        | "failed"
+        | "since"
+        | "until"
+        | "category"
+        | "include_deleted"
+        | "source"
+        | "target"
+        | "part"
+        | "requires_confirmation" => return None,
         other => panic!("the parameter `{other}` has no sample, add it to `samples::value`"),
     })
 }

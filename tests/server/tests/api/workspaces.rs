@@ -16,6 +16,10 @@ fn nobody() -> Sample {
         tool: name("send"),
         principal: name("ann"),
         decision: name("decision"),
+        agent: name("agent"),
+        function: "1".repeat(32),
+        version: "2".repeat(32),
+        stored_tool: "3".repeat(32),
     }
 }
 
@@ -32,6 +36,10 @@ fn shown(answer: &Answer, of: &Sample) -> (u16, Vec<(String, String)>, String) {
             (&of.tool, &hidden.tool),
             (&of.principal, &hidden.principal),
             (&of.decision, &hidden.decision),
+            (&of.agent, &hidden.agent),
+            (&of.function, &hidden.function),
+            (&of.version, &hidden.version),
+            (&of.stored_tool, &hidden.stored_tool),
         ] {
             text = text.replace(from.as_str(), to);
         }

@@ -1,0 +1,356 @@
+//! Functions, stored tools and bindings: what an operator does with `curl`.
+
+use serde_json::{Value, json};
+use server_tests::{Site, StoreKind, seed};
+use tool_core::prelude::*;
+use tool_core::stored::{LinkedRunner, StoredTools};
+use tool_core::{Registry, Rules};
+
+const AUTHOR: &str = "author-of-acme";
+const ADMIN: &str = "admin-of-acme";
+
+/// Sends a request that succeeds.
+async fn done(site: &Site, method: &str, path: &str, body: &Value) -> Value {
+    let body = Some(body).filter(|body| !body.is_null());
+    let answer = site.send(method, path, Some(AUTHOR), &[], body).await;
+    assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text);
+    answer.json()
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object", "properties": {"thing": {"type": "string"}}, "required": ["thing"], "additionalProperties": false,
+    })
+}
+
+/// Creates a function that picks colors, with a published version. Returns its id.
+async fn function(site: &Site) -> String {
+    let new = json!({"name": "colors", "kind": {"type": "linked", "tool": "pick_color"}});
+    let function = done(site, "post", "/v1/functions", &new).await;
+    let id = function["id"].as_str().unwrap().to_owned();
+    assert_eq!(function["kind"], new["kind"]);
+    let version =
+        json!({"input_schema": input(), "output_schema": {"type": "string"}, "label": "first"});
+    let versions = format!("/v1/functions/{id}/versions");
+    let version = done(site, "post", &versions, &version).await;
+    assert_eq!(
+        (&version["number"], &version["label"]),
+        (&json!(1), &json!("first"))
+    );
+    let publish = format!(
+        "/v1/function-versions/{}/publish",
+        version["id"].as_str().unwrap()
+    );
+    let published = done(site, "post", &publish, &Value::Null).await;
+    assert_eq!(published["default_version"], version["id"]);
+    id
+}
+
+fn stored(site: &Site) -> StoredTools {
+    let linked = Registry::builder()
+        .tool::<server_tests::pick_color>()
+        .build()
+        .unwrap();
+    StoredTools::shared(site.store.clone()).runner(LinkedRunner::new(&linked, Rules::default()))
+}
+
+/// The tools of the agent `painter` in a process of the host.
+async fn offered(site: &Site) -> Toolset {
+    let own = stored(site)
+        .of_agent(&"acme".into(), "painter")
+        .await
+        .unwrap();
+    own.registry.open()
+}
+
+// S3-01, S3-16, S3-23, S3-33: an operator creates a tool, a process of the host offers and calls it, and it is gone after it was muted or deleted.
+pub(crate) async fn tool_is_created_called_muted_and_deleted(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let function = function(&site).await;
+    let new = json!({"name": "pick_paint", "description": "Picks paint.", "target": "server", "function": function});
+    let saved = done(&site, "post", "/v1/stored-tools", &new).await;
+    assert_eq!(saved["warnings"], json!([]));
+    let id = saved["tool"]["id"].as_str().unwrap().to_owned();
+    let bind = format!("/v1/agents/painter/tools/{id}");
+    assert_eq!(
+        done(&site, "put", &bind, &Value::Null).await["changed"],
+        true
+    );
+    assert_eq!(
+        done(&site, "put", &bind, &Value::Null).await["changed"],
+        false
+    );
+    let cx = ToolContext::builder().workspace("acme").build();
+    let call = async |tools: &Toolset| {
+        let call = ToolCall::new("c", "pick_paint", r#"{"thing":"wall"}"#);
+        tools.call(call, &cx).await.model_text()
+    };
+    let tools = offered(&site).await;
+    assert_eq!(call(&tools).await, "wall is red");
+
+    let path = format!("/v1/stored-tools/{id}");
+    let enabled = format!("{path}/enabled");
+    let muted = site
+        .ask(
+            "put",
+            &enabled,
+            "operator-of-acme",
+            &json!({"enabled": false}),
+        )
+        .await;
+    assert_eq!(
+        (muted.status, &muted.json()["tool"]["enabled"]),
+        (200, &json!(false))
+    );
+    assert!(offered(&site).await.is_empty());
+    assert!(call(&tools).await.contains("switched off"));
+    done(&site, "patch", &path, &json!({"enabled": true})).await;
+    assert_eq!(call(&tools).await, "wall is red");
+
+    let deleted = done(&site, "delete", &path, &Value::Null).await;
+    assert_eq!(deleted["tool"]["retention_tier"], "medium");
+    assert!(offered(&site).await.is_empty());
+    assert_eq!(
+        site.get("/v1/stored-tools", AUTHOR).await["items"],
+        json!([])
+    );
+    assert_eq!(
+        site.get("/v1/stored-tools?include_deleted=only", AUTHOR)
+            .await["items"][0]["id"],
+        *id
+    );
+    assert_eq!(
+        site.get("/v1/agents/painter/tools", AUTHOR).await["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        done(&site, "delete", &bind, &Value::Null).await["binding"]["agent"],
+        "painter"
+    );
+}
+
+// S3-28, S3-29: times are ISO 8601, and every key of a tool is present.
+pub(crate) async fn tool_has_every_key_and_times_in_iso_8601(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&site.store, "acme").await;
+    let path = format!("/v1/stored-tools/{}", acme.stored_tool);
+    let tool = site.get(&path, AUTHOR).await;
+    let keys: Vec<_> = tool
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "created_at",
+            "created_by",
+            "deleted_at",
+            "description",
+            "enabled",
+            "examples",
+            "function",
+            "function_version",
+            "id",
+            "input_schema",
+            "name",
+            "output_schema",
+            "requires_confirmation",
+            "retention_tier",
+            "runtime_user",
+            "source",
+            "system",
+            "target",
+            "updated_at",
+            "workspace",
+        ]
+    );
+    for key in ["created_at", "updated_at"] {
+        let text = tool[key].as_str().unwrap();
+        assert!(
+            text.starts_with("20") && &text[10..11] == "T" && text.ends_with('Z'),
+            "{text}"
+        );
+        // The audit reads the text as a time.
+        site.get(&format!("/v1/audit?since={text}"), AUTHOR).await;
+    }
+    assert_eq!(tool["deleted_at"], Value::Null);
+    let renamed = done(&site, "patch", &path, &json!({"name": "pick"})).await;
+    assert_eq!(renamed["tool"]["created_at"], tool["created_at"]);
+    assert!(renamed["tool"]["updated_at"].as_str() > tool["updated_at"].as_str());
+}
+
+// S3-11, S3-13: a bad schema, a bad example and a read-only field are refused with a pointer.
+pub(crate) async fn faults_have_pointers(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let function = function(&site).await;
+    let pointers = async |method: &str, path: &str, body: Value| {
+        let answer = site.ask(method, path, AUTHOR, &body).await;
+        assert_eq!(answer.status, 422, "{}", answer.text);
+        let errors = answer.json()["errors"].clone();
+        let errors = errors.as_array().unwrap().iter();
+        errors
+            .map(|error| error["pointer"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});
+    let mut open = input();
+    open["properties"]["thing"] = map;
+    let version = json!({"input_schema": open, "output_schema": {"type": "string"}});
+    let found = pointers(
+        "post",
+        &format!("/v1/functions/{function}/versions"),
+        version,
+    )
+    .await;
+    assert!(
+        found.contains(&"/input_schema/properties/thing".to_owned()),
+        "{found:?}"
+    );
+    let tool = |extra: Value| {
+        let mut tool = json!({"name": "pick", "target": "server", "function": function});
+        tool.as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        tool
+    };
+    let found = pointers(
+        "post",
+        "/v1/stored-tools",
+        tool(json!({"examples": [{"args": {"thing": 1}}]})),
+    )
+    .await;
+    assert_eq!(found, ["/examples/0/args/thing"]);
+    let found = pointers("post", "/v1/stored-tools", tool(json!({"id": "mine"}))).await;
+    assert_eq!(found, ["/id"]);
+    let found = pointers(
+        "post",
+        "/v1/stored-tools",
+        tool(json!({"target": "browser"})),
+    )
+    .await;
+    assert_eq!(found, ["/target"]);
+    let client = site
+        .ask(
+            "post",
+            "/v1/stored-tools",
+            AUTHOR,
+            &tool(json!({"target": "client"})),
+        )
+        .await;
+    assert_eq!(client.status, 409, "{}", client.text);
+    // The rest of the document is the same as before.
+    assert_eq!(
+        site.get("/v1/stored-tools", AUTHOR).await["items"],
+        json!([])
+    );
+}
+
+// S3-17, S3-18, S3-21: the role of the caller decides, and each change has an audit row of its author.
+pub(crate) async fn changes_need_roles_and_are_audited(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&site.store, "acme").await;
+    let path = format!("/v1/stored-tools/{}", acme.stored_tool);
+    let robot = json!({"runtime_user": "robot"});
+    let refused = site.ask("patch", &path, AUTHOR, &robot).await;
+    assert_eq!(refused.status, 403, "{}", refused.text);
+    let stranger = site.ask("patch", &path, ADMIN, &robot).await;
+    assert_eq!(stranger.status, 409, "{}", stranger.text);
+    assert!(stranger.text.contains("not a member"), "{}", stranger.text);
+    let before = site.get("/v1/audit", AUTHOR).await["items"]
+        .as_array()
+        .unwrap()
+        .len();
+    done(&site, "patch", &path, &json!({"name": "pick"})).await;
+    let audit = site.get("/v1/audit", AUTHOR).await;
+    let rows = audit["items"].as_array().unwrap();
+    assert_eq!(rows.len(), before + 1);
+    let row = rows.iter().find(|row| row["principal"] == AUTHOR).unwrap();
+    assert_eq!(row["tool"], "pick");
+    assert!(row.to_string().contains("stored_tool.update"), "{row}");
+}
+
+// S3-28: an update with an old tag is refused.
+pub(crate) async fn update_with_an_old_tag_is_refused(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&site.store, "acme").await;
+    for path in [
+        format!("/v1/stored-tools/{}", acme.stored_tool),
+        format!("/v1/functions/{}", acme.function),
+    ] {
+        let read = site.send("get", &path, Some(AUTHOR), &[], None).await;
+        let tag = read.header("etag").unwrap();
+        let name = json!({"name": "new_name"});
+        for status in [200, 412] {
+            let answer = site
+                .send(
+                    "patch",
+                    &path,
+                    Some(AUTHOR),
+                    &[("if-match", tag)],
+                    Some(&name),
+                )
+                .await;
+            assert_eq!(answer.status, status, "{}", answer.text);
+        }
+    }
+}
+
+// S3-32: pages of tools of the largest size are complete.
+pub(crate) async fn pages_of_tools_are_complete(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let new = |n: usize| {
+        json!({
+            "name": format!("ask_{n}"), "target": "client", "input_schema": input(), "output_schema": {"type": "string"},
+        })
+    };
+    for n in 0..101 {
+        done(&site, "post", "/v1/stored-tools", &new(n)).await;
+    }
+    for limit in [7, 100] {
+        let (mut seen, mut query) = (Vec::new(), format!("?limit={limit}"));
+        loop {
+            let page = site.get(&format!("/v1/stored-tools{query}"), AUTHOR).await;
+            let items = page["items"].as_array().unwrap();
+            assert!(items.len() <= limit);
+            seen.extend(
+                items
+                    .iter()
+                    .map(|tool| tool["name"].as_str().unwrap().to_owned()),
+            );
+            let Some(next) = page["next"].as_str() else {
+                break;
+            };
+            query = format!("?limit={limit}&cursor={next}");
+        }
+        seen.sort_by_key(|name| name[4..].parse::<usize>().unwrap());
+        seen.dedup();
+        assert_eq!(seen.len(), 101);
+    }
+}
+
+// A server without stored tools says so.
+pub(crate) async fn server_without_stored_tools_has_none(kind: StoreKind) {
+    let store = tool_core::store::MemoryStore::default();
+    let tokens = server_tests::tokens(&["acme"]);
+    let server = tool_server::AdminServer::builder(store)
+        .authenticator(tokens)
+        .build()
+        .unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving =
+        tokio::spawn(async move { server.serve_until(listener, std::future::pending()).await });
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let request = client
+        .get(format!("http://{address}/v1/stored-tools"))
+        .bearer_auth(AUTHOR);
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 404);
+    assert!(response.text().await.unwrap().contains("no stored tools"));
+    serving.abort();
+}
