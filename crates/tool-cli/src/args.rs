@@ -314,6 +314,9 @@ pub(crate) struct Serve {
     /// The file with the callers of the admin API: a JSON list of the hashes of their tokens, with `subject`, `workspace` and `role`.
     #[arg(long, value_name = "PATH", requires = "admin")]
     pub(crate) admin_tokens: Option<PathBuf>,
+    /// Also offers the stored tools that are bound to this agent in the workspace of `--workspace`.
+    #[arg(long, value_name = "NAME", requires = "store")]
+    pub(crate) agent: Option<String>,
     /// Asks the client's user about each call that needs an approval. Use this option only for clients that a person operates, because a
     /// client program could answer in the person's place. Without this option, and for clients that cannot ask, such calls are refused.
     #[arg(long)]

@@ -222,6 +222,18 @@ impl Offer {
         self
     }
 
+    /// The runner of functions that are tools of the program, with the rules of the program.
+    #[cfg(feature = "admin")]
+    pub(crate) fn runner(&self) -> tool_core::stored::LinkedRunner {
+        tool_core::stored::LinkedRunner::new(&self.registry, self.rules.clone())
+    }
+
+    /// Returns the toolset of a caller from other tools, behind the gate and with the rules of the program.
+    #[cfg(feature = "admin")]
+    pub(crate) fn others(&self, registry: &Registry, cx: &ToolContext) -> Toolset {
+        registry.toolset(cx, &self.rules).through(&self.gate)
+    }
+
     /// Returns the toolset of a caller, behind the gate.
     pub(crate) fn toolset(&self, cx: &ToolContext) -> Toolset {
         let tools = self.registry.toolset(cx, &self.rules).through(&self.gate);

@@ -221,6 +221,23 @@ impl FromRequestParts<Shared> for Idempotency {
     }
 }
 
+/// A request that cannot be repeated safely: it refuses the header `Idempotency-Key`, instead of ignoring it.
+pub(crate) struct NotRepeatable;
+
+impl FromRequestParts<Shared> for NotRepeatable {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self, Problem> {
+        if parts.headers.contains_key(IDEMPOTENCY_KEY) {
+            return Err(Problem::new(
+                Kind::BadRequest,
+                "this request does not support the header `Idempotency-Key`, leave it out and list the resource before you repeat the request",
+            ));
+        }
+        Ok(Self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! The admin API of a tool host over HTTP, as axum routes that a host mounts or serves.
 //!
-//! Operators read the catalogue and the audit, answer approvals, cancel runs, settle effects with an unknown outcome, set kill switches, and
-//! read and replace the policy. The API works on the stores of the host, so it may run in a different process than the calls of tools; only
+//! Operators read the catalogue and the audit, answer approvals, cancel runs, settle effects with an unknown outcome, set kill switches, create,
+//! mute and delete [stored tools](tool_core::stored), and read and replace the policy. The API works on the stores of the host, so it may run in a different process than the calls of tools; only
 //! the policy belongs to the process of the server.
 //!
 //! ```no_run
@@ -32,7 +32,7 @@
 //! - Errors are problem details (RFC 9457); `errors` contains JSON pointers to wrong values of the body.
 //! - A change of a row is stored in one transaction with an audit row, which names the caller. The audit row of a change of the policy is stored
 //!   before the change. With the header `Idempotency-Key`, a repetition within 24 hours gets the first response and changes nothing. Refused
-//!   requests are not remembered.
+//!   requests are not remembered. Requests that create functions, versions and stored tools refuse the header.
 //! - `PUT` requests take the `ETag` of a resource in the header `If-Match`, and fail with the status 412 if the resource has changed. The policy
 //!   requires the header.
 

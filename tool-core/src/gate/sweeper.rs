@@ -159,6 +159,7 @@ impl fmt::Debug for Sweeper {
                 "retention",
                 &self.purge.as_ref().map(|(_, retention)| retention),
             )
-            .finish()
+            .field("has_stored_tools", &self.tools.is_some())
+            .finish_non_exhaustive()
     }
 }

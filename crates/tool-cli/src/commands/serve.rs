@@ -2,6 +2,8 @@
 
 #[cfg(feature = "admin")]
 mod admin;
+#[cfg(feature = "admin")]
+mod stored;
 
 use std::sync::Arc;
 
@@ -49,7 +51,25 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         Some(state) => state.switched(offer),
         None => offer,
     };
-    let mut server = McpServer::builder(Tools::each(move |cx| offer.toolset(cx)))
+    #[cfg(feature = "admin")]
+    let (stored, agent) = match &state {
+        Some(state) => {
+            let stored = state.stored(&offer);
+            let agent = state.agent(words, &stored).await?.map(Arc::new);
+            (Some(stored), agent)
+        }
+        None => (None, None),
+    };
+    #[cfg(feature = "admin")]
+    let own = agent.clone();
+    #[cfg(feature = "admin")]
+    let tools = Tools::each(move |cx| match &own {
+        Some(own) => own.added(&offer, cx),
+        None => offer.toolset(cx),
+    });
+    #[cfg(not(feature = "admin"))]
+    let tools = Tools::each(move |cx| offer.toolset(cx));
+    let mut server = McpServer::builder(tools)
         .name(cli.program())
         .version(env!("CARGO_PKG_VERSION"))
         .gate(&gate)
@@ -62,15 +82,22 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     }
     let server = server.build();
     #[cfg(feature = "admin")]
-    let admin = match state {
-        Some(state) => state.admin(words, screen).await?,
-        None => None,
+    let admin = match (state, &stored) {
+        (Some(state), Some(stored)) => state.admin(words, stored, screen).await?,
+        _ => None,
     };
     let stopped = CancellationToken::new();
     let serving = async {
         let ended = serve(&server, words, &count, screen).await;
         stopped.cancel();
         ended
+    };
+    #[cfg(feature = "admin")]
+    let serving = async {
+        match &agent {
+            Some(agent) => tokio::join!(serving, agent.refresh(&stopped, screen)).0,
+            None => serving.await,
+        }
     };
     #[cfg(feature = "admin")]
     if let Some(admin) = admin {

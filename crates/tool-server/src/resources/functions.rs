@@ -17,7 +17,7 @@ use super::{Answer, Routes, needs};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::{answer, json, tag, tagged};
-use crate::extract::{Body, Id, IfMatch, Query};
+use crate::extract::{Body, Id, IfMatch, NotRepeatable, Query};
 use crate::page::{AtId, Page, Paging};
 use crate::problem::Problem;
 use crate::state::{Inner, Shared};
@@ -296,6 +296,7 @@ async fn list_functions(
     responses((status = 200, description = "The function", body = ToolFunction)))]
 async fn create_function(
     State(admin): State<Shared>,
+    _: NotRepeatable,
     caller: Caller,
     Body(new): Body<NewFunction>,
 ) -> Answer {
@@ -382,6 +383,7 @@ async fn list_versions(State(admin): State<Shared>, caller: Caller, Id(id): Id<S
     responses((status = 200, description = "The version", body = ToolFunctionVersion)))]
 async fn create_version(
     State(admin): State<Shared>,
+    _: NotRepeatable,
     caller: Caller,
     Id(function): Id<String>,
     Body(new): Body<NewFunctionVersion>,
@@ -440,6 +442,7 @@ async fn delete_version(State(admin): State<Shared>, caller: Caller, Id(id): Id<
     responses((status = 200, description = "The function", body = ToolFunction), (status = 422, description = "The examples of a tool do not fit the version", body = Problem, content_type = "application/problem+json")))]
 async fn publish_version(
     State(admin): State<Shared>,
+    _: NotRepeatable,
     caller: Caller,
     Id(version): Id<String>,
 ) -> Answer {

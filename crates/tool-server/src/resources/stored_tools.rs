@@ -18,7 +18,7 @@ use super::{Answer, Routes, needs, raw};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::{answer, json, tag, tagged};
-use crate::extract::{Body, Id, IfMatch, Query};
+use crate::extract::{Body, Id, IfMatch, NotRepeatable, Query};
 use crate::openapi::one_of;
 use crate::page::{AtId, Page, Paging};
 use crate::problem::{Kind, Problem};
@@ -397,6 +397,7 @@ async fn list_stored_tools(
     responses((status = 200, description = "The tool", body = SavedTool)))]
 async fn create_stored_tool(
     State(admin): State<Shared>,
+    _: NotRepeatable,
     caller: Caller,
     Body(new): Body<NewTool>,
 ) -> Answer {

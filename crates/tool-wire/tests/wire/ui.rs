@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, ThreadId};
 use tool_core::turn::{ModelMessage, Outcome, StoredMessage, Turn, Turns};
-use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Part, Route};
+use tool_core::{
+    ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Part, Registry, Route,
+};
 use tool_wire::ui::{ApprovalResponses, Chunk, UiError, Writer, user_message};
 use tool_wire::{Delta, Provider};
 
@@ -331,6 +333,47 @@ async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) 
         .map(|chunk| chunk["approvalId"].as_str().unwrap().to_owned())
         .collect();
     (message, all, tokens)
+}
+
+// S3-08: a call for the client is shown with the arguments that it gets, and the stream ends until the interface sends the result.
+#[tokio::test]
+async fn call_of_a_client_tool_is_shown_with_its_arguments() {
+    let schema = json!({
+        "type": "object", "properties": {"question": {"type": "string"}, "hint": {"type": ["string", "null"]}},
+        "required": ["question", "hint"], "additionalProperties": false,
+    });
+    let color = json!({"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]});
+    let ask = DynamicTool::client("ask", "Asks the user.", schema, &color);
+    let tools = Registry::builder().dynamic(ask).build().unwrap().open();
+    let process = Process::start(&MemoryStore::default());
+    for (arguments, is_repeated) in [
+        (r#"{"question":"which?","hint":null}"#, false),
+        // Repair removes the text around the object.
+        (
+            "```json\n{\"question\":\"which?\",\"hint\":null}\n```",
+            true,
+        ),
+    ] {
+        let message = ModelMessage::calls([call("c-1", "ask", arguments)]);
+        let mut ui = Writer::new(&tools);
+        ui.start(None);
+        ui.message(&message).unwrap();
+        let message = process.turns.record(message, &process.cx).await.unwrap();
+        let turn = process
+            .turns
+            .run(&tools, &message, &process.cx)
+            .await
+            .unwrap();
+        assert!(matches!(turn, Turn::Client(_)), "{turn:?}");
+        let chunks = values(&ui.turn(&turn).unwrap());
+        let shown = json!({
+            "type": "tool-input-available", "toolCallId": "c-1", "toolName": "ask", "dynamic": true,
+            "input": {"question": "which?", "hint": null},
+        });
+        assert_eq!(chunks, if is_repeated { vec![shown] } else { Vec::new() });
+        let end = values(&ui.finish());
+        assert_eq!(end.last().unwrap()["finishReason"], "tool-calls");
+    }
 }
 
 /// The body that an interface posts when both approvals are answered.

@@ -8,9 +8,9 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitCode, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use test_support::Ran;
 #[cfg(unix)]
 use test_support::postgres;
@@ -42,50 +42,78 @@ impl Drop for Ends {
     }
 }
 
-/// Serves the tools with the admin API of a store. The audit has each call over MCP, and a kill switch refuses the next one.
-fn admin_api_reads_and_stops_the_calls_of_the_server(store: &str) {
-    let words = [
-        "serve",
-        "--http",
-        "127.0.0.1:0",
-        "--admin",
-        "127.0.0.1:0",
-        "--store",
-    ];
-    let mut child = Command::new(DESK)
-        .args(words)
-        .arg(store)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut notes = BufReader::new(child.stderr.take().unwrap());
-    let _ends = Ends(child);
-    let mut said = String::new();
-    while !said.contains("/mcp") {
-        assert!(notes.read_line(&mut said).unwrap() > 0, "{said}");
+/// A running `serve` with the admin API.
+struct Served {
+    _ends: Ends,
+    /// Kept open, because the program writes to it.
+    _notes: BufReader<ChildStderr>,
+    /// The address of MCP.
+    mcp: String,
+    /// The address of the admin API.
+    admin: String,
+    token: String,
+}
+
+impl Served {
+    /// Starts a server on a store.
+    fn start(store: &str, more: &[&str]) -> Self {
+        let mut child = Command::new(DESK)
+            .args(["serve", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
+            .args(more)
+            .arg("--store")
+            .arg(store)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut notes = BufReader::new(child.stderr.take().unwrap());
+        let ends = Ends(child);
+        let mut output = String::new();
+        while !output.contains("/mcp") {
+            assert!(notes.read_line(&mut output).unwrap() > 0, "{output}");
+        }
+        let address = |suffix: &str| {
+            let (before, _) = output.split_once(suffix).unwrap();
+            before.rsplit("http://").next().unwrap().to_owned()
+        };
+        let hex =
+            |line: &&str| line.len() == 64 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Self {
+            mcp: address("/mcp"),
+            admin: address("/openapi.json"),
+            token: output.lines().find(hex).unwrap().to_owned(),
+            _ends: ends,
+            _notes: notes,
+        }
     }
-    let address = |suffix: &str| {
-        let (before, _) = said.split_once(suffix).unwrap();
-        before.rsplit("http://").next().unwrap().to_owned()
-    };
-    let (mcp, admin) = (address("/mcp"), address("/openapi.json"));
-    let hex = |line: &&str| line.len() == 64 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let token = said.lines().find(hex).unwrap();
-    let ask = |method: &str, path: &str, body: &str| {
+
+    /// Sends a request to the admin API.
+    fn ask(&self, method: &str, path: &str, body: &str) -> String {
+        let token = &self.token;
         let head = format!("{method} {path} HTTP/1.1\r\nAuthorization: Bearer {token}");
-        http(&admin, &head, body)
-    };
-    let call = || {
+        http(&self.admin, &head, body)
+    }
+
+    /// Calls a tool over MCP.
+    fn call(&self, name: &str, arguments: &Value) -> String {
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-            "name": "file_note", "arguments": {"title": "a", "place": {"shelf": "s"}},
+            "name": name, "arguments": arguments,
             "_meta": {
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientCapabilities": {},
             },
         }});
-        let head = "POST /mcp HTTP/1.1\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: file_note";
-        http(&mcp, head, &call.to_string())
-    };
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}"
+        );
+        http(&self.mcp, &head, &call.to_string())
+    }
+}
+
+/// Serves the tools with the admin API of a store. The audit has each call over MCP, and a kill switch refuses the next one.
+fn admin_api_reads_and_stops_the_calls_of_the_server(store: &str) {
+    let served = Served::start(store, &[]);
+    let ask = |method: &str, path: &str, body: &str| served.ask(method, path, body);
+    let call = || served.call("file_note", &json!({"title": "a", "place": {"shelf": "s"}}));
     let tools = ask("GET", "/v1/tools", "");
     assert!(
         tools.starts_with("HTTP/1.1 200") && tools.contains("\"file_note\""),
@@ -102,30 +130,126 @@ fn admin_api_reads_and_stops_the_calls_of_the_server(store: &str) {
     assert!(!refused.contains(r#""isError":false"#), "{refused}");
     let revived = ask("PUT", "/v1/switches/kill/file_note", r#"{"on":false}"#);
     assert!(revived.starts_with("HTTP/1.1 200"), "{revived}");
-    let without = http(&admin, "GET /v1/tools HTTP/1.1", "");
+    let without = http(&served.admin, "GET /v1/tools HTTP/1.1", "");
     assert!(without.starts_with("HTTP/1.1 401"), "{without}");
 }
 
-fn admin_api_on_sqlite_case() -> Ran {
+/// The JSON body of an answer.
+fn body(answer: &str) -> Value {
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body.trim()).unwrap_or_else(|error| panic!("{error}: {body}"))
+}
+
+/// S3-16, S3-23: with `serve --agent`, an operator creates a tool over the admin API, and clients can call it over MCP until it is muted or deleted.
+fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
+    let served = Served::start(store, &["--agent", "clerk", "--workspace", "acme"]);
+    let ask = |method: &str, path: &str, body: &Value| {
+        let text = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        self::body(&served.ask(method, path, &text))
+    };
+    let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
+
+    let new = json!({"name": "notes", "kind": {"type": "linked", "tool": "print_note"}});
+    let function = id(&ask("POST", "/v1/functions", &new));
+    let input = json!({
+        "type": "object", "properties": {"format": {"type": "string"}}, "required": ["format"], "additionalProperties": false,
+    });
+    let version = json!({"input_schema": input, "output_schema": {"type": "string"}});
+    let version = id(&ask(
+        "POST",
+        &format!("/v1/functions/{function}/versions"),
+        &version,
+    ));
+    ask(
+        "POST",
+        &format!("/v1/function-versions/{version}/publish"),
+        &Value::Null,
+    );
+    let tool = json!({"name": "remember", "description": "Files a note.", "target": "server", "function": function});
+    let tool = id(&ask("POST", "/v1/stored-tools", &tool)["tool"]);
+    let path = format!("/v1/stored-tools/{tool}");
+    ask(
+        "PUT",
+        &format!("/v1/agents/clerk/tools/{tool}"),
+        &Value::Null,
+    );
+
+    let call = || served.call("remember", &json!({"format": "a4"}));
+    let until = |found: bool| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        loop {
+            let answer = call();
+            if answer.contains(r#""isError":false"#) == found {
+                return answer;
+            }
+            assert!(std::time::Instant::now() < end, "{answer}");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    };
+    let printed = until(true);
+    assert!(printed.contains("printed as a4"), "{printed}");
+    // A muted tool does not run from the next call on.
+    ask(
+        "PUT",
+        &format!("{path}/enabled"),
+        &json!({"enabled": false}),
+    );
+    let muted = call();
+    assert!(!muted.contains(r#""isError":false"#), "{muted}");
+    ask("PUT", &format!("{path}/enabled"), &json!({"enabled": true}));
+    until(true);
+    ask("DELETE", &path, &Value::Null);
+    let deleted = call();
+    assert!(!deleted.contains(r#""isError":false"#), "{deleted}");
+    let audit = ask("GET", "/v1/audit?tool=remember", &Value::Null);
+    assert!(audit.to_string().contains("stored_tool.delete"), "{audit}");
+}
+
+/// The store of a case in a new folder.
+fn sqlite(test: impl FnOnce(&str)) -> Ran {
     let folder = tempfile::tempdir().unwrap();
-    let store = folder.path().join("state.db");
-    admin_api_reads_and_stops_the_calls_of_the_server(&store.display().to_string());
+    test(&folder.path().join("state.db").display().to_string());
+    Ok(())
+}
+
+fn admin_api_on_sqlite_case() -> Ran {
+    sqlite(admin_api_reads_and_stops_the_calls_of_the_server)
+}
+
+fn stored_tool_on_sqlite_case() -> Ran {
+    sqlite(tool_of_an_operator_is_served_until_it_is_muted_or_deleted)
+}
+
+/// Runs a test twice on one database: the second start finds the schema and the rows of the first.
+#[cfg(unix)]
+fn twice_on_postgresql(test: impl Fn(&str)) -> Ran {
+    let server = postgres::server()?;
+    for _ in 0..2 {
+        test(&server.url("postgres"));
+    }
     Ok(())
 }
 
 #[cfg(unix)]
 fn admin_api_on_postgresql_case() -> Ran {
-    let server = postgres::server()?;
-    // A second start finds the schema of the first.
-    for _ in 0..2 {
-        admin_api_reads_and_stops_the_calls_of_the_server(&server.url("postgres"));
-    }
-    Ok(())
+    twice_on_postgresql(admin_api_reads_and_stops_the_calls_of_the_server)
+}
+
+#[cfg(unix)]
+fn stored_tool_on_postgresql_case() -> Ran {
+    twice_on_postgresql(tool_of_an_operator_is_served_until_it_is_muted_or_deleted)
 }
 
 fn main() -> ExitCode {
-    let suite = test_support::suite![admin_api_on_sqlite_case];
+    let suite = test_support::suite![admin_api_on_sqlite_case, stored_tool_on_sqlite_case];
     #[cfg(unix)]
-    let suite = suite.case("admin_api_on_postgresql_case", admin_api_on_postgresql_case);
+    let suite = suite
+        .case("admin_api_on_postgresql_case", admin_api_on_postgresql_case)
+        .case("stored_tool_on_postgresql_case", stored_tool_on_postgresql_case);
     suite.run()
 }

@@ -333,6 +333,19 @@ pub(crate) async fn pages_of_tools_are_complete(kind: StoreKind) {
     }
 }
 
+// A request that creates something refuses the header `Idempotency-Key`, because its repetition would create it twice.
+#[tokio::test]
+async fn idempotency_keys_of_creations_are_refused() {
+    let site = Site::start().await;
+    let new = json!({"name": "colors", "kind": {"type": "linked", "tool": "pick_color"}});
+    let key = [("idempotency-key", "k-1")];
+    let answer = site
+        .send("post", "/v1/functions", Some(AUTHOR), &key, Some(&new))
+        .await;
+    assert_eq!(answer.status, 400, "{}", answer.text);
+    assert_eq!(site.get("/v1/functions", AUTHOR).await["items"], json!([]));
+}
+
 // A server without stored tools says so.
 pub(crate) async fn server_without_stored_tools_has_none(kind: StoreKind) {
     let store = tool_core::store::MemoryStore::default();

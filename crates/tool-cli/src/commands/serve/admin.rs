@@ -1,14 +1,18 @@
 //! The store of `serve --store`, and the admin API of `serve --admin`.
 
 use std::fs;
+use std::sync::Arc;
 
 use tokio::net::TcpListener;
+use tool_core::store::{StoredToolStore, Workspace};
+use tool_core::stored::StoredTools;
 use tool_core::{Approvals, Audit, Gate, KeyRing, Registry, Switches};
 use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
 #[cfg(feature = "postgres")]
 use tool_store::PostgresStore;
 use tool_store::SqliteStore;
 
+use super::stored::AgentOffer;
 use crate::args::{Serve, is_postgres};
 #[cfg(not(feature = "postgres"))]
 use crate::commands::missing;
@@ -16,11 +20,12 @@ use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BOLD, Screen, paint};
 
-/// The gate and the switches of the calls, and the admin API, which share a store.
+/// The gate and the switches of the calls, the admin API and the stored tools, which share a store.
 pub(super) struct State {
     gate: Gate,
     switches: Switches,
     admin: AdminServerBuilder,
+    stored: Arc<dyn StoredToolStore>,
 }
 
 /// An admin API that is ready to serve.
@@ -92,7 +97,7 @@ impl State {
         Self::on(store.map_err(|error| unopened(&error))?, cli, registry).await
     }
 
-    async fn on<S: AdminStore + Clone>(
+    async fn on<S: AdminStore + StoredToolStore + Clone>(
         store: S,
         cli: &Cli,
         registry: &Registry,
@@ -102,6 +107,7 @@ impl State {
         Ok(Self {
             gate: gate(&store, cli)?,
             switches: Switches::open(store.clone()).await.map_err(failed)?,
+            stored: Arc::new(store.clone()),
             admin: AdminServer::builder(store).registry(registry),
         })
     }
@@ -109,6 +115,25 @@ impl State {
     /// The gate of the calls: the host's own, or one on the store.
     pub(super) fn gate(&self) -> Gate {
         self.gate.clone()
+    }
+
+    /// The stored tools, whose functions run with the rules of the program.
+    pub(super) fn stored(&self, offer: &Offer) -> StoredTools {
+        StoredTools::shared(self.stored.clone()).runner(offer.runner())
+    }
+
+    /// The stored tools of the agent, if `--agent` is given.
+    pub(super) async fn agent(
+        &self,
+        words: &Serve,
+        stored: &StoredTools,
+    ) -> Result<Option<AgentOffer>, Failure> {
+        let Some(agent) = &words.agent else {
+            return Ok(None);
+        };
+        let workspace = words.supply.workspace.as_deref().map(Workspace::new);
+        let offer = AgentOffer::open(stored.clone(), workspace.unwrap_or_default(), agent.clone());
+        offer.await.map(Some).map_err(failed)
     }
 
     /// The same tools, which respect the switches of the store.
@@ -120,12 +145,16 @@ impl State {
     pub(super) async fn admin(
         self,
         words: &Serve,
+        stored: &StoredTools,
         screen: Screen,
     ) -> Result<Option<Admin>, Failure> {
         let Some(address) = &words.admin else {
             return Ok(None);
         };
-        let mut server = self.admin;
+        let mut server = self.admin.stored_tools(stored.clone());
+        if let Some(workspace) = &words.supply.workspace {
+            server = server.workspace(workspace.as_str());
+        }
         if let Some(path) = &words.admin_tokens {
             let unread = |error: String| {
                 Failure::usage(format!("`{}` cannot be used: {error}", path.display()))

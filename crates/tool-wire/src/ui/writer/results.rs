@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use tool_core::__private0::canonical;
 use tool_core::store::ApprovalKind;
 use tool_core::turn::{Outcome, ToolMessage, Turn};
-use tool_core::{CallResult, ToolCall, Citation, ErrorKind, Ticket, ToolEvent, VariableNeed};
+use tool_core::{CallResult, Citation, ErrorKind, Ticket, ToolCall, ToolEvent, VariableNeed};
 
 use super::{Call, State, Writer};
 use crate::json::json;
