@@ -62,7 +62,7 @@ use crate::registry::Registry;
 use crate::store::{
     ResolvedTool, RuntimeUserLevel, StoreError, StoredToolStore, ToolTarget, Workspace,
 };
-use crate::tool::{ActsAs, Approval, DynamicTool};
+use crate::tool::{ActsAs, Approval, DynamicTool, ToolDef};
 
 mod judge;
 mod linked;
@@ -164,10 +164,7 @@ impl StoredTools {
                 Ok(()) if names.contains(&name) => Err(format!(
                     "an older tool of the agent is named `{name}`, rename one of them"
                 )),
-                Ok(()) => self.build(&found).map_err(|faults| {
-                    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-                    faults.join("; ")
-                }),
+                Ok(()) => self.offered(&found),
             };
             match built {
                 Ok(tool) => {
@@ -203,6 +200,17 @@ impl StoredTools {
                 function.kind.as_str()
             )),
         }
+    }
+
+    /// Makes a tool, or returns why it cannot be offered.
+    fn offered(&self, found: &ResolvedTool) -> Result<ToolDef, String> {
+        let tool = self.build(found).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            faults.join("; ")
+        })?;
+        // The registry checks what a runner says, such as the names of secrets. One tool with a fault must not hide the others.
+        let alone = Registry::builder().def(tool.clone()).build();
+        alone.map(|_| tool).map_err(|error| error.to_string())
     }
 
     /// Returns what the first runner that knows the function says about it.

@@ -17,7 +17,7 @@ use tool_core::stored::{
 use tool_core::turn::{ClientResult, ModelMessage, Outcome, Turn, TurnError, Turns};
 use tool_core::{
     Approvals, Audit, CallResult, Dialect, Disables, ErrorKind, Gate, Registry, Reply, Rules,
-    Sweeper,
+    SecretNeed, Sweeper,
 };
 
 use crate::support::{Mailbox, count, placed, send_mail};
@@ -927,6 +927,49 @@ async fn second_tool_of_a_name_is_left_out() {
                 .unwrap()
                 .created_at
     );
+}
+
+/// Says that its functions read a secret that is both required as a text and as a selection.
+struct FaultyRunner;
+
+impl FunctionRunner for FaultyRunner {
+    fn facts(
+        &self,
+        function: &Function,
+        _: &FunctionVersion,
+    ) -> Option<Result<FunctionFacts, String>> {
+        let is_own = matches!(function.kind, FunctionKind::Mcp { .. });
+        is_own.then(|| {
+            let mut facts = FunctionFacts::foreign(function);
+            facts.secrets = vec![SecretNeed::new("not a key"), SecretNeed::new("")];
+            Ok(facts)
+        })
+    }
+
+    fn run(&self, _: FunctionCall) -> BoxFuture<'static, Result<FunctionOutput, ToolError>> {
+        Box::pin(async { FunctionOutput::new("never") })
+    }
+}
+
+// S3-04: a tool with a fault that its runner causes is left out with the reason, and the other tools are offered.
+#[tokio::test]
+async fn tool_with_a_faulty_runner_does_not_hide_the_others() {
+    let mut world = World::new();
+    world.tools = world.tools.runner(FaultyRunner);
+    world.tool(client("ask")).await;
+    let kind = FunctionKind::Mcp {
+        server: "crm".to_owned(),
+        tool: "find".to_owned(),
+    };
+    let function = world.function(kind).await;
+    world
+        .publish(&function.id, NewFunctionVersion::new(empty(), text()))
+        .await;
+    world.tool(NewTool::server("find", &*function.id)).await;
+    let own = world.tools.of_agent(&"acme".into(), "clerk").await;
+    let own = own.unwrap();
+    assert!(own.registry.open().names().eq(["ask"]));
+    assert_eq!(own.left_out[0].name, "find");
 }
 
 // S3-21: a foreign function is destructive and open-world unless an admin lowers its effects.
