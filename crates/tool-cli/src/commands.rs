@@ -44,7 +44,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
             "run `cargo tool budget`, which builds the program with this feature",
         )),
         #[cfg(feature = "serve")]
-        Command::Serve(words) => serve::run(cli, &words, screen).await,
+        Command::Serve(words) => Box::pin(serve::run(cli, &words, screen)).await,
         #[cfg(not(feature = "serve"))]
         Command::Serve(_) => Err(missing(
             "serve",

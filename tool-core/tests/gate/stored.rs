@@ -1318,11 +1318,11 @@ async fn sweeper_removes_deleted_tools_by_the_clock() {
     edit(ToolChange::DeleteTool { id, expected }).await.unwrap();
 
     let sweeper = Sweeper::default()
-        .every(Duration::from_secs(60))
+        .every(Duration::from_mins(1))
         .stored_tools(store.clone());
     let gate = Gate::builder().sweeper(sweeper).build();
     let is_kept = async || {
-        tokio::time::sleep(Duration::from_secs(180)).await;
+        tokio::time::sleep(Duration::from_mins(3)).await;
         store
             .stored_tool(&"acme".into(), &tool.id)
             .await

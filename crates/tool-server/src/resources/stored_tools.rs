@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tool_core::store::{
-    AgentBinding, AuditRow, BindingFilter, Editor, IncludeDeleted, MemberRole, NewTool, StoredTool,
-    StoredToolFilter, Timestamp, ToolChange, ToolEdit, ToolEdited, ToolSchema, ToolSource,
-    ToolTarget, ToolUpdate,
+    AgentBinding, AuditRow, BindingFilter, Editor, IncludeDeleted, MemberRole, NewTool,
+    RetentionTier, StoredTool, StoredToolFilter, Timestamp, ToolChange, ToolEdit, ToolEdited,
+    ToolSchema, ToolSource, ToolTarget, ToolUpdate,
 };
 use tool_core::stored::{Saved, StoredTools};
 use utoipa::openapi::Schema;
@@ -165,7 +165,7 @@ impl From<&StoredTool> for RuntimeTool {
             created_by: tool.created_by.clone(),
             runtime_user: tool.runtime_user.clone(),
             deleted_at: tool.deleted_at.map(time::text),
-            retention_tier: tool.retention_tier.map(|tier| tier.as_str()),
+            retention_tier: tool.retention_tier.map(RetentionTier::as_str),
             created_at: time::text(tool.created_at),
             updated_at: time::text(tool.updated_at),
         }

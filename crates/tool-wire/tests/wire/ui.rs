@@ -356,7 +356,7 @@ async fn call_of_a_client_tool_is_shown_with_its_arguments() {
     ] {
         let message = ModelMessage::calls([call("c-1", "ask", arguments)]);
         let mut ui = Writer::new(&tools);
-        ui.start(None);
+        let _ = ui.start(None);
         ui.message(&message).unwrap();
         let message = process.turns.record(message, &process.cx).await.unwrap();
         let turn = process
