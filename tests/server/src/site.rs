@@ -182,8 +182,8 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let linked = Registry::builder().tool::<pick_color>().build().unwrap();
-        let tools = StoredTools::shared(store.clone())
-            .runner(LinkedRunner::new(&linked, Rules::default()));
+        let tools =
+            StoredTools::shared(store.clone()).runner(LinkedRunner::new(&linked, Rules::default()));
         let server = settings(AdminServer::shared(store.clone()).stored_tools(tools))
             .build()
             .unwrap();

@@ -250,6 +250,9 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     let suite = suite
         .case("admin_api_on_postgresql_case", admin_api_on_postgresql_case)
-        .case("stored_tool_on_postgresql_case", stored_tool_on_postgresql_case);
+        .case(
+            "stored_tool_on_postgresql_case",
+            stored_tool_on_postgresql_case,
+        );
     suite.run()
 }

@@ -135,7 +135,7 @@ pub(crate) async fn tool_is_created_called_muted_and_deleted(kind: StoreKind) {
 // S3-28, S3-29: times are ISO 8601, and every key of a tool is present.
 pub(crate) async fn tool_has_every_key_and_times_in_iso_8601(kind: StoreKind) {
     let site = Site::start(kind).await;
-    let acme = seed(&site.store, "acme").await;
+    let acme = seed(&*site.store, "acme").await;
     let path = format!("/v1/stored-tools/{}", acme.stored_tool);
     let tool = site.get(&path, AUTHOR).await;
     let keys: Vec<_> = tool
@@ -253,7 +253,7 @@ pub(crate) async fn faults_have_pointers(kind: StoreKind) {
 // S3-17, S3-18, S3-21: the role of the caller decides, and each change has an audit row of its author.
 pub(crate) async fn changes_need_roles_and_are_audited(kind: StoreKind) {
     let site = Site::start(kind).await;
-    let acme = seed(&site.store, "acme").await;
+    let acme = seed(&*site.store, "acme").await;
     let path = format!("/v1/stored-tools/{}", acme.stored_tool);
     let robot = json!({"runtime_user": "robot"});
     let refused = site.ask("patch", &path, AUTHOR, &robot).await;
@@ -277,7 +277,7 @@ pub(crate) async fn changes_need_roles_and_are_audited(kind: StoreKind) {
 // S3-28: an update with an old tag is refused.
 pub(crate) async fn update_with_an_old_tag_is_refused(kind: StoreKind) {
     let site = Site::start(kind).await;
-    let acme = seed(&site.store, "acme").await;
+    let acme = seed(&*site.store, "acme").await;
     for path in [
         format!("/v1/stored-tools/{}", acme.stored_tool),
         format!("/v1/functions/{}", acme.function),
@@ -346,11 +346,11 @@ async fn idempotency_keys_of_creations_are_refused() {
     assert_eq!(site.get("/v1/functions", AUTHOR).await["items"], json!([]));
 }
 
-// A server without stored tools says so.
+// A server without stored tools answers 404 with the reason.
 pub(crate) async fn server_without_stored_tools_has_none(kind: StoreKind) {
-    let store = tool_core::store::MemoryStore::default();
+    let site = Site::start(kind).await;
     let tokens = server_tests::tokens(&["acme"]);
-    let server = tool_server::AdminServer::builder(store)
+    let server = tool_server::AdminServer::shared(site.store.clone())
         .authenticator(tokens)
         .build()
         .unwrap();
