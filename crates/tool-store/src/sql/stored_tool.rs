@@ -360,7 +360,6 @@ async fn remove<C: SqlChange>(db: &mut C, table: &str, id: &str) -> Result<(), C
 }
 
 /// [`StoredToolStore::edit`](crate::store::StoredToolStore::edit). No other transaction changes rows of the editor's owner until this one ends.
-#[expect(clippy::too_many_lines, reason = "one arm for each change")]
 pub(crate) async fn edit<C: SqlChange>(db: &mut C, edit: ToolEdit) -> Result<ToolEdited, C::Fault> {
     edit.check_audit()?;
     let ToolEdit {
@@ -539,7 +538,7 @@ async fn resolved<R: SqlReader>(
     let tools = rows.iter().map(read_resolved);
     let mut tools = tools.collect::<Result<Vec<_>, _>>()?;
     let users = tools.iter().filter_map(ResolvedTool::runtime_user);
-    let users = BTreeSet::from_iter(users.map(|user| user.user.to_owned()));
+    let users: BTreeSet<String> = users.map(|user| user.user.to_owned()).collect();
     if users.is_empty() {
         return Ok(tools);
     }

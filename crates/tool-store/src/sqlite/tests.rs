@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 use super::{SqliteStore, approval, audit, enablement, ledger, maintenance, run, switch};
 
 /// The query plan of a statement.
-async fn plan(store: &SqliteStore, sql: &str) -> String {
+pub(super) async fn plan(store: &SqliteStore, sql: &str) -> String {
     let explained = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let rows = sqlx::query(explained)
         .fetch_all(&store.readers)

@@ -285,6 +285,19 @@ tests! {
         assert_eq!(by(&store, author(), 3).change(&tool.id, unset).await.unwrap().description, None);
     }
 
+    // S3-05, S3-34: descriptions and labels may contain every character.
+    #[test]
+    async fn free_texts_are_read_back_as_they_were(store: impl StoredToolStore) {
+        let (olga, text) = (by(&store, author(), 1), "a\0b\u{f8ff}0 \u{1f600}");
+        let function = olga.function(NewFunction { description: Some(text.into()), ..linked("look") }).await.unwrap();
+        let version = olga.version(&function.id, NewFunctionVersion { label: Some(text.into()), ..new_version() }).await.unwrap();
+        let tool = olga.tool(NewTool { description: Some(text.into()), ..client("ask") }).await.unwrap();
+        assert_eq!(tool.description.as_deref(), Some(text));
+        assert_eq!(stored(&store, &tool.id).await, tool);
+        assert_eq!(store.function(&acme(), &function.id).await.unwrap(), Some(function));
+        assert_eq!(store.function_version(&acme(), &version.id).await.unwrap(), Some(version));
+    }
+
     // S3-06: the target is `server` or `client`.
     #[test]
     async fn target_is_one_of_two_words(store: impl StoredToolStore) {

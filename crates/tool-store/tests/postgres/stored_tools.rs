@@ -108,7 +108,7 @@ pub(crate) async fn function_is_not_removed_while_a_tool_of_another_owner_is_cre
             tokio::time::sleep(Duration::from_millis(200)).await;
             other.execute("COMMIT").await.unwrap();
         };
-        let (edited, _) = futures::join!(edit(editor, change), end);
+        let (edited, ()) = futures::join!(edit(editor, change), end);
         match edited {
             Err(StoreError::Missing(_)) if removes => {}
             Err(StoreError::Conflict(text)) if !removes && text.contains("used by 1 tools") => {}

@@ -1,6 +1,12 @@
-//! Constraints of the tables, which hold even for a program with a fault.
+//! Constraints of the tables, which hold even for a program with a fault, and plans of queries.
 
-use crate::SqliteStore;
+use crate::sql::statement::Statement;
+use crate::sql::stored_tool as shared;
+use crate::sqlite::tests::plan;
+use crate::{
+    BindingFilter, FunctionFilter, Scope, SqliteStore, StoredToolFilter, Timestamp, Workspace,
+};
+use sqlx::Sqlite;
 
 /// Executes a statement, and returns the constraint that refused it.
 async fn refused(store: &SqliteStore, sql: &'static str) -> Option<String> {
@@ -72,4 +78,61 @@ async fn table_refuses_updates_of_versions() {
     }
     let why = refused(&store, "UPDATE function_version SET label = 'x'").await;
     assert!(why.unwrap().contains("never changes"));
+}
+
+// Every list, count and search of stored tools is narrowed by an index.
+#[tokio::test]
+async fn every_query_is_narrowed_by_an_index() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let own = Workspace::new("acme");
+    let tools = |filter| shared::list_tools(&own, &filter, 10);
+    let functions = FunctionFilter::default();
+    let queries: [(_, Statement<Sqlite>); 9] = [
+        (
+            "stored_tool_by_workspace",
+            tools(StoredToolFilter::default()),
+        ),
+        (
+            "stored_tool_by_workspace",
+            tools(StoredToolFilter {
+                before: Some((Timestamp::default(), "x".to_owned())),
+                ..StoredToolFilter::default()
+            }),
+        ),
+        (
+            "stored_tool_by_workspace",
+            tools(StoredToolFilter {
+                name: Some("x".to_owned()),
+                ..StoredToolFilter::default()
+            }),
+        ),
+        (
+            "function_by_workspace",
+            shared::list_functions(&own, &functions),
+        ),
+        (
+            "agent_tool",
+            shared::list_bindings(&own, &BindingFilter::default()),
+        ),
+        ("agent_tool", shared::resolution(&own, "x")),
+        (
+            "stored_tool_by_due",
+            shared::due(Scope::All, Timestamp::default(), 10),
+        ),
+        (
+            "stored_tool_by_function",
+            shared::count_of("stored_tool", "function", "x"),
+        ),
+        (
+            "function_version_by_parent",
+            shared::count_of("function_version", "parent", "x"),
+        ),
+    ];
+    for (index, query) in queries {
+        let sql = query.query.sql();
+        let plan = plan(&store, sql.as_str()).await;
+        let reads_a_table = ["SCAN stored_tool", "SCAN function", "SCAN agent_tool"];
+        let reads_all = reads_a_table.iter().any(|scan| plan.contains(scan));
+        assert!(plan.contains(index) && !reads_all, "{index}: {plan}");
+    }
 }
