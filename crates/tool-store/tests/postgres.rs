@@ -84,6 +84,7 @@ fn main() -> std::process::ExitCode {
         start::tables_of_the_host_are_left_alone_case,
         start::unreachable_server_is_named_in_the_error_case,
         stored_tools::function_is_not_removed_while_a_tool_of_another_owner_is_created_case,
+        stored_tools::one_of_many_updates_on_open_connections_wins_case,
         stored_tools::tables_refuse_rows_that_cannot_be_case,
     ];
     let cases = conformance_cases!(

@@ -117,3 +117,31 @@ pub(crate) async fn function_is_not_removed_while_a_tool_of_another_owner_is_cre
     }
     Ok(())
 }
+
+// S3-28: of updates on several connections that expect the same row, one is made.
+pub(crate) async fn one_of_many_updates_on_open_connections_wins_case() -> Ran {
+    let database = Database::create().await?;
+    let store = database.options().open().await.unwrap();
+    let olga = Editor::member(acme(), "olga", MemberRole::Author);
+    let any = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
+    let any = ToolSchema::new(any).unwrap();
+    let new = ToolChange::CreateTool(Box::new(NewTool::client("ask", any.clone(), any)));
+    let created = store.edit(ToolEdit::new(olga.clone(), new, at(1))).await;
+    let mut tool = created.unwrap().into_tool().unwrap();
+    // A connection that has yet to be opened would let the first update win before the others begin. The first round opens the connections.
+    for round in 2..12 {
+        let updates = (0..8).map(|_| {
+            let update = ToolChange::UpdateTool {
+                id: tool.id.clone(),
+                update: Box::new(ToolUpdate::enable(false)),
+                expected: Some(tool.updated_at),
+            };
+            store.edit(ToolEdit::new(olga.clone(), update, at(round)))
+        });
+        let edited = futures::future::join_all(updates).await;
+        let mut made = edited.into_iter().filter_map(Result::ok);
+        tool = made.next().unwrap().into_tool().unwrap();
+        assert_eq!(made.count(), 0, "round {round}");
+    }
+    Ok(())
+}
