@@ -98,7 +98,7 @@ fn def(name: &str) -> tool_core::ToolDef {
 #[test]
 fn linked_tools_are_strict() {
     testing::assert_strict_all();
-    assert_eq!(testing::linked().len(), 3);
+    assert_eq!(testing::linked().len(), 4);
 }
 
 /// Waits for a time, whose schema is text.
@@ -110,6 +110,19 @@ async fn wait(
     more: Option<std::time::Duration>,
 ) -> String {
     format!("{time:?} {more:?}")
+}
+
+/// Measures a dose in steps of a tenth.
+#[tool]
+async fn dose(
+    /// The dose in grams.
+    #[arg(multiple_of = 0.1)]
+    grams: f64,
+    /// The dose per hour, if it is limited.
+    #[arg(range = 0.25..=0.95, multiple_of = 0.1)]
+    hourly: Option<f64>,
+) -> String {
+    format!("{grams} {hourly:?}")
 }
 
 // S1-30, S1-64: the whole kit passes for every linked tool. E2: the kit generated `PT0.5S`, which a tool with a `Duration` refused.
@@ -148,6 +161,22 @@ fn valid_inputs_are_generated_from_the_types() {
         assert!((1..=8).contains(&length));
     }
     assert_eq!(valid_inputs(&self::def("nothing"), 0, 5), [json!({})]);
+}
+
+// S0-07: generated multiples of a fraction fit, although the product of doubles is rounded: 3 × 0.1 is 0.30000000000000004.
+#[tokio::test]
+async fn generated_multiples_of_a_fraction_are_accepted() {
+    let tools = Registry::linked().unwrap().open();
+    let inputs = valid_inputs(&def("dose"), 0, 30);
+    assert!(inputs.len() > 20, "{inputs:?}");
+    for input in &inputs {
+        let call = ToolCall::new("c1", "dose", input.to_string());
+        let result = tools.call(call, &ToolContext::anonymous()).await;
+        assert!(!result.is_error(), "{input}: {}", result.model_text());
+    }
+    for key in ["grams", "hourly"] {
+        assert!(inputs.iter().any(|input| input[key] == json!(0.3)), "{key}");
+    }
 }
 
 // S0-07, S4-61: the invalid inputs contain each kind of fault, and the dispatcher refuses every one of them.

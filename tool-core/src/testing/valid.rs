@@ -12,9 +12,9 @@ const DEEPEST: usize = 5;
 /// Number of tries for a value that has to match a pattern, or to differ from its neighbours.
 const TRIES: usize = 400;
 
-/// Returns up to `count` different inputs that fit. The same seed gives the same inputs. They include the bounds of numbers, lengths and lists.
+/// Returns up to `count` different inputs that fit. The same seed gives the same inputs. Bounds of numbers, lengths and lists are likely values.
 ///
-/// Empty if a type has values that cannot be generated: a pattern that no try matches, or a type without a value.
+/// Returns fewer inputs, or none, if some values cannot be generated: a pattern that no try matches, or a type without values.
 pub fn valid_inputs(def: &ToolDef, seed: u64, count: usize) -> Vec<Value> {
     let mut maker = Maker {
         random: Random::new(seed),
@@ -221,11 +221,16 @@ impl Maker {
             -0.5,
             low + (high - low) * 0.25,
         ];
-        if let Some(step) = bounds.multiple_of.map(float) {
-            // The candidates are multiples of the step that a double holds exactly.
+        if let Some(step) = bounds.multiple_of {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the cast saturates, and a multiple that is too large is filtered out"
+            )]
+            let first = (low / float(step)).ceil() as i128;
+            // The quotient is rounded, so the first multiple in the range can be the one before or after it.
             candidates = (-4..=4)
-                .map(|n| f64::from(n) * step)
-                .chain([(low / step).ceil() * step])
+                .chain((-1..=1).map(|n| first.saturating_add(n)))
+                .filter_map(|count| multiple(count, step))
                 .collect();
         }
         let fitting: Vec<f64> = candidates
@@ -356,9 +361,41 @@ fn whole(number: crate::schema::Number) -> Option<i128> {
     }
 }
 
+/// Returns `count` times `step`, if a double prints as exactly this decimal number. The guard compares decimals, and a product of doubles is rounded:
+/// 3 × 0.1 is 0.30000000000000004.
+fn multiple(count: i128, step: crate::schema::Number) -> Option<f64> {
+    let (digits, exponent) = decimal(step.text())?;
+    let digits = digits.checked_mul(count)?;
+    let value: f64 = format!("{digits}e{exponent}").parse().ok()?;
+    let printed = decimal(&format!("{value:e}"))?;
+    (printed == shortened(digits, exponent)).then_some(value)
+}
+
+/// Parses a JSON number as an integer times a power of ten.
+fn decimal(text: &str) -> Option<(i128, i32)> {
+    let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let digits = format!("{whole}{fraction}").parse().ok()?;
+    let places = i32::try_from(fraction.len()).ok()?;
+    let exponent = exponent.parse::<i32>().ok()?.checked_sub(places)?;
+    Some(shortened(digits, exponent))
+}
+
+/// Moves the trailing zeros of the digits to the exponent, so that equal numbers have equal parts.
+fn shortened(mut digits: i128, mut exponent: i32) -> (i128, i32) {
+    if digits == 0 {
+        return (0, 0);
+    }
+    while digits % 10 == 0 {
+        digits /= 10;
+        exponent = exponent.saturating_add(1);
+    }
+    (digits, exponent)
+}
+
 #[expect(
     clippy::cast_precision_loss,
-    reason = "bounds are small, and a bound that is not is still a bound"
+    reason = "most bounds are small; a large bound that is rounded only changes which values are generated"
 )]
 pub(super) fn float(number: crate::schema::Number) -> f64 {
     match number {
