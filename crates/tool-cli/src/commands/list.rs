@@ -52,14 +52,14 @@ struct All<'a> {
     tools: Vec<Row<'a>>,
 }
 
-pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failure> {
+pub(super) fn run(cli: &Cli, args: &List, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
     let made = offered(cli, &registry)?;
     let known = declaring(&registry, &made);
-    let supplied = Supplied::gather(&words.supply, registry.tools(), known)?;
-    let cx = cli.prepare(supplied.context(&words.supply)).build();
+    let supplied = Supplied::gather(&args.supply, registry.tools(), known)?;
+    let cx = cli.prepare(supplied.context(&args.supply)).build();
     // With all variables set, a call waits only for approvals.
-    let mut complete = supplied.context(&words.supply);
+    let mut complete = supplied.context(&args.supply);
     for need in registry
         .tools()
         .iter()
@@ -78,7 +78,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
         .filter(|name| registry.get(name).is_none())
         .filter_map(|name| shown.get(name));
     let tools = registry.tools().iter().chain(made);
-    let tools = tools.filter(|def| match &words.filter {
+    let tools = tools.filter(|def| match &args.filter {
         None => true,
         Some(part) => {
             def.name().contains(&**part)
@@ -97,14 +97,16 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
         return Ok(Exit::Ok);
     }
     if rows.is_empty() {
-        return Err(Failure::usage(match &words.filter {
-            Some(part) => format!("no tool has `{part}` in its name, category or tags"),
-            None => "the program has no tools".to_owned(),
-        })
-        .hint(format!(
-            "`{}` without a filter shows every tool",
-            cli.line("list")
-        )));
+        return Err(match &args.filter {
+            Some(part) => Failure::usage(format!(
+                "no tool has `{part}` in its name, category or tags"
+            ))
+            .hint(format!(
+                "`{}` without a filter shows every tool",
+                cli.line("list")
+            )),
+            None => Failure::usage("the program has no tools"),
+        });
     }
     let mut table = Table::new(["NAME", "CATEGORY", "EFFECT", "APPROVAL", "DESCRIPTION"]);
     for row in &rows {
@@ -123,7 +125,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
                 ),
             ),
         };
-        // Most cells are empty, so that the few tools that need an approval are easy to find.
+        // Most cells are `-`, so that the few tools that need an approval are easy to find.
         let approval = match row.approval {
             "always" => "always",
             "when" => "sometimes",
