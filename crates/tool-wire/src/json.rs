@@ -77,7 +77,7 @@ impl<'a> Node<'a> {
         };
         if let Some(at) = entries.iter().enumerate().position(twice) {
             let place = self.place.inner(&entries[at].0);
-            return Err(place.wrong("each key once", "it twice"));
+            return Err(place.wrong("a unique key", "a duplicate key"));
         }
         Ok(Object {
             entries,
@@ -110,7 +110,7 @@ impl<'a> Node<'a> {
         serde_json::from_str(self.raw.get()).map_err(|_| self.wrong("true or false"))
     }
 
-    /// The error that a different value was expected here.
+    /// Creates the error for a value that is not of the expected type.
     pub(super) fn wrong(&self, expected: &str) -> WireError {
         let found = match self.raw.get().as_bytes().first() {
             Some(b'{') => "an object".to_owned(),
@@ -124,7 +124,7 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// A token count, 0 if it is missing: wrong usage data must not make the answer fail.
+    /// Returns a token count, or 0 if it is missing or not a whole number, because invalid usage data must not make the response fail.
     pub(super) fn count(&self, key: &str) -> u64 {
         let count = self.get(key).and_then(|node| node.number().ok());
         count.unwrap_or_default()
@@ -168,7 +168,7 @@ impl<'a> Object<'a> {
         self.entries.iter().map(|(key, raw)| (key.as_str(), *raw))
     }
 
-    /// The error that something else was expected in place of this object.
+    /// Creates an error at this object.
     pub(super) fn wrong(&self, expected: &str, found: impl Into<String>) -> WireError {
         self.place.wrong(expected, found)
     }
@@ -180,7 +180,7 @@ pub(super) fn json<T: serde::Serialize + ?Sized>(value: &T) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// A message of blocks; `None` without blocks, because no provider accepts an empty message.
+/// Creates a message from content blocks. Returns `None` if there are none, because no provider accepts an empty message.
 pub(super) fn as_message<T: serde::Serialize>(
     role: &'static str,
     content: Vec<T>,

@@ -239,8 +239,8 @@ impl Rule {
         self
     }
 
-    /// Adds a condition on the arguments. All conditions must hold. If no condition is false and one fails, the rule counts as failed: a
-    /// failed deny rule denies, and a failed ask or allow rule asks.
+    /// Adds a condition on the arguments. All conditions must hold. If no condition is false and one cannot be evaluated, the rule
+    /// fails: a failed deny rule denies, and a failed ask or allow rule asks.
     #[must_use]
     pub fn when(mut self, condition: Condition) -> Self {
         self.when.push(condition);
@@ -352,7 +352,7 @@ impl Rule {
         }
         if self.four_eyes && self.verdict != PolicyVerdict::Ask {
             faults.push(format!(
-                "`four_eyes` says who may approve, but the rule says `{}`: make it an `ask` rule",
+                "`four_eyes` restricts who may approve, but the verdict of the rule is `{}`: make it an `ask` rule",
                 self.verdict
             ));
         }

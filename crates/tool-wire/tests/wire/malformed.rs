@@ -52,7 +52,7 @@ fn unexpected_shape_is_reported_with_its_position() {
         (
             Provider::Chat,
             r#"{"choices":[{"message":{"content":"a","content":"b"}}]}"#,
-            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/content`: expected each key once, found it twice",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/content`: expected a unique key, found a duplicate key",
         ),
         (
             Provider::Responses,

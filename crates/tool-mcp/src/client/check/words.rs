@@ -42,7 +42,7 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
                 let shown = cut(name, EXCERPT);
                 push(
                     below(&place, name),
-                    format!("no key `{shown}`, which is not known here"),
+                    format!("no key `{shown}`, which the schema does not allow"),
                     value,
                 );
             }
@@ -55,7 +55,10 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
                 }
                 return;
             }
-            format!("one of {} shapes that the schema names", context.len())
+            format!(
+                "a value that fits one of the {} schemas listed here",
+                context.len()
+            )
         }
         Kind::OneOfMultipleValid { .. } => {
             "a value that fits exactly one of the schemas listed here".to_owned()
