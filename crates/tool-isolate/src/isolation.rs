@@ -12,7 +12,7 @@ use crate::linux::host::{Settings, start};
 use crate::mechanism::Mechanism;
 use crate::modes::{IDLE, helper_is_called};
 use crate::report::Report;
-use crate::run::{Keep, Ran};
+use crate::run::{JobOutcome, Keep};
 use crate::running::{Hold, Running};
 use crate::wire::{Held, InForce};
 
@@ -151,7 +151,7 @@ impl Isolation {
     ///
     /// Returns the errors of [`spawn`](Self::spawn), and an error if the helper is lost. A job that fails, is killed or exceeds its
     /// deadline is not an error.
-    pub async fn run(&self, job: Job, keep: Keep) -> Result<Ran, IsolateError> {
+    pub async fn run(&self, job: Job, keep: Keep) -> Result<JobOutcome, IsolateError> {
         super::run::run(self.spawn(job).await?, keep).await
     }
 }

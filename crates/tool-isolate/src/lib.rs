@@ -97,7 +97,7 @@ pub use job::{Job, Limits, Network};
 pub use mechanism::Mechanism;
 pub use modes::{Mode, helper};
 pub use report::{Item, Report};
-pub use run::{Keep, Kept, Ran};
+pub use run::{JobOutcome, Keep, Kept};
 pub use running::{Running, Stream};
 
 /// Used by the code that macros generate; not a public API.

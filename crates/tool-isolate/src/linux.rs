@@ -10,11 +10,11 @@
 //! notices this only inside of the namespace and cannot undo it. It reports this, and the host starts a second helper without namespaces. If the
 //! socket closes, the host has died, or requests the end of the job.
 
+mod cgroup_paths;
 mod cgroups;
 pub(super) mod host;
 mod mounts;
 mod namespaces;
-mod places;
 pub(super) mod remote;
 mod restrict;
 mod root;

@@ -109,7 +109,7 @@ fn is_cut(invalid: &[u8], all: &[u8]) -> bool {
 
 /// The result of a job.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct JobOutcome {
     /// How the job ended.
     pub ended: Ended,
     /// The job's standard output.
@@ -129,12 +129,12 @@ impl Running {
     /// # Errors
     ///
     /// Fails if a pipe breaks or the helper is lost.
-    pub async fn finish(self, keep: Keep) -> Result<Ran, IsolateError> {
+    pub async fn finish(self, keep: Keep) -> Result<JobOutcome, IsolateError> {
         run(self, keep).await
     }
 }
 
-pub(super) async fn run(mut running: Running, keep: Keep) -> Result<Ran, IsolateError> {
+pub(super) async fn run(mut running: Running, keep: Keep) -> Result<JobOutcome, IsolateError> {
     let began = Instant::now();
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
     let mut too_much = false;
@@ -152,7 +152,7 @@ pub(super) async fn run(mut running: Running, keep: Keep) -> Result<Ran, Isolate
         }
     }
     let ended = running.wait().await?;
-    Ok(Ran {
+    Ok(JobOutcome {
         ended,
         stdout,
         stderr,

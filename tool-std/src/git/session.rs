@@ -221,7 +221,7 @@ impl Session {
         job: crate::isolate::Job,
         keep: Keep,
         input: Vec<u8>,
-    ) -> Result<crate::isolate::Ran, IsolateError> {
+    ) -> Result<crate::isolate::JobOutcome, IsolateError> {
         let mut running = self.parts.isolation.spawn(job).await?;
         running.feed(input);
         running.finish(keep).await

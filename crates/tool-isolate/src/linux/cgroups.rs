@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::places::{Places, enable, home};
+use super::cgroup_paths::{CgroupPaths, enable, home};
 use crate::mechanism::Mechanism;
 use crate::wire::{Held, InForce, Spec};
 
@@ -36,10 +36,10 @@ impl Cgroups {
     /// Creates the cgroups that the host may create here. A limit that is not requested gets no cgroup.
     pub(super) fn make(spec: &Spec, held: &mut InForce) -> Self {
         let mut this = Self::default();
-        let places = Places::read();
+        let paths = CgroupPaths::read();
         let name = &spec.cgroups;
         if spec.has(Mechanism::CgroupKill) {
-            held.cgroup_kill = match this.make_unified(name, &places) {
+            held.cgroup_kill = match this.make_unified(name, &paths) {
                 Ok(()) => Held::Yes(String::from("`cgroup.kill`")),
                 Err(error) => Held::No(format!("no cgroup of version 2 can be made: {error}")),
             };
@@ -50,8 +50,8 @@ impl Cgroups {
             {
                 return Held::Yes(format!("`{v2}`"));
             }
-            let single = places
-                .single(controller)
+            let single = paths
+                .v1(controller)
                 .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
                 .and_then(|place| make_single(&place.join(name), v1, limit));
             match single {
@@ -59,7 +59,7 @@ impl Cgroups {
                     this.single.push(path);
                     Held::Yes(format!("`{v1}`"))
                 }
-                Err(error) if places.unified.is_none() => {
+                Err(error) if paths.unified.is_none() => {
                     Held::No(format!("no cgroup of `{controller}` can be made: {error}"))
                 }
                 Err(_) => Held::No(format!(
@@ -105,8 +105,8 @@ impl Cgroups {
         }
     }
 
-    fn make_unified(&mut self, name: &str, places: &Places) -> io::Result<()> {
-        let own = places.unified.as_ref().ok_or(io::ErrorKind::NotFound)?;
+    fn make_unified(&mut self, name: &str, paths: &CgroupPaths) -> io::Result<()> {
+        let own = paths.unified.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let home = home(own);
         // If `home` is the host's own cgroup, its controllers cannot be enabled, because the host is a process in it.
         if home != *own {
@@ -197,16 +197,16 @@ impl Cgroups {
     /// The cgroups of a job whose supervisor has ended.
     pub(super) fn left_behind(name: impl AsRef<Path>) -> Self {
         let name = name.as_ref();
-        let places = Places::read();
+        let paths = CgroupPaths::read();
         Self {
             processes: None,
-            unified: places
+            unified: paths
                 .unified
                 .as_ref()
                 .map(|own| (home(own).join(name), own.clone())),
             single: ["pids", "memory"]
                 .into_iter()
-                .filter_map(|controller| Some(places.single(controller)?.join(name)))
+                .filter_map(|controller| Some(paths.v1(controller)?.join(name)))
                 .collect(),
         }
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 use tool_core::ErrorKind;
 use tool_core::prelude::*;
 use tool_std::git::Git;
-use tool_std::isolate::{Cause, Exit, Isolation, Job, Keep, Ran};
+use tool_std::isolate::{Cause, Exit, Isolation, Job, JobOutcome, Keep};
 
 use crate::world::{World, call, isolation, script, tree};
 
@@ -104,7 +104,7 @@ fn default_limits_are_120_seconds_and_5_megabytes() {
 }
 
 /// Runs a script in place of `gh`, with limits for this call only.
-async fn gh(world: &World, lines: &str, deadline: Duration, limit: u64) -> Ran {
+async fn gh(world: &World, lines: &str, deadline: Duration, limit: u64) -> JobOutcome {
     let program = world.path("bin/gh");
     script(&program, lines);
     let job = Job::new(&program)

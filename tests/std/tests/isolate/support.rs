@@ -1,7 +1,7 @@
 //! Helpers that create isolations with the tests' helper binary, and jobs.
 
 use test_support::Missing;
-use tool_std::isolate::{IsolateError, Isolation, Job, Keep, Mechanism, Ran};
+use tool_std::isolate::{IsolateError, Isolation, Job, JobOutcome, Keep, Mechanism};
 
 /// Returns an isolation with every mechanism that the kernel supports.
 pub(crate) fn isolation() -> Isolation {
@@ -31,6 +31,6 @@ pub(crate) async fn needs(mechanism: Mechanism) -> Result<(), Missing> {
     }
 }
 
-pub(crate) async fn run(isolation: &Isolation, job: Job) -> Ran {
+pub(crate) async fn run(isolation: &Isolation, job: Job) -> JobOutcome {
     isolation.run(job, Keep::default()).await.unwrap()
 }

@@ -1,7 +1,7 @@
 //! Locations in which the cgroups of jobs can be created.
 //!
-//! In version 2, a cgroup can enable controllers for its children only while it contains no process itself. A host in its own cgroup therefore gets
-//! no limits below it. systemd marks a cgroup that it delegates to a service with the attribute `user.delegate`; a host in a leaf of such a cgroup
+//! In version 2, a cgroup can enable controllers for its children only while it contains no process itself. A host therefore
+//! cannot limit jobs in cgroups below its own. systemd marks a cgroup that it delegates to a service with the attribute `user.delegate`; a host in a leaf of such a cgroup
 //! creates the cgroups of its jobs next to its own. Other parents belong to another manager, even if they are writable (systemd's single-writer rule,
 //! <https://systemd.io/CGROUP_DELEGATION/>).
 
@@ -13,12 +13,12 @@ const CONTROLLERS: [&str; 2] = ["pids", "memory"];
 
 /// The directories of the cgroups that this process is in.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct CgroupPaths {
     pub(super) unified: Option<PathBuf>,
-    single: Vec<(String, PathBuf)>,
+    v1: Vec<(String, PathBuf)>,
 }
 
-impl Places {
+impl CgroupPaths {
     pub(super) fn read() -> Self {
         Self::parse(
             &fs::read_to_string("/proc/self/cgroup").unwrap_or_default(),
@@ -44,15 +44,15 @@ impl Places {
                 this.unified = Some(place);
             } else {
                 for controller in controllers.split(',') {
-                    this.single.push((controller.to_owned(), place.clone()));
+                    this.v1.push((controller.to_owned(), place.clone()));
                 }
             }
         }
         this
     }
 
-    pub(super) fn single(&self, controller: &str) -> Option<&Path> {
-        let found = self.single.iter().find(|(known, _)| known == controller);
+    pub(super) fn v1(&self, controller: &str) -> Option<&Path> {
+        let found = self.v1.iter().find(|(known, _)| known == controller);
         found.map(|(_, place)| place.as_path())
     }
 }
@@ -119,7 +119,7 @@ fn control(cgroup: &Path) -> PathBuf {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::{Places, enable, home};
+    use super::{CgroupPaths, enable, home};
     use rustix::fs::{XattrFlags, setxattr};
     use std::fs;
     use std::path::Path;
@@ -131,32 +131,29 @@ mod tests {
 33 30 0:29 /box /sys/fs/cgroup/memory rw,nosuid - cgroup cgroup rw,memory";
 
     #[test]
-    fn places_are_found_in_both_versions_and_below_a_root() {
-        let places = Places::parse(
+    fn cgroup_paths_are_found_in_both_versions_and_below_a_mount_root() {
+        let paths = CgroupPaths::parse(
             "8:pids:/\n4:memory:/box/a\n1:cpu:/x\n0::/user.slice/b",
             HYBRID,
         );
-        let unified = places.unified.as_deref().unwrap();
+        let unified = paths.unified.as_deref().unwrap();
         assert_eq!(unified, Path::new("/sys/fs/cgroup/unified/user.slice/b"));
+        assert_eq!(paths.v1("pids").unwrap(), Path::new("/sys/fs/cgroup/pids"));
         assert_eq!(
-            places.single("pids").unwrap(),
-            Path::new("/sys/fs/cgroup/pids")
-        );
-        assert_eq!(
-            places.single("memory").unwrap(),
+            paths.v1("memory").unwrap(),
             Path::new("/sys/fs/cgroup/memory/a")
         );
-        assert_eq!(places.single("cpu"), None);
+        assert_eq!(paths.v1("cpu"), None);
         // This cgroup is outside of the mount.
         assert_eq!(
-            Places::parse("4:memory:/other", HYBRID).single("memory"),
+            CgroupPaths::parse("4:memory:/other", HYBRID).v1("memory"),
             None
         );
     }
 
     // S1-96: in a delegated cgroup, the cgroups of jobs are created next to the host's leaf
     #[test]
-    fn jobs_of_a_delegated_leaf_are_its_siblings() {
+    fn cgroups_of_jobs_are_siblings_of_a_delegated_leaf() {
         let service = tempfile::tempdir().unwrap();
         let leaf = service.path().join("host");
         fs::create_dir(&leaf).unwrap();
@@ -166,11 +163,13 @@ mod tests {
         // A parent that is not delegated is not used, even if it is writable.
         assert_eq!(home(&leaf), leaf);
         if setxattr(service.path(), "user.delegate", b"1", XattrFlags::empty()).is_err() {
-            println!("skipped: this file system has no attributes of users");
+            println!(
+                "skipped: this file system does not support extended attributes in the namespace `user`"
+            );
             return;
         }
         assert_eq!(home(&leaf), service.path());
-        // Controllers that are off are enabled one by one, because the kernel rejects a line as a whole.
+        // Each missing controller is enabled by its own write, because the kernel rejects a write with several controllers as a whole if one of them fails.
         enable(service.path());
         let last = fs::read_to_string(controls(service.path())).unwrap();
         assert_eq!(last, "+memory");
