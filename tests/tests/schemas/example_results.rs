@@ -93,13 +93,13 @@ macro_rules! judged {
 
 // S1-65: a label that is longer than 100 characters, one line or one sentence is reported.
 #[test]
-fn label_is_judged_by_length_lines_and_sentences() {
+fn label_with_too_many_characters_lines_or_sentences_is_reported() {
     for found in [
-        judged!(bare, "The tower"),
-        judged!(ended, "The tower."),
-        judged!(dotted, "Version 1.5 of it"),
+        label_findings!(bare, "The tower"),
+        label_findings!(ended, "The tower."),
+        label_findings!(dotted, "Version 1.5 of it"),
         // This label has exactly 100 characters and 200 bytes.
-        judged!(
+        label_findings!(
             longest,
             "ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää"
         ),
@@ -107,10 +107,10 @@ fn label_is_judged_by_length_lines_and_sentences() {
         assert_eq!(found, [""; 0]);
     }
     for found in [
-        judged!(two, "The tower. It is high"),
-        judged!(two_ended, "The tower. It is high."),
-        judged!(lines, "The tower\nof Paris"),
-        judged!(
+        label_findings!(two, "The tower. It is high"),
+        label_findings!(two_ended, "The tower. It is high."),
+        label_findings!(lines, "The tower\nof Paris"),
+        label_findings!(
             too_long,
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
         ),

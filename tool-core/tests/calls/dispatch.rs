@@ -25,16 +25,16 @@ use tool_core::{CancellationToken, Effect, ErrorKind, Rules};
 /// Adds two numbers.
 #[tool(read_only)]
 async fn add(
-    /// The first number.
+    /// The first number to add.
     a: i64,
-    /// The second number.
+    /// The second number to add.
     #[arg(default = 10)]
     b: i64,
 ) -> i64 {
     a + b
 }
 
-/// Greets a person with the host's greeting.
+/// Greets a person in the name of the agent.
 #[tool]
 async fn greet(
     cx: &ToolContext,
@@ -423,7 +423,7 @@ async fn cancellation_stops_the_tool() {
 
 // S1-68: making a call cancellable adds no poll of its body.
 #[tokio::test]
-async fn body_of_a_call_with_a_token_is_polled_when_the_call_is() {
+async fn cancellable_call_polls_its_body_once_per_poll() {
     static POLLS: AtomicU32 = AtomicU32::new(0);
 
     /// Waits twice.
@@ -450,7 +450,7 @@ async fn body_of_a_call_with_a_token_is_polled_when_the_call_is() {
 
 // S1-68: a body that ends has its result, even if the turn was cancelled while it ran.
 #[tokio::test]
-async fn body_that_ends_while_it_is_cancelled_has_its_result() {
+async fn result_is_kept_if_the_body_ends_during_cancellation() {
     /// Cancels the turn and ends, or waits for ever.
     #[tool(read_only)]
     async fn cancel_turn(
@@ -490,7 +490,7 @@ tool_core::host_value!(Token, Effect::NONE);
 
 // S1-68: blocking code cannot be dropped: it is asked to stop, and the operator reads that it continues in the background.
 #[tokio::test(flavor = "multi_thread")]
-async fn blocking_code_is_abandoned_after_cancellation() {
+async fn blocking_code_is_abandoned_after_a_timeout() {
     let probe = Probe::default();
     let cx = ToolContext::builder()
         .with(probe.clone())
@@ -566,9 +566,9 @@ async fn cut_off_calls_do_not_run() {
     }
 }
 
-// S0-07: a typed call passes the same gate: bounds, deadline, panics.
+// S0-07: a typed call is subject to the same checks as a call with JSON arguments: panics, timeouts and unknown tools become errors.
 #[tokio::test(start_paused = true)]
-async fn typed_calls_pass_the_gate() {
+async fn typed_calls_are_checked_like_other_calls() {
     let cx = ToolContext::anonymous();
     assert_eq!(tools().invoke(add { a: 1, b: 2 }, &cx).await.unwrap(), 3);
     let error = tools()
@@ -595,7 +595,7 @@ async fn typed_calls_pass_the_gate() {
 
 // S0-23: a call that needs approval waits and does not run; a predicate that fails asks for approval.
 #[tokio::test]
-async fn approvals_wait() {
+async fn call_that_needs_approval_does_not_run() {
     let probe = Probe::default();
     let cx = ToolContext::builder().with(probe.clone()).build();
     let result = tools().call(ToolCall::new("c1", "purge", "{}"), &cx).await;
@@ -618,9 +618,9 @@ async fn approvals_wait() {
     );
 }
 
-// A call must not make the caller's own future larger, with or without a gate, because that future is often moved.
+// The future of a call is part of the caller's future, which is often moved, so its size is limited.
 #[test]
-fn the_future_of_a_call_does_not_grow() {
+fn call_future_has_at_most_2304_bytes() {
     let (tools, cx) = (tools(), ToolContext::anonymous());
     let call = tools.call(ToolCall::new("c1", "add", "{}"), &cx);
     let bytes = std::mem::size_of_val(&call);

@@ -48,7 +48,7 @@ const OLD: &str = "conformance-0.1";
 const NEW: &str = "@modelcontextprotocol/conformance";
 
 // M15: a server with input-required results passes every scenario of both protocol eras.
-pub(crate) fn everything_passes_every_scenario_of_both_wires_case() -> Ran {
+pub(crate) fn full_server_passes_every_scenario_of_both_protocol_versions_case() -> Ran {
     let server = Server::start(&[]);
     for (package, wire, count) in [
         (OLD, None, 32),

@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         clients::typescript_case,
         clients::ai_sdk_case,
         clients::inspector_case,
-        conformance::everything_passes_every_scenario_of_both_wires_case,
+        conformance::full_server_passes_every_scenario_of_both_protocol_versions_case,
         conformance::tools_only_server_fails_only_non_tool_scenarios_case,
     ]
     .run()
