@@ -33,7 +33,7 @@ fn says_not_run(text: &str) -> bool {
 
 /// Reports effects in doubt that have no cause. It is called when no task runs any more.
 pub(crate) async fn ambiguous(state: &Running<'_>) {
-    let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
+    let rows = Rows::read(&state.shared, &state.world, &state.users()).await;
     let facts = state.world.facts();
     if facts.deaths || facts.faults {
         return;
@@ -66,7 +66,7 @@ pub(crate) async fn ambiguous(state: &Running<'_>) {
 
 /// Checks the stores after all runs have ended.
 pub(crate) async fn check(state: &Running<'_>) {
-    let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
+    let rows = Rows::read(&state.shared, &state.world, &state.users()).await;
     let slots = slots(state.plan);
     texts(state, &rows);
     let mut places: Vec<&Place> = slots.keys().collect();
@@ -136,7 +136,7 @@ pub(crate) async fn retention(state: &Running<'_>) {
             }
         }
     }
-    let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
+    let rows = Rows::read(&state.shared, &state.world, &state.users()).await;
     let runs = state.shared.run(Part::Work, |store| {
         Box::pin(async move { store.list_runs(Scope::All, &RunFilter::default()).await })
     });

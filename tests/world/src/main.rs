@@ -258,7 +258,7 @@ impl Search {
         let mut found = Found::new();
         for seed in seeds {
             let report = run(&(self.plan)(seed), self.kind)?;
-            if self.without.iter().any(|name| report.fires(name)) {
+            if self.without.iter().any(|name| report.violates(name)) {
                 continue;
             }
             for name in report.names() {

@@ -28,19 +28,19 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns whether an invariant of this name fired.
-    pub fn fires(&self, invariant: &str) -> bool {
+    /// Returns whether the invariant with this name was violated.
+    pub fn violates(&self, invariant: &str) -> bool {
         let mut fired = self.violations.iter();
         fired.any(|violation| violation.invariant == invariant)
     }
 
-    /// Returns whether an invariant of this name fired with a message that contains the text.
-    pub fn says(&self, invariant: &str, text: &str) -> bool {
+    /// Returns whether an invariant with this name was violated with a message that contains the text.
+    pub fn reports(&self, invariant: &str, text: &str) -> bool {
         let mut fired = self.violations.iter();
         fired.any(|violation| violation.invariant == invariant && violation.what.contains(text))
     }
 
-    /// Returns the names of the invariants that fired.
+    /// Returns the names of the violated invariants.
     pub fn names(&self) -> BTreeSet<&'static str> {
         let fired = self.violations.iter();
         fired.map(|violation| violation.invariant).collect()
@@ -76,7 +76,7 @@ pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
         Ok::<_, String>(())
     }))?;
     for text in executor.panics() {
-        world.violated("panic_escaped", format!("a call unwinds with: {text}"));
+        world.violated("panic_escaped", format!("a call panicked: {text}"));
     }
     let hash = world.hash();
     let facts = world.facts();
@@ -119,7 +119,7 @@ pub(crate) struct Progress {
 }
 
 /// The first request of a run, until the user's message is stored. If the request fails to store the message, a later request stores it.
-struct Asking {
+struct FirstRequest {
     progress: Arc<Mutex<Progress>>,
     world: World,
     run: usize,
@@ -128,7 +128,7 @@ struct Asking {
     is_written: bool,
 }
 
-impl Drop for Asking {
+impl Drop for FirstRequest {
     fn drop(&mut self) {
         let stored = self.responds && self.world.facts().greeted.contains(&self.run);
         if !self.is_written && !stored {
@@ -232,7 +232,7 @@ impl<'a> Running<'a> {
     }
 
     /// Returns the users whose conversations may hold messages.
-    pub(crate) fn whose(&self) -> BTreeSet<Who> {
+    pub(crate) fn users(&self) -> BTreeSet<Who> {
         self.plan.runs.iter().map(|run| run.who.clone()).collect()
     }
 
@@ -269,7 +269,7 @@ impl<'a> Running<'a> {
         };
         let active = Active(Arc::clone(&progress), index);
         let responds = self.plan.settings.respond;
-        let asking = first.then(|| Asking {
+        let asking = first.then(|| FirstRequest {
             progress: Arc::clone(&progress),
             world: self.world.clone(),
             run: index,
@@ -280,7 +280,7 @@ impl<'a> Running<'a> {
         self.spawn(host, polls, async move {
             let _active = active;
             let mut written = Ok(());
-            // The result of a request that began before the message was stored is not recorded.
+            // A request that began before the message was stored does not mark the run as done.
             let has_message = first || world.facts().greeted.contains(&index);
             let mut asking = asking;
             if let Some(asking) = &mut asking {

@@ -79,7 +79,7 @@ async fn help(state: &Running<'_>) {
     let Some(host) = state.hosts[0].clone() else {
         return;
     };
-    let tenants: Vec<String> = state.whose().into_iter().map(|who| who.tenant).collect();
+    let tenants: Vec<String> = state.users().into_iter().map(|who| who.tenant).collect();
     let (sender, done) = futures::channel::oneshot::channel();
     let task = std::sync::Arc::clone(&host);
     state.spawn(&host, None, async move {

@@ -12,7 +12,7 @@ pub fn shrink(plan: &Plan, invariant: &str, text: &str, kind: StoreKind) -> Plan
     let mut best = plan.clone();
     let mut fires = |plan: &Plan| {
         tries += 1;
-        tries <= TRIES && run(plan, kind).is_ok_and(|report| report.says(invariant, text))
+        tries <= TRIES && run(plan, kind).is_ok_and(|report| report.reports(invariant, text))
     };
     loop {
         let smaller = candidates(&best).into_iter().find(|plan| fires(plan));

@@ -38,7 +38,7 @@ fn check(file: &Path, plan: &Plan, open: &BTreeSet<String>) -> Result<(), String
         .as_ref()
         .ok_or_else(|| format!("{name} names no finding"))?;
     let report = run(plan, expect.store)?;
-    let is_seen = report.fires(&expect.invariant);
+    let is_seen = report.violates(&expect.invariant);
     match expect.state {
         State::Open if !is_seen => Err(format!(
             "{name}: `{}` no longer fires. If {} is fixed, write `\"state\": \"fixed\"`",
@@ -93,7 +93,7 @@ fn seeds_without_colliding_names_keep_conversations_apart() {
     for seed in 0..100 {
         let plan = generate::with_unique_names(generate::plan(seed));
         let report = run(&plan, StoreKind::Memory).unwrap();
-        let fired = apart.into_iter().filter(|name| report.fires(name));
+        let fired = apart.into_iter().filter(|name| report.violates(name));
         failed.extend(fired.map(|name| format!("seed {seed}: {name}")));
     }
     assert!(failed.is_empty(), "{failed:#?}");
