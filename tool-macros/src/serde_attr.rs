@@ -35,7 +35,7 @@ pub(crate) struct Serde {
     pub(crate) skip_serializing: Option<Ident>,
     pub(crate) skip_deserializing: Option<Ident>,
     pub(crate) skip_serializing_if: Option<Ident>,
-    /// The first `alias = "…"`.
+    /// The tokens of an alias: from `alias = "…"`, or from a second `deserialize = "…"` in `rename`.
     pub(crate) alias: Option<TokenStream>,
     pub(crate) other: Option<Ident>,
     /// Attributes that use a different type on the wire: `with`, `from`, …
@@ -112,7 +112,7 @@ impl Serde {
         serde
     }
 
-    /// Whether the field or variant is never sent or read.
+    /// Whether the field or variant is neither serialized nor deserialized.
     pub(crate) fn is_skipped(&self) -> bool {
         self.skip_serializing.is_some() && self.skip_deserializing.is_some()
     }
@@ -258,7 +258,7 @@ fn unknown(word: &Ident) -> syn::Error {
     syn::Error::new(word.span(), texts::serde_unknown(word))
 }
 
-/// Skips `= value` or `(…)`.
+/// Skips `= value` or `(…)`, and returns the skipped tokens.
 fn pass_value(input: ParseStream<'_>) -> TokenStream {
     let mut passed = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {

@@ -79,7 +79,7 @@ impl fmt::Display for Unknown {
 }
 
 impl Policy {
-    /// Implements [`Policy::report`]. `exists` returns whether there is a tool of a name.
+    /// Implements [`Policy::report`]. `exists` returns whether a tool with a name exists.
     pub(crate) fn report_on(
         &self,
         tools: &[ToolDef],
@@ -158,7 +158,7 @@ impl Policy {
     }
 }
 
-/// Whether a rule surely applies to all callers that these patterns match.
+/// Whether a rule is certain to apply to all callers that these patterns match.
 fn covers(guard: &Rule, who: [&Glob; 3]) -> bool {
     guard
         .subjects()

@@ -21,7 +21,7 @@ use crate::schema::{Schema, StrictSchema};
 use crate::stream::{Item, ToolStream};
 use crate::tool::{Entry, Job, NotBegun, Start, Ticket, Tool, start};
 
-/// The type itself, as a projection: rustc underlines a projection as a whole, but only one token of a name.
+/// The type itself, as a projection. In an error, rustc underlines all tokens of a projection, but only one token of a plain type.
 pub trait Same {
     /// Always the type `Self` itself.
     type Type: ?Sized;
@@ -116,7 +116,8 @@ pub trait NoField {
 
 impl<F> NoField for FieldOf<F> {}
 
-/// `DecodeOf::<T>::ASKS`: whether a type has [`Decode`], and whether its `Deserialize` has to be required where it is concrete.
+/// `DecodeOf::<T>::ASKS`: `None` for a type without [`Decode`], else [`Decode::ASKS`]: whether generated code still has to require `Deserialize`, because the
+/// type contains a generic type.
 pub struct DecodeOf<T>(PhantomData<fn() -> T>);
 
 impl<T: Decode> DecodeOf<T> {
@@ -206,9 +207,9 @@ impl<T: Tool + Decode> StartOf<T> {
     pub const START: Start = start::<T>;
 }
 
-/// Fallback for a tool with an error.
+/// Fallback for a tool that fails a check of the macro.
 pub trait NoStart {
-    /// Never called, because such a tool does not compile.
+    /// Never used, because such a tool does not compile.
     const START: Start;
 }
 
@@ -216,9 +217,9 @@ impl<T> NoStart for StartOf<T> {
     const START: Start = not_started;
 }
 
-/// The start of a tool with an error.
+/// The start function of a tool that fails a check of the macro.
 pub(crate) fn not_started(_: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
-    unreachable!("a tool with a fault does not compile")
+    unreachable!("a tool that fails a check does not compile")
 }
 
 /// `HostOf::<T>::EFFECT`: the effect of a host value.
@@ -227,7 +228,7 @@ pub struct HostOf<T>(PhantomData<fn() -> T>);
 impl<T: FromContext> HostOf<T> {
     /// The effect of the host value.
     pub const EFFECT: Effect = T::EFFECT;
-    /// Whether the whole effect consists of calls.
+    /// Whether the value has effects only through calls of other tools, each of which passes the gate.
     pub const ONLY_CALLS: bool = T::ONLY_CALLS;
 }
 
@@ -361,7 +362,7 @@ pub trait NoReturn<T> {
 
 impl<T> NoReturn<T> for ReturnOf<T> {
     fn into_returned<V>(_: T) -> Result<Returned<V>, ToolError> {
-        unreachable!("a tool with a fault does not compile")
+        unreachable!("a tool that fails a check does not compile")
     }
 }
 
@@ -386,7 +387,7 @@ where
     type Value = I::Final;
 
     fn into_returned(self) -> Result<Returned<I::Final>, ToolError> {
-        unreachable!("only a name")
+        unreachable!("`StreamOf` is only used as a type, and has no values")
     }
 }
 
@@ -411,7 +412,7 @@ pub trait NoStream {
 
 impl<I> NoStream for StreamOf<I> {
     fn into_returned<S, V>(_: S) -> Result<Returned<V>, ToolError> {
-        unreachable!("a tool with a fault does not compile")
+        unreachable!("a tool that fails a check does not compile")
     }
 }
 

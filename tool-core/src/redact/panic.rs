@@ -1,4 +1,4 @@
-//! Panic hook that masks secrets.
+//! Panic hook that redacts secrets.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::Write as _;
@@ -6,14 +6,14 @@ use std::panic::PanicHookInfo;
 
 use super::SharedRedactor;
 
-/// Installs a hook that prints panics on standard error, with the secrets masked that `shared` knows at the time.
+/// Installs a hook that prints panics on standard error, and redacts the secrets that `shared` knows at that time.
 ///
-/// It prints the same text as the standard hook, including a backtrace if `RUST_BACKTRACE` is set, with the secrets masked. It replaces the previous hook and
-/// does not call it, because a hook cannot pass a changed message to another hook. For another format, write a hook of your own and mask its text with
-/// [`SharedRedactor::current`].
+/// It prints the thread, the location and the message as the standard hook does, and a backtrace if `RUST_BACKTRACE` or `RUST_LIB_BACKTRACE` is set. It
+/// replaces the previous hook and does not call it, because a hook cannot pass a changed message to another hook. For a different format, write your own
+/// hook and redact its text with [`SharedRedactor::current`].
 ///
-/// Without this hook, a tool that panics prints its message unmasked. The texts that the model and the operator read about the panic are
-/// masked in any case.
+/// Without this hook, the message of a tool that panics is printed without redaction. The texts that the model and the operator read about the panic are
+/// always redacted.
 ///
 /// ```
 /// use tool_core::redact::{SharedRedactor, install_panic_hook};
@@ -30,7 +30,7 @@ pub fn install_panic_hook(shared: &SharedRedactor) {
     }));
 }
 
-/// Returns the text that the standard hook prints.
+/// Formats a panic like the standard hook, without the thread's id and the note on `RUST_BACKTRACE`.
 fn message(info: &PanicHookInfo<'_>) -> String {
     let thread = std::thread::current();
     let place = info

@@ -34,7 +34,7 @@ struct Check<'e> {
     siblings: Siblings,
 }
 
-/// Decides the wire format; `None` after an error that leaves no format.
+/// Decides the wire format. Returns `None` if an error was reported.
 pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided<'a>> {
     let input = written.input;
     let mut check = Check {
@@ -108,7 +108,7 @@ impl<'e> Check<'e> {
         }
     }
 
-    /// Creates a value with its number.
+    /// Creates a value and gives it the next number.
     fn placed(
         &mut self,
         ty: TokenStream,

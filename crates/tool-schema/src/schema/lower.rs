@@ -74,10 +74,10 @@ const fn boolean(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// Writes the examples that belong in the description; returns whether some belong in `input_examples` as well.
+/// Writes the examples that belong in the description, and returns whether some belong in `input_examples`.
 ///
 /// Anthropic rejects a request whose `input_examples` do not fit the schema. So an example that omits a required argument, or
-/// contains null, is in the description there too.
+/// contains null, is written to the description in the Anthropic dialect, too.
 const fn example_prose(out: &mut Out<'_>, spec: &Spec) -> bool {
     let (mut begun, mut formal, mut at) = (0, false, 0);
     let at_end = spec.examples.len();
@@ -177,7 +177,7 @@ const fn holds_null(value: &Json) -> bool {
     }
 }
 
-/// Whether the tree refers to more types by name than there may be definitions.
+/// Whether the tree refers to more recursive types than `MOST_DEFINITIONS`, the maximum number of definitions.
 pub(super) const fn is_crowded(schema: &Schema) -> bool {
     let mut out = Out::count(ALL);
     root_once(&mut out, schema);
@@ -274,7 +274,7 @@ const fn find(schema: &Schema, of: Definition) -> Option<&Schema> {
     }
 }
 
-/// What the field or variant around a node adds to it.
+/// Documentation and default that the enclosing field or variant adds to a node.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     /// Documentation of the field or variant.
@@ -304,7 +304,7 @@ const fn node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u8) {
     put!(out, mask, "}");
 }
 
-/// A node without the `Optional` and `Constrained` nodes around it, and what those nodes say.
+/// A node without the `Optional` and `Constrained` nodes around it, with their documentation, nullability and bounds.
 struct Peeled<'a> {
     base: &'a Schema,
     /// Documentation of the outermost of these types that has any.

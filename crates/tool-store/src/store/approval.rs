@@ -129,7 +129,7 @@ pub struct ApprovalRow {
     pub answer: Option<ApprovalAnswer>,
 }
 
-/// A filter for requests: a request must match every field that is set.
+/// A filter for requests: a request must match every criterion that is set. `limit`, `newest_first` and `after` select a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalFilter {
     /// Requests by this user.
@@ -150,7 +150,7 @@ pub struct ApprovalFilter {
     pub limit: Option<u32>,
     /// Newest first if set, else oldest first.
     pub newest_first: bool,
-    /// Only rows after this place in the order: `created` and `id` of the last row of the previous page.
+    /// The cursor: only rows after it. It holds `created` and `id` of the last row of the previous page.
     pub after: Option<(Timestamp, String)>,
 }
 
@@ -212,7 +212,7 @@ impl ApprovalFilter {
 /// # }
 /// ```
 pub trait ApprovalStore: Send + Sync + 'static {
-    /// Whether stored requests survive the process and are shared with others that open the same store.
+    /// Whether stored requests survive the process and are shared with other processes that open the same store.
     fn is_durable(&self) -> bool;
 
     /// Stores a pending request. Fails with `Conflict` if the id exists.
@@ -229,8 +229,8 @@ pub trait ApprovalStore: Send + Sync + 'static {
     /// for [`Verdict::Deny`].
     ///
     /// Fails with `Missing` for an unknown id. Fails with `Conflict` if the request is not pending (the message names its status), if `answer.at` is not
-    /// before its expiry (it becomes [`Expired`](ApprovalStatus::Expired)), if the approver has no name, and if the request requires four eyes
-    /// and the approver is the requester.
+    /// before the request's expiry (the request becomes [`Expired`](ApprovalStatus::Expired)), if the approver has no name, or if the request requires
+    /// four eyes and the approver is the requester.
     fn answer<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -238,7 +238,7 @@ pub trait ApprovalStore: Send + Sync + 'static {
         answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow>;
 
-    /// Uses up an approval. Returns true exactly once, over all tasks and processes: if the request is approved, the nonce matches, and `now` is
+    /// Uses up an approval. Returns true exactly once, across all tasks and processes: if the request is approved, the nonce matches, and `now` is
     /// before its expiry. Otherwise it returns false and changes nothing.
     fn spend<'a>(
         &'a self,
@@ -268,10 +268,11 @@ pub trait ApprovalStore: Send + Sync + 'static {
         filter: &'a ApprovalFilter,
     ) -> StoreFuture<'a, Vec<ApprovalRow>>;
 
-    /// Denies every pending request of a workspace that the filter admits, in one transaction, and returns their number.
+    /// Denies every pending request of a workspace that the filter admits, in one transaction, and returns the number of requests
+    /// that were denied.
     ///
     /// Each denial follows the rules of [`answer`](Self::answer): a request that has expired is marked as expired instead, and a request that
-    /// requires four eyes stays pending if the approver is its requester. Fails with `Conflict` if the verdict is not [`Verdict::Deny`], and if the
+    /// requires four eyes stays pending if the approver is its requester. Fails with `Conflict` if the verdict is not [`Verdict::Deny`], or if the
     /// approver has no name.
     fn deny_all<'a>(
         &'a self,

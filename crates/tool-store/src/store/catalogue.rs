@@ -22,9 +22,9 @@ pub struct CatalogueEntry {
     pub effect: u8,
     /// The keys of the secrets that the tool declares, sorted. Their values are never in a catalogue.
     pub secrets: Vec<String>,
-    /// Earlier names of the tool, under which rows may still name it.
+    /// Earlier names of the tool, which stored rows may still use.
     pub aliases: Vec<String>,
-    /// Whether the tool is only listed, and the host builds it for each turn.
+    /// Whether the entry only lists the tool, because the host builds the tool for each turn.
     pub is_meta: bool,
     /// Whether the tool is enabled for every instance.
     pub is_global: bool,
@@ -43,7 +43,7 @@ impl CatalogueEntry {
         }
     }
 
-    /// Whether two entries differ at most in the time of their sync.
+    /// Whether two entries are equal, ignoring `synced_at`.
     pub fn is_same(&self, other: &Self) -> bool {
         let at = self.synced_at;
         *self
@@ -71,7 +71,7 @@ pub struct CatalogueChanges {
 pub struct SyncReport {
     /// Tools that were added.
     pub added: Vec<String>,
-    /// Tools whose entry has changed, without renamed ones.
+    /// Tools whose entry has changed, except renamed tools.
     pub changed: Vec<String>,
     /// Tools that were removed, with the enablement rows that were removed with them.
     pub removed: Vec<RemovedTool>,
@@ -113,9 +113,9 @@ impl RemovedTool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RenamedTool {
-    /// The name before.
+    /// The name of the tool before the sync.
     pub from: String,
-    /// The name now.
+    /// The name of the tool after the sync.
     pub to: String,
     /// The enablement rows that named the tool by its old name, as they were before, ordered by instance.
     pub rows: Vec<EnablementRow>,
@@ -146,8 +146,8 @@ impl RenamedTool {
 /// # }
 /// ```
 pub trait Catalogue: Send + Sync + 'static {
-    /// Replaces the catalogue by `entries`, in one transaction. A store of enablement does here what
-    /// [`EnablementStore::reconcile`](super::EnablementStore::reconcile) does, without the names.
+    /// Replaces the catalogue with `entries`, in one transaction. A store that also implements [`EnablementStore`](super::EnablementStore) changes the same
+    /// rows as [`reconcile`](super::EnablementStore::reconcile), but this method returns only the numbers of changed entries.
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges>;
 
     /// Returns all entries, ordered by name.

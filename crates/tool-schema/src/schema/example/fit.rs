@@ -106,11 +106,12 @@ const fn is_less(left: Number, right: Number) -> bool {
     }
 }
 
-/// Whether a number is a multiple of a step: exact for integers; for fractions within a tolerance of 1e-9, relative to the quotient.
+/// Whether a number is a multiple of a step: exact for integers; otherwise the quotient may differ from a whole number by 1e-9, or by 1e-9 of its size if
+/// it is above 1.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "the quotient is compared with its whole part"
+    reason = "the quotient is compared with the nearest whole number"
 )]
 const fn is_multiple(number: Number, step: Number) -> bool {
     if let (Number::Integer { value, .. }, Number::Integer { value: step, .. }) = (number, step) {
