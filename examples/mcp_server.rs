@@ -38,7 +38,7 @@ fn count_word(
 
 /// The progress of `read_chapters`.
 #[derive(Serialize)]
-struct Read {
+struct ReadProgress {
     progress: usize,
     total: usize,
     message: String,
@@ -50,11 +50,11 @@ fn read_chapters(
     /// The number of chapters to read.
     #[arg(range = 1..=20)]
     chapters: usize,
-) -> ToolStream<Read, String> {
+) -> ToolStream<ReadProgress, String> {
     tool_stream! {
         for chapter in 1..=chapters {
             tokio::time::sleep(Duration::from_millis(300)).await;
-            yield Read { progress: chapter, total: chapters, message: format!("chapter {chapter}") };
+            yield ReadProgress { progress: chapter, total: chapters, message: format!("chapter {chapter}") };
         }
         format!("{chapters} chapters read")
     }
@@ -66,7 +66,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .name("words")
         .version(env!("CARGO_PKG_VERSION"))
         .instructions("Tools about words and texts.")
-        // Limits, approvals, a ledger and an audit would be configured here.
+        // A host configures limits, approvals, a ledger and an audit log here.
         .gate(&Gate::builder().build())
         .build();
     match std::env::args().nth(1) {

@@ -42,7 +42,7 @@ pub(crate) fn custom_header() -> Tool {
     let of = json!({ "type": "object", "properties": { "value": value }, "required": ["value"] });
     Tool::new(
         "test_custom_header",
-        "Takes a parameter by a header",
+        "Takes a parameter from a header",
         schema(of),
     )
 }
@@ -57,15 +57,21 @@ pub(crate) fn tools() -> Vec<Tool> {
         plain("test_elicitation_sep1330_enums", "Asks with choices"),
         Tool::new(
             "json_schema_2020_12_tool",
-            "Has everything of JSON Schema",
+            "Uses many keywords of JSON Schema",
             schema(schema_2020_12()),
         ),
         custom_header(),
         plain("test_missing_capability", "Needs sampling"),
-        plain("test_streaming_elicitation", "Needs an answer of the user"),
-        plain("test_logging_tool", "Writes a log where one is asked for"),
+        plain(
+            "test_streaming_elicitation",
+            "Needs an answer from the user",
+        ),
+        plain(
+            "test_logging_tool",
+            "Writes a log if the client requests it",
+        ),
     ];
-    tools.extend(crate::rounds::NAMES.map(|name| plain(name, "Needs answers of the client")));
+    tools.extend(crate::rounds::NAMES.map(|name| plain(name, "Needs answers from the client")));
     tools
 }
 
@@ -159,8 +165,8 @@ pub(crate) fn prompt(name: &str, arguments: &JsonObject) -> Option<Vec<PromptMes
         ))],
         "test_prompt_with_arguments" => {
             let (first, second) = (text("arg1"), text("arg2"));
-            let said = format!("Prompt with arguments: arg1='{first}', arg2='{second}'");
-            vec![user(ContentBlock::text(said))]
+            let text = format!("Prompt with arguments: arg1='{first}', arg2='{second}'");
+            vec![user(ContentBlock::text(text))]
         }
         "test_prompt_with_embedded_resource" => vec![
             user(ContentBlock::resource(ResourceContents::text(

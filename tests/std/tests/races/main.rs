@@ -33,6 +33,6 @@ mod swaps;
 
 /// Returns the number of rounds of each race.
 fn rounds() -> usize {
-    let said = std::env::var("STD_TESTS_ROUNDS").ok();
-    said.map_or(1, |rounds| rounds.parse().unwrap())
+    let value = std::env::var("STD_TESTS_ROUNDS").ok();
+    value.map_or(1, |rounds| rounds.parse().unwrap())
 }
