@@ -62,7 +62,7 @@ pub use condition::{Condition, Place};
 pub use decision::{Decision, PolicyRequest};
 pub use file::{AgentLists, PolicyFile, Reloaded};
 pub use glob::Glob;
-pub use report::{PolicyReport, UnapprovedTool, Unknown};
+pub use report::{PolicyReport, UnapprovedTool, UnknownTool};
 pub use rule::{PolicyVerdict, Rule};
 pub(crate) use shared::State as PolicyState;
 pub use shared::{Difference, ShadowReport, SharedPolicy};
@@ -169,7 +169,7 @@ impl PolicyBuilder {
         Ok(Policy {
             texts: rules
                 .iter()
-                .map(|rule| (Arc::from(rule.name()), rule.why().map(Arc::from)))
+                .map(|rule| (Arc::from(rule.name()), rule.stated_reason().map(Arc::from)))
                 .collect(),
             rules,
             default,
@@ -472,7 +472,7 @@ impl Policy {
 }
 
 fn with_reason(mut text: String, rule: &Rule, version: &str) -> String {
-    if let Some(reason) = rule.why() {
+    if let Some(reason) = rule.stated_reason() {
         text.push_str("; reason: ");
         text.push_str(reason);
     }

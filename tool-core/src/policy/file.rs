@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::lists::ToolLists;
-use super::report::Unknown;
+use super::report::UnknownTool;
 use super::{Policy, PolicyError, PolicyVerdict, Rule};
 use crate::tool::ToolDef;
 
@@ -76,7 +76,7 @@ pub struct Reloaded {
     /// Whether the version differs from the previous one.
     pub changed: bool,
     /// Names in the file that match no tool.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownTool>,
 }
 
 fn unread(format: &str, error: &impl std::fmt::Display) -> PolicyError {
@@ -167,7 +167,7 @@ impl PolicyFile {
         &self,
         tools: &[ToolDef],
         exists: impl Fn(&str) -> bool,
-    ) -> Vec<Unknown> {
+    ) -> Vec<UnknownTool> {
         let agents = self
             .agents
             .iter()
@@ -186,7 +186,7 @@ impl PolicyFile {
         listed
             .chain(ruled)
             .filter(|(name, _)| !exists(name))
-            .map(|(name, place)| Unknown::new(name, place, tools))
+            .map(|(name, place)| UnknownTool::new(name, place, tools))
             .collect()
     }
 }

@@ -22,7 +22,7 @@ pub struct PolicyReport {
     /// Rules that match no tool.
     pub idle: Vec<String>,
     /// Tool names in rules, written without `*` and `?`, that do not exist.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownTool>,
 }
 
 /// A destructive tool that can be called without an approval.
@@ -43,7 +43,7 @@ pub struct UnapprovedTool {
 
 /// A name that matches no tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownTool {
     /// The name in the policy.
     pub name: String,
     /// The list or rule that contains the name.
@@ -52,7 +52,7 @@ pub struct Unknown {
     pub near: Vec<String>,
 }
 
-impl Unknown {
+impl UnknownTool {
     pub(super) fn new(name: &str, place: String, tools: &[ToolDef]) -> Self {
         let known = tools.iter().map(ToolDef::name);
         let near = nearest(name, known, MOST_NEAR)
@@ -67,7 +67,7 @@ impl Unknown {
     }
 }
 
-impl fmt::Display for Unknown {
+impl fmt::Display for UnknownTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: there is no tool `{}`", self.place, self.name)?;
         match self.near.as_slice() {
@@ -107,7 +107,7 @@ impl Policy {
             }
             for name in rule.stated_tools().filter(|name| !exists(name)) {
                 let place = format!("rule `{}`", rule.name());
-                report.unknown.push(Unknown::new(name, place, tools));
+                report.unknown.push(UnknownTool::new(name, place, tools));
             }
         }
         report

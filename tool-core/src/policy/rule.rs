@@ -52,14 +52,14 @@ impl fmt::Display for PolicyVerdict {
 /// An effect's name in policy files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Word {
+enum EffectName {
     Read,
     Write,
     Destroy,
     External,
 }
 
-impl Word {
+impl EffectName {
     const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Destroy, Self::External];
 
     fn effect(self) -> Effect {
@@ -99,7 +99,7 @@ pub struct Rule {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<Glob>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    effects: Vec<Word>,
+    effects: Vec<EffectName>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     crates: Vec<Glob>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -191,7 +191,7 @@ impl Rule {
     /// Matches tools that have one of these effects.
     #[must_use]
     pub fn effects(mut self, effects: Effect) -> Self {
-        let stated = Word::ALL.into_iter();
+        let stated = EffectName::ALL.into_iter();
         self.effects
             .extend(stated.filter(|word| effects.contains(word.effect())));
         self
@@ -272,7 +272,7 @@ impl Rule {
     }
 
     /// Returns the reason that the rule states.
-    pub fn why(&self) -> Option<&str> {
+    pub fn stated_reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 

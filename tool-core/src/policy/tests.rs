@@ -423,7 +423,7 @@ fn policy_report_lists_unreached_tools_and_unknown_names() {
     .report(&registry);
     assert_eq!(report.unreached, ["purge", "search"]);
     assert_eq!(report.idle, ["nobody"]);
-    let unknown: Vec<String> = report.unknown.iter().map(Unknown::to_string).collect();
+    let unknown: Vec<String> = report.unknown.iter().map(UnknownTool::to_string).collect();
     assert_eq!(
         unknown,
         [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Registry;
 use crate::policy::{
-    Policy, PolicyError, PolicyFile, PolicyReport, Reloaded, SharedPolicy, Unknown,
+    Policy, PolicyError, PolicyFile, PolicyReport, Reloaded, SharedPolicy, UnknownTool,
 };
 
 impl Policy {
@@ -42,7 +42,7 @@ impl Policy {
 impl PolicyFile {
     /// Names in the file that match no tool of the registry, with similar names. This includes tools that exist only for a turn, such as the tools that call
     /// agents.
-    pub fn unknown(&self, registry: &Registry) -> Vec<Unknown> {
+    pub fn unknown(&self, registry: &Registry) -> Vec<UnknownTool> {
         self.unknown_among(registry.tools(), |name| registry.get(name).is_some())
     }
 }
