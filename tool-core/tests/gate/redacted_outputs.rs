@@ -5,7 +5,7 @@ use tool_core::store::{AuditFilter, AuditRow, AuditSink, CallId, MemoryStore, Sc
 use tool_core::{Approvals, Audit, Gate};
 
 mod cut;
-mod given;
+mod host_secrets;
 mod texts;
 
 const KEY: &str = "tok-4711-abcdefghijklmnopqrstuvwxyz";

@@ -118,7 +118,7 @@ async fn oauth_tokens_are_redacted_once_they_are_returned() {
         let result = tools.call(again, &in_message(cx, message)).await;
         assert_eq!(result.model_text(), "it was [secret:oauth:drive]");
     }
-    // A token that a child context requested is known to its parent.
+    // A token that a child context requested is redacted in its parent, too.
     let child = in_message(&cx, 3);
     let shown = ToolCall::new("c-3", "show_token", r#"{"service":"mail"}"#);
     let result = tools.call(shown, &child).await;
