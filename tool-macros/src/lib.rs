@@ -47,7 +47,7 @@ pub fn derive_tool_error(input: proc_macro::TokenStream) -> proc_macro::TokenStr
 
 /// Turns a fn into a registered tool with a strict schema, which the compiler checks.
 #[doc = include_str!("../docs/tool.md")]
-#[doc = include_str!("../docs/words.md")]
+#[doc = include_str!("../docs/options.md")]
 #[doc(alias(
     "function calling",
     "function_call",

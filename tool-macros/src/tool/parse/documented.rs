@@ -12,7 +12,7 @@ use crate::tool::parse::params::ARG_WORDS;
 /// The pages of `#[tool]`, in the order in which they are shown.
 const PAGES: [&str; 2] = [
     include_str!("../../../docs/tool.md"),
-    include_str!("../../../docs/words.md"),
+    include_str!("../../../docs/options.md"),
 ];
 
 /// Returns the code blocks of a page that rustdoc compiles and that must compile.
