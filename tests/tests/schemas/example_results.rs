@@ -76,7 +76,7 @@ fn a_label_is_one_short_sentence() {
 }
 
 /// Returns the findings about the label of a tool's only example.
-macro_rules! judged {
+macro_rules! label_findings {
     ($name:ident, $label:tt) => {{
         /// Finds a place.
         #[tool(example($label, { "name": "Eiffel" }))]
