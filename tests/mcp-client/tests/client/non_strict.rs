@@ -342,7 +342,7 @@ async fn non_strict_needs_the_hosts_choice_and_a_checkable_schema() {
     for (name, property) in [
         ("remote", json!({"$ref": "https://example.com/schema.json"})),
         ("file", json!({"$ref": "file:///etc/passwd"})),
-        ("circle", json!({"$ref": "#/properties/x"})),
+        ("cycle", json!({"$ref": "#/properties/x"})),
         (
             "deep",
             (0..100).fold(json!({}), |inner, _| json!({"items": inner})),
@@ -366,7 +366,7 @@ async fn non_strict_needs_the_hosts_choice_and_a_checkable_schema() {
     for (name, says) in [
         ("remote", "nothing is fetched"),
         ("file", "nothing is fetched"),
-        ("circle", "refers to itself"),
+        ("cycle", "leads back to its own schema"),
         ("deep", "nested more than 64 levels"),
         ("dangling", "points to nothing in this schema"),
         ("invalid", "cannot be validated"),
