@@ -19,7 +19,7 @@ pub enum AuthError {
     #[error("the access token is invalid")]
     InvalidToken,
     /// Like [`InvalidToken`](Self::InvalidToken), with a reason for the client: it becomes the `error_description` of the challenge.
-    #[error("the access token is not valid: {0}")]
+    #[error("the access token is invalid: {0}")]
     Rejected(&'static str),
     /// The token cannot be verified at the moment.
     #[error("the access token cannot be verified now")]

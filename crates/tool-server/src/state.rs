@@ -38,7 +38,7 @@ pub(crate) struct Inner {
 pub(crate) type Shared = Arc<Inner>;
 
 impl Inner {
-    /// The caller of a request.
+    /// Authenticates the caller of a request.
     pub(crate) async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
         let unauthorized = |detail: &str| Problem::new(Kind::Unauthorized, detail);
         let mut values = headers.get_all(AUTHORIZATION).iter();
@@ -55,7 +55,7 @@ impl Inner {
                 Ok(caller) => return Ok(caller),
                 Err(AuthError::InvalidToken) => {}
                 Err(AuthError::Rejected(why)) => reason = reason.or(Some(why)),
-                // `Unavailable`, and reasons of later versions.
+                // `Unavailable`, and variants that later versions of the non-exhaustive enum add.
                 Err(_) => {
                     return Err(Problem::new(
                         Kind::Unavailable,
@@ -65,8 +65,8 @@ impl Inner {
             }
         }
         Err(match reason {
-            Some(why) => unauthorized(&format!("the access token is not valid: {why}")),
-            None => unauthorized("the access token is not valid"),
+            Some(why) => unauthorized(&format!("the access token is invalid: {why}")),
+            None => unauthorized("the access token is invalid"),
         })
     }
 }

@@ -8,7 +8,7 @@ use tool_core::store::{Retention, RunFilter, Scope, Timestamp};
 
 use crate::facts::{Begin, Facts, Place, Written};
 use crate::host::{ApprovalSeen, MessageSeen, Rows};
-use crate::plan::{AuditMode, Plan, Who};
+use crate::plan::{AuditMode, Plan, User};
 use crate::process::START;
 use crate::run::Running;
 use crate::store::Part;
@@ -557,7 +557,7 @@ impl At<'_> {
 
 /// Checks that no row contains a secret or a text of a different conversation.
 fn texts(state: &Running<'_>, rows: &Rows) {
-    let who = |place: &Place| Who {
+    let who = |place: &Place| User {
         tenant: place.tenant.clone(),
         user: String::new(),
         conversation: place.conversation.clone(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::plan::Who;
+use crate::plan::User;
 
 /// The place of the calls of one tool in one message of a model. It identifies these calls independently of the ids that the model wrote.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +55,7 @@ impl Written {
 }
 
 /// Returns the first message of the user of a run.
-pub fn hello(who: &Who, run: usize) -> String {
+pub fn hello(who: &User, run: usize) -> String {
     let own = sentinel(&who.tenant, &who.conversation);
     format!("hello from {own}, run {run}")
 }
@@ -195,7 +195,7 @@ impl World {
     }
 
     /// Checks that a text which a host sends to a model or a client, or writes to a row, contains no secret and no text of a different conversation.
-    pub fn seen(&self, by: &Who, place: &str, text: &str) {
+    pub fn seen(&self, by: &User, place: &str, text: &str) {
         let own = sentinel(&by.tenant, &by.conversation);
         for (at, _) in text.match_indices("<<of ") {
             let rest = &text[at..];

@@ -1,7 +1,7 @@
 //! Generation of random plans from seeds.
 
 use crate::plan::{
-    Action, AuditMode, Call, Fault, HookFault, Message, Plan, Run, Say, Settings, What, Who,
+    Action, AuditMode, Call, Fault, HookFault, Message, Plan, Run, Say, Settings, User, What,
 };
 use crate::random::Random;
 use crate::tools::NAMES;
@@ -174,7 +174,7 @@ fn runs(random: &mut Random) -> Vec<Run> {
         let tenant = *random.pick(&["acme", "acme", "globex"]);
         let user = *random.pick(&["ann", "bob"]);
         let conversation = *random.pick(&["main", "side"]);
-        let who = Who {
+        let who = User {
             tenant: tenant.to_owned(),
             // The conversation determines the user; `other_users` may change the user later.
             user: runs

@@ -18,7 +18,7 @@ use tool_core::{
 };
 
 use crate::facts::{Place, World, spellings};
-use crate::plan::{AuditMode, Run, Say, Settings, Who};
+use crate::plan::{AuditMode, Run, Say, Settings, User};
 use crate::process::Process;
 use crate::store::{HostStore, Shared};
 use crate::tools::{self, Library, Phone, Switchboard};
@@ -77,7 +77,7 @@ pub(crate) struct Drive {
 }
 
 impl Drive {
-    pub(crate) fn who(&self) -> &Who {
+    pub(crate) fn who(&self) -> &User {
         &self.runs[self.index].who
     }
 }
@@ -199,11 +199,11 @@ impl Host {
         self.registry.toolset(cx, &rules).through(&self.gate)
     }
 
-    fn cx(&self, who: &Who, stop: &CancellationToken) -> ToolContext {
+    fn cx(&self, who: &User, stop: &CancellationToken) -> ToolContext {
         self.cx_until(who, stop, None)
     }
 
-    fn cx_until(&self, who: &Who, stop: &CancellationToken, deadline: Option<u64>) -> ToolContext {
+    fn cx_until(&self, who: &User, stop: &CancellationToken, deadline: Option<u64>) -> ToolContext {
         let [service, file, provider] = secrets(&who.tenant);
         let builder = || {
             let mut builder = ToolContext::builder()
@@ -228,7 +228,7 @@ impl Host {
     }
 
     /// Stores a message of the user.
-    pub(crate) async fn write(&self, who: &Who, text: &str) -> Result<(), String> {
+    pub(crate) async fn write(&self, who: &User, text: &str) -> Result<(), String> {
         let cx = self.cx(who, &CancellationToken::new());
         let stored = Turns::new(self.store.clone()).say(text, &cx).await;
         stored.map(drop).map_err(|error| error.to_string())

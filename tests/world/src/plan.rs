@@ -124,7 +124,7 @@ pub enum AuditMode {
 /// A user of a workspace in a conversation, written as `tenant/user/conversation`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Who {
+pub struct User {
     /// The workspace of the user.
     pub tenant: String,
     /// The name of the user.
@@ -133,7 +133,7 @@ pub struct Who {
     pub conversation: String,
 }
 
-impl FromStr for Who {
+impl FromStr for User {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -151,7 +151,7 @@ impl FromStr for Who {
     }
 }
 
-impl TryFrom<String> for Who {
+impl TryFrom<String> for User {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -159,13 +159,13 @@ impl TryFrom<String> for Who {
     }
 }
 
-impl From<Who> for String {
-    fn from(who: Who) -> Self {
+impl From<User> for String {
+    fn from(who: User) -> Self {
         who.to_string()
     }
 }
 
-impl fmt::Display for Who {
+impl fmt::Display for User {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.tenant, self.user, self.conversation)
     }
@@ -176,7 +176,7 @@ impl fmt::Display for Who {
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// The user who sends the message.
-    pub who: Who,
+    pub who: User,
     /// The model's messages. After the last one, the model answers with the text `done`.
     pub script: Vec<Message>,
 }

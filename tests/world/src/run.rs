@@ -10,7 +10,7 @@ use tool_core::CancellationToken;
 use crate::executor::Executor;
 use crate::facts::{Violation, World, hello};
 use crate::host::{Drive, End, Host, hidden};
-use crate::plan::{Plan, Run, Who};
+use crate::plan::{Plan, Run, User};
 use crate::process::{Machine, Process, ProcessEnv};
 use crate::store::Shared;
 pub use crate::store::StoreKind;
@@ -232,7 +232,7 @@ impl<'a> Running<'a> {
     }
 
     /// Returns the users whose conversations may hold messages.
-    pub(crate) fn users(&self) -> BTreeSet<Who> {
+    pub(crate) fn users(&self) -> BTreeSet<User> {
         self.plan.runs.iter().map(|run| run.who.clone()).collect()
     }
 

@@ -1,4 +1,4 @@
-//! Results of calls: payloads_and_errors_have_the_same_envelope, model output, citations and streams.
+//! Results of calls: envelopes, model output, citations and streams.
 
 #![allow(
     clippy::unwrap_used,

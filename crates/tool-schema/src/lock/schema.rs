@@ -376,7 +376,7 @@ impl<'a> Comparison<'a> {
         ) {
             (before, now) if before == now => {}
             (Some(Value::Bool(false)), _) => {
-                self.add(place, Way::Wider, "it allows other keys now")
+                self.add(place, Way::Wider, "it allows other keys now");
             }
             (_, Some(Value::Bool(false))) => {
                 self.add(

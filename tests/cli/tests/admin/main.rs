@@ -11,9 +11,7 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
-use test_support::Ran;
-#[cfg(unix)]
-use test_support::postgres;
+use test_support::{Ran, Suite};
 
 /// The program with the tools of the tests.
 const DESK: &str = env!("CARGO_BIN_EXE_desk");
@@ -210,49 +208,49 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
     assert!(audit.to_string().contains("stored_tool.delete"), "{audit}");
 }
 
-/// The store of a case in a new folder.
-fn sqlite(test: impl FnOnce(&str)) -> Ran {
-    let folder = tempfile::tempdir().unwrap();
-    test(&folder.path().join("state.db").display().to_string());
-    Ok(())
-}
-
-fn admin_api_on_sqlite_case() -> Ran {
-    sqlite(admin_api_reads_and_stops_the_calls_of_the_server)
-}
-
-fn stored_tool_on_sqlite_case() -> Ran {
-    sqlite(tool_of_an_operator_is_served_until_it_is_muted_or_deleted)
-}
-
-/// Runs a test twice on one database: the second start finds the schema and the rows of the first.
-#[cfg(unix)]
-fn twice_on_postgresql(test: impl Fn(&str)) -> Ran {
-    let server = postgres::server()?;
-    for _ in 0..2 {
-        test(&server.url("postgres"));
+/// Runs a test on a store. On PostgreSQL it runs twice on one database: the second start finds the schema and the rows of the first.
+fn on(store: Store, test: fn(&str)) -> Ran {
+    match store {
+        Store::Sqlite => {
+            let folder = tempfile::tempdir().unwrap();
+            test(&folder.path().join("state.db").display().to_string());
+        }
+        #[cfg(unix)]
+        Store::Postgres => {
+            let server = test_support::postgres::server()?;
+            for _ in 0..2 {
+                test(&server.url("postgres"));
+            }
+        }
+        #[cfg(not(unix))]
+        Store::Postgres => {
+            return Err(test_support::Missing::new(
+                "a PostgreSQL server is started only on Unix",
+            ));
+        }
     }
     Ok(())
 }
 
-#[cfg(unix)]
-fn admin_api_on_postgresql_case() -> Ran {
-    twice_on_postgresql(admin_api_reads_and_stops_the_calls_of_the_server)
-}
-
-#[cfg(unix)]
-fn stored_tool_on_postgresql_case() -> Ran {
-    twice_on_postgresql(tool_of_an_operator_is_served_until_it_is_muted_or_deleted)
+#[derive(Clone, Copy)]
+enum Store {
+    Sqlite,
+    Postgres,
 }
 
 fn main() -> ExitCode {
-    let suite = test_support::suite![admin_api_on_sqlite_case, stored_tool_on_sqlite_case];
-    #[cfg(unix)]
-    let suite = suite
-        .case("admin_api_on_postgresql_case", admin_api_on_postgresql_case)
-        .case(
-            "stored_tool_on_postgresql_case",
-            stored_tool_on_postgresql_case,
-        );
+    let mut suite = Suite::new(env!("CARGO_CRATE_NAME"));
+    for (name, store) in [("sqlite", Store::Sqlite), ("postgres", Store::Postgres)] {
+        suite = suite
+            .case(&format!("calls_are_read_and_stopped::{name}"), move || {
+                on(store, admin_api_reads_and_stops_the_calls_of_the_server)
+            })
+            .case(&format!("operators_tool_is_served::{name}"), move || {
+                on(
+                    store,
+                    tool_of_an_operator_is_served_until_it_is_muted_or_deleted,
+                )
+            });
+    }
     suite.run()
 }

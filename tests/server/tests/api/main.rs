@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         lists::malformed_queries_are_refused,
         lists::every_list_is_read_page_by_page,
         lists::names_in_paths_are_percent_encoded,
-        policy::policy_is_replaced_by_who_has_read_it,
+        policy::policy_is_replaced_only_with_its_current_etag,
         policy::report_names_gaps_of_the_policy,
         policy::shadow_policy_is_compared_and_ended,
         policy::decision_is_explained_to_its_workspace,

@@ -1,4 +1,4 @@
-//! The policy of the process.
+//! Tests of the policy endpoints: replacement, report, shadow policy and explained decisions.
 
 use serde_json::{Value, json};
 use server_tests::{Site, StoreKind, tokens};
@@ -11,7 +11,7 @@ const HOST: &str = "host";
 /// Removes a file.
 #[tool(destructive)]
 fn remove_file(
-    /// The path.
+    /// The path of the file.
     path: String,
 ) -> String {
     path
@@ -48,8 +48,8 @@ fn verdict(policy: &SharedPolicy) -> (PolicyVerdict, String) {
     (decision.verdict, decision.id.to_string())
 }
 
-// A policy is replaced only by an operator who has read the one in force, with an audit row.
-pub(crate) async fn policy_is_replaced_by_who_has_read_it(kind: StoreKind) {
+// An operator can replace a policy only with the ETag of the current one, and the replacement writes an audit row.
+pub(crate) async fn policy_is_replaced_only_with_its_current_etag(kind: StoreKind) {
     let (site, policy) = start(kind).await;
     let read = site.send("get", "/v1/policy", Some(HOST), &[], None).await;
     assert_eq!(read.json()["rules"][0]["name"], "mails");
@@ -93,7 +93,7 @@ pub(crate) async fn policy_is_replaced_by_who_has_read_it(kind: StoreKind) {
     );
 }
 
-// The report names destructive tools without an approval and rules without a tool.
+// The report names rules that match no tool, and tools that no rule matches.
 pub(crate) async fn report_names_gaps_of_the_policy(kind: StoreKind) {
     let (site, _) = start(kind).await;
     let report = site.get("/v1/policy/report", HOST).await;

@@ -9,7 +9,7 @@ use tool_core::store::{
 use tool_core::turn::ToolMessage;
 
 use crate::facts::{Place, World, greeted};
-use crate::plan::Who;
+use crate::plan::User;
 use crate::store::{Part, Shared};
 
 /// Returns the place of the call that has an effect.
@@ -82,11 +82,11 @@ pub(crate) struct Rows {
     pub(crate) audit: Vec<AuditSeen>,
     pub(crate) approvals: Vec<ApprovalSeen>,
     /// The threads, by workspace and conversation.
-    pub(crate) threads: Vec<(Who, Vec<MessageSeen>)>,
+    pub(crate) threads: Vec<(User, Vec<MessageSeen>)>,
 }
 
 impl Rows {
-    pub(crate) async fn read(shared: &Shared, world: &World, whose: &BTreeSet<Who>) -> Self {
+    pub(crate) async fn read(shared: &Shared, world: &World, whose: &BTreeSet<User>) -> Self {
         let effects = shared.run(Part::Work, |store| {
             Box::pin(async move { EffectLedger::list(&*store, Scope::All, None).await })
         });
@@ -167,7 +167,7 @@ fn seen_approval(world: &World, row: &ApprovalRow) -> ApprovalSeen {
     }
 }
 
-fn seen_message(world: &World, who: &Who, message: &Message) -> MessageSeen {
+fn seen_message(world: &World, who: &User, message: &Message) -> MessageSeen {
     let told: Option<ToolMessage> = match message.role {
         Role::Tool => serde_json::from_str(&message.content).ok(),
         Role::System | Role::User | Role::Assistant => None,
