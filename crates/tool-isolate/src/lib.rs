@@ -65,7 +65,7 @@
 //! rights, as Ubuntu's do without an `AppArmor` profile; there, each job starts a second helper. Turning off [`Mechanism::PidNamespace`] and
 //! [`Mechanism::NetworkNamespace`] avoids both.
 //!
-//! The crate adds 13 crates to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
+//! 13 crates in addition to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -99,7 +99,7 @@ async fn no_file_of_the_database_contains_a_secret() {
             "{value:?}"
         );
     }
-    // The search finds what is there: in the log now, and in the file after the store was closed.
+    // The search finds a value that is in the files: in the log now, and in the file after the store was closed.
     assert_eq!(found(folder.path(), clear), [file.with_extension("db-wal")]);
     drop(first);
     store.close().await;

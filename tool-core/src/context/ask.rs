@@ -144,7 +144,7 @@ impl ToolContext {
         let Some(Asking(asker)) = self.service() else {
             return Err(ToolError::of(
                 ErrorKind::Unavailable,
-                "the tool asks the user a question, but this client cannot ask its user",
+                "the tool asks the user a question, and no user can be asked here",
             )
             .operator("the context has no asker, or the client cannot ask its user"));
         };

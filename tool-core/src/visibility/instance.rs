@@ -236,11 +236,11 @@ impl Polled for Inner {
 }
 
 impl Cache {
-    /// Drops the slots of instances that nobody uses, and returns those that are used.
+    /// Drops the unused slots of instances, and returns the slots in use.
     fn forget(&mut self, is_changed: impl Fn(&InstanceId) -> bool) -> Vec<Arc<Slot>> {
         let mut used = Vec::new();
         self.slots.retain(|instance, slot| {
-            // A count of one is the cache itself; nobody can clone the slot while the cache is locked.
+            // A count of one is the cache itself; no task can clone the slot while the cache is locked.
             let is_used = Arc::strong_count(slot) > 1;
             if is_changed(instance) && is_used {
                 used.push(Arc::clone(slot));
@@ -288,7 +288,7 @@ impl Inner {
         slot
     }
 
-    /// Reads the rows of a slot, unless somebody has read them in the meantime and `is_again` is false.
+    /// Reads the rows of a slot, unless a different task has read them in the meantime and `is_again` is false.
     async fn load(
         &self,
         slot: &Slot,
@@ -313,7 +313,7 @@ impl Inner {
 }
 
 impl Cache {
-    /// Drops the least recently used quarter of the slots that nobody uses, so that a full cache is searched once in many turns.
+    /// Drops the least recently used quarter of the unused slots, so that a full cache is searched once in many turns.
     fn evict(&mut self) {
         let idle = self.slots.iter();
         let idle = idle.filter(|(_, slot)| Arc::strong_count(slot) == 1);

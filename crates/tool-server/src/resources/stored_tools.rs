@@ -121,7 +121,7 @@ struct RuntimeTool {
     requires_confirmation: bool,
     /// Whether models see the tool and may call it.
     enabled: bool,
-    /// Whether the tool belongs to the system, so that nobody changes it.
+    /// Whether the tool belongs to the system, so that no member can change it.
     system: bool,
     #[schema(schema_with = sources)]
     source: &'static str,

@@ -498,7 +498,7 @@ impl CatalogueDiff {
 pub trait EnablementStore: Catalogue {
     /// Replaces the catalogue by `entries`, in one transaction, and brings enablement in line with it:
     ///
-    /// - The rows of a removed tool are removed with it. Entries and rows named `agent:…` stay, because an agent is no tool of a program.
+    /// - The rows of a removed tool are removed with it. Entries and rows named `agent:…` are kept, because an agent is no tool of a program.
     /// - If an entry has the name of a removed tool as an alias, the tool was renamed: its rows move to the new name.
     /// - A global tool gets a row for every instance, and a tool that a pinned skill requires gets its row.
     fn reconcile(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, SyncReport>;
@@ -541,7 +541,7 @@ pub trait EnablementStore: Catalogue {
     ) -> StoreFuture<'a, SkillChange>;
 
     /// Removes a skill from an instance. A tool stays enabled if a different skill requires it, if a person has enabled it, or if it is
-    /// global. A skill that the instance does not have is no error.
+    /// global. A skill that the instance does not have is not an error.
     fn disable_skill<'a>(
         &'a self,
         instance: &'a InstanceId,

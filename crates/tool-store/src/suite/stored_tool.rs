@@ -348,7 +348,7 @@ tests! {
         let unpinned = ToolUpdate { function_version: Some(None), ..ToolUpdate::default() };
         later.change(&pinned.id, unpinned).await.unwrap();
         assert_eq!(resolved(&store, &pinned.id).await.version, Some(two));
-        // A version of a different function is no pin.
+        // A tool cannot be pinned to a version of a different function.
         let (other, strange) = olga.published("other").await;
         let wrong = Some(strange.id.clone());
         conflict(olga.tool(NewTool { function_version: wrong.clone(), ..NewTool::server("x", &*function.id) }).await, "belongs to function");

@@ -108,7 +108,10 @@ pub(crate) async fn no_file_of_the_server_contains_a_secret_case() -> Ran {
         Search::new([clear]),
     );
     let dump = dump(&database).await;
-    assert!(clear.finds(&dump), "the search finds what is there");
+    assert!(
+        clear.finds(&dump),
+        "the search finds a value that is in the files"
+    );
     assert!(!secret.finds(&dump), "{}", String::from_utf8_lossy(&dump));
     let in_clear = found(&clear);
     let is_in = |folder: &str| {

@@ -110,7 +110,10 @@ fn existing_file_is_not_overwritten() {
     let into = folder.path().to_str().unwrap();
     let ran = gallery(&["call", "export_rows", "--save", into]).succeeds();
     assert!(ran.err.contains("rows-2.csv"), "{ran:?}");
-    assert!(ran.err.contains("`rows.csv` exists already"), "{ran:?}");
+    assert!(
+        ran.err.contains("a file `rows.csv` already exists"),
+        "{ran:?}"
+    );
     assert_eq!(fs::read(&file).unwrap(), b"mine");
     assert_eq!(
         fs::read(folder.path().join("rows-2.csv")).unwrap(),

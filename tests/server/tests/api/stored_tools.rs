@@ -334,9 +334,8 @@ pub(crate) async fn pages_of_tools_are_complete(kind: StoreKind) {
 }
 
 // A request that creates something refuses the header `Idempotency-Key`, because its repetition would create it twice.
-#[tokio::test]
-async fn idempotency_keys_of_creations_are_refused() {
-    let site = Site::start().await;
+pub(crate) async fn idempotency_keys_of_creations_are_refused(kind: StoreKind) {
+    let site = Site::start(kind).await;
     let new = json!({"name": "colors", "kind": {"type": "linked", "tool": "pick_color"}});
     let key = [("idempotency-key", "k-1")];
     let answer = site

@@ -168,7 +168,7 @@ pub(crate) async fn lists_contain_no_record_of_another_workspace(kind: StoreKind
     assert!(asked >= 30, "{asked}");
 }
 
-// An operator of the host chooses the workspace of a request, and nobody else does.
+// An operator of the host chooses the workspace of a request; other callers cannot.
 pub(crate) async fn only_operators_of_the_host_choose_the_workspace(kind: StoreKind) {
     let site = Site::start(kind).await;
     let globex = seed(&*site.store, "globex").await;

@@ -34,7 +34,9 @@ async fn clone_and_token_are_removed_after_two_hours_with_a_warning() {
     assert!(!old.exists() && !state.exists());
     let name = state.file_name().unwrap().to_str().unwrap();
     assert!(
-        log.contains("WARN") && log.contains("a leftover token was found") && log.contains(name),
+        log.contains("WARN")
+            && log.contains("a token of an unused or removed repository was removed")
+            && log.contains(name),
         "{log}"
     );
     assert!(!log.contains(crate::world::TOKEN));
@@ -186,7 +188,8 @@ async fn token_is_removed_with_its_repository() {
     clock.set(&state, Duration::from_mins(2));
     let (removed, log) = next(&cx).await;
     assert!(
-        removed.is_empty() && log.contains("a leftover token was found"),
+        removed.is_empty()
+            && log.contains("a token of an unused or removed repository was removed"),
         "{log}"
     );
     assert!(!state.exists());
