@@ -2,11 +2,11 @@
 //!
 //! | tool | what it does | effect |
 //! |---|---|---|
-//! | [`run_command`](fn@run_command) | runs one program with its arguments and waits for its end | everything |
+//! | [`run_command`](fn@run_command) | runs one program with its arguments and waits for it to exit | everything |
 //!
 //! The host's `main` begins with [`tool_std::helper()`](crate::helper), and its context has a
-//! [`Workspaces`](crate::workspace::Workspaces) and a [`Commands`], or an [`Isolation`](crate::isolate::Isolation) alone for the
-//! settings of [`Commands::new`]:
+//! [`Workspaces`](crate::workspace::Workspaces) and a [`Commands`], or only an [`Isolation`](crate::isolate::Isolation), which is then
+//! used with the settings of [`Commands::new`]:
 //!
 //! ```no_run
 //! use tool_core::prelude::*;
@@ -35,12 +35,12 @@
 //! # Guarantees
 //!
 //! - The program gets the variables of [`PASSED`](crate::isolate::PASSED) and those that the host adds, and no others. `HOME` and `TMPDIR` are the
-//!   same empty folder, which is removed after the call. Proxy variables are passed only if the host opens a network, without the user and the
-//!   password of their addresses.
+//!   same empty folder, which is removed after the call. Proxy variables are passed only if the host opens a network; the user name and password are
+//!   removed from their URLs.
 //! - The program can read and write the workspace and that folder, can read system programs and libraries, and reaches no network unless the host
 //!   allows it, as far as [`Isolation`](crate::isolate::Isolation) can enforce this on the current system. Its report describes the enforcement.
 //! - When the program ends, its deadline passes, the call is cancelled or the host dies, all processes that the program started are killed, daemons
-//!   included. If the host is killed, that folder is left behind in the host's own `TMPDIR`, as `tool-std-…`.
+//!   included. If the host is killed, the folder of `HOME` and `TMPDIR` is left behind in the host's own `TMPDIR`, as `tool-std-…`.
 //! - The output is reported line by line as progress. The result has the head and tail of each stream. A program that exceeds the output limit is killed.
 //!
 //! # Cost

@@ -1,6 +1,6 @@
 //! Rules that warn instead of refusing.
 //!
-//! rustc prints a warning of const evaluation as the note of a deprecated constant, and the note of an attribute must be a literal. The table is
+//! Const evaluation cannot emit a warning, so each rule is a deprecated constant, whose note rustc prints. The note must be a literal. The table is
 //! therefore a macro that passes its rows to a second macro: here to the macro that makes the constants, in `tool-schema` to the macro that makes the
 //! deprecated items.
 #![allow(

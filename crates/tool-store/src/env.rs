@@ -160,7 +160,7 @@ thread_local! {
     static POOL: RefCell<([u8; DRAWN], usize)> = const { RefCell::new(([0; DRAWN], DRAWN)) };
 }
 
-/// Random bytes for names that are not secrets; each call returns different ones. A thread draws them in blocks, because the system call takes
+/// Random bytes for ids, which are not secrets. Each call returns different bytes. A thread draws them in blocks, because the system call takes
 /// several times as long as the rest of a call's identity. If a process forks and both processes continue, both return the same bytes.
 #[cfg(feature = "host")]
 pub fn distinct() -> io::Result<[u8; 16]> {
@@ -180,7 +180,7 @@ pub fn distinct() -> io::Result<[u8; 16]> {
     })
 }
 
-/// A number that differs between calls with one counter and between processes. It is a name, not a secret.
+/// Returns an id that differs for each call with the same counter, and between processes. It is not a secret.
 pub fn unique(count: &AtomicU64) -> u64 {
     let count = count.fetch_add(1, Ordering::Relaxed);
     match current() {
@@ -189,7 +189,7 @@ pub fn unique(count: &AtomicU64) -> u64 {
     }
 }
 
-/// A number for this process and one for this call. Together they are a name, not a secret.
+/// Returns a number for this process and a number for this call. Together they form an id. It is not a secret.
 pub fn serial() -> (u64, u64) {
     static PROCESS: LazyLock<u64> = LazyLock::new(|| SEED.hash_one(std::process::id()));
     static SERIAL: AtomicU64 = AtomicU64::new(0);

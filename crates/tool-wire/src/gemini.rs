@@ -160,7 +160,7 @@ impl Streamed {
 
     fn close(mut self) -> ModelReply {
         if !self.parts.is_empty() {
-            // The parts contain signatures of thoughts, which must be sent back in the same place.
+            // The parts contain thought signatures, which must be sent back in the same position.
             self.draft.written(&[raw(&Content {
                 role: "model",
                 parts: self.parts,
@@ -269,8 +269,8 @@ enum Output<'a> {
     Json(&'a RawValue),
 }
 
-/// Writes results, which may contain only a few types of files. Other files that a user's message may contain are written into a user message after
-/// all results, because the message after the calls may contain only results.
+/// Writes results, which may contain only a few types of files. Files that a result may not contain but a user message may are written into a user
+/// message after all results: the message that answers the calls may contain only results.
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {
@@ -353,7 +353,7 @@ fn inline(file: &File<'_>) -> Option<Value> {
     takes.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": data}}))
 }
 
-/// Writes a file as a part of a user's message, which may contain more types than a result, and addresses too. The error is the reason for which the API
+/// Writes a file as a part of a user message, which may contain more types than a result, and URLs. The error is the reason for which the API
 /// does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<Value, &'static str> {
     let known = match file.media_type.split_once('/') {

@@ -62,7 +62,7 @@ struct Inner {
     approvals: Option<Approvals>,
     ledger: Option<Ledger>,
     audit: Audit,
-    /// The common journal of the ledger and the required audit, or the journal of the only one of them. `None` if they do not share one.
+    /// The journal that the ledger and the required audit share, or the journal of the one that is set. `None` if they do not share one.
     journal: Option<Journal>,
     hooks: Option<Kept>,
     limits: Option<Limits>,
@@ -442,8 +442,9 @@ impl Gate {
     /// Shuts down: refuses new calls, lets running calls finish until `patience` is over, cancels the rest and flushes the audit,
     /// including rows that are written in the background. Returns the number of cancelled calls.
     ///
-    /// It returns at most one second after `patience`, even if a body, the audit's sink, the ledger or the approvals hang. It logs every write that is not
-    /// finished by then: a call without an end in the ledger becomes ambiguous when its lease expires, and best-effort audit rows stay in their buffer.
+    /// It returns at most one second after `patience`, even if a body, the audit's sink, the ledger or the approvals hang. If writes are not
+    /// finished by then, it logs the number of running calls and of buffered audit rows. A call without an end in the ledger becomes ambiguous when
+    /// its lease expires, and best-effort audit rows stay in their buffer.
     ///
     /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store.
     pub async fn drain(&self, patience: Duration) -> usize {
@@ -554,7 +555,7 @@ impl Gate {
     }
 }
 
-/// Returns the journal that the ledger and the required audit share, or the journal of the only one of them.
+/// Returns the journal that the ledger and the required audit share, or the journal of the one that is set.
 fn journal(ledger: Option<&Ledger>, audit: &Audit) -> Option<Journal> {
     let ledger = ledger.map(|ledger| ledger.store.journal());
     let audit = match audit {

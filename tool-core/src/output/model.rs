@@ -37,7 +37,7 @@ pub(crate) enum Content {
     /// text that names them, and the files, which do not count towards the limit.
     #[serde(skip)]
     Bounded(usize, Option<Box<Named>>),
-    /// The output could not be written. The call fails with this text.
+    /// The value could not be serialized as JSON; this is the serializer's error, which only the operator sees. The call fails.
     #[serde(skip)]
     Broken(String),
 }
@@ -52,7 +52,7 @@ pub(crate) struct Named {
 
 /// One part of a tool's output for the model, or of a user's message ([`UserMessage`](crate::turn::UserMessage)).
 ///
-/// A tool may return parts if the number of texts and files is not known before:
+/// A tool can return parts if the number of texts and files is not known in advance:
 ///
 /// ```
 /// use tool_core::prelude::*;
@@ -295,7 +295,7 @@ impl Part {
         }
     }
 
-    /// Sets the name of a file, or its URI if it has one. A text has no name.
+    /// Sets the name or URI of a file. Has no effect on a text part.
     #[must_use]
     pub fn named(mut self, title: impl Into<String>) -> Self {
         if let Self::File { name, .. } = &mut self {
@@ -305,7 +305,7 @@ impl Part {
     }
 }
 
-/// The text that replaces a file with a secret.
+/// The text that replaces a file that contains a secret.
 pub const HOLDS_SECRET: &str = "[a file is left out here, because it contains a secret]";
 
 /// Removes files that contain a secret from the payload. The bytes are not redacted within the file, because that would corrupt the file.

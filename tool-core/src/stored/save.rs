@@ -1,4 +1,4 @@
-//! Saving functions and tools, which are judged before they are stored.
+//! Saving functions and tools, which are validated before they are stored.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::store::{
     StoredToolFilter, ToolChange, ToolEdit, ToolEdited, ToolFacts, ToolUpdate, Workspace,
 };
 
-/// A fault for which a function or a tool is not saved.
+/// A fault that prevents a function or a tool from being saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ToolFault {
     /// JSON pointer of the value in the request, such as `/input_schema/properties/a`.
@@ -30,7 +30,7 @@ impl fmt::Display for ToolFault {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// The function or the tool breaks rules of the providers.
+    /// The function or the tool is invalid; each fault names the value that breaks a rule.
     #[error("{}", faults(.0))]
     Rejected(Vec<ToolFault>),
     /// The store refused the change or failed.
@@ -49,7 +49,7 @@ fn faults(faults: &[ToolFault]) -> String {
 pub struct Saved {
     /// The row that was written or removed.
     pub edited: ToolEdited,
-    /// What the author should improve.
+    /// Warnings for the author. They did not prevent the change.
     pub warnings: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct Saved {
 const NO_DESCRIPTION: &str = "the tool has no description, which has the most influence on when a model uses it: write what it does and when to use it";
 
 impl StoredTools {
-    /// Makes a change, after a check by the rules by which linked tools are checked at compile time. A rejected change is not stored.
+    /// Validates a change and stores it. A rejected change is not stored. The rules are those that the compiler checks for linked tools:
     ///
     /// - The schemas of a version and of a tool are accepted by every provider, and outputs can be checked against the output schema.
     /// - Examples of a tool fit its schemas. When a version is published, this includes the examples of the tools that follow it.
@@ -127,7 +127,8 @@ impl StoredTools {
         }
     }
 
-    /// The reason for which no runner can run a new version. If the store will refuse the version, it says why.
+    /// Returns the reason for which no runner can run a new version. Returns `None` if the store will refuse the version, because the store's error
+    /// gives the reason.
     fn version_fault(
         &self,
         edit: &ToolEdit,
@@ -166,7 +167,8 @@ impl StoredTools {
             version: pinned.as_ref(),
             member: user.as_ref(),
         };
-        // The store decides again in its transaction. This decision comes first, so that a tool that cannot be is not reported as a faulty one.
+        // The store checks this again in its transaction. The check comes first here, so that a tool that the store would refuse gets the store's
+        // error and not a list of faults.
         let tool = tool.decide(before, facts)?;
         let default = function
             .as_ref()
@@ -180,7 +182,7 @@ impl StoredTools {
         Ok(self.build(&found).err().unwrap_or_default())
     }
 
-    /// The faults that the tools which follow the default version of a function would have with a version.
+    /// Returns the faults of the tools that use the function's default version, as if `version` were the default.
     async fn followers(
         &self,
         editor: &Editor,
@@ -218,7 +220,7 @@ impl StoredTools {
     }
 }
 
-/// The workspace whose rows an editor sees. The program sees system rows, which are those that every workspace sees.
+/// Returns the workspace whose rows an editor sees. For the program, it is the empty workspace, whose system rows every workspace sees.
 fn workspace(editor: &Editor) -> Workspace {
     editor.owner().cloned().unwrap_or_default()
 }

@@ -47,8 +47,8 @@ impl Commands {
     /// [`PASSED`](crate::isolate::PASSED) variables of this process's environment are read once, here.
     ///
     /// Proxy variables are only for commands that may use a network: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY` and their lower-case forms are passed
-    /// only if [`network`](Self::network) opens one, without the user and the password in an address. For a command that needs the password, set the
-    /// variable with [`env`](Self::env), which passes it unchanged.
+    /// only if [`network`](Self::network) opens one; the user name and password are removed from their URLs. For a command that needs the
+    /// password, set the variable with [`env`](Self::env), which passes it unchanged.
     pub fn new(isolation: Isolation) -> Self {
         Self {
             isolation,

@@ -221,9 +221,9 @@ CREATE TABLE tool_store.spill_chunk (
     PRIMARY KEY (handle, start)
 );
 
--- Kill switches, disables and enablement rows. A row stays when its switch is turned off, with who did it, when and why.
+-- Kill switches, disables and enablement rows. A row is kept after its switch is turned off; it records the operator, the time and the reason.
 CREATE TABLE tool_store.switch (
-    -- 0 for a switch of every workspace, whose `workspace` is the empty text; 1 for a switch of one workspace.
+    -- 0 for a switch that applies to every workspace (its `workspace` is the empty string); 1 for a switch of one workspace.
     reach     bigint  NOT NULL,
     workspace text    COLLATE "C" NOT NULL,
     kind      text    COLLATE "C" NOT NULL,
@@ -242,8 +242,8 @@ CREATE INDEX switch_in_force   ON tool_store.switch (reach, workspace, kind, too
 -- `SwitchStore::retire` looks for those that were turned off long ago.
 CREATE INDEX switch_turned_off ON tool_store.switch (at) WHERE NOT is_on AND kind <> 'enable';
 
--- What processes keep in memory and read again when its number has changed. A change raises the number in its own transaction, so a process that
--- knows the number has read every change. `name` is the payload of the notification on the channel `tool_store`.
+-- What processes keep in memory and read again when its number has changed. A change raises the number in its own transaction. A process
+-- whose last read returned the current number has seen every change. `name` is the payload of the notification on the channel `tool_store`.
 CREATE TABLE tool_store.generation (
     name   text   NOT NULL PRIMARY KEY,
     number bigint NOT NULL,

@@ -57,7 +57,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder
     query
 }
 
-/// The row of an id, and when its time passes by the deciding clock.
+/// Reads an approval and its deadline by the deciding clock.
 fn read_deadline(row: &PgRow) -> Result<(ApprovalRow, i64), StoreError> {
     let lapses = Columns::new(row, "approval", "id").get("lapses")?;
     Ok((read(row)?, lapses))

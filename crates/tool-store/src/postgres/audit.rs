@@ -30,7 +30,8 @@ pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Post
     query
 }
 
-/// Narrows a query to a text that a model has written, by the index on its first characters.
+/// Restricts a query to rows whose column equals `wanted`, a text that a model wrote. The condition on the first 200 characters lets PostgreSQL
+/// use the index.
 fn narrow_to_text(query: &mut QueryBuilder<Postgres>, column: &str, wanted: Option<&str>) {
     if let Some(wanted) = wanted.map(storable) {
         query.push(format_args!(" AND left({column}, 200) = left("));
@@ -146,7 +147,7 @@ impl AuditSink for PostgresStore {
 
     fn write(&self, mut rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         step(async move {
-            // In one order, so that two writers of the same rows do not wait for each other. Rows of one identity keep theirs.
+            // Sort by key, so that two writers of the same rows cannot deadlock. The sort is stable, so rows of one identity keep their order.
             rows.sort_by_cached_key(|row| row.identity.key());
             change!(self, Vec::new(), db => {
                 for row in &rows {

@@ -68,7 +68,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<P
     query
 }
 
-/// A claim, and when its lease ends by the deciding clock.
+/// Reads a claim and the end of its lease by the deciding clock.
 fn read_lease(row: &PgRow) -> Result<(EffectClaim, i64), StoreError> {
     let lapses = Columns::new(row, "effect", "key").get("lapses")?;
     Ok((read(row)?, lapses))

@@ -71,7 +71,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Post
     query
 }
 
-/// A run, and when its lease ends by the deciding clock.
+/// Reads a run and the end of its lease by the deciding clock.
 fn read_lease(row: &PgRow) -> Result<(RunRow, i64), StoreError> {
     let lapses = Columns::new(row, "run", "conversation").get("lapses")?;
     Ok((read(row)?, lapses))
@@ -113,7 +113,7 @@ async fn save(db: &mut Change<'_>, row: &RunRow, lapses: i64) -> Result<(), Faul
     Ok(())
 }
 
-/// Expresses a lease in the caller's clock for a step, and returns what turns it back.
+/// Converts the lease of a row to the caller's clock for a step. Returns the stored lease, so that [`Lease::restore`] can undo the conversion.
 fn seen(db: &Change<'_>, row: &mut RunRow, lapses: i64, now: Timestamp) -> Lease {
     let stored = (row.lease_until, lapses);
     row.lease_until = db.clock.seen(lapses, row.lease_until, now);
@@ -133,7 +133,7 @@ struct Lease {
 }
 
 impl Lease {
-    /// The deadline of a row after the step: as it was stored, unless the step has moved it.
+    /// Restores the stored lease of a row, unless the step changed its owner or deadline. Returns the end of the lease by the deciding clock.
     fn restore(&self, db: &Change<'_>, row: &mut RunRow, now: Timestamp) -> i64 {
         if row.owner != self.owner || row.lease_until != self.seen {
             return db.clock.lapses(row.lease_until, now);
@@ -173,7 +173,7 @@ pub(super) async fn change_row(
 /// Locks the row of a thread, which is created if it is missing.
 pub(super) async fn lock_thread(db: &mut Change<'_>, thread: &ThreadId) -> Result<u64, Fault> {
     let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
-    // The update without a change takes the lock.
+    // The no-op update locks the row.
     let last: i64 = db.scalar(
         "INSERT INTO tool_store.thread AS t (workspace, conversation, last, last_run) VALUES ($1, $2, 0, 0)
          ON CONFLICT (workspace, conversation) DO UPDATE SET last_run = t.last_run RETURNING last_run",

@@ -502,7 +502,7 @@ impl EnablementStore for SqliteStore {
             if now == version {
                 return Ok(ChangedInstances::new(now, false, Vec::new()));
             }
-            // The instances are read after the version. One that changes between the two is read again next time.
+            // The instances are read after the version. An instance that changes between the two reads is listed again next time.
             let most = i64::try_from(ChangedInstances::MOST).unwrap_or(i64::MAX);
             let rows = sqlx::query(CHANGED)
                 .bind(i64::try_from(version).unwrap_or(i64::MAX))

@@ -45,7 +45,7 @@ fn skill(name: &str, version: &str, tools: &[&str]) -> SkillVersion {
     }
 }
 
-/// The tools of an instance with their sources; `+` marks a row that a person has created under a higher source.
+/// The tools of an instance with their sources. `+` marks a row that a person has enabled too, but whose source is higher than `manual`.
 async fn enabled(store: &(impl EnablementStore + ?Sized), instance: &InstanceId) -> Vec<String> {
     let rows = store.rows(instance).await.unwrap();
     let text = |row: EnablementRow| {
@@ -349,7 +349,7 @@ tests! {
         assert!(!store.remove_instance(&own()).await.unwrap());
         assert_eq!(enabled(&store, &own()).await, [""; 0]);
         assert_eq!(store.skills(&own()).await.unwrap(), []);
-        // The version of the skill that the instance had pinned is removed too, so that its tools may differ now.
+        // The pinned skill version is removed too, so the same version can be stored again with different tools.
         store.enable_skill(&own(), skill("x", "1", &[]), "olga", at(2)).await.unwrap();
     }
 
@@ -404,7 +404,7 @@ tests! {
         reads.await.unwrap();
     }
 
-    // Of 32 tasks that enable the same tools, each row is created by one.
+    // 32 tasks enable 8 tools at once; exactly one task creates the row of each tool.
     #[test]
     async fn concurrent_changes_leave_one_row_each(store: impl EnablementStore + Clone) {
         let names: Vec<String> = (0..8).map(|n| format!("tool_{n}")).collect();

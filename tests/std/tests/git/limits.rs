@@ -43,8 +43,8 @@ async fn cloning(cx: &ToolContext) -> CallResult {
 #[tokio::test]
 async fn sleeping_git_is_killed_at_its_deadline_with_its_children() {
     for (number, isolation) in [(1, isolation()), (2, Isolation::GroupOnly)] {
-        // On a busy machine, the deadline may pass before both processes sleep. Then nothing was killed that could have survived, and
-        // the call is repeated with a longer deadline.
+        // On a busy machine, the deadline may pass before both processes sleep. In that case the test proves nothing, so the call is
+        // repeated with a longer deadline.
         let deadlines = [1500, 6000, 24_000].map(Duration::from_millis);
         let mut both_slept = false;
         for deadline in deadlines {

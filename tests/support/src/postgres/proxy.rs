@@ -55,8 +55,9 @@ struct Plan {
     refuses: AtomicBool,
     /// Whether all connections stop forwarding and stay open.
     frozen: AtomicBool,
-    /// The number of the next connection, and that of the first one that is not half open.
+    /// The number of the next connection.
     next: AtomicU32,
+    /// The number of the first connection that is not half open.
     first_whole: AtomicU32,
     /// Ends all open connections.
     ends: Notify,

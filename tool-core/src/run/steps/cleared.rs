@@ -43,7 +43,7 @@ enum Grounds {
     Approved(Approved),
 }
 
-/// Proof that no row is required before a body. Only this file creates it.
+/// Proof that no row has to be written before the body runs. Only this file creates it.
 pub(in crate::run) struct Nothing(());
 
 impl Judged<'_, Prepared> {
@@ -85,7 +85,7 @@ impl<H: Held> Cleared<H> {
 /// Counts a call behind a gate.
 #[cfg(feature = "host")]
 pub(in crate::run) struct Guards {
-    /// Counts the call as running until it has landed: [`Gate::drain`](crate::Gate::drain) waits for it.
+    /// Counts the call as running until its end is recorded; [`Gate::drain`](crate::Gate::drain) waits for it.
     #[expect(dead_code, reason = "kept until it is dropped, not read")]
     running: Option<Entered>,
     /// Counts the call towards the limits until its body has ended.
@@ -149,7 +149,7 @@ pub(in crate::run) struct Asks<'t> {
 #[cfg(feature = "host")]
 pub(in crate::run) enum Answered {
     Cleared(Cleared<Flight>),
-    /// The call is to be made with other arguments. Its approval has not been used.
+    /// The approver edited the arguments, so the call continues with the edited ones. This step has not used the approval.
     Edited(Flight, Box<Grant>),
 }
 

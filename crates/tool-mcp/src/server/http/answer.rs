@@ -112,12 +112,12 @@ where
     Response::from_parts(parts, refusal.into_body())
 }
 
-/// Number of times that the stream yields to other tasks before its first events are sent.
+/// Maximum number of times that the task yields before the first events are sent.
 const TURNS: usize = 8;
 /// Maximum number of bytes of events that are sent together.
 const GATHERED: usize = 64 * 1024;
 
-/// Collects the events that are available at once, and whether the stream has ended. The stream of a call begins with an
+/// Collects the first events of a stream, and returns them and whether the stream has ended. The stream of a call begins with an
 /// event without a message, and most calls end a few polls later: their response is then one write instead of two or three.
 async fn gathered<B>(body: &mut B) -> (Vec<u8>, bool)
 where
@@ -155,7 +155,8 @@ fn rendered(bytes: Bytes) -> Bytes {
     }
 }
 
-/// A stream of server-sent events in which verbatim JSON texts are inserted; each event is one frame of the body.
+/// A stream of server-sent events in which verbatim JSON texts are inserted. Its first frame contains the events that were collected before
+/// the response was sent.
 struct Rendering<B> {
     /// Events that were collected before the response was sent.
     first: Option<Bytes>,

@@ -8,7 +8,7 @@ use crate::schema::{Constraints, Field, Json, Kind, Schema};
 const MOST_CHOICES: usize = 12;
 
 impl Proof<'_> {
-    /// Begins a line of the report and returns whether it did. A trial only records that it failed.
+    /// Begins a line of the report and returns whether it did. If `quiet` is set, only the failure is recorded.
     const fn begin(&mut self, path: &Path<'_>) -> bool {
         self.failed = true;
         if self.quiet || !self.report.begin(path, self.rule.id) {
