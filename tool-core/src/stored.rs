@@ -4,7 +4,7 @@
 //! again, so a tool that was disabled or deleted meanwhile does not run, and a tool without a pin runs the version that is the default now.
 //!
 //! A [`FunctionRunner`] runs the functions of one kind. It is a trait of this crate and not of `tool-store`, because a function runs within a call: it
-//! gets the [`ToolContext`](crate::ToolContext) of the call and returns a [`ToolError`](crate::ToolError), which a store does not know.
+//! gets the [`ToolContext`] of the call and returns a [`ToolError`], which a store does not know.
 //! [`LinkedRunner`] runs linked tools.
 //!
 //! ```

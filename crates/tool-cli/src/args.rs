@@ -388,6 +388,7 @@ pub(crate) struct Completions {
 }
 
 /// Whether the URL of a store names a PostgreSQL database.
+#[cfg(any(feature = "cargo", feature = "admin"))]
 pub(crate) fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
 }

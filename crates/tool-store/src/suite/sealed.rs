@@ -270,7 +270,7 @@ tests! {
             (vec![token.clone(), clear(&asked.target, "OTHER", "1")], "does not ask for the variable `OTHER`"),
             (vec![token.clone(), wrong], "not one of its choices: eu, us"),
             (vec![hidden(&owner, "TOKEN", "k1")], "different owner"),
-            (vec![clear(&asked.target, "TOKEN", "sentinel")], "different type"),
+            (vec![clear(&asked.target, "TOKEN", "sentinel")], "different owner or type"),
             (vec![region.clone(), hidden(&asked.target, "TOKEN", "k9")], "not registered"),
         ] {
             conflict(store.answer_request(&acme, "r1", rows).await, words);

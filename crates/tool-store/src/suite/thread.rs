@@ -48,7 +48,7 @@ tests! {
         store.append(NewMessage { answers: place(1, 2), ..result }).await.unwrap();
         conflict(store.append(message("t", Role::Tool, None)).await, "call");
         for role in [Role::System, Role::User, Role::Assistant] {
-            conflict(store.append(message("t", role, Some(7))).await, "answers no call");
+            conflict(store.append(message("t", role, Some(7))).await, "cannot answer a call");
         }
         assert_eq!(sequence(&store, "t").await, [1, 2, 3]);
     }
