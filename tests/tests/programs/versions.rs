@@ -90,7 +90,10 @@ fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     // Other tests may run cargo at the same time.
-    let is_of_lock = |line: &&str| line.trim_start().starts_with("Blocking waiting for file lock");
+    let is_of_lock = |line: &&str| {
+        line.trim_start()
+            .starts_with("Blocking waiting for file lock")
+    };
     let lines = message.split_inclusive('\n');
     let message: String = lines.filter(|line| !is_of_lock(line)).collect();
     (!output.status.success()).then(|| message.replace(place.to_str().unwrap(), "/src"))
