@@ -23,11 +23,22 @@ impl ToolContextBuilder {
     ///
     /// Fails if the store fails, if a value was altered, and if a secret is stored but the vault has no keys. Do not serve the turn then.
     ///
-    /// ```standalone_crate
+    /// ```
     /// use tool_core::prelude::*;
     /// use tool_core::store::seal::{SealKey, SealKeys, Vault};
     /// use tool_core::store::{MemoryStore, Workspace};
     /// use tool_core::{Registry, ToolContext};
+    ///
+    /// /// Reads a page of the private documentation.
+    /// #[tool(read_only, secret("docs_api_key", description = "A key that may read the documentation."))]
+    /// fn read_private_page(
+    ///     cx: &ToolContext,
+    ///     /// The title of the page.
+    ///     title: String,
+    /// ) -> String {
+    ///     let key = cx.secret("docs_api_key"); // for the request to the documentation's server
+    ///     format!("{title}: {}", if key.is_some() { "read" } else { "no access" })
+    /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,9 +46,9 @@ impl ToolContextBuilder {
     /// let vault = Vault::open(MemoryStore::default(), keys).await?;
     /// vault.set_secret(&Workspace::new("acme"), "docs_api_key", &"sk-4711".into(), "olga").await?;
     ///
-    /// let registry = Registry::linked()?;
+    /// let registry = Registry::builder().tool::<read_private_page>().build()?;
     /// let cx = ToolContext::builder().workspace("acme").user("u-17").stored(&vault, registry.tools()).await?.build();
-    /// # let _ = cx;
+    /// assert!(cx.secret("docs_api_key").is_some());
     /// # Ok(())
     /// # }
     /// ```
