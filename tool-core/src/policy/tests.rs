@@ -218,7 +218,7 @@ fn decision_is_explained_by_its_id() {
         explain("search", "{}"),
         format!(
             "rule `far` says `ask`, and whether `/depth` is greater than 3 could not be decided from the arguments, so the call was sent \
-             to a person; reason: costs money (policy {version})"
+             to a person for approval; reason: costs money (policy {version})"
         )
     );
     assert_eq!(
