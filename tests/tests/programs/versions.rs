@@ -94,8 +94,8 @@ fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
         line.trim_start()
             .starts_with("Blocking waiting for file lock")
     };
-    let lines = message.split_inclusive('\n');
-    let message: String = lines.filter(|line| !is_of_lock(line)).collect();
+    let parts = message.split_inclusive('\n');
+    let message: String = parts.filter(|line| !is_of_lock(line)).collect();
     (!output.status.success()).then(|| message.replace(place.to_str().unwrap(), "/src"))
 }
 
