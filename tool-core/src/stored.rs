@@ -60,7 +60,8 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::registry::Registry;
 use crate::store::{
-    ResolvedTool, RuntimeUserLevel, StoreError, StoredToolStore, ToolTarget, Workspace,
+    Function, FunctionVersion, ResolvedTool, RuntimeUserLevel, StoreError, StoredToolStore,
+    ToolSchema, ToolTarget, Workspace,
 };
 use crate::tool::{ActsAs, Approval, DynamicTool, ToolDef};
 
@@ -188,13 +189,8 @@ impl StoredTools {
         let (Some(function), Some(version)) = (&found.function, &found.version) else {
             return Ok(None);
         };
-        let facts = self.runners.iter().find_map(|runner| {
-            let facts = runner.facts(function, version)?;
-            Some((runner, facts))
-        });
-        match facts {
-            Some((runner, Ok(facts))) => Ok(Some((Arc::clone(runner), facts))),
-            Some((_, Err(why))) => Err(why),
+        match self.knowing(function, version) {
+            Some(known) => known.map(Some),
             None => Err(format!(
                 "the host has no runner for functions of the kind `{}`",
                 function.kind.as_str()
@@ -213,14 +209,16 @@ impl StoredTools {
         alone.map(|_| tool).map_err(|error| error.to_string())
     }
 
-    /// Returns what the first runner that knows the function says about it.
-    fn facts(
+    /// Returns the first runner that knows the function, with its facts or the reason why it cannot run the function.
+    fn knowing(
         &self,
-        function: &crate::store::Function,
-        version: &crate::store::FunctionVersion,
-    ) -> Option<Result<FunctionFacts, String>> {
-        let mut runners = self.runners.iter();
-        runners.find_map(|runner| runner.facts(function, version))
+        function: &Function,
+        version: &FunctionVersion,
+    ) -> Option<Result<Runs, String>> {
+        self.runners.iter().find_map(|runner| {
+            let facts = runner.facts(function, version)?;
+            Some(facts.map(|facts| (Arc::clone(runner), facts)))
+        })
     }
 
     /// Makes the tool of a resolved row, without a check.
@@ -234,7 +232,7 @@ impl StoredTools {
         let description = description
             .or_else(of_function)
             .unwrap_or_else(|| format!("Runs `{}`.", row.name));
-        let text = |schema: Option<&crate::store::ToolSchema>| {
+        let text = |schema: Option<&ToolSchema>| {
             schema
                 .map(|schema| schema.text().to_owned())
                 .unwrap_or_default()
@@ -320,8 +318,7 @@ impl StoredTools {
 
 impl Shape {
     fn of(found: &ResolvedTool, facts: FunctionFacts) -> Self {
-        let id =
-            |schema: Option<&crate::store::ToolSchema>| schema.map(|schema| schema.id().to_owned());
+        let id = |schema: Option<&ToolSchema>| schema.map(|schema| schema.id().to_owned());
         Self {
             target: found.tool.target,
             input: id(found.input_schema()),

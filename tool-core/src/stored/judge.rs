@@ -102,31 +102,17 @@ impl StoredTools {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let judged = |found: &ResolvedTool| {
-            let tool = self.unchecked(found);
-            let tool = tool.map_err(|why| vec![ToolFault::new("/function", why)])?;
-            // The schemas are accepted, so what is left are faults such as the name of a secret.
-            tool.into_def().map_err(|texts| {
-                let faults = texts.into_iter().map(|text| ToolFault::new("", text));
-                faults.collect::<Vec<_>>()
-            })
-        };
-        let Some(examples) = &found.tool.examples else {
-            return Ok(ToolDef::dynamic(Arc::new(judged(found)?)));
-        };
-        let mut without = found.clone();
-        without.tool.examples = None;
-        let mut def = judged(&without)?;
-        def.add_examples(
-            examples
-                .iter()
-                .map(|one| (one.args.clone(), one.result.clone())),
-        );
+        let tool = self.unchecked(found);
+        let tool = tool.map_err(|why| vec![ToolFault::new("/function", why)])?;
+        // The schemas are accepted, so these faults concern other parts, such as the name of a secret.
+        let def = tool.into_unproven_def().map_err(|texts| {
+            let faults = texts.into_iter().map(|text| ToolFault::new("", text));
+            faults.collect::<Vec<_>>()
+        })?;
         let issues = def.example_issues();
         if !issues.is_empty() {
             return Err(issues.iter().map(ToolFault::of_example).collect());
         }
-        // The definitions are written with the examples.
-        Ok(ToolDef::dynamic(Arc::new(judged(found)?)))
+        Ok(ToolDef::dynamic(Arc::new(def)))
     }
 }

@@ -138,8 +138,7 @@ impl StoredTools {
         version.parent = None;
         let place = (String::new(), 1);
         let version = version.decide(&edit.editor, function, None, place, edit.at);
-        let facts = self.facts(function, &version.ok()?)?;
-        let text = facts.err()?;
+        let text = self.knowing(function, &version.ok()?)?.err()?;
         let pointer = "/function".to_owned();
         Some(ToolFault { pointer, text })
     }

@@ -184,17 +184,6 @@ impl DynamicDef {
         Cow::Owned(text)
     }
 
-    /// Adds examples: arguments, and the output if there is one.
-    #[cfg(feature = "host")]
-    pub(crate) fn add_examples(
-        &mut self,
-        examples: impl IntoIterator<Item = (Value, Option<Value>)>,
-    ) {
-        let examples = examples.into_iter();
-        self.examples
-            .extend(examples.map(|(arguments, output)| DynamicExample { arguments, output }));
-    }
-
     /// Returns the faults of the examples, each with the pointer of the example and of the value in it.
     pub(crate) fn example_issues(&self) -> Vec<Issue> {
         let mut found = Vec::new();

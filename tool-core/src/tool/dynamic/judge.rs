@@ -16,7 +16,25 @@ use crate::schema::rules::is_tool_name;
 
 impl DynamicTool {
     /// Checks the tool and writes its definitions, or returns its faults.
-    pub(crate) fn into_def(mut self) -> Result<DynamicDef, Vec<String>> {
+    pub(crate) fn into_def(self) -> Result<DynamicDef, Vec<String>> {
+        let def = self.into_unproven_def()?;
+        let issues = def.example_issues();
+        if issues.is_empty() {
+            return Ok(def);
+        }
+        let text = |issue: Issue| {
+            let Issue {
+                pointer,
+                expected,
+                found,
+            } = issue;
+            format!("`{pointer}`: expected {expected}, found {found}")
+        };
+        Err(issues.into_iter().map(text).collect())
+    }
+
+    /// Does the same without a check of the examples.
+    pub(crate) fn into_unproven_def(mut self) -> Result<DynamicDef, Vec<String>> {
         let mut faults = Vec::new();
         match wire_of(&self.def.name) {
             Some(wire) => self.def.wire = wire.into_owned(),
@@ -77,18 +95,6 @@ impl DynamicTool {
         // A tool that is strict everywhere is validated by its schema tree, like any other tool.
         if self.def.non_strict == Dialects::NONE {
             self.def.check = None;
-        }
-        let issues = self.def.example_issues();
-        if !issues.is_empty() {
-            let text = |issue: Issue| {
-                let Issue {
-                    pointer,
-                    expected,
-                    found,
-                } = issue;
-                format!("`{pointer}`: expected {expected}, found {found}")
-            };
-            return Err(issues.into_iter().map(text).collect());
         }
         Ok(self.def)
     }
