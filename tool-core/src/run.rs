@@ -58,6 +58,8 @@ pub use blocking::BlockingPool;
 pub use blocking::blocking;
 #[cfg(feature = "host")]
 pub(crate) use claim::{Before, begun};
+#[cfg(feature = "host")]
+pub(crate) use end::{fits, within_limit};
 pub(crate) use prepared::{Prepared, check_variables, decode};
 #[cfg(feature = "host")]
 pub(crate) use refusal::refuse;

@@ -6,7 +6,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output};
 use crate::redact::Clean;
-use crate::tool::Finished;
+use crate::tool::{Finished, Promise, ToolDef};
 use crate::toolset::Toolset;
 
 /// The outcome of a run, with the turn's secrets redacted.
@@ -48,28 +48,43 @@ pub(super) fn admitted(
 /// Returns the output if it fits the tool's schema and length limit.
 fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
     if let Some(promise) = prepared.tool().promise() {
-        let issues = promise.issues(output.payload.get());
-        if !issues.is_empty() {
-            let redactor = prepared.cx.redactor();
-            let issues = redactor.issues(output.payload.get(), issues, |text| promise.issues(text));
-            let why = ToolError::invalid_arguments(issues).model_text();
-            return Err(ToolError::new(
-                "the tool returned an output that does not match its own schema",
-            )
-            .operator(why.replacen(
-                "the arguments do not fit the schema",
-                "the output does not fit the tool's output schema",
-                1,
-            )));
-        }
+        let text = "the tool returned an output that does not match its own schema";
+        fits(promise, output.payload.get(), &prepared.cx, text)?;
     }
     // The separate output for the model may contain files that the payload does not contain.
     let read = output.model.as_ref().map_or(0, ModelOutput::size);
     let size = output.payload.get().len().max(read);
-    match prepared.tool().output_limit() {
+    within_limit(prepared.tool(), size)?;
+    Ok(output)
+}
+
+/// Fails with `text` if an output does not fit a schema. The operator reads the faults, without secrets.
+pub(crate) fn fits(
+    promise: &Promise,
+    output: &str,
+    cx: &ToolContext,
+    text: &'static str,
+) -> Result<(), ToolError> {
+    let issues = promise.issues(output);
+    if issues.is_empty() {
+        return Ok(());
+    }
+    let redactor = cx.redactor();
+    let issues = redactor.issues(output, issues, |text| promise.issues(text));
+    let why = ToolError::invalid_arguments(issues).model_text();
+    Err(ToolError::new(text).operator(why.replacen(
+        "the arguments do not fit the schema",
+        "the output does not fit the tool's output schema",
+        1,
+    )))
+}
+
+/// Fails if an output has more bytes than its tool may return.
+pub(crate) fn within_limit(tool: &ToolDef, size: usize) -> Result<(), ToolError> {
+    match tool.output_limit() {
         Some(limit) if size > limit => Err(ToolError::new(format!(
             "the output has {size} bytes and at most {limit} are allowed, ask for less"
         ))),
-        _ => Ok(output),
+        _ => Ok(()),
     }
 }

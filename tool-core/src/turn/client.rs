@@ -7,6 +7,7 @@ use crate::call::CallResult;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::output::Output;
+use crate::run::{fits, within_limit};
 use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
@@ -48,45 +49,27 @@ impl ClientResult {
     /// Replaces the result of a call that was passed on by the result of the client. An output that does not fit the tool's output schema, or its limit,
     /// becomes an error, so that the turn continues.
     pub(super) fn complete(&self, tools: &Toolset, result: &mut CallResult, cx: &ToolContext) {
-        let redactor = cx.redactor();
         let outcome = match &self.outcome {
             Err(text) => Err(ToolError::new(text.clone())),
             Ok(output) => match tools.get(&result.name) {
-                Some(tool) => checked(tool, output).map(|()| Output {
+                Some(tool) => checked(tool, output, cx).map(|()| Output {
                     payload: output.clone(),
                     model: None,
                 }),
                 None => Err(ToolError::new("the tool of the call is gone")),
             },
         };
-        result.outcome = redactor.clean(outcome);
+        result.outcome = cx.redactor().clean(outcome);
     }
 }
 
 /// Checks the output of a client against the tool's output schema and limit.
-fn checked(tool: &ToolDef, output: &RawValue) -> Result<(), ToolError> {
-    let issues = tool
-        .client_promise()
-        .map(|promise| promise.issues(output.get()));
-    let issues = issues.unwrap_or_default();
-    if !issues.is_empty() {
-        let why = ToolError::invalid_arguments(issues).model_text();
-        return Err(ToolError::new(
-            "the client returned an output that does not match the schema of the tool",
-        )
-        .operator(why.replacen(
-            "the arguments do not fit the schema",
-            "the output does not fit the tool's output schema",
-            1,
-        )));
+fn checked(tool: &ToolDef, output: &RawValue, cx: &ToolContext) -> Result<(), ToolError> {
+    if let Some(promise) = tool.client_promise() {
+        let text = "the client returned an output that does not match the schema of the tool";
+        fits(promise, output.get(), cx, text)?;
     }
-    let size = output.get().len();
-    match tool.output_limit() {
-        Some(limit) if size > limit => Err(ToolError::new(format!(
-            "the output has {size} bytes and at most {limit} are allowed, ask for less"
-        ))),
-        _ => Ok(()),
-    }
+    within_limit(tool, output.get().len())
 }
 
 /// Returns the arguments of a call that passed the gate and is for the client: with defaults, repairs and the changes of an approver.
