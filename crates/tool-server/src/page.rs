@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tool_core::store::{CallKey, Timestamp, Workspace};
 use utoipa::ToSchema;
 
 use crate::problem::{Kind, Problem};
@@ -82,7 +83,24 @@ fn read<P: DeserializeOwned>(cursor: &str) -> Result<P, Problem> {
 
 /// The sort key of a row: its time and its id.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct AtId(pub(crate) i64, pub(crate) String);
+pub(crate) struct AtId(i64, String);
+
+impl AtId {
+    pub(crate) fn new(at: Timestamp, id: impl Into<String>) -> Self {
+        Self(at.as_millis(), id.into())
+    }
+
+    /// The sort key of a row with an id of its own.
+    pub(crate) fn place(&self) -> (Timestamp, String) {
+        (Timestamp::from_millis(self.0), self.1.clone())
+    }
+
+    /// The sort key of a row that is named by the key of a call.
+    pub(crate) fn place_of_call(&self, workspace: &Workspace) -> (Timestamp, CallKey) {
+        let (at, key) = self.place();
+        (at, CallKey::new(workspace, key))
+    }
+}
 
 #[cfg(test)]
 mod tests {

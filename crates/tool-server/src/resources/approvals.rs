@@ -198,16 +198,13 @@ async fn list_approvals(
         kind: query.kind,
         limit: Some(paging.rows()),
         newest_first: true,
-        after: paging
-            .after
-            .as_ref()
-            .map(|AtId(at, id)| (Timestamp::from_millis(*at), id.clone())),
+        after: paging.after.as_ref().map(AtId::place),
         ..ApprovalFilter::default()
     };
     let scope = Scope::Workspace(&caller.workspace);
     let rows = ApprovalStore::list(&*admin.store, scope, &filter).await;
     let rows = rows.map_err(|error| Problem::of_store(&error, WHAT))?;
-    let place = |row: &ApprovalRow| AtId(row.request.created.as_millis(), row.request.id.clone());
+    let place = |row: &ApprovalRow| AtId::new(row.request.created, &row.request.id);
     let page = paging.page(rows, place, |row| Approval::from(&row));
     Ok(answer(json(&page)))
 }

@@ -8,7 +8,7 @@ use futures::stream;
 use http::header::CONTENT_TYPE;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tool_core::store::{AuditFilter, AuditRow, CallKey, Scope, StoreError, Timestamp, Workspace};
+use tool_core::store::{AuditFilter, AuditRow, Scope, StoreError, Timestamp, Workspace};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
@@ -190,16 +190,14 @@ async fn list_audit(
     let paging = Paging::<AtId>::new(query.limit, query.cursor.as_deref())?;
     let mut filter = query.read()?;
     filter.limit = Some(paging.rows());
-    filter.after = paging.after.as_ref().map(|AtId(at, key)| {
-        let key = CallKey::new(&caller.workspace, key.as_str());
-        (Timestamp::from_millis(*at), key)
-    });
+    let after = paging.after.as_ref();
+    filter.after = after.map(|after| after.place_of_call(&caller.workspace));
     let scope = Scope::Workspace(&caller.workspace);
     let rows = admin.store.export(scope, &filter).await;
     let rows = rows.map_err(|error| Problem::of_store(&error, WHAT))?;
     let place = |row: &AuditRow| {
         let (at, key) = row.place();
-        AtId(at.as_millis(), key.as_str().to_owned())
+        AtId::new(at, key.as_str())
     };
     let page = paging.page(rows, place, AuditRecord::from);
     Ok(answer(json(&page)))

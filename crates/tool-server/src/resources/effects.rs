@@ -141,17 +141,14 @@ async fn list_effects(
         thread: query.conversation,
         limit: Some(paging.rows()),
         newest_first: true,
-        after: paging.after.as_ref().map(|AtId(at, key)| {
-            let key = CallKey::new(&caller.workspace, key.as_str());
-            (Timestamp::from_millis(*at), key)
-        }),
+        after: (paging.after.as_ref()).map(|after| after.place_of_call(&caller.workspace)),
     };
     let scope = Scope::Workspace(&caller.workspace);
     let rows = EffectLedger::page(&*admin.store, scope, &filter).await;
     let rows = rows.map_err(|error| Problem::of_store(&error, WHAT))?;
     let place = |row: &EffectRow| {
         let (at, key) = row.place();
-        AtId(at.as_millis(), key.as_str().to_owned())
+        AtId::new(at, key.as_str())
     };
     let page = paging.page(rows, place, |row| EffectRecord::from(&row));
     Ok(answer(json(&page)))

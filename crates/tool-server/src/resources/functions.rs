@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_core::store::{
     Function, FunctionEffects, FunctionFilter, FunctionKind, FunctionUpdate, FunctionVersion,
-    NewFunction, NewFunctionVersion, Timestamp, ToolChange,
+    NewFunction, NewFunctionVersion, ToolChange,
 };
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
@@ -276,17 +276,14 @@ async fn list_functions(
         name: query.part,
         kind: None,
         limit: Some(paging.rows()),
-        after: paging
-            .after
-            .as_ref()
-            .map(|AtId(at, id)| (Timestamp::from_millis(*at), id.clone())),
+        after: paging.after.as_ref().map(AtId::place),
     };
     let rows = tools(&admin)?
         .store()
         .functions(&caller.workspace, &filter)
         .await;
     let rows = rows.map_err(|error| Problem::of_store(&error, WHAT))?;
-    let place = |row: &Function| AtId(row.created_at.as_millis(), row.id.clone());
+    let place = |row: &Function| AtId::new(row.created_at, &row.id);
     let page = paging.page(rows, place, |row| ToolFunction::from(&row));
     Ok(answer(json(&page)))
 }
@@ -342,7 +339,7 @@ async fn update_function(
     function(save(&admin, &caller, change, ("function.update", details), WHAT).await?)
 }
 
-/// Deletes a function and its versions. No tool may run it, not even a deleted one that is still kept.
+/// Deletes a function and its versions. Fails while a tool runs it; a deleted tool counts until it is removed.
 #[utoipa::path(delete, path = "/v1/functions/{function}", tag = "functions",
     params(("function" = String, Path, description = "The id of the function")),
     responses((status = 200, description = "The deleted function", body = ToolFunction), (status = 409, description = "A tool runs the function", body = Problem, content_type = "application/problem+json")))]

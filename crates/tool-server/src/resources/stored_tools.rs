@@ -242,7 +242,7 @@ struct StoredToolUpdate {
 #[derive(Serialize, ToSchema)]
 struct SavedTool {
     tool: RuntimeTool,
-    /// What the author should improve.
+    /// Warnings for the author. They did not prevent the change.
     warnings: Vec<String>,
 }
 
@@ -363,10 +363,7 @@ async fn list_stored_tools(
         target: query.target,
         name: query.part,
         requires_confirmation: query.requires_confirmation,
-        after: paging
-            .after
-            .as_ref()
-            .map(|AtId(at, id)| (Timestamp::from_millis(*at), id.clone())),
+        after: paging.after.as_ref().map(AtId::place),
         before: None,
         limit: Some(paging.rows().min(StoredToolFilter::MOST)),
     };
@@ -387,7 +384,7 @@ async fn list_stored_tools(
                 .map_err(failed)?,
         );
     }
-    let place = |tool: &StoredTool| AtId(tool.created_at.as_millis(), tool.id.clone());
+    let place = |tool: &StoredTool| AtId::new(tool.created_at, &tool.id);
     let page = paging.page(rows, place, |tool| RuntimeTool::from(&tool));
     Ok(answer(json(&page)))
 }
