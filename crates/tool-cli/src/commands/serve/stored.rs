@@ -63,14 +63,9 @@ impl AgentOffer {
                 let now = self.now.read().unwrap_or_else(PoisonError::into_inner);
                 now.1.clone()
             };
-            for LeftOutTool { name, why, .. } in &left_out {
-                if !shown
-                    .iter()
-                    .any(|one: &LeftOutTool| one.name == *name && one.why == *why)
-                {
-                    let mark = paint(WARN, "left out:");
-                    screen.note(format_args!("{mark} stored tool `{name}`: {why}"));
-                }
+            for one in left_out.iter().filter(|one| !shown.contains(*one)) {
+                let (mark, LeftOutTool { name, why, .. }) = (paint(WARN, "left out:"), one);
+                screen.note(format_args!("{mark} stored tool `{name}`: {why}"));
             }
             shown = left_out;
             if stopped
