@@ -62,7 +62,7 @@ struct Inner {
     approvals: Option<Approvals>,
     ledger: Option<Ledger>,
     audit: Audit,
-    /// The journal that the ledger and the required audit share, or the journal of the one that is set. `None` if they do not share one.
+    /// The journal that the ledger and the required audit share; if only one of them is set, its journal. `None` if they do not share one.
     journal: Option<Journal>,
     hooks: Option<Kept>,
     limits: Option<Limits>,
@@ -555,7 +555,7 @@ impl Gate {
     }
 }
 
-/// Returns the journal that the ledger and the required audit share, or the journal of the one that is set.
+/// Returns the journal that the ledger and the required audit share; if only one of them is set, its journal.
 fn journal(ledger: Option<&Ledger>, audit: &Audit) -> Option<Journal> {
     let ledger = ledger.map(|ledger| ledger.store.journal());
     let audit = match audit {

@@ -498,7 +498,7 @@ impl CatalogueDiff {
 pub trait EnablementStore: Catalogue {
     /// Replaces the catalogue by `entries`, in one transaction, and brings enablement in line with it:
     ///
-    /// - The rows of a removed tool are removed with it. Entries and rows named `agent:…` are kept, because an agent is no tool of a program.
+    /// - The rows of a removed tool are removed with it. Entries and rows named `agent:…` are kept, because agents are not tools of a program.
     /// - If an entry has the name of a removed tool as an alias, the tool was renamed: its rows move to the new name.
     /// - A global tool gets a row for every instance, and a tool that a pinned skill requires gets its row.
     fn reconcile(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, SyncReport>;

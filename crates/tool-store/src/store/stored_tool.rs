@@ -155,7 +155,7 @@ impl StoredTool {
         self.deleted_at.is_some()
     }
 
-    /// When the deleted tool is removed; `None` for an active tool and for one that is kept forever.
+    /// The time at which a deleted tool is removed; `None` for an active tool, and for a deleted tool without an end of retention.
     pub fn due(&self) -> Option<Timestamp> {
         self.retention_tier?.due(self.deleted_at?)
     }
@@ -639,7 +639,7 @@ pub enum ToolChange {
         /// [`Function::updated_at`] of the row that the editor has read; `None` changes any row.
         expected: Option<Timestamp>,
     },
-    /// Deletes a function with its versions. Fails with `Conflict` while a tool runs it, even a deleted one that is still kept.
+    /// Deletes a function with its versions. Fails with `Conflict` while a tool runs it; a deleted tool counts until it is removed.
     DeleteFunction {
         /// The id of the function.
         id: String,
