@@ -9,6 +9,7 @@ use tool_core::Dialect;
 
 #[cfg(feature = "cargo")]
 pub(crate) mod cargo;
+pub(crate) mod operate;
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -78,6 +79,11 @@ pub(crate) enum Command {
     Diff(Diff),
     Budget(Budget),
     Serve(Serve),
+    Inbox(operate::Inbox),
+    Audit(operate::AuditLog),
+    Effects(operate::Effects),
+    Runs(operate::Runs),
+    Switch(operate::SwitchTools),
     Import(Import),
     New(New),
     Completions(Completions),
@@ -388,7 +394,7 @@ pub(crate) struct Completions {
 }
 
 /// Whether the URL of a store names a PostgreSQL database.
-#[cfg(any(feature = "cargo", feature = "admin"))]
+#[cfg(any(feature = "cargo", feature = "operate"))]
 pub(crate) fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
 }

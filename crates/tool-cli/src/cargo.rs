@@ -64,19 +64,22 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
         &["cargo"][..],
         &["cargo", "serve"],
         &["cargo", "admin"],
-        &["cargo", "postgres"],
+        &["cargo", "admin", "postgres"],
+        &["cargo", "operate"],
+        &["cargo", "operate", "postgres"],
         &["cargo", "tokens"],
     ];
     let mut built = built.into_iter();
     built.find_map(|features| harness::built(&workspace, features))
 }
 
-/// Whether a command works without the tools of the workspace.
+/// Whether a command works without the tools of the workspace. A command for operators does if this program has its feature: the tools only
+/// validate arguments that an approver edits.
 fn needs_no_tools(command: &Command) -> bool {
     matches!(
         command,
         Command::New(_) | Command::Completions(_) | Command::Import(_)
-    )
+    ) || cfg!(feature = "operate") && command.target().is_some()
 }
 
 /// The features of tool-cli that a command needs in the generated program.
@@ -84,11 +87,17 @@ fn features(command: &Command) -> &'static [&'static str] {
     match command {
         Command::Budget(_) => &["cargo", "tokens"],
         Command::Serve(words) => match &words.store {
-            Some(url) if is_postgres(url) => &["cargo", "postgres"],
+            Some(url) if is_postgres(url) => &["cargo", "admin", "postgres"],
             Some(_) => &["cargo", "admin"],
             None => &["cargo", "serve"],
         },
-        _ => &["cargo"],
+        command => match command.target() {
+            Some(target) if target.store.as_deref().is_some_and(is_postgres) => {
+                &["cargo", "operate", "postgres"]
+            }
+            Some(_) => &["cargo", "operate"],
+            None => &["cargo"],
+        },
     }
 }
 

@@ -18,9 +18,13 @@ mod import;
 mod list;
 mod lock;
 mod new;
+#[cfg(feature = "operate")]
+mod operate;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "operate")]
+mod store;
 mod supply;
 
 #[cfg(feature = "cargo")]
@@ -51,6 +55,26 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
             "serve",
             "run `cargo tool serve`, which builds the program with this feature",
         )),
+        #[cfg(feature = "operate")]
+        Command::Inbox(words) => operate::inbox::run(cli, words, screen).await,
+        #[cfg(feature = "operate")]
+        Command::Audit(words) => operate::audit::run(cli, words, screen).await,
+        #[cfg(feature = "operate")]
+        Command::Effects(words) => operate::effects::run(cli, words, screen).await,
+        #[cfg(feature = "operate")]
+        Command::Runs(words) => operate::runs::run(cli, words, screen).await,
+        #[cfg(feature = "operate")]
+        Command::Switch(words) => operate::switches::run(cli, words, screen).await,
+        #[cfg(not(feature = "operate"))]
+        Command::Inbox(_)
+        | Command::Audit(_)
+        | Command::Effects(_)
+        | Command::Runs(_)
+        | Command::Switch(_) => Err(missing(
+            "a command for operators",
+            "operate",
+            "run the command of `cargo tool`, which builds the program with this feature",
+        )),
         #[cfg(feature = "import")]
         Command::Import(words) => import::run(&words, screen).await,
         #[cfg(not(feature = "import"))]
@@ -69,6 +93,8 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     feature = "tokens",
     feature = "serve",
     feature = "import",
+    feature = "admin",
+    feature = "operate",
     feature = "postgres"
 )))]
 fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {

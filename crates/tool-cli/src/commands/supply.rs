@@ -187,28 +187,35 @@ fn is_declared<'a>(
 
 /// Reads `KEY=env:VARIABLE` or `KEY=file:PATH`.
 fn secret(said: &str) -> Result<(String, SecretString), Failure> {
-    let form = "write `--secret KEY=env:VARIABLE` or `--secret KEY=file:PATH`";
     let Some((key, source)) = said.split_once('=') else {
-        return Err(Failure::usage("a `--secret` has no source").hint(form));
+        return Err(Failure::usage("a `--secret` has no source").hint(SECRET_FORM));
     };
+    let value = secret_from(&format!("secret `{key}`"), source, SECRET_FORM)?;
+    Ok((key.to_owned(), value))
+}
+
+/// The form of `--secret`.
+const SECRET_FORM: &str = "write `--secret KEY=env:VARIABLE` or `--secret KEY=file:PATH`";
+
+/// Reads a secret from its source, `env:VARIABLE` or `file:PATH`. Errors begin with `name`, and `form` is their hint.
+pub(super) fn secret_from(name: &str, source: &str, form: &str) -> Result<SecretString, Failure> {
     let value = if let Some(variable) = source.strip_prefix("env:") {
         env::var(variable).map_err(|_| {
             Failure::usage(format!(
-                "secret `{key}`: the environment variable `{variable}` is not set"
+                "{name}: the environment variable `{variable}` is not set"
             ))
             .hint("export the variable before the call")
         })?
     } else if let Some(path) = source.strip_prefix("file:") {
-        let text = fs::read_to_string(path).map_err(|error| {
-            Failure::usage(format!("secret `{key}`: `{path}` cannot be read: {error}"))
-        })?;
+        let text = fs::read_to_string(path)
+            .map_err(|error| Failure::usage(format!("{name}: `{path}` cannot be read: {error}")))?;
         text.trim_end_matches(['\r', '\n']).to_owned()
     } else {
         // The value is not printed, because it may be the secret itself.
-        let text = format!("secret `{key}`: other users can see a value on the command line");
+        let text = format!("{name}: other users can see a value on the command line");
         return Err(Failure::usage(text).hint(form));
     };
-    Ok((key.to_owned(), value.into()))
+    Ok(value.into())
 }
 
 /// The environment variable that provides a secret or variable.

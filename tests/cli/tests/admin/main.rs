@@ -6,6 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod operate;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, ExitCode, Stdio};
@@ -239,7 +241,10 @@ enum Store {
 }
 
 fn main() -> ExitCode {
-    let mut suite = Suite::new(env!("CARGO_CRATE_NAME"));
+    let mut suite = Suite::new(env!("CARGO_CRATE_NAME")).case("wrong_targets_are_refused", || {
+        operate::wrong_targets_are_refused();
+        Ok(())
+    });
     for (name, store) in [("sqlite", Store::Sqlite), ("postgres", Store::Postgres)] {
         suite = suite
             .case(&format!("calls_are_read_and_stopped::{name}"), move || {
@@ -250,7 +255,14 @@ fn main() -> ExitCode {
                     store,
                     tool_of_an_operator_is_served_until_it_is_muted_or_deleted,
                 )
-            });
+            })
+            .case(&format!("commands_work_on_a_store::{name}"), move || {
+                on(store, operate::on_a_store)
+            })
+            .case(
+                &format!("commands_work_on_an_admin_api::{name}"),
+                move || on(store, operate::on_an_admin_api),
+            );
     }
     suite.run()
 }

@@ -8,14 +8,10 @@ use tool_core::store::{StoredToolStore, Workspace};
 use tool_core::stored::StoredTools;
 use tool_core::{Approvals, Audit, Gate, KeyRing, Registry, Switches};
 use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
-#[cfg(feature = "postgres")]
-use tool_store::PostgresStore;
-use tool_store::SqliteStore;
 
 use super::stored::AgentOffer;
-use crate::args::{Serve, is_postgres};
-#[cfg(not(feature = "postgres"))]
-use crate::commands::missing;
+use crate::args::Serve;
+use crate::commands::store::OpenStore;
 use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BOLD, Screen, paint};
@@ -32,17 +28,6 @@ pub(super) struct State {
 pub(super) struct Admin {
     server: AdminServer,
     listener: TcpListener,
-}
-
-/// The URL without the password that it may contain, for messages.
-fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    match rest.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://…@{host}"),
-        None => url.to_owned(),
-    }
 }
 
 /// The host's own gate, or one that stores approvals, effects and audit rows in the store.
@@ -69,32 +54,11 @@ fn failed(error: impl std::fmt::Display) -> Failure {
 impl State {
     /// Opens the store, and writes the tools of the program into its catalogue.
     pub(super) async fn open(url: &str, cli: &Cli, registry: &Registry) -> Result<Self, Failure> {
-        let unopened = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
-        if is_postgres(url) {
+        match OpenStore::open(url).await? {
+            OpenStore::Sqlite(store) => Self::on(store, cli, registry).await,
             #[cfg(feature = "postgres")]
-            {
-                let store = PostgresStore::open(url).await;
-                let store = store.map_err(|error| unopened(&error))?;
-                return Self::on(store, cli, registry).await;
-            }
-            #[cfg(not(feature = "postgres"))]
-            return Err(missing(
-                "serve --store postgres://…",
-                "postgres",
-                "run `cargo tool serve --store URL`, which builds it",
-            ));
+            OpenStore::Postgres(store) => Self::on(store, cli, registry).await,
         }
-        if url.contains("://") && !url.starts_with("sqlite:") {
-            return Err(Failure::usage(format!(
-                "`{}` is not a store that this program supports",
-                without_password(url)
-            ))
-            .hint(
-                "give the path of a SQLite file, a URL such as `sqlite:state.db`, or `postgres://user@host/database`",
-            ));
-        }
-        let store = SqliteStore::open(url).await;
-        Self::on(store.map_err(|error| unopened(&error))?, cli, registry).await
     }
 
     async fn on<S: AdminStore + StoredToolStore + Clone>(

@@ -1,0 +1,87 @@
+//! The store that `--store` names.
+
+use std::path::Path;
+
+#[cfg(feature = "postgres")]
+use tool_store::PostgresStore;
+use tool_store::SqliteStore;
+
+use crate::args::is_postgres;
+#[cfg(not(feature = "postgres"))]
+use crate::commands::missing;
+use crate::outcome::Failure;
+
+/// An open store.
+pub(super) enum OpenStore {
+    Sqlite(SqliteStore),
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresStore),
+}
+
+impl OpenStore {
+    /// Opens the store of a URL. A SQLite file that does not exist is created.
+    pub(super) async fn open(url: &str) -> Result<Self, Failure> {
+        let unopened = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+        if is_postgres(url) {
+            #[cfg(feature = "postgres")]
+            {
+                let store = PostgresStore::open(url).await;
+                return Ok(Self::Postgres(store.map_err(|error| unopened(&error))?));
+            }
+            #[cfg(not(feature = "postgres"))]
+            return Err(missing(
+                "--store postgres://…",
+                "postgres",
+                "run the command of `cargo tool`, which builds the program with this feature",
+            ));
+        }
+        if url.contains("://") && !url.starts_with("sqlite:") {
+            return Err(Failure::usage(format!(
+                "`{}` is not a store that this program supports",
+                without_password(url)
+            ))
+            .hint(
+                "give the path of a SQLite file, a URL such as `sqlite:state.db`, or `postgres://user@host/database`",
+            ));
+        }
+        let store = SqliteStore::open(url).await;
+        Ok(Self::Sqlite(store.map_err(|error| unopened(&error))?))
+    }
+
+    /// Opens the store of a URL, which must exist.
+    pub(super) async fn open_existing(url: &str) -> Result<Self, Failure> {
+        if let Some(path) = file(url)
+            && !path.exists()
+        {
+            return Err(Failure::usage(format!("the file `{}` does not exist", path.display()))
+                .hint("give the URL that `serve --store` was given, such as `sqlite:state.db`; a relative path begins at the current folder"));
+        }
+        Self::open(url).await
+    }
+}
+
+/// The file of a SQLite URL or path; `None` for other stores.
+fn file(url: &str) -> Option<&Path> {
+    if url.contains(":memory:") || url.contains("mode=memory") {
+        return None;
+    }
+    let path = match url.strip_prefix("sqlite:") {
+        Some(rest) => rest.strip_prefix("//").unwrap_or(rest),
+        None if url.contains("://") => return None,
+        None => return Some(Path::new(url)),
+    };
+    Some(Path::new(
+        path.split_once('?').map_or(path, |(path, _)| path),
+    ))
+}
+
+/// The URL without the password that it may contain, for messages.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://…@{host}"),
+        None => url.to_owned(),
+    }
+}

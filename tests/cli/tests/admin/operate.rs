@@ -1,0 +1,289 @@
+//! The commands for operators, on a store and on an admin API.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use server_tests::{Sample, seed};
+use tool_store::{PostgresStore, SqliteStore};
+
+use super::{DESK, Served};
+
+/// The target of the commands: options and the access token.
+struct Target {
+    options: Vec<String>,
+    token: Option<String>,
+}
+
+impl Target {
+    fn store(url: &str, workspace: &str) -> Self {
+        let options = ["--store", url, "--workspace", workspace, "--user", "olga"];
+        Self {
+            options: options.map(str::to_owned).to_vec(),
+            token: None,
+        }
+    }
+
+    fn admin(served: &Served, workspace: &str) -> Self {
+        let address = format!("http://{}", served.admin);
+        let options = ["--admin", &address, "--workspace", workspace];
+        Self {
+            options: options.map(str::to_owned).to_vec(),
+            token: Some(served.token.clone()),
+        }
+    }
+
+    /// Runs a command.
+    fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(DESK);
+        command.env_remove("USER").args(words).args(&self.options);
+        match &self.token {
+            Some(token) => command.env("TOOL_ADMIN_TOKEN", token),
+            None => command.env_remove("TOOL_ADMIN_TOKEN"),
+        };
+        command.output().unwrap()
+    }
+
+    /// The JSON that a successful command prints.
+    fn json(&self, words: &[&str]) -> Value {
+        let output = self.run(&[words, &["--format", "json"]].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {errors}");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{words:?}: {error}: {text}"))
+    }
+
+    /// The rows of a list, as the values of a key.
+    fn list(&self, words: &[&str], key: &str) -> Vec<String> {
+        let page = self.json(words);
+        let rows = page["items"].as_array().unwrap();
+        let values = rows.iter().map(|row| row[key].as_str().unwrap().to_owned());
+        values.collect()
+    }
+
+    /// The error of a command that must fail with an exit code.
+    fn fails(&self, words: &[&str], code: i32) -> String {
+        let output = self.run(words);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {errors}");
+        errors
+    }
+}
+
+/// Stores the records of a new workspace.
+fn seeded(url: &str, name: &str) -> Sample {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let workspace = format!("{name}{}", now.as_nanos());
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        if url.starts_with("postgres:") {
+            let store = PostgresStore::open(url).await.unwrap();
+            seed(&store, &workspace).await
+        } else {
+            let store = SqliteStore::open(url).await.unwrap();
+            seed(&store, &workspace).await
+        }
+    })
+}
+
+/// Runs every command on the records of a workspace. The records of a second workspace stay as they are.
+fn commands(target: &Target, sample: &Sample) {
+    inbox(target, sample);
+    audit(target, sample);
+    effects(target, sample);
+    runs(target, sample);
+    switches(target);
+}
+
+fn inbox(target: &Target, sample: &Sample) {
+    let id = |number: u32| format!("approval-of-{}-{number}", sample.workspace);
+    let pending = target.list(&["inbox"], "id");
+    assert_eq!(pending.len(), 3, "{pending:?}");
+    assert_eq!(target.list(&["inbox", "--limit", "1"], "id").len(), 1);
+    let first = target.json(&["inbox", "--limit", "2"]);
+    let cursor = first["next"].as_str().unwrap();
+    assert_eq!(
+        target
+            .list(&["inbox", "--limit", "2", "--cursor", cursor], "id")
+            .len(),
+        1
+    );
+
+    let shown = target.json(&["inbox", "show", &id(0)]);
+    assert_eq!(shown["tool"], sample.tool.as_str());
+    let approved = target.json(&["inbox", "approve", &id(0), "--reason", "fine"]);
+    assert_eq!(approved["status"], "approved");
+    assert_eq!(approved["answer"]["reason"], "fine");
+    let denied = target.json(&["inbox", "deny", &id(1)]);
+    assert_eq!(denied["status"], "denied");
+    let assigned = target.json(&["inbox", "assign", &id(2), "bo"]);
+    assert_eq!(assigned["assignee"], "bo");
+    assert_eq!(target.list(&["inbox", "--assignee", "bo"], "id"), [id(2)]);
+    assert_eq!(
+        target.json(&["inbox", "assign", &id(2)])["assignee"],
+        Value::Null
+    );
+    assert_eq!(
+        target.json(&["inbox", "revoke", &id(2)])["status"],
+        "withdrawn"
+    );
+    assert!(target.list(&["inbox"], "id").is_empty());
+    assert_eq!(target.list(&["inbox", "--status", "all"], "id").len(), 3);
+    let again = target.fails(&["inbox", "approve", &id(1)], 1);
+    assert!(again.contains("error:"), "{again}");
+    target.fails(&["inbox", "show", "unknown"], 2);
+    let ignored = target.fails(&["inbox", "--tool", "send", "approve", &id(1)], 2);
+    assert!(ignored.contains("`--tool`"), "{ignored}");
+}
+
+fn audit(target: &Target, sample: &Sample) {
+    let failed = target.json(&["audit", "--failed", "--principal", &sample.principal]);
+    assert_eq!(failed["items"].as_array().unwrap().len(), 1);
+    assert_eq!(failed["items"][0]["outcome"], "failed");
+    let changes = target.json(&["audit", "--limit", "2"]);
+    assert_eq!(changes["items"][0]["notes"][0]["action"], "approval.revoke");
+    let wrong = target.fails(&["audit", "--since", "yesterday"], 2);
+    assert!(wrong.contains("RFC 3339"), "{wrong}");
+    let export = target.run(&["audit", "--export", "--tool", &sample.tool]);
+    let lines = String::from_utf8(export.stdout).unwrap();
+    assert!(
+        export.status.success() && lines.lines().count() >= 3,
+        "{lines}"
+    );
+    for line in lines.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(row["tool"], sample.tool.as_str());
+    }
+}
+
+fn effects(target: &Target, sample: &Sample) {
+    assert_eq!(target.list(&["effects"], "key"), [sample.effect.as_str()]);
+    target.fails(&["effects", "resolve", &sample.effect], 2);
+    let unread = target.fails(
+        &["effects", "resolve", &sample.effect, "--succeeded", "{"],
+        2,
+    );
+    assert!(unread.contains("not JSON"), "{unread}");
+    let settled = ["effects", "resolve", &sample.effect, "--failed", "not sent"];
+    let settled = target.json(&settled);
+    assert_eq!(settled["state"], "failed");
+    target.fails(&["effects", "resolve", &sample.effect, "--rerun"], 1);
+    assert!(target.list(&["effects"], "key").is_empty());
+}
+
+fn runs(target: &Target, sample: &Sample) {
+    assert_eq!(
+        target.list(&["runs"], "conversation"),
+        [sample.conversation.as_str()]
+    );
+    let cancelled = target.json(&["runs", "cancel", &sample.conversation, "1"]);
+    assert_eq!(cancelled["stop"], "cancel");
+    assert_eq!(
+        target.json(&["runs", "show", &sample.conversation, "1"])["stop"],
+        "cancel"
+    );
+    target.fails(&["runs", "show", &sample.conversation, "7"], 2);
+    let table = target.run(&["runs", "--state", "all"]);
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(
+        table.starts_with("CONVERSATION") && table.contains(&sample.conversation),
+        "{table}"
+    );
+}
+
+fn switches(target: &Target) {
+    assert_eq!(target.list(&["switch"], "kind"), ["disable"]);
+    let on = [
+        "switch",
+        "on",
+        "kill",
+        "a tool/name",
+        "--reason",
+        "it sends spam",
+    ];
+    assert_eq!(target.json(&on)["on"], true);
+    let switches = target.list(&["switch", "--tool", "a tool/name"], "reason");
+    assert_eq!(switches, ["it sends spam"]);
+    assert_eq!(
+        target.json(&["switch", "off", "kill", "a tool/name"])["on"],
+        false
+    );
+    assert!(
+        target
+            .list(&["switch", "--tool", "a tool/name"], "kind")
+            .is_empty()
+    );
+    assert_eq!(
+        target.list(&["switch", "--tool", "a tool/name", "--all"], "kind"),
+        ["kill"]
+    );
+}
+
+/// The commands change the rows of one workspace of a store, and the admin API shows the changes.
+pub(super) fn on_a_store(url: &str) {
+    let (acme, other) = (seeded(url, "acme"), seeded(url, "other"));
+    commands(&Target::store(url, &acme.workspace), &acme);
+    untouched(&Target::store(url, &other.workspace));
+}
+
+/// The same commands work on a running host.
+pub(super) fn on_an_admin_api(url: &str) {
+    let (acme, other) = (seeded(url, "acme"), seeded(url, "other"));
+    let served = Served::start(url, &[]);
+    commands(&Target::admin(&served, &acme.workspace), &acme);
+    untouched(&Target::admin(&served, &other.workspace));
+    let mut wrong = Target::admin(&served, &acme.workspace);
+    wrong.token = Some("a wrong token".to_owned());
+    wrong.fails(&["inbox"], 3);
+    wrong.token = None;
+    let missing = wrong.fails(&["inbox"], 2);
+    assert!(missing.contains("TOOL_ADMIN_TOKEN"), "{missing}");
+}
+
+fn untouched(target: &Target) {
+    assert_eq!(target.list(&["inbox"], "id").len(), 3);
+    assert_eq!(target.list(&["effects"], "key").len(), 1);
+    assert_eq!(target.json(&["runs"])["items"][0]["stop"], Value::Null);
+    assert_eq!(target.list(&["switch"], "kind"), ["disable"]);
+}
+
+/// A wrong target is an error that says what to write, and creates no file.
+pub(super) fn wrong_targets_are_refused() {
+    let target = |options: &[&str]| Target {
+        options: options.iter().map(|option| (*option).to_owned()).collect(),
+        token: Some("token".to_owned()),
+    };
+    let none = target(&[]).fails(&["inbox"], 2);
+    assert!(
+        none.contains("--store sqlite:state.db") && none.contains("--admin http"),
+        "{none}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing.db");
+    for url in [
+        path.display().to_string(),
+        format!("sqlite:{}", path.display()),
+    ] {
+        let missing = target(&["--store", &url, "--user", "olga"]).fails(&["audit"], 2);
+        assert!(missing.contains("does not exist"), "{missing}");
+        assert!(!Path::new(&path).exists());
+    }
+    let both = target(&["--store", "a", "--admin", "b"]).fails(&["runs"], 2);
+    assert!(both.contains("--admin"), "{both}");
+    let plain = target(&["--admin", "http://tools.example.com"]).fails(&["runs"], 2);
+    assert!(plain.contains("without encryption"), "{plain}");
+    let away = target(&["--admin", "http://127.0.0.1:9"]).fails(&["runs"], 1);
+    assert!(away.contains("does not respond"), "{away}");
+    let secret =
+        target(&["--admin", "http://127.0.0.1:9", "--token", "sesame"]).fails(&["runs"], 2);
+    assert!(
+        !secret.contains("sesame") && secret.contains("env:VARIABLE"),
+        "{secret}"
+    );
+    let nameless = target(&["--store", &path.display().to_string()]).fails(&["runs"], 2);
+    assert!(nameless.contains("--user"), "{nameless}");
+}
