@@ -73,38 +73,40 @@ pub use statements::statements;
 /// # Transactions
 ///
 /// Each change is one transaction. It locks the rows that it reads, so that two processes never apply a step to the same row at once. A change that fails
-/// because another transaction was in the way (a deadlock, a serialization failure) is repeated up to ten times.
+/// because of a conflict with another transaction (a deadlock, a serialization failure) is retried up to ten times.
 ///
-/// If the connection is lost before the commit was sent, nothing was stored, and the change is repeated on a new connection. If it is lost while the commit
-/// is under way, the store asks the server on a new connection whether the transaction was committed (`pg_xact_status`), and repeats it if it was rolled
-/// back. Only if the server cannot be asked within ten seconds, the error is a [`StoreError::Unavailable`] whose source is an [`UnknownOutcome`].
+/// If the connection is lost before `COMMIT` is sent, nothing is stored, and the change is retried on a new connection. If it is lost during
+/// `COMMIT`, the store queries the outcome of the transaction on a new connection (`pg_xact_status`), and retries the change if the transaction was rolled
+/// back. If the server does not report the outcome within about ten seconds, the error is a [`StoreError::Unavailable`] whose source is an [`UnknownOutcome`].
 ///
 /// # Clocks
 ///
-/// The clock of the database decides about leases and about the expiry of approvals and spilled outputs, so the clocks of the hosts may differ: a
-/// deadline counts from the moment at which the database stores it, for as long as the caller has asked for. Timestamps are returned as the
-/// caller wrote them. [`PostgresOptions::clock`] makes the caller's times decide, for tests.
+/// The clock of the database decides when leases, approvals and spilled outputs expire, so the clocks of the hosts may differ: the store adds the
+/// duration until the caller's deadline to the time of the database. Timestamps are returned as the caller wrote them. In tests,
+/// [`PostgresOptions::clock`] makes the caller's times decide.
 ///
 /// # Connections
 ///
-/// A connection keeps no settings and no locks between transactions, so that a pooler in transaction mode may stand before the server. One that does not
-/// pass prepared statements on, such as PgBouncer before version 1.21, needs [`PostgresOptions::unprepared`]. Clones share the connections. Methods must run within a tokio runtime whose timer is enabled.
+/// No settings or locks of a connection outlive a transaction, so the store can connect through a pooler in transaction mode. A pooler that does not
+/// support prepared statements, such as PgBouncer before version 1.21, needs [`PostgresOptions::unprepared`]. Clones share the connections. Methods must
+/// run within a tokio runtime whose timer is enabled.
 ///
 /// # Changes of other processes
 ///
 /// A kill switch or an enablement row that one process sets takes effect in all others within a second: `tool_core::Switches` and
-/// `tool_core::InstanceRules` read a number four times per second, and a notification (`NOTIFY`) usually shortens the wait to milliseconds. Notifications need a connection of their own, [`PostgresOptions::listener`].
-/// It is tested every two seconds, and replaced if it does not answer.
+/// `tool_core::InstanceRules` poll a version number four times per second, and a notification (`NOTIFY`) usually shortens the wait to milliseconds.
+/// Notifications need a separate connection ([`PostgresOptions::listener`]). The store tests it every two seconds, and replaces it if the server does not
+/// respond.
 ///
 /// # Texts
 ///
-/// A text of PostgreSQL cannot hold U+0000. Names (workspaces, users, conversations, keys) that contain it are refused with
-/// [`StoreError::Conflict`]. In all other texts it is stored in an escaped form and read back as it was.
+/// A text of PostgreSQL cannot contain U+0000. The store refuses names (workspaces, users, conversations, keys) that contain it with
+/// [`StoreError::Conflict`]. In all other texts, the store escapes U+0000, and restores it when it reads the text.
 ///
 /// # Erased contents
 ///
-/// The statements of an erasure remove contents from the tables. The server keeps old row versions until a vacuum, and changes in its write-ahead log
-/// until it is recycled; backups are the operator's.
+/// An erasure removes contents from the tables. The server keeps old row versions until a vacuum, and changes in its write-ahead log until the log is
+/// recycled. The operator is responsible for backups.
 #[derive(Clone, Debug)]
 pub struct PostgresStore(Arc<Inner>);
 
@@ -115,13 +117,13 @@ struct Inner {
     is_database_clock: bool,
     /// Whether connections keep prepared statements.
     is_named: bool,
-    /// How long a statement or a lock may take.
+    /// Timeout of a statement, and of waiting for a lock.
     patience: Duration,
     losses: Arc<Losses>,
     listening: listen::Listening,
 }
 
-/// When a connection was lost last. Connections that are older are tested before they are used.
+/// The time of the last lost connection. The store tests connections that were opened earlier before it uses them.
 #[derive(Debug, Default)]
 struct Losses(Mutex<Option<Instant>>);
 
@@ -130,7 +132,7 @@ impl Losses {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(env::monotonic());
     }
 
-    /// Whether a connection of this age may have been lost together with another one.
+    /// Whether a connection of this age may have been lost together with a different connection.
     fn is_doubtful(&self, age: Duration) -> bool {
         let lost = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lost.is_some_and(|lost| env::elapsed(lost) <= age)
@@ -152,7 +154,7 @@ impl PostgresStore {
     }
 }
 
-/// The beginning and the end of an expression for the time that decides about deadlines, with a parameter of [`PostgresStore::given_now`] in between.
+/// The SQL before and after the parameter [`PostgresStore::given_now`]. The complete expression is the time with which deadlines are compared.
 const NOW: (&str, &str) = (
     "coalesce(",
     "::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)",
@@ -211,12 +213,12 @@ fn narrow_to_scope(query: &mut QueryBuilder<Postgres>, scope: Scope<'_>) {
     narrow(query, "workspace", scope.workspace().map(Workspace::as_str));
 }
 
-/// A column of the order of a list.
+/// A column by which a list is ordered.
 #[derive(Clone, Copy)]
 struct Column<'a> {
     name: &'a str,
-    /// The value that the query's condition gives the column in every row. Such a column is not part of the order: PostgreSQL finds the place of a
-    /// cursor in an index only by the columns that follow the fixed ones.
+    /// The value of the column in all rows that the query returns. A column with a fixed value is not part of the order: PostgreSQL finds the position
+    /// of a cursor in an index only by the columns after the fixed columns.
     fixed: Option<&'a str>,
 }
 
@@ -233,7 +235,7 @@ enum Value<'a> {
     Text(&'a str),
 }
 
-/// Orders a query that ends in a condition, and cuts it to one page: the rows after the last one of the previous page.
+/// Orders a query that ends in a condition, and limits it to one page: the rows after the last row of the previous page.
 fn page(
     query: &mut QueryBuilder<Postgres>,
     columns: &[Column<'_>],
@@ -249,7 +251,7 @@ fn page(
                 compared.push((column.name, *value));
                 continue;
             };
-            // A cursor of other rows lies before or after all rows that equal it so far.
+            // The cursor has a different value in a fixed column. All rows with equal values in the preceding columns are on one side of it.
             if fixed != *text {
                 is_strict = (fixed > *text) == newest_first;
                 break;
@@ -262,7 +264,7 @@ fn page(
             (false, false) => ">=",
         };
         let names: Vec<&str> = compared.iter().map(|(name, _)| *name).collect();
-        // A row comparison, which PostgreSQL answers from an index.
+        // PostgreSQL can use an index for a row comparison.
         query.push(format_args!(" AND ({}) {compare} (", names.join(", ")));
         let mut list = query.separated(", ");
         for (_, value) in compared {
@@ -309,7 +311,7 @@ fn page_by_key(
     page(query, &columns, newest_first, after, limit);
 }
 
-/// Narrows a query that ends in a condition to rows whose column has the wanted value, if one is wanted.
+/// Narrows a query that ends in a condition to rows whose column equals `wanted`. `None` does not narrow it.
 fn narrow(query: &mut QueryBuilder<Postgres>, column: &str, wanted: Option<&str>) {
     if let Some(wanted) = wanted {
         query.push(format_args!(" AND {column} = "));

@@ -1,4 +1,4 @@
-//! What the stores on SQL databases share.
+//! Shared code of the SQL stores.
 
 pub(crate) mod columns;
 pub(crate) mod directory;
@@ -7,7 +7,7 @@ pub(crate) mod records;
 pub(crate) mod statement;
 pub(crate) mod stored_tool;
 
-/// The future of a read or write.
+/// The future that a read or a write returns.
 pub(crate) trait Step<T, F>: Future<Output = Result<T, F>> + Send {}
 
 impl<T, F, S: Future<Output = Result<T, F>> + Send> Step<T, F> for S {}

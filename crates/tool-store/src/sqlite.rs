@@ -50,20 +50,21 @@ pub use open::OpenError;
 /// Implements the store traits on one SQLite database.
 ///
 /// A change runs in a transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so rows that it read are unchanged when it writes,
-/// even if other processes use the file. The change is on disk when its future is ready (`synchronous = FULL`, write-ahead log). Within a process,
+/// even if other processes use the file. The change is on disk when its future completes (`synchronous = FULL`, write-ahead log). Within a process,
 /// writers queue for one connection, and waiting changes share a transaction, each in its own savepoint: one `fsync` for up to 32 of them. A refused
 /// change does not affect the others. Across processes, a change waits up to half a minute for the lock; after that the change is not made, and the
 /// error is [`StoreError::Unavailable`]. Readers do not wait for writers. [`EffectLedger::end`] and [`EffectLedger::renew`] run before all other
-/// waiting changes, so that no lease expires while a call waits for its end to be stored. The same methods of [`RunStore`] do so as well.
+/// waiting changes, so that no lease expires while a call waits for its end to be stored. `end_run`, `renew_run` and `stop_run` of [`RunStore`] do so as
+/// well, and so do audit rows that end a call.
 ///
-/// One of the callers that share a transaction runs it. If that caller is dropped, another one continues; a change whose caller is dropped
-/// before the change has begun is not made.
+/// One of the callers that share a transaction runs it. If that caller is dropped, another caller continues. A change whose caller is
+/// dropped before the change has begun is not made.
 ///
 /// A change that fails because of a full disk, an I/O error, a lock or a missing file is rolled back, and its error is
-/// [`StoreError::Unavailable`]. If necessary, the next change reopens the file, so that the store works again as soon as the fault has been removed. A
-/// missing file is never created again: a new file would not know which effects were begun.
+/// [`StoreError::Unavailable`]. If necessary, the next change reopens the file, so that the store works again as soon as the fault is removed. The
+/// store never creates a missing file again: a new file would not contain the effects that were begun.
 ///
-/// The file, its `-wal` and its `-shm` belong together and must be on a local disk: SQLite's locks do not work over network file systems.
+/// The file, its `-wal` and its `-shm` belong together and must be on a local disk: SQLite's locks do not work on network file systems.
 /// Do not move, replace or remove them while a program has them open. Clones share the connections. Methods must run within a tokio runtime
 /// whose timer is enabled.
 ///
@@ -78,7 +79,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Runs statements in a transaction that holds the write lock, and returns when it is on disk. After an error nothing of it is stored.
+    /// Runs statements in a transaction that holds the write lock, and returns when it is on disk. After an error, nothing is stored.
     async fn change<T: Send + 'static>(
         &self,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
@@ -86,7 +87,7 @@ impl SqliteStore {
         self.writer.change(Turn::Ordinary, body).await
     }
 
-    /// A [`change`](Self::change) that runs before all other waiting changes. For ending work that has begun.
+    /// A [`change`](Self::change) that runs before all other waiting changes. It is for changes that end work or renew a lease.
     async fn change_first<T: Send + 'static>(
         &self,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
@@ -94,7 +95,7 @@ impl SqliteStore {
         self.writer.change(Turn::First, body).await
     }
 
-    /// Whether a query finds no row. It uses a reader, which takes no lock that others wait for.
+    /// Whether a query finds no row. The query runs on a reader, which does not block writers.
     async fn has_none(&self, mut query: QueryBuilder<Sqlite>) -> Result<bool, Fault> {
         let found = query.build().fetch_optional(&self.readers).await?;
         Ok(found.is_none())
@@ -114,7 +115,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Removes deleted content from the write-ahead log as well. `secure_delete` overwrites the freed pages of the file.
+    /// Removes deleted contents from the write-ahead log. `secure_delete` already overwrites the freed pages of the database file.
     async fn forget(&self) -> Result<(), Fault> {
         self.writer.run("PRAGMA wal_checkpoint(TRUNCATE)").await
     }
@@ -154,7 +155,7 @@ fn narrow_to_scope(query: &mut QueryBuilder<Sqlite>, scope: Scope<'_>) {
     narrow(query, "workspace", scope.workspace().map(Workspace::as_str));
 }
 
-/// Orders a query that ends in a condition, and cuts it to one page: the rows after the last one of the previous page.
+/// Orders a query that ends in a condition, and limits it to one page: the rows after the last row of the previous page.
 fn page<const N: usize>(
     query: &mut QueryBuilder<Sqlite>,
     columns: [&str; N],
@@ -168,7 +169,7 @@ fn page<const N: usize>(
         (">", "")
     };
     if let Some((at, values)) = after {
-        // A row-value comparison, which SQLite answers from an index.
+        // SQLite can use an index for a row-value comparison.
         query.push(format_args!(" AND ({}) {compare} (", columns.join(", ")));
         query.push_bind(at.as_millis());
         for value in &values[1..] {
@@ -187,7 +188,7 @@ fn page<const N: usize>(
     }
 }
 
-/// Narrows a query that ends in a condition to rows whose column has the wanted value, if one is wanted.
+/// Narrows a query that ends in a condition to rows whose column equals `wanted`. `None` does not narrow it.
 fn narrow(query: &mut QueryBuilder<Sqlite>, column: &str, wanted: Option<&str>) {
     if let Some(wanted) = wanted {
         query.push(format_args!(" AND {column} = "));

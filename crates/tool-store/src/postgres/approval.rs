@@ -20,7 +20,7 @@ macro_rules! columns {
     };
 }
 
-/// Query for whether a scope has open approvals that have expired. `now` is a parameter of [`NOW`].
+/// The query for an open approval of a scope that has expired. `now` is the parameter of [`NOW`].
 pub(super) fn expired(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "SELECT 1 FROM tool_store.approval WHERE status IN ('pending', 'approved') AND lapses <= ",
@@ -31,7 +31,7 @@ pub(super) fn expired(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgr
     query
 }
 
-/// Marks the open approvals of a scope whose time has passed as expired, except those that are being answered or used.
+/// Marks the open approvals of a scope as expired after their deadline. Skips rows that a different transaction has locked.
 pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "WITH late AS MATERIALIZED (SELECT id FROM tool_store.approval \
@@ -63,14 +63,14 @@ fn read_deadline(row: &PgRow) -> Result<(ApprovalRow, i64), StoreError> {
     Ok((read(row)?, lapses))
 }
 
-/// One row.
+/// The query for one approval.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM tool_store.approval WHERE id = $1 AND workspace = $2"
 );
 
-/// One row, which the transaction locks.
+/// The query for one approval, which locks its row.
 pub(super) const LOCK: &str = concat!(
     "SELECT ",
     columns!(),
@@ -150,7 +150,7 @@ async fn open(db: &mut Change<'_>, request: &ApprovalRequest, lapses: i64) -> Re
     Ok(())
 }
 
-/// Denies the pending requests that a filter admits. One statement, so that the filter's limit counts the expired rows, too.
+/// Denies the pending requests that match a filter. It is one statement, so that the filter's limit counts expired requests, too.
 fn denial(
     workspace: &Workspace,
     filter: &ApprovalFilter,
@@ -186,7 +186,7 @@ fn denial(
 }
 
 /// Applies a fallible step to a row, and returns the new row. `now` is the time of the step by the caller's clock, or `None` for a step that does not
-/// depend on the time. A refusal is part of the output, because an answer that comes too late changes the row nevertheless.
+/// depend on the time. A refusal is part of the output, because an answer after the deadline is refused, but changes the row.
 pub(super) async fn change_row(
     db: &mut Change<'_>,
     workspace: &Workspace,
@@ -348,7 +348,7 @@ impl ApprovalStore for PostgresStore {
 
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
         step(async move {
-            // Most calls find nothing, and need no transaction.
+            // Most calls find no expired approval, and need no transaction.
             let given = self.given_now(now);
             if fetch!(self, fetch_optional, expired(scope, given).build()).is_none() {
                 return Ok(0);

@@ -22,7 +22,7 @@ macro_rules! columns {
 pub(super) const ERASE: &str =
     "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2";
 
-/// Removes the rows of a scope that started before a time.
+/// Removes the rows of a scope whose calls started before a time.
 pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new("DELETE FROM tool_store.audit WHERE started < ");
     query.push_bind(since.as_millis());
@@ -65,11 +65,11 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Po
         .as_deref()
         .is_some_and(|outcome| outcome != "ok")
     {
-        // The condition of the partial index on outcomes.
+        // The partial index on outcomes has this condition.
         query.push(" AND outcome <> 'ok'");
     }
     if filter.failed {
-        // The condition of the partial index on failures.
+        // The partial index on failures has this condition.
         query.push(
             " AND outcome IS NOT NULL AND outcome NOT IN ('ok', 'pending', 'unavailable', 'interrupted')",
         );
@@ -86,7 +86,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Po
     query
 }
 
-/// Inserts a row, or replaces the row of the same identity unless its outcome is final. No indexed column but the outcome changes when a call ends.
+/// Inserts a row, or replaces the row of the same identity unless its outcome is final. The end of a call changes no indexed column except the outcome.
 const SAVE: &str = concat!(
     "INSERT INTO tool_store.audit AS old (",
     columns!(),

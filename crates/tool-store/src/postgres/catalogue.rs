@@ -13,7 +13,7 @@ use super::{Fault, PostgresStore, step};
 const ALL: &str = "SELECT name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, synced_at \
      FROM tool_store.catalogue ORDER BY name";
 
-/// Reads all entries by name.
+/// Reads all entries into a map by name.
 pub(super) async fn all(db: &mut Change<'_>) -> Result<BTreeMap<String, CatalogueEntry>, Fault> {
     let rows = db.query(ALL).fetch_all(&mut **db).await?;
     let entries = rows.iter().map(read);
@@ -21,7 +21,7 @@ pub(super) async fn all(db: &mut Change<'_>) -> Result<BTreeMap<String, Catalogu
     Ok(named.collect::<Result<_, _>>()?)
 }
 
-/// Writes entries in place of those with the same names.
+/// Inserts entries, or replaces the entries with the same names.
 pub(super) async fn put(db: &mut Change<'_>, entries: &[&CatalogueEntry]) -> Result<(), Fault> {
     if entries.is_empty() {
         return Ok(());

@@ -1,8 +1,8 @@
 //! Transactions: retries, and the outcome of a transaction whose `COMMIT` got no response.
 //!
 //! A transaction begins with the simple query `BEGIN; …; SELECT …`, which costs one round trip, returns the id of the transaction
-//! (`pg_current_xact_id()`) and the database's clock, and takes advisory locks that end with the transaction. Nothing outlives a transaction on
-//! its connection, so the store works through a pooler in transaction mode.
+//! (`pg_current_xact_id()`) and the database's time, and takes advisory locks that end with the transaction. No setting or lock of the connection
+//! outlives a transaction, so the store works through a pooler in transaction mode.
 
 use std::fmt::Write as _;
 use std::ops::{Deref, DerefMut};
@@ -26,7 +26,7 @@ const CONTENDED: u32 = 10;
 /// Maximum number of retries of a transaction or a read after lost connections.
 const LOST: u32 = 3;
 
-/// The timeout of `COMMIT` and `ROLLBACK`, and of the requests for the outcome of a transaction.
+/// The timeout of `COMMIT` and `ROLLBACK`, and of queries for the outcome of a transaction.
 const ENDING: Duration = Duration::from_secs(10);
 
 /// The outcome of a transaction.
@@ -67,7 +67,7 @@ impl Tries {
     }
 }
 
-/// The clock that decides about leases and expiry in one transaction.
+/// The clock that decides when leases and deadlines expire in one transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// The database's time when the transaction began; `None` if the caller's clock decides.
@@ -231,10 +231,10 @@ impl PostgresStore {
         }
     }
 
-    /// Asks the server once for the outcome of a transaction; `None` if it has not ended. Such a transaction is terminated.
+    /// Queries the outcome of a transaction once. Terminates a transaction that still runs, and returns `None` for it.
     async fn ask_outcome(&self, id: &str, process: i32) -> Result<Option<Outcome>, sqlx::Error> {
         let mut connection = self.connection().await?;
-        // Simple queries, so that a pooler forwards each one in a single message. Their texts contain only an id from the server and a number.
+        // A pooler forwards a simple query in a single message. The texts need no escaping: they contain only an id from the server and a number.
         let ask = format!("SELECT pg_xact_status('{id}'::xid8)");
         let status: Option<String> = match connection.fetch_one(AssertSqlSafe(ask)).await {
             Ok(row) => row.try_get(0)?,
@@ -253,7 +253,7 @@ impl PostgresStore {
                 connection.give_back();
                 Ok(Some(Outcome::RolledBack))
             }
-            // The server may not have noticed that the connection was lost, so it would keep the transaction and its locks.
+            // The server may not have detected the lost connection yet, and would keep the transaction and its locks.
             Some(_) => {
                 let end = format!(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -271,12 +271,12 @@ impl PostgresStore {
 }
 
 impl Change<'_> {
-    /// A statement of this transaction.
+    /// Returns a statement for this transaction.
     pub(super) fn query(&self, sql: &'static str) -> Query<'static, Postgres, PgArguments> {
         sqlx::query(sql).persistent(self.is_named())
     }
 
-    /// A statement of this transaction that returns one column.
+    /// Returns a statement for this transaction whose result has one column.
     pub(super) fn scalar<T>(
         &self,
         sql: &'static str,
@@ -400,7 +400,7 @@ pub(super) async fn commit_read(connection: &mut PgConnection) -> Result<(), sql
     connection.execute("COMMIT").await.map(drop)
 }
 
-/// Runs statements in a transaction, and returns when it is on disk. After an error nothing of it is stored.
+/// Runs statements in a transaction, and returns when it is on disk. After an error, nothing is stored.
 ///
 /// The statements are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again after a conflict with a different transaction or
 /// the loss of the connection, so they must not move captured values.

@@ -16,7 +16,7 @@ impl Directory for PostgresStore {
         editor: &'a Editor,
     ) -> StoreFuture<'a, WorkspaceSettings> {
         step(async move {
-            // The settings are read before they are written.
+            // The change reads the settings before it writes them, so it locks the workspace.
             let locks = || vec![lock(Some(&settings.workspace))];
             change!(self, locks(), db => shared::put_workspace(db, settings.clone(), editor).await)
         })

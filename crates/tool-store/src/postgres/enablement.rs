@@ -31,39 +31,39 @@ macro_rules! skill_columns {
     };
 }
 
-/// The name of the generation of enablement.
+/// The name of the generation that counts changes of enablement.
 const GENERATION: &str = "enablement";
 
-/// Locks the generation, so that changes of enablement happen one after the other and a reader of a number has read every change up to it. Readers of rows
-/// do not wait.
+/// Locks the generation, so that changes of enablement run one after the other: a process that reads a number can also read every change up to it.
+/// Readers of rows do not wait.
 const LOCK: &str = "SELECT number FROM tool_store.generation WHERE name = 'enablement' FOR UPDATE";
 
-/// The rows of one instance.
+/// The query for the rows of one instance.
 pub(super) const ROWS: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM tool_store.enablement WHERE workspace = $1 AND instance = $2 ORDER BY tool"
 );
 
-/// The rows of one tool.
+/// The query for the rows of one tool.
 pub(super) const OF_TOOL: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM tool_store.enablement WHERE tool = $1 ORDER BY workspace, instance"
 );
 
-/// The skills of an instance whose pinned version requires a tool, by its name or an alias.
+/// The query for the skills of an instance whose pinned version requires a tool, by its name or an alias.
 const REQUIRED_BY: &str = "SELECT DISTINCT p.skill FROM tool_store.skill_pin p \
      JOIN tool_store.skill_tool t ON t.workspace = p.workspace AND t.skill = p.skill AND t.version = p.version \
      WHERE p.workspace = $1 AND p.instance = $2 \
      AND (t.tool = $3 OR t.tool IN (SELECT alias FROM tool_store.catalogue_alias WHERE tool = $3)) ORDER BY p.skill";
 
-/// The pinned skills of all instances that require a tool, by its name or an alias.
+/// The query for the pinned skills of all instances that require a tool, by its name or an alias.
 const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.skill FROM tool_store.skill_tool t \
      JOIN tool_store.skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
      WHERE t.tool IN (SELECT $1 UNION SELECT alias FROM tool_store.catalogue_alias WHERE tool = $1) ORDER BY p.skill";
 
-/// The pinned skills of an instance.
+/// The query for the pinned skills of an instance.
 const SKILLS: &str = concat!(
     "SELECT ",
     skill_columns!(),
@@ -72,11 +72,11 @@ const SKILLS: &str = concat!(
      WHERE p.workspace = $1 AND p.instance = $2 ORDER BY p.skill"
 );
 
-/// The instances that have changed after a version, at most one more than an answer can list.
+/// The query for the instances that changed after a version: at most one more than an answer can list.
 pub(super) const CHANGED: &str =
     "SELECT workspace, slug AS instance FROM tool_store.instance WHERE version > $1 LIMIT $2";
 
-/// The current version, and the version before which everything is void.
+/// The query for the current version, and for the version before which all cached rows are invalid.
 const VERSION: &str =
     "SELECT name, number, reset FROM tool_store.generation WHERE name = 'enablement'";
 
@@ -430,14 +430,14 @@ impl EnablementRows for Change<'_> {
     }
 }
 
-/// Begins a change of enablement.
+/// Locks the generation of enablement until the transaction ends.
 async fn lock(db: &mut Change<'_>) -> Result<(), Fault> {
     db.query(LOCK).execute(&mut **db).await?;
     Ok(())
 }
 
 impl PostgresStore {
-    /// Notifies other processes of a change of enablement, if there was one.
+    /// Notifies other processes if a transaction changed enablement.
     async fn note_enablement<T>(
         &self,
         done: Result<T, Fault>,
@@ -450,7 +450,7 @@ impl PostgresStore {
         Ok(done)
     }
 
-    /// Replaces the catalogue, and brings enablement in line with it.
+    /// Replaces the catalogue, and updates the enablement rows to match it.
     pub(super) async fn replace_catalogue(
         &self,
         entries: &[CatalogueEntry],
@@ -596,7 +596,7 @@ impl EnablementStore for PostgresStore {
             if now == version {
                 return Ok(ChangedInstances::new(now, false, Vec::new()));
             }
-            // The instances are read after the version. One that changes between the two is read again next time.
+            // The instances are read after the version. An instance that changes between the two reads is listed again next time.
             let most = i64::try_from(ChangedInstances::MOST).unwrap_or(i64::MAX);
             let rows = fetch!(
                 self,

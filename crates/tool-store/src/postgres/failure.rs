@@ -50,15 +50,15 @@ impl Cause {
                 | sqlx::Error::Protocol(_)
                 | sqlx::Error::Tls(_)
                 | sqlx::Error::WorkerCrashed => Self::Lost,
-                // For example, if the pool has no free connection, no statement was sent.
+                // No statement was sent, for example because the pool has no free connection.
                 _ => Self::Other,
             };
         };
         match &*code {
-            // A serialization failure, a deadlock, two transactions that inserted the same key, a row that was removed while a reference to it was added, and a
-            // cached plan that is older than a migration. A new transaction may succeed.
+            // A new transaction may succeed after a serialization failure, a deadlock, two inserts of the same key, the removal of a row while a reference to
+            // it was added, or the use of a cached plan that is older than a migration.
             "40001" | "40P01" | "23505" | "23503" | "0A000" => Self::Contended,
-            // A character that cannot be stored, and an entry that is too large for an index.
+            // PostgreSQL cannot store the character, or the entry is too large for an index.
             "22021" | "22P05" | "54000" => Self::Refused,
             // `idle_in_transaction_session_timeout`.
             "25P03" => Self::Lost,
@@ -68,7 +68,7 @@ impl Cause {
     }
 }
 
-/// The error of a statement, as callers of the store see it.
+/// Converts the error of a statement to the error that the store returns.
 pub(super) fn store_error(error: sqlx::Error) -> StoreError {
     if Cause::of(&error) == Cause::Refused {
         return StoreError::Conflict(format!(
@@ -89,7 +89,7 @@ fn advice(error: &sqlx::Error) -> &'static str {
             "the server is read-only, give the URL of the primary server instead of a standby"
         }
         (_, "42501") => {
-            "the user of the URL has too few rights, grant it all rights on the schema `tool_store` and its tables"
+            "the user of the URL lacks privileges, grant it all privileges on the schema `tool_store` and its tables"
         }
         (_, "42P01" | "3F000" | "42703") => {
             "a table of the schema `tool_store` is missing, restart the program, which creates it"

@@ -23,7 +23,7 @@ macro_rules! columns {
     };
 }
 
-/// Query for whether a scope has running rows with an expired lease. `now` is a parameter of [`NOW`].
+/// The query for a running row of a scope with an expired lease. `now` is the parameter of [`NOW`].
 pub(super) fn lapsed(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgres> {
     let mut query =
         QueryBuilder::new("SELECT 1 FROM tool_store.effect WHERE state = 'running' AND lapses <= ");
@@ -33,7 +33,7 @@ pub(super) fn lapsed(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgre
     query
 }
 
-/// Makes running rows of a scope whose lease has expired ambiguous, except those that are being renewed or ended.
+/// Marks the running rows of a scope whose lease has expired as ambiguous. Skips rows that a different transaction has locked.
 pub(super) fn sweeping(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "WITH lapsed AS MATERIALIZED (SELECT workspace AS w, key AS k FROM tool_store.effect WHERE state = 'running' AND lapses <= ",
@@ -57,7 +57,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<P
     ));
     narrow_to_scope(&mut query, scope);
     if let Some(state) = filter.state {
-        // A literal instead of a parameter, so that a plan that serves all values can use a partial index.
+        // A literal instead of a parameter: a generic plan can use a partial index only for a known value.
         query.push(format_args!(" AND state = '{}'", state.as_str()));
     }
     narrow(&mut query, "tool", filter.tool.as_deref());
@@ -79,7 +79,7 @@ macro_rules! find {
         concat!(
             "SELECT ",
             columns!(),
-            // Two look-ups instead of `OR`, for which a plan may read all effects of the workspace.
+            // Two look-ups, because a plan for `OR` may read all effects of the workspace.
             " FROM tool_store.effect WHERE workspace = $1 AND key = coalesce( \
              (SELECT own.key FROM tool_store.effect own WHERE own.workspace = $1 AND own.key = $2), \
              (SELECT old.key FROM tool_store.effect old WHERE old.workspace = $1 AND old.earlier = $2 ORDER BY old.at, old.key LIMIT 1))"
@@ -87,13 +87,13 @@ macro_rules! find {
     };
 }
 
-/// The row of a key, or else the first row that was begun with it as the earlier key.
+/// The query for the row of a key, or else for the first row whose earlier key it is.
 pub(super) const FIND: &str = find!();
 
-/// [`FIND`], and the transaction locks the row.
+/// [`FIND`], which also locks the row.
 pub(super) const LOCK: &str = concat!(find!(), " FOR UPDATE");
 
-/// The row of a key, which the transaction locks.
+/// The query for the row of a key, which locks the row.
 pub(super) const LOCK_OWN: &str = concat!(
     "SELECT ",
     columns!(),
@@ -134,7 +134,7 @@ impl Leased {
         }
     }
 
-    /// The deadline of a row after the step: as it was stored, unless the step has moved it.
+    /// Restores the stored lease of a row, unless the step changed it. Returns the end of the lease by the deciding clock.
     fn restore(&self, db: &Change<'_>, row: &mut EffectRow, now: Timestamp) -> i64 {
         let until = &mut row.intent.lease_until;
         if *until != self.seen {
@@ -188,7 +188,7 @@ async fn save(db: &mut Change<'_>, claim: &EffectClaim, lapses: i64) -> Result<(
     Ok(())
 }
 
-/// Ends a row. If the end is refused, the row stays unchanged.
+/// Ends the effect of a key. If the end is refused, the row stays unchanged.
 pub(super) async fn end(
     db: &mut Change<'_>,
     key: &CallKey,
@@ -205,7 +205,7 @@ pub(super) async fn end(
     Ok(ended)
 }
 
-/// The advisory locks of an intent: two calls that may find the same row, under either of their keys, begin one after the other.
+/// The advisory locks of an intent. Two calls that may find the same row by one of their keys begin one after the other.
 fn locks(intent: &Intent) -> Vec<i64> {
     let own = intent.identity.key();
     let keys = [Some(&own), intent.earlier.as_ref()].into_iter().flatten();
@@ -256,8 +256,8 @@ async fn claim(
     Ok(begun)
 }
 
-/// Applies `step` to the claim of a key. `now` is the time of the step by the caller's clock. A refusal is part of the output, because the step may
-/// have changed the row nevertheless.
+/// Applies `step` to the claim of a key. `now` is the time of the step by the caller's clock. A refusal is part of the output, because a refused
+/// step may change the row.
 pub(super) async fn step_claim<R>(
     db: &mut Change<'_>,
     key: &CallKey,
@@ -397,7 +397,7 @@ impl EffectLedger for PostgresStore {
 
     fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
         step(async move {
-            // Most sweeps find nothing, and need no transaction.
+            // Most sweeps find no expired lease, and need no transaction.
             let given = self.given_now(now);
             if fetch!(self, fetch_optional, lapsed(scope, given).build()).is_none() {
                 return Ok(Vec::new());

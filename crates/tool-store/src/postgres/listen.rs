@@ -19,29 +19,29 @@ use super::{Inner, PostgresStore};
 /// The channel of the notifications. The payload is the name of a generation.
 const CHANNEL: &str = "tool_store";
 
-/// The interval at which the listener checks its connection, and the timeout of that check. Without it, a connection whose peer failed without closing it
-/// could not be distinguished from an idle one.
+/// The interval at which the listener checks its connection, and the timeout of the check. Without the check, the listener could not distinguish an idle
+/// connection from a connection whose server failed without closing it.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
-/// The longest pause before the listener connects again.
+/// Maximum pause before the listener reconnects.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// How long sending a notification may take.
+/// The timeout for sending a notification.
 const NOTIFY: Duration = Duration::from_secs(1);
 
 /// The number of each generation, by its name.
 pub(super) type Generations = BTreeMap<String, u64>;
 
-/// The numbers that the listener read last.
+/// Handle on the listener, with the numbers that it read last.
 #[derive(Debug)]
 pub(super) struct Listening {
     known: watch::Receiver<Generations>,
-    /// The listener ends when this is dropped or set.
+    /// The listener ends when this sender is dropped or sends `true`.
     ends: watch::Sender<bool>,
 }
 
 impl Listening {
-    /// Starts a listener in the background; without options, there is no listener. `store` is used for reading the numbers.
+    /// Starts a listener in the background if `options` is `Some`. The listener reads the numbers through `store`.
     pub(super) fn start(options: Option<PgConnectOptions>, store: Weak<Inner>) -> Self {
         let (known, receiver) = watch::channel(Generations::new());
         let (ends, ended) = watch::channel(false);
@@ -63,7 +63,7 @@ impl Listening {
         let mut known = self.known.clone();
         let is_later = |known: &Generations| known.get(name).is_some_and(|now| *now > number);
         if known.wait_for(is_later).await.is_err() {
-            // There is no listener.
+            // The sender was dropped, so no listener runs.
             std::future::pending::<()>().await;
         }
     }
@@ -100,7 +100,7 @@ async fn run(
     }
 }
 
-/// Listens until the connection is lost, and returns why. Clears `pause` once it is connected.
+/// Listens until the connection is lost, and returns the error. Sets `pause` to zero once it is connected.
 async fn listen(
     options: &PgConnectOptions,
     store: &Weak<Inner>,
@@ -122,7 +122,7 @@ async fn listen(
         Err(_) => return super::change::too_slow(2 * HEARTBEAT),
     };
     *pause = Duration::ZERO;
-    // After a lost connection, `try_recv` then returns `None`, which is an error here: only `run` reconnects.
+    // `try_recv` then returns `None` after a lost connection instead of reconnecting, because only `run` reconnects.
     listener.eager_reconnect(false);
     loop {
         // The numbers are also read after connecting, because earlier notifications were lost.
@@ -155,13 +155,13 @@ async fn listen(
     }
 }
 
-/// Reads all numbers with an ordinary connection.
+/// Reads all numbers with a connection of the pool.
 async fn read(store: &Weak<Inner>) -> Result<Generations, sqlx::Error> {
     let Some(inner) = store.upgrade() else {
         return Err(sqlx::Error::PoolClosed);
     };
     let mut connection = PostgresStore(inner).connection().await?;
-    // A simple query, so that a pooler forwards it in a single message.
+    // A pooler forwards a simple query in a single message.
     let rows = connection.fetch_all("SELECT name, number FROM tool_store.generation");
     let rows = timeout(HEARTBEAT, rows).await;
     let rows = rows.unwrap_or_else(|_| Err(super::change::too_slow(HEARTBEAT)))?;

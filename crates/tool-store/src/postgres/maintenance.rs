@@ -48,7 +48,7 @@ fn narrow_to_erased(query: &mut QueryBuilder<Postgres>, of: Erasure<'_>) {
     query.push_bind(value.to_owned());
 }
 
-/// Removes at most `most` rows of a table that match a condition with a time at its end, except rows that are being changed.
+/// Removes at most `most` rows that match `condition`, to which `time` is appended. Skips rows that a different transaction has locked.
 fn removal(table: &str, condition: &str, time: i64, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new("DELETE FROM tool_store.");
     query.push(format_args!(
@@ -95,12 +95,12 @@ pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     removal("run", "r.ended <", since.as_millis(), most)
 }
 
-/// Threads whose last message is old. `thread.last` is the number of the last message.
+/// The query for threads whose last message is old. `thread.last` is the number of the last message.
 pub(super) const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM tool_store.thread t \
      JOIN tool_store.message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
      WHERE m.at < $1 LIMIT $2";
 
-/// Removes the messages of a thread, unless another message was added since it was found. The lock keeps others from adding one.
+/// Removes the messages of a thread, unless a message was added since the thread was found. The lock prevents further appends.
 const REMOVE_THREAD: &str =
     "WITH old AS MATERIALIZED (SELECT workspace AS w, conversation AS c FROM tool_store.thread
           WHERE workspace = $1 AND conversation = $2 AND last = $3 FOR UPDATE)
@@ -156,7 +156,7 @@ impl PostgresStore {
         })
     }
 
-    /// Purges each table in a transaction of its own, so that calls can run in between.
+    /// Purges each table in a separate transaction, so that calls can run in between.
     async fn purge_rows(
         &self,
         retention: &Retention,
@@ -182,7 +182,7 @@ impl PostgresStore {
         if let Some(since) = since(retention.approvals) {
             purged.approvals = self.remove_rows(|| old_approvals(since, most)).await?;
         }
-        // Effects follow messages and approvals, which may refer to them.
+        // Effects are removed after messages and approvals, which may refer to them.
         if let Some(since) = since(retention.effects) {
             purged.effects = self.remove_rows(|| old_effects(since, most)).await?;
         }
@@ -197,7 +197,7 @@ impl PostgresStore {
         Ok(purged)
     }
 
-    /// Runs a `DELETE` in a transaction of its own, and returns the number of removed rows.
+    /// Runs a `DELETE` in a separate transaction, and returns the number of removed rows.
     pub(super) async fn remove_rows(
         &self,
         query: impl Fn() -> QueryBuilder<Postgres> + Send + Sync,
@@ -206,7 +206,7 @@ impl PostgresStore {
     }
 
     async fn remove_threads(&self, since: Timestamp, most: u32) -> Result<u64, Fault> {
-        // Found outside of the transaction, because the search reads every thread, and removed only if nothing was written since.
+        // The search reads every thread, so it runs outside of the transaction. A thread is removed only if no message was added since.
         let found = fetch!(
             self,
             fetch_all,

@@ -1,4 +1,4 @@
-//! Options of a store, connecting, and migrating the tables.
+//! Options, connections and table migrations of a store.
 
 use std::fmt;
 use std::str::FromStr as _;
@@ -14,7 +14,7 @@ use super::change::too_slow;
 use super::listen::Listening;
 use super::{Inner, Losses, PostgresStore};
 
-/// Default timeout of a statement, of waiting for a lock, and of waiting for a free connection.
+/// Default timeout of a statement, of the wait for a lock, and of the wait for a free connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Default maximum number of connections of a process.
@@ -65,14 +65,14 @@ pub enum ConnectError {
     },
 }
 
-/// The clock that decides whether a lease or a deadline has passed.
+/// The clock that decides whether a lease or a deadline has expired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PostgresClock {
     /// The database's clock (default), which is the same for all hosts.
     #[default]
     Database,
-    /// The times that the caller passes, for tests that inject a clock. All hosts must then have the same time.
+    /// The times that the caller passes, for tests that inject a clock. The clocks of all hosts must then agree.
     Caller,
 }
 
@@ -89,8 +89,8 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// Options with the URL for the connections of calls. It may be the URL of a pooler in transaction mode. The environment variables `PGHOST`,
-    /// `PGPASSWORD` and so on replace missing parts.
+    /// Creates options with the URL of the database. It may be the URL of a pooler in transaction mode. Environment variables such as `PGHOST` and
+    /// `PGPASSWORD` replace missing parts.
     pub fn new(url: &str) -> Result<Self, ConnectError> {
         Ok(Self {
             pool: parse(url)?,
@@ -103,15 +103,15 @@ impl PostgresOptions {
         })
     }
 
-    /// Sets the URL for migrating the tables, for a user with more rights, or to bypass a pooler. By default, it is the URL of the calls.
+    /// Sets the URL for migrating the tables, for a user with more privileges, or to bypass a pooler. By default, it is the URL of [`new`](Self::new).
     pub fn migrator(mut self, url: &str) -> Result<Self, ConnectError> {
         self.migrator = Some(parse(url)?);
         Ok(self)
     }
 
     /// Sets the URL of the connection that waits for notifications. It must lead to the server itself, because a pooler in transaction mode does not
-    /// forward notifications. By default, it is the URL of the calls, except for a pooler ([`unprepared`](Self::unprepared)): then there is no such connection,
-    /// and changes of other processes are noticed by polling alone.
+    /// forward notifications. By default, it is the URL of [`new`](Self::new). With [`unprepared`](Self::unprepared) and without this URL, the store opens no
+    /// such connection, and detects changes of other processes only by polling.
     pub fn listener(mut self, url: &str) -> Result<Self, ConnectError> {
         self.listener = Some(parse(url)?);
         Ok(self)
@@ -131,17 +131,17 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets whether the store uses no named prepared statements; false by default. A pooler in transaction mode that does not support them needs this, such
-    /// as PgBouncer before version 1.21. Each statement then costs one more round trip, and each read is a transaction. The [`migrator`](Self::migrator) needs
-    /// a URL that leads to the server itself.
+    /// Disables named prepared statements if true; false by default. Set it for a pooler in transaction mode that does not support them, such as PgBouncer
+    /// before version 1.21. Each statement then costs one more round trip, and each read is a transaction. The [`migrator`](Self::migrator) needs a URL that
+    /// leads to the server itself.
     #[must_use]
     pub fn unprepared(mut self, is_unprepared: bool) -> Self {
         self.is_unprepared = is_unprepared;
         self
     }
 
-    /// Sets how long a statement, a lock or the wait for a free connection may take; 30 seconds by default. After that, a change is not made, and the
-    /// error is [`StoreError::Unavailable`](crate::StoreError::Unavailable).
+    /// Sets the timeout of a statement, of the wait for a lock, and of the wait for a free connection; 30 seconds by default. After the timeout, the store
+    /// does not make the change, and the error is [`StoreError::Unavailable`](crate::StoreError::Unavailable).
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -189,7 +189,7 @@ impl PostgresOptions {
             patience: self.patience,
             losses,
         }));
-        // Fails if the URL of the calls leads to a database without the tables, because the migrator has a different URL.
+        // This fails if the migrator's URL leads to a different database, so that the tables are missing here.
         let mut connection = store.connection().await.map_err(unusable)?;
         connection
             .execute("SELECT FROM tool_store.generation LIMIT 1")
@@ -202,7 +202,7 @@ impl PostgresOptions {
 }
 
 impl PostgresStore {
-    /// Opens the store at a URL such as `postgres://user:password@host:5432/database`, and migrates its tables. [`PostgresOptions`] sets more.
+    /// Opens the store at a URL such as `postgres://user:password@host:5432/database`, and migrates its tables. For more options, use [`PostgresOptions`].
     pub async fn open(url: &str) -> Result<Self, ConnectError> {
         PostgresOptions::new(url)?.open().await
     }
@@ -214,7 +214,7 @@ impl PostgresStore {
     }
 }
 
-/// Does not print the passwords of the URLs.
+/// Omits the passwords of the URLs.
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let other = |options: &Option<PgConnectOptions>| options.as_ref().map(location);
@@ -232,7 +232,7 @@ impl fmt::Debug for PostgresOptions {
 
 fn parse(url: &str) -> Result<PgConnectOptions, ConnectError> {
     let options = PgConnectOptions::from_str(url).map_err(ConnectError::Url)?;
-    // No column is a floating-point number, and a pooler may refuse the parameter.
+    // A pooler may refuse the parameter, and no column contains floating-point numbers, to which it applies.
     Ok(options.disable_statement_logging().extra_float_digits(None))
 }
 
@@ -246,8 +246,8 @@ fn location(options: &PgConnectOptions) -> String {
     format!("{host}:{}/{database}", options.get_port())
 }
 
-/// Applies the missing migrations in one transaction. Its advisory lock lets only one of several processes migrate, and ends with the transaction, so
-/// that it works through a pooler.
+/// Applies the missing migrations in one transaction. Its advisory lock lets only one process migrate at a time. The lock ends with the
+/// transaction, so it works through a pooler.
 async fn migrate(options: &PgConnectOptions, patience: Duration) -> Result<(), ConnectError> {
     let location = location(options);
     let unusable = |cause| ConnectError::Unusable {
@@ -311,8 +311,8 @@ fn migrations() -> Migrator {
         )
     });
     let mut migrator = Migrator::with_migrations(all.collect());
-    // The host may have its own migrations in the database, so the table has a different name. The lock of sqlx belongs to a session, which a pooler may
-    // change.
+    // The host may have its own migrations in the database, so the table has a different name. sqlx's own lock belongs to a session, which a pooler may
+    // change, so it is disabled.
     migrator.dangerous_set_table_name("tool_store.migration");
     migrator.set_locking(false);
     migrator

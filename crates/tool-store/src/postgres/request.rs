@@ -12,18 +12,18 @@ use super::change::{Change, change};
 use super::text::storable;
 use super::{Fault, PostgresStore, approval, audit, ledger, lock_number, run, step, switch};
 
-/// A refusal is part of the output, because the step may have changed a row nevertheless: an answer that comes too late.
+/// A refusal is part of the output, because an answer after the deadline is refused, but changes its row.
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
 
-/// The response that is stored under a key.
+/// The query for the stored response of an idempotency key.
 pub(super) const FIND: &str = "SELECT key, fingerprint, response FROM tool_store.request \
      WHERE workspace = $1 AND caller = $2 AND key = $3 AND lapses > $4";
 
-/// Removes some of the expired responses. A request with a key removes at most 100, so that each request takes about the same time.
+/// Removes some expired responses. A request with a key removes at most 100, so that each request takes about the same time.
 pub(super) const SWEEP: &str = "DELETE FROM tool_store.request WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.request \
      WHERE lapses <= $1 ORDER BY lapses LIMIT 100 FOR UPDATE SKIP LOCKED))";
 
-/// Removes the responses that repeat contents which an erasure covers, and those to requests of the erased user.
+/// Removes the responses with contents that an erasure covers, and the responses to requests of the erased user.
 pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new("DELETE FROM tool_store.request WHERE workspace = ");
     match of {
@@ -62,7 +62,7 @@ async fn find(
     Ok(row.as_ref().map(stored_response).transpose()?)
 }
 
-/// Stores a response, and removes some of the expired ones.
+/// Stores a response, and removes some expired responses.
 async fn save(
     db: &mut Change<'_>,
     workspace: &Workspace,
@@ -102,7 +102,7 @@ async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Ans
             let id = id.clone();
             let now = match &wanted {
                 Wanted::Answer { answer, .. } => Some(answer.at),
-                // The expected row of an assignment is compared with the row as it is stored.
+                // An assignment compares its expected row with the stored row, so the deadline must not be converted.
                 _ => None,
             };
             let step = approval::change_row(db, workspace, &id, now, |row| row.change(wanted));
@@ -168,7 +168,7 @@ async fn apply(db: &mut Change<'_>, request: ChangeRequest) -> Answer<Applied> {
     Ok(Ok(Applied::Changed(changed)))
 }
 
-/// The advisory lock of an idempotency key: of two requests with the same key, the second one finds the response of the first one.
+/// The advisory lock of an idempotency key. Of two requests with the same key, the second request finds the response of the first.
 fn locks(request: &ChangeRequest) -> Vec<i64> {
     let lock = |key: &RequestKey| {
         let workspace = request.workspace().as_str();

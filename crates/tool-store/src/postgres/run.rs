@@ -19,7 +19,7 @@ macro_rules! columns {
     };
 }
 
-/// The running run of a thread, which the transaction locks.
+/// The query for the running run of a thread, which locks the row.
 pub(super) const FIND_RUNNING: &str = concat!(
     "SELECT ",
     columns!(),
@@ -36,10 +36,10 @@ macro_rules! find {
     };
 }
 
-/// One run by its number.
+/// The query for a run by its number.
 pub(super) const FIND: &str = find!();
 
-/// One run by its number, which the transaction locks.
+/// [`FIND`], which also locks the row.
 pub(super) const LOCK: &str = concat!(find!(), " FOR UPDATE");
 
 /// The query for the runs of a scope that match a filter.
@@ -77,7 +77,7 @@ fn read_lease(row: &PgRow) -> Result<(RunRow, i64), StoreError> {
     Ok((read(row)?, lapses))
 }
 
-/// Inserts a row, or replaces the row of the same id.
+/// Inserts a row, or replaces the row with the same id.
 async fn save(db: &mut Change<'_>, row: &RunRow, lapses: i64) -> Result<(), Fault> {
     let usage = row.progress.usage;
     db.query(concat!(
@@ -143,8 +143,8 @@ impl Lease {
     }
 }
 
-/// Applies `step` to a row. `now` is the time of the step by the caller's clock. Returns the step's result and the new row, which is written if the
-/// step returned true.
+/// Applies `step` to a row. `now` is the time of the step by the caller's clock. Returns the step's result and the new row. Stores the row if
+/// the step returned true.
 pub(super) async fn change_row(
     db: &mut Change<'_>,
     id: &RunId,
@@ -170,7 +170,7 @@ pub(super) async fn change_row(
     Ok(Some((changed, row)))
 }
 
-/// Locks the row of a thread, which is created if it is missing.
+/// Locks the row of a thread, and creates it if it is missing. Returns the number of the last run.
 pub(super) async fn lock_thread(db: &mut Change<'_>, thread: &ThreadId) -> Result<u64, Fault> {
     let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
     // The no-op update locks the row.

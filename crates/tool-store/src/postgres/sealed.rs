@@ -1,4 +1,4 @@
-//! The keys, and access to the sealed values of all tables, in PostgreSQL.
+//! Seal keys, and the sealed values of all tables, in PostgreSQL.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,16 +18,16 @@ macro_rules! find {
     };
 }
 
-/// A key.
+/// The query for a key.
 const FIND: &str = find!();
 
-/// A key that the transaction uses: it is not retired before the transaction ends.
+/// The query for a key that the transaction uses. Its lock delays the retirement of the key until the transaction ends.
 const USE: &str = concat!(find!(), " FOR SHARE");
 
-/// A key that the transaction retires: it waits for the transactions that use the key.
+/// The query for a key that the transaction retires. It waits for the transactions that use the key.
 const LOCK: &str = concat!(find!(), " FOR UPDATE");
 
-/// All keys.
+/// The query for all keys.
 const KEYS: &str = "SELECT id, check_value, at, retired FROM tool_store.seal_key ORDER BY id";
 
 /// A sealed column: its table, and the expression of the owner in [`SealedPlace`].
@@ -80,7 +80,7 @@ fn counts() -> QueryBuilder<Postgres> {
     query
 }
 
-/// The values of a column that a key has sealed, after a place.
+/// The query for the values of a column that a key has sealed, in rows after a place.
 pub(super) fn listing(
     column: SealedColumn,
     key: &KeyId,
@@ -103,7 +103,7 @@ pub(super) fn listing(
     query
 }
 
-/// The values of one column that are sealed again, as arrays with an element for each value.
+/// Values of one column to seal again, as arrays with one element for each value.
 #[derive(Default)]
 struct Batch {
     workspaces: Vec<String>,
@@ -125,7 +125,7 @@ impl Batch {
         self.keys.push(change.new.key().to_string());
     }
 
-    /// Locks the rows in one order, so that two rotations of the same values do not wait for each other.
+    /// Locks the rows in a fixed order, so that two rotations of the same values cannot deadlock.
     fn lock(&self, column: SealedColumn) -> QueryBuilder<Postgres> {
         let (table, _) = source(column);
         let mut query = QueryBuilder::new("SELECT t.id FROM tool_store.");
@@ -139,7 +139,7 @@ impl Batch {
         query
     }
 
-    /// Replaces each value that is still the one that was read.
+    /// Replaces each value that has not changed since it was read.
     fn swap(&self, column: SealedColumn) -> QueryBuilder<Postgres> {
         let (table, owner) = source(column);
         let mut query = QueryBuilder::new("UPDATE tool_store.");
@@ -199,7 +199,7 @@ async fn retire(db: &mut Change<'_>, key: &KeyId, now: Timestamp) -> Result<(), 
 impl SealStore for PostgresStore {
     fn register_key(&self, row: SealKeyRow) -> StoreFuture<'_, SealKeyRow> {
         step(async move {
-            // A process that starts finds its key here, without a write.
+            // If an earlier process has stored the key, no write is needed.
             let stored = fetch!(
                 self,
                 fetch_optional,

@@ -10,11 +10,11 @@ use super::change::{Change, change, fetch};
 use super::sealed::check_use;
 use super::{Fault, PostgresStore, narrow_to_scope, step};
 
-/// Secrets by their names.
+/// The query for secrets by their names.
 const FIND: &str = "SELECT workspace, name, id, sealed, set_by, at FROM tool_store.secret \
      WHERE workspace = $1 AND name = ANY($2) ORDER BY name";
 
-/// A secret, which the transaction locks.
+/// The query for one secret, which locks the row.
 const LOCK: &str = "SELECT workspace, name, id, sealed, set_by, at FROM tool_store.secret \
      WHERE workspace = $1 AND name = $2 FOR UPDATE";
 
@@ -57,7 +57,7 @@ async fn lock(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Changes the row of a secret, as it was read, to that of its new name.
+/// Renames a secret. Returns false if it does not exist.
 async fn rename(
     db: &mut Change<'_>,
     workspace: &Workspace,

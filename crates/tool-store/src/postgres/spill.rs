@@ -24,7 +24,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     query
 }
 
-/// A part of a text. The last parameter is one of [`NOW`](super::NOW).
+/// The query for a part of a text. The last parameter is the parameter of [`NOW`](super::NOW).
 pub(super) const READ: &str = "SELECT s.handle, s.total, c.start, c.text
      FROM tool_store.spill s LEFT JOIN tool_store.spill_chunk c ON c.handle = s.handle
           AND c.start >= (SELECT coalesce(max(start), 0) FROM tool_store.spill_chunk WHERE handle = $1 AND start <= $4)
@@ -37,7 +37,7 @@ fn length(text: &str) -> u64 {
     u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
-/// The requested part, from the chunks that hold it: the first chunk holds the byte `from`, or is the last chunk.
+/// Cuts the requested part out of its chunks. The first chunk contains the byte `from`, or is the last chunk.
 fn part(rows: &[PgRow], from: u64, most: u64) -> Result<Option<SpillPart>, StoreError> {
     let Some(first) = rows.first() else {
         return Ok(None);

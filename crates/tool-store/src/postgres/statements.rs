@@ -1,4 +1,4 @@
-//! Statements of the store with the index that each must use, for the test of their plans.
+//! Statements of the store, each with the index that its plan must use, for tests.
 
 use crate::sql::{directory, stored_tool};
 use crate::store::{
@@ -15,14 +15,14 @@ use super::{
     variable, variable_request,
 };
 
-/// The name of the index that a statement must use, and its text.
+/// The name of the index that a statement must use, and the statement's text.
 type Statement = (&'static str, String);
 
 fn add(all: &mut Vec<Statement>, index: &'static str, query: &QueryBuilder<Postgres>) {
     all.push((index, query.sql().as_str().to_owned()));
 }
 
-/// Every list with each of its filters, as the first and as a later page, and every statement that looks for expired or old rows.
+/// Every list with each of its filters, as the first and as a later page, and every statement that searches for expired or old rows.
 pub fn statements() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let own = Workspace::new("x");
@@ -467,7 +467,7 @@ fn functions(all: &mut Vec<Statement>, own: &Workspace) {
 fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
     let (now, most) = (Timestamp::default(), 10);
     for scope in [Scope::All, Scope::Workspace(own)] {
-        // Of one workspace, the open requests may be fewer than the late ones.
+        // In one workspace, the planner may expect fewer open requests than expired requests, and choose the index for either.
         add(all, "approval_by_", &approval::expired(scope, None));
         add(all, "approval_by_", &approval::expiry(scope, 0));
         add(all, "effect_by_lease", &ledger::lapsed(scope, None));

@@ -11,8 +11,8 @@ use crate::store::{
 use super::change::change;
 use super::{PostgresStore, lock_number, step};
 
-/// The advisory lock of the functions, versions, tools and bindings of an owner: a change reads other rows before it writes one. The rows of a workspace
-/// may refer to those of the system, which foreign keys guard: of two transactions that are in each other's way, one is repeated.
+/// The advisory lock of the functions, versions, tools and bindings of an owner, because a change reads other rows before it writes one. Rows of a
+/// workspace may refer to rows of the system, which have a different lock: foreign keys detect conflicts, and the store retries the transaction.
 pub(super) fn lock(owner: Option<&Workspace>) -> i64 {
     lock_number(&match owner {
         Some(workspace) => sha256(&["stored tools", workspace.as_str()]),
@@ -107,7 +107,7 @@ impl StoredToolStore for PostgresStore {
         most: u32,
     ) -> StoreFuture<'a, Vec<StoredTool>> {
         step(async move {
-            // A worker that finds nothing takes no lock.
+            // Most calls find no tool to remove, and need no transaction.
             if !shared::is_any_due(&mut &*self, scope, now).await? {
                 return Ok(Vec::new());
             }

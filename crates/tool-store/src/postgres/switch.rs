@@ -25,10 +25,10 @@ macro_rules! order {
     };
 }
 
-/// The name of the generation of switches.
+/// The name of the generation that counts changes of switches.
 pub(super) const GENERATION: &str = "switches";
 
-/// The kill switches and disables that are on.
+/// The query for the kill switches and disables that are on.
 pub(super) const IN_FORCE: &str = concat!(
     "SELECT ",
     columns!(),
@@ -36,7 +36,7 @@ pub(super) const IN_FORCE: &str = concat!(
     order!()
 );
 
-/// The enablement rows for all workspaces, then those of one workspace.
+/// The query for the enablement rows of all workspaces, and then of one workspace.
 pub(super) const ENABLEMENT: &str = concat!(
     "SELECT ",
     columns!(),
@@ -107,8 +107,8 @@ fn all(rows: &[PgRow]) -> Result<Vec<Switch>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-/// Raises the generation. Locks its row, so that changes of switches happen one after the other and a reader of a number has read every change up
-/// to it.
+/// Raises the generation. The lock of its row makes changes of switches run one after the other: a process that reads a number can also read every
+/// change up to it.
 async fn raise_generation(db: &mut Change<'_>) -> Result<(), Fault> {
     db.query("UPDATE tool_store.generation SET number = number + 1 WHERE name = 'switches'")
         .execute(&mut **db)
@@ -116,7 +116,7 @@ async fn raise_generation(db: &mut Change<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The switch of a key.
+/// Reads the switch of a key.
 async fn find(db: &mut Change<'_>, key: &SwitchKey) -> Result<Option<Switch>, Fault> {
     let (reach, workspace) = place(key);
     let row = db.query(concat!(
@@ -134,7 +134,7 @@ async fn find(db: &mut Change<'_>, key: &SwitchKey) -> Result<Option<Switch>, Fa
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Stores a switch if the stored one is expected. Returns whether it was turned on or off.
+/// Stores a switch if the stored switch matches `expected`. Returns whether the switch was turned on or off.
 pub(super) async fn set(
     db: &mut Change<'_>,
     switch: &Switch,

@@ -1,6 +1,6 @@
-//! Free texts, which may contain U+0000, in columns of PostgreSQL, which may not.
+//! Escaping of U+0000 in free texts, because texts of PostgreSQL cannot contain it.
 //!
-//! U+0000 is written as U+F8FF and `0`, and U+F8FF, a character for private use, twice. All other texts are stored as they are.
+//! U+0000 becomes U+F8FF and `0`. U+F8FF, a character for private use, is doubled. All other characters are stored unchanged.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::sql::columns::sql_row;
 
 const MARK: char = '\u{f8ff}';
 
-/// A text of a tool, a model or a user as a column holds it.
+/// Escapes a text of a tool, a model or a user for a column.
 pub(super) fn storable(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', MARK]) {
         return Cow::Borrowed(text);
@@ -24,7 +24,7 @@ pub(super) fn storable(text: &str) -> Cow<'_, str> {
     Cow::Owned(stored)
 }
 
-/// The text of a column that [`storable`] has written.
+/// Restores the text that [`storable`] has escaped.
 pub(super) fn original(stored: &str) -> String {
     if !stored.contains(MARK) {
         return stored.to_owned();

@@ -13,7 +13,7 @@ pub(super) async fn append(db: &mut Change<'_>, message: &NewMessage) -> Result<
         message.thread.workspace().as_str(),
         message.thread.conversation(),
     );
-    // Locks the row of the thread, so that appends to it happen one after the other.
+    // This locks the row of the thread, so that appends to it run one after the other.
     let seq: i64 = db
         .scalar(
             "INSERT INTO tool_store.thread AS t (workspace, conversation, last) VALUES ($1, $2, 1)

@@ -18,7 +18,7 @@ macro_rules! select {
 }
 
 const ONE: &str = concat!(select!(), "id = $2");
-/// One request, which the transaction locks.
+/// The query for one request, which locks the row.
 const LOCK: &str = concat!(select!(), "id = $2 FOR UPDATE");
 const OF_THREAD: &str = concat!(select!(), "conversation = $2 ORDER BY id");
 
@@ -79,7 +79,7 @@ pub(super) fn removal(thread: &ThreadId) -> QueryBuilder<Postgres> {
     query
 }
 
-/// Removes requests of a scope that were made before a time.
+/// Removes requests of a scope that were opened before a time.
 pub(super) fn expiry(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "DELETE FROM tool_store.variable_request WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.variable_request WHERE at < ",

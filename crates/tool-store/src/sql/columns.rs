@@ -1,4 +1,4 @@
-//! Reading columns as Rust values. Errors name the row and the column.
+//! Columns as Rust values. Errors name the table, the row and the column.
 
 use std::fmt::Display;
 
@@ -7,11 +7,11 @@ use crate::store::{
 };
 use serde::de::DeserializeOwned;
 
-/// A row of a database. A null is `None`: sqlx itself reads it as an empty text or zero.
+/// A row of a database. Null is read as `None`, because sqlx itself may read it as an empty text or zero.
 pub(crate) trait SqlRow: Sync {
     fn text(&self, column: &str) -> Result<Option<&str>, sqlx::Error>;
 
-    /// A text of a tool, a model or a user, which the database may hold in an escaped form.
+    /// A text of a tool, a model or a user, which the database may store in an escaped form.
     fn free_text(&self, column: &str) -> Result<Option<String>, sqlx::Error>;
 
     fn number(&self, column: &str) -> Result<Option<i64>, sqlx::Error>;
@@ -21,7 +21,7 @@ pub(crate) trait SqlRow: Sync {
     fn bytes(&self, column: &str) -> Result<Option<&[u8]>, sqlx::Error>;
 }
 
-/// Implements [`SqlRow`] for the rows of a database of sqlx. `original` is the text that a free text in a column stands for.
+/// Implements [`SqlRow`] for the rows of a database of sqlx. `original` restores a free text from its stored form.
 macro_rules! sql_row {
     ($row:ty, $original:expr) => {
         impl $crate::sql::columns::SqlRow for $row {
@@ -49,7 +49,7 @@ macro_rules! sql_row {
 }
 pub(crate) use sql_row;
 
-/// A type of values in columns.
+/// A type that can be read from a column.
 pub(crate) trait FromColumn<'r>: Sized {
     fn read(row: &'r dyn SqlRow, column: &str) -> Result<Option<Self>, sqlx::Error>;
 }
@@ -120,7 +120,7 @@ impl<'r> Columns<'r> {
     }
 
     fn present<T>(self, column: &str, value: Option<T>) -> Result<T, StoreError> {
-        value.ok_or_else(|| self.corrupt(column, "null, where there has to be a value"))
+        value.ok_or_else(|| self.corrupt(column, "the value must not be null"))
     }
 
     /// The timestamp in a column.
@@ -140,7 +140,7 @@ impl<'r> Columns<'r> {
         serde_json::from_str(text).map_err(|error| self.corrupt(column, error))
     }
 
-    /// Reads the word in a column as an enum value.
+    /// Reads the word in a column as a variant of an enum.
     pub(crate) fn word<T>(
         self,
         column: &str,
@@ -162,7 +162,7 @@ impl<'r> Columns<'r> {
             .map_err(|_| self.corrupt(column, format_args!("{number} is out of range")))
     }
 
-    /// The workspace in the column of this name.
+    /// The workspace in the column `workspace`.
     pub(crate) fn workspace(self) -> Result<Workspace, StoreError> {
         Ok(Workspace::new(self.get::<&str>("workspace")?))
     }
@@ -191,7 +191,7 @@ impl<'r> Columns<'r> {
         Sealed::from_bytes(bytes).map_err(|error| self.corrupt(column, error))
     }
 
-    /// The error about a column with an invalid value.
+    /// Creates the error for a column with an invalid value.
     pub(crate) fn corrupt(self, column: &str, why: impl Display) -> StoreError {
         let key = self.row.text(self.key).ok().flatten().unwrap_or("?");
         let table = self.table;

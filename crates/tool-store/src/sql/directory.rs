@@ -106,7 +106,7 @@ pub(crate) async fn member<R: SqlReader>(
     Ok(members_named(db, workspace, &[user]).await?.pop())
 }
 
-/// The members among these users, of which there is at least one.
+/// The members among these users. `users` must not be empty.
 pub(crate) async fn members_named<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,

@@ -1,4 +1,4 @@
-//! Changes of enablement, as sequences of reads and writes that each database implements.
+//! Changes of enablement, composed of reads and writes that each database implements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Step;
 
-/// Writes a list or a map as JSON. Texts and maps of texts have no other form, so that this does not fail.
+/// Serializes a list or a map of texts as JSON, which cannot fail.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
@@ -24,7 +24,7 @@ pub(crate) trait EnablementRows: Send {
     /// All entries of the catalogue by name.
     fn catalogue(&mut self) -> impl Step<BTreeMap<String, CatalogueEntry>, Self::Fault>;
 
-    /// Writes entries in place of those with the same names.
+    /// Inserts entries, or replaces the entries with the same names.
     fn put_entries(&mut self, entries: &[&CatalogueEntry]) -> impl Step<(), Self::Fault>;
 
     /// Removes an entry, with its aliases and rows.
@@ -36,20 +36,20 @@ pub(crate) trait EnablementRows: Send {
     /// Removes all aliases.
     fn clear_aliases(&mut self) -> impl Step<(), Self::Fault>;
 
-    /// Adds an alias, unless a tool has it.
+    /// Adds an alias, unless a tool already has it.
     fn add_alias(&mut self, alias: &str, tool: &str) -> impl Step<(), Self::Fault>;
 
     /// The tool that has an alias.
     fn tool_of_alias(&mut self, alias: &str) -> impl Step<Option<String>, Self::Fault>;
 
-    /// The facts that decide about a tool of an instance.
+    /// The facts that decide whether a tool is enabled for an instance.
     fn facts(
         &mut self,
         instance: &InstanceId,
         tool: &str,
     ) -> impl Step<EnablementFacts, Self::Fault>;
 
-    /// Writes rows in place of those of the same instances and tools. `is_listed` is whether the catalogue has the tools.
+    /// Inserts rows, or replaces the rows of the same instances and tools. `is_listed` is whether the catalogue contains the tools.
     fn put_rows(&mut self, rows: &[EnablementRow], is_listed: bool) -> impl Step<(), Self::Fault>;
 
     /// Removes the rows of some instances for a tool.
@@ -61,10 +61,10 @@ pub(crate) trait EnablementRows: Send {
     /// All instances.
     fn instances(&mut self) -> impl Step<Vec<InstanceId>, Self::Fault>;
 
-    /// The instances with each of their skills whose pinned version requires a tool, by its name or an alias; the skills of an instance are sorted.
+    /// The skills whose pinned version requires a tool, by its name or an alias, each with its instance. The skills of an instance are sorted.
     fn requirements(&mut self, tool: &str) -> impl Step<Vec<(InstanceId, String)>, Self::Fault>;
 
-    /// Adds an instance without rows. Returns false if it exists.
+    /// Adds an instance without rows. Returns false if it already exists.
     fn insert_instance(
         &mut self,
         instance: &InstanceId,
@@ -74,10 +74,10 @@ pub(crate) trait EnablementRows: Send {
     /// Removes an instance with its rows and pins. Returns false if it does not exist.
     fn delete_instance(&mut self, instance: &InstanceId) -> impl Step<bool, Self::Fault>;
 
-    /// Raises the version, for the instances that have changed.
+    /// Raises the version, and stores it in the instances that have changed.
     fn touch(&mut self, instances: &BTreeSet<InstanceId>) -> impl Step<(), Self::Fault>;
 
-    /// Makes everything void that processes have read before the current version.
+    /// Invalidates all rows that processes read before the current version.
     fn reset(&mut self) -> impl Step<(), Self::Fault>;
 
     /// A stored version of a skill.
@@ -109,7 +109,7 @@ pub(crate) trait EnablementRows: Send {
     /// The names of the skills of an instance.
     fn pinned_skills(&mut self, instance: &InstanceId) -> impl Step<Vec<String>, Self::Fault>;
 
-    /// Writes a pin in place of the one of the same instance and skill.
+    /// Inserts a pin, or replaces the pin of the same instance and skill.
     fn put_pin(
         &mut self,
         instance: &InstanceId,
@@ -126,13 +126,13 @@ pub(crate) trait EnablementRows: Send {
     ) -> impl Step<Timestamp, Self::Fault>;
 }
 
-/// Returns the name of the tool that a name or an alias stands for.
+/// Returns the tool of an alias, or else the name itself.
 async fn resolve<R: EnablementRows + ?Sized>(db: &mut R, name: &str) -> Result<String, R::Fault> {
     let tool = db.tool_of_alias(name).await?;
     Ok(tool.unwrap_or_else(|| name.to_owned()))
 }
 
-/// Writes a change of a row, and returns whether it was one.
+/// Applies a change to the row of an instance and a tool. Returns false for [`RowChange::Keep`].
 async fn write<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,
@@ -150,7 +150,7 @@ async fn write<R: EnablementRows + ?Sized>(
     Ok(true)
 }
 
-/// Writes a change of one instance, and raises the version if it was one.
+/// Applies a change to the row of an instance and a tool, and raises the version if the row changed.
 async fn write_alone<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,
@@ -171,8 +171,8 @@ async fn touch<R: EnablementRows + ?Sized>(
     db.touch(&BTreeSet::from([instance.clone()])).await
 }
 
-/// Settles a tool of the catalogue for all instances, with a few statements for any number of them. `every` is all instances if the tool is global.
-/// Returns the instances whose row has changed.
+/// Recomputes the rows of a tool for all instances, with a few statements for any number of them. `every` contains all instances if the tool is global,
+/// and is empty otherwise. Returns the instances whose row has changed.
 async fn settle<R: EnablementRows + ?Sized>(
     db: &mut R,
     tool: &str,
@@ -291,7 +291,7 @@ pub(crate) async fn reconcile<R: EnablementRows + ?Sized>(
         touched.extend(rows.iter().map(|row| row.instance.clone()));
         report.renamed.push(RenamedTool::new(from, to, rows));
     }
-    // Without instances, such as at the first start, there are no rows.
+    // Without instances, for example at the first start, no rows exist.
     let instances = db.instances().await?;
     if !instances.is_empty() {
         for tool in &diff.unsettled {
@@ -306,7 +306,7 @@ pub(crate) async fn reconcile<R: EnablementRows + ?Sized>(
     Ok(report)
 }
 
-/// Replaces the aliases of all tools. A name of a tool is not an alias of a different one.
+/// Replaces the aliases of all tools. The name of a tool cannot be an alias of a different tool.
 async fn put_aliases<R: EnablementRows + ?Sized>(
     db: &mut R,
     before: &BTreeMap<String, CatalogueEntry>,
@@ -328,7 +328,7 @@ async fn put_aliases<R: EnablementRows + ?Sized>(
     Ok(())
 }
 
-/// Removes an entry, with which its rows are removed, and returns these rows.
+/// Removes an entry with its rows, and returns the rows.
 async fn take<R: EnablementRows + ?Sized>(
     db: &mut R,
     tool: &str,
@@ -419,7 +419,7 @@ pub(crate) async fn unpin<R: EnablementRows + ?Sized>(
     apply(db, instance, &before, &[], by, at).await
 }
 
-/// Settles the tools that a skill required before, and those that it requires now.
+/// Recomputes the rows of the tools that a skill required before, and of the tools that it requires now.
 async fn apply<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,

@@ -1,4 +1,4 @@
-//! Rows of tables as records. The tables of every database have the same columns.
+//! Conversion of rows to records. The tables of all databases have the same columns.
 
 use crate::store::{
     ApprovalAnswer, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus, AuditNote,
@@ -270,7 +270,7 @@ pub(crate) fn requirement(row: &impl SqlRow) -> Result<(InstanceId, String), Sto
     Ok((instance(columns)?, columns.get("skill")?))
 }
 
-/// The instances that a query has found.
+/// The instances in the rows of a query.
 pub(crate) fn instances(rows: &[impl SqlRow]) -> Result<Vec<InstanceId>, StoreError> {
     rows.iter()
         .map(|row| instance(Columns::new(row, "instance", "instance")))
@@ -381,7 +381,7 @@ pub(crate) fn key_uses(rows: &[impl SqlRow]) -> Result<Vec<KeyUse>, StoreError> 
     Ok(uses)
 }
 
-/// A sealed value of a column, whose table is named for errors.
+/// A sealed value of a column. Errors contain `table`.
 pub(crate) fn sealed_row(
     row: &impl SqlRow,
     column: SealedColumn,

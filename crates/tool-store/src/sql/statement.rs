@@ -1,4 +1,4 @@
-//! Statements that every database understands, and the connections on which they run.
+//! Statements for all SQL databases, and the connections on which they run.
 
 use std::fmt::Display;
 
@@ -9,18 +9,18 @@ use crate::store::{AuditRow, StoreError, Timestamp, Workspace};
 use super::Step;
 use super::columns::SqlRow;
 
-/// A database of sqlx, and what its statements have in place of those of other databases. [`sql_database!`] implements it.
+/// A database of sqlx, with the SQL that differs between databases. [`sql_database!`] implements it.
 pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
-    /// The prefix of the names of tables.
+    /// The prefix of table names.
     const SCHEMA: &'static str;
 
-    /// The function that returns the position of a text in another one, and 0 if the text is not part of it.
+    /// The function that returns the position of a text in a longer text, or 0 if the longer text does not contain it.
     const POSITION: &'static str;
 
-    /// The end of a query for rows that the transaction removes. Rows that another transaction changes are left out.
+    /// The clause that ends a query for rows that the transaction removes. It skips rows that a different transaction has locked.
     const CLAIM: &'static str;
 
-    /// The form in which a column holds a [free text](SqlRow::free_text).
+    /// Converts a [free text](SqlRow::free_text) to its stored form.
     fn storable(text: &str) -> String;
 
     fn bind_text(query: &mut QueryBuilder<Self>, text: Option<String>);
@@ -30,7 +30,7 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
     fn bind_flag(query: &mut QueryBuilder<Self>, flag: bool);
 }
 
-/// Implements [`SqlDatabase`]. The items in braces are those without a default.
+/// Implements [`SqlDatabase`]. The braces contain the items that differ between databases.
 macro_rules! sql_database {
     ($database:ty { $($item:item)+ }) => {
         impl $crate::sql::statement::SqlDatabase for $database {
@@ -62,7 +62,7 @@ pub(crate) trait SqlReader: Send {
     /// The error of a database.
     type Fault: From<StoreError> + Send;
 
-    /// Runs a query. It is built again if the store has to repeat it.
+    /// Runs a query. `query` builds it again for each retry.
     fn read(
         &mut self,
         query: impl Fn() -> Statement<Self::Database> + Send + Sync,
@@ -172,13 +172,13 @@ impl<DB: SqlDatabase> Statement<DB> {
         Self::part(format!("SELECT {columns} FROM {schema}{table} WHERE "))
     }
 
-    /// Removes rows of a table. A condition follows.
+    /// Begins a statement that removes rows of a table. A condition follows.
     pub(crate) fn delete(table: &str) -> Self {
         let schema = DB::SCHEMA;
         Self::part(format!("DELETE FROM {schema}{table} WHERE "))
     }
 
-    /// Inserts a row.
+    /// A statement that inserts a row.
     pub(crate) fn insert(
         table: &str,
         values: impl IntoIterator<Item = (&'static str, Value)>,
@@ -196,7 +196,7 @@ impl<DB: SqlDatabase> Statement<DB> {
         statement
     }
 
-    /// Changes these columns of a row instead if the table has a row with the same key.
+    /// If the table has a row with the same key, changes these columns of that row instead.
     pub(crate) fn or_update(mut self, key: &str, columns: &[&str]) -> Self {
         let columns = columns.iter();
         let columns: Vec<_> = columns
@@ -224,7 +224,7 @@ impl<DB: SqlDatabase> Statement<DB> {
         self
     }
 
-    /// Narrows a statement that ends in a condition to rows whose column has the wanted value, if one is wanted.
+    /// Narrows a statement that ends in a condition to rows whose column equals `wanted`. `None` does not narrow it.
     pub(crate) fn narrow(&mut self, column: &str, wanted: Option<impl Into<Value>>) -> &mut Self {
         if let Some(wanted) = wanted {
             self.push(format_args!(" AND {column} = ")).bind(wanted);
@@ -232,7 +232,7 @@ impl<DB: SqlDatabase> Statement<DB> {
         self
     }
 
-    /// Cuts a query to a number of rows, if there is a limit.
+    /// Limits a query to `most` rows. `None` does not limit it.
     pub(crate) fn limit(&mut self, most: Option<u32>) -> &mut Self {
         if let Some(most) = most {
             self.push(" LIMIT ").bind(most);

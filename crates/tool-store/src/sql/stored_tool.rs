@@ -26,7 +26,7 @@ pub(crate) use list::{
     versions as list_versions,
 };
 
-/// Narrows a query that ends in a condition to rows of the workspace and of the system.
+/// Narrows a query that ends in a condition to rows of the workspace, if any, and of the system.
 fn narrow_to_seen<DB: SqlDatabase>(
     query: &mut Statement<DB>,
     column: &str,
@@ -40,7 +40,7 @@ fn narrow_to_seen<DB: SqlDatabase>(
     query.push(")");
 }
 
-/// The query for the row of an id, if an owner sees it.
+/// The query for the row of an id, if it belongs to the owner or to the system.
 fn select_one<DB: SqlDatabase>(
     columns: &str,
     table: &str,
@@ -53,7 +53,7 @@ fn select_one<DB: SqlDatabase>(
     query
 }
 
-/// The function of an id, if an owner sees it.
+/// The function of an id, if it belongs to the owner or to the system.
 pub(crate) async fn function<R: SqlReader>(
     db: &mut R,
     owner: Option<&Workspace>,
@@ -65,7 +65,7 @@ pub(crate) async fn function<R: SqlReader>(
     Ok(rows.await?.first().map(read).transpose()?)
 }
 
-/// The version of an id, if an owner sees it.
+/// The version of an id, if it belongs to the owner or to the system.
 pub(crate) async fn version<R: SqlReader>(
     db: &mut R,
     owner: Option<&Workspace>,
@@ -77,7 +77,7 @@ pub(crate) async fn version<R: SqlReader>(
     Ok(rows.await?.first().map(read).transpose()?)
 }
 
-/// The tool of an id, if an owner sees it.
+/// The tool of an id, if it belongs to the owner or to the system.
 pub(crate) async fn tool<R: SqlReader>(
     db: &mut R,
     owner: Option<&Workspace>,
@@ -89,7 +89,7 @@ pub(crate) async fn tool<R: SqlReader>(
     Ok(rows.await?.first().map(read).transpose()?)
 }
 
-/// The function that an editor names.
+/// The function of an id. Fails if it belongs neither to the editor's workspace nor to the system.
 async fn own_function<R: SqlReader>(
     db: &mut R,
     editor: &Editor,
@@ -268,7 +268,7 @@ async fn put_tool<C: SqlChange>(db: &mut C, row: &StoredTool) -> Result<(), C::F
     Ok(())
 }
 
-/// Checks a tool against the rows that it names, and writes it.
+/// Checks a tool against the rows to which it refers, and stores it.
 async fn write_tool<C: SqlChange>(
     db: &mut C,
     editor: &Editor,
@@ -359,7 +359,7 @@ async fn remove<C: SqlChange>(db: &mut C, table: &str, id: &str) -> Result<(), C
     Ok(())
 }
 
-/// [`StoredToolStore::edit`](crate::store::StoredToolStore::edit). No other transaction changes rows of the editor's owner until this one ends.
+/// [`StoredToolStore::edit`](crate::store::StoredToolStore::edit). No other edit of the owner's rows runs until this transaction ends.
 pub(crate) async fn edit<C: SqlChange>(db: &mut C, edit: ToolEdit) -> Result<ToolEdited, C::Fault> {
     edit.check_audit()?;
     let ToolEdit {
@@ -529,7 +529,7 @@ pub(crate) async fn agent_tools<R: SqlReader>(
     resolved(db, workspace, &rows).await
 }
 
-/// The tools of the rows that a query has found, with the memberships of their runtime users.
+/// The tools in the rows of a query, with the memberships of their runtime users.
 async fn resolved<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -566,7 +566,7 @@ fn read_resolved(row: &impl SqlRow) -> Result<ResolvedTool, StoreError> {
     })
 }
 
-/// Whether a tool's retention is over.
+/// Whether the retention of a deleted tool of the scope has ended.
 pub(crate) async fn is_any_due<R: SqlReader>(
     db: &mut R,
     scope: Scope<'_>,

@@ -18,7 +18,7 @@ macro_rules! columns {
     };
 }
 
-/// Query for whether a scope has open approvals that have expired.
+/// The query for an open approval of a scope that has expired.
 pub(super) fn expired(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "SELECT 1 FROM approval WHERE status IN ('pending', 'approved') AND expires <= ",
@@ -29,7 +29,7 @@ pub(super) fn expired(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> 
     query
 }
 
-/// Marks the open approvals of a scope whose time has passed as expired.
+/// Marks the open approvals of a scope as expired after their deadline.
 pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ",
@@ -47,7 +47,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder
     query
 }
 
-/// The rows that a version before 0.2 wrote, in a file that was just migrated.
+/// The query for rows that a version before 0.2 wrote, in a file that was just migrated.
 pub(super) const WITHOUT_KEY: &str =
     "SELECT id, workspace, turn, call, parent FROM approval WHERE key IS NULL ORDER BY id";
 
@@ -187,7 +187,7 @@ impl SqliteStore {
                 let before = before.ok_or_else(|| ApprovalRow::missing(&id))?;
                 let mut row = before.clone();
                 let done = step(&mut row);
-                // An answer that comes too late fails and changes the row.
+                // An answer after the deadline is refused, but changes the row.
                 if row != before {
                     save(db, &row).await?;
                 }
@@ -205,7 +205,7 @@ impl SqliteStore {
     ) -> Result<u64, Fault> {
         answer.only_denies()?;
         let at = answer.at.as_millis();
-        // One statement, so that the filter's limit counts the expired rows, too.
+        // This is one statement, so that the filter's limit counts expired requests, too.
         let mut denial = QueryBuilder::new(
             "UPDATE approval SET (status, verdict, approver, answer_reason, answered) = \
              (SELECT 'expired', NULL, NULL, NULL, NULL WHERE expires <= ",
@@ -329,7 +329,7 @@ impl ApprovalStore for SqliteStore {
 
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
         step(async move {
-            // Most calls find nothing, and must not keep others from the write lock.
+            // Most calls find no expired approval, and must not block other writers.
             if self.has_none(expired(scope, now)).await? {
                 return Ok(0);
             }

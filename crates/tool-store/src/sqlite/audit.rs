@@ -28,7 +28,7 @@ macro_rules! values {
 /// Removes the rows of one user.
 pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND workspace = ?";
 
-/// Removes the rows of a scope that started before a time.
+/// Removes the rows of a scope whose calls started before a time.
 pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("DELETE FROM audit WHERE started < ");
     query.push_bind(since.as_millis());
@@ -57,11 +57,11 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sq
         .as_deref()
         .is_some_and(|outcome| outcome != "ok")
     {
-        // The condition of the partial index on outcomes.
+        // The partial index on outcomes has this condition.
         query.push(" AND outcome <> 'ok'");
     }
     if filter.failed {
-        // The condition of the partial index on failures.
+        // The partial index on failures has this condition.
         query.push(
             " AND outcome IS NOT NULL AND outcome NOT IN ('ok', 'pending', 'unavailable', 'interrupted')",
         );
@@ -73,8 +73,8 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sq
     query
 }
 
-/// Inserts a row, or ends the row of the same identity unless its outcome is final. The outcome is the only indexed column that is set, and
-/// `ok` is in no index, so no index is written a second time: `REPLACE` would remove the row from all indexes and add it again.
+/// Inserts a row, or ends the row of the same identity unless its outcome is final. The end of a call updates no indexed column except the outcome,
+/// and no index contains `ok`, so it usually writes no index. `REPLACE` would remove the row from all indexes and add it again.
 const END: &str = concat!(
     "INSERT INTO audit (",
     columns!(),
@@ -156,7 +156,7 @@ impl AuditSink for SqliteStore {
 
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         step(async move {
-            // The end of a call without a ledger row runs before waiting beginnings, like the end of a call that has one.
+            // The end of a call runs before waiting begins of calls, whether the call has a ledger row or not.
             let ends = rows.iter().any(|row| row.outcome.is_some());
             let turn = if ends { Turn::First } else { Turn::Ordinary };
             let written = self.writer.change(turn, |db| {

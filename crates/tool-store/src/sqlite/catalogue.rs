@@ -12,7 +12,7 @@ use super::{Fault, SqliteStore, step};
 const ALL: &str = "SELECT name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, synced_at \
      FROM catalogue ORDER BY name";
 
-/// Reads all entries by name.
+/// Reads all entries into a map by name.
 pub(super) async fn all(
     db: &mut SqliteConnection,
 ) -> Result<BTreeMap<String, CatalogueEntry>, Fault> {
@@ -22,7 +22,7 @@ pub(super) async fn all(
     Ok(named.collect::<Result<_, _>>()?)
 }
 
-/// Writes an entry in place of the one with the same name.
+/// Inserts an entry, or replaces the entry with the same name.
 pub(super) async fn put(db: &mut SqliteConnection, entry: &CatalogueEntry) -> Result<(), Fault> {
     sqlx::query(
         "INSERT INTO catalogue (name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, \

@@ -10,13 +10,13 @@ use sqlx::{QueryBuilder, Sqlite};
 
 use super::{Fault, SqliteStore, approval, audit, ledger, run, step, switch};
 
-/// A refusal is part of the output, because the step may have changed a row nevertheless: an answer that comes too late.
+/// A refusal is part of the output, because an answer after the deadline is refused, but changes its row.
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
 
-/// The number of expired keys that a request with a key removes.
+/// Maximum number of expired responses that a request with a key removes.
 const SWEPT: u32 = 100;
 
-/// The response that is stored under a key.
+/// Reads the stored response of an idempotency key.
 async fn find_request(
     db: &mut SqliteConnection,
     workspace: &Workspace,
@@ -47,7 +47,7 @@ pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes the responses that repeat contents which an erasure covers, and those to requests of the erased user.
+/// Removes the responses with contents that an erasure covers, and the responses to requests of the erased user.
 pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("DELETE FROM request WHERE workspace = ");
     match of {
@@ -70,7 +70,7 @@ pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Stores a response, and removes some of the expired ones.
+/// Stores a response, and removes some expired responses.
 async fn save_request(
     db: &mut SqliteConnection,
     workspace: &Workspace,

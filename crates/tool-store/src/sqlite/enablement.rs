@@ -29,32 +29,32 @@ macro_rules! skill_columns {
     };
 }
 
-/// The rows of one instance.
+/// The query for the rows of one instance.
 pub(super) const ROWS: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM enablement WHERE workspace = ? AND instance = ? ORDER BY tool"
 );
 
-/// The rows of one tool.
+/// The query for the rows of one tool.
 pub(super) const OF_TOOL: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM enablement WHERE tool = ? ORDER BY workspace, instance"
 );
 
-/// The skills of an instance whose pinned version requires a tool, by its name or an alias.
+/// The query for the skills of an instance whose pinned version requires a tool, by its name or an alias.
 pub(super) const REQUIRED_BY: &str = "SELECT DISTINCT p.skill FROM skill_pin p \
      JOIN skill_tool t ON t.workspace = p.workspace AND t.skill = p.skill AND t.version = p.version \
      WHERE p.workspace = ? AND p.instance = ? AND (t.tool = ? OR t.tool IN (SELECT alias FROM catalogue_alias WHERE tool = ?)) \
      ORDER BY p.skill";
 
-/// The pinned skills of all instances that require a tool, by its name or an alias.
+/// The query for the pinned skills of all instances that require a tool, by its name or an alias.
 pub(super) const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.skill FROM skill_tool t \
      JOIN skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
      WHERE t.tool IN (SELECT ? UNION SELECT alias FROM catalogue_alias WHERE tool = ?) ORDER BY p.skill";
 
-/// The instances that have changed after a version, at most one more than an answer can list.
+/// The query for the instances that changed after a version: at most one more than an answer can list.
 pub(super) const CHANGED: &str =
     "SELECT workspace, slug AS instance FROM instance WHERE version > ? LIMIT ?";
 

@@ -57,7 +57,7 @@ fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str
     }
 }
 
-/// Stops the database of this connection from growing.
+/// Limits the growth of the database to two more pages.
 pub(super) async fn stop_growth(store: &SqliteStore) {
     let stopped = store.change(|db| {
         Box::pin(async move {
@@ -72,7 +72,7 @@ pub(super) async fn stop_growth(store: &SqliteStore) {
     stopped.await.unwrap();
 }
 
-/// Removes the limit. Only needed for a database in memory, whose connection is not replaced.
+/// Removes the limit. Only a database in memory needs this, because its connection is not replaced.
 async fn lift(store: &SqliteStore) {
     let lifted = store.change(|db| {
         Box::pin(async move {
@@ -94,7 +94,7 @@ async fn full_database_takes_writes_again() {
         store.write(vec![row("before", 10)]).await.unwrap();
         for _ in 0..3 {
             stop_growth(&store).await;
-            // The first row is written before the second one exceeds the limit.
+            // The first row is written before the second row exceeds the limit.
             let refused = store.write(vec![row("half", 10), row("large", 3_000_000)]);
             is_unavailable(refused.await, "full");
             assert_eq!(ids(&store).await, ["before"]);
@@ -133,7 +133,7 @@ fn rename(from: &Path, to: &Path) {
     }
 }
 
-// B1: a database that disappears is neither written to nor created again, and is used again once it is back.
+// B1: the store neither writes to nor creates a missing database, and uses it again once it is back.
 #[tokio::test]
 async fn missing_database_is_used_once_it_is_back() {
     let (folder, file) = folder();
@@ -146,7 +146,7 @@ async fn missing_database_is_used_once_it_is_back() {
         is_unavailable(store.write(vec![row("lost", 10)]).await, "state.db");
         let listed = store.export(Scope::All, &AuditFilter::default()).await;
         is_unavailable(listed, "cannot be opened");
-        assert!(!file.exists(), "an empty database was made");
+        assert!(!file.exists(), "an empty database was created");
     }
     rename(&aside, &file);
     assert_eq!(ids(&store).await, ["a"]);
@@ -175,7 +175,7 @@ async fn change_whose_database_is_moved_is_rolled_back() {
     assert_eq!(ids(&store).await, ["b"]);
 }
 
-// B1: a database that was replaced is read and written; a file that is not a store of this version is refused.
+// B1: the store reads and writes a replaced database, and refuses a file that is not a store of this version.
 #[tokio::test]
 async fn replaced_database_is_used_if_it_is_a_valid_store() {
     let (folder, file) = folder();
@@ -204,7 +204,7 @@ async fn replaced_database_is_used_if_it_is_a_valid_store() {
     assert_eq!(ids(&store).await, ["b", "c", "copied"]);
 }
 
-// B1: removing the write-ahead log of an open store loses nothing that was stored.
+// B1: removing the write-ahead log of an open store loses no stored row.
 #[tokio::test]
 async fn stored_rows_survive_the_removal_of_the_log() {
     for suffix in ["-wal", "-shm"] {
@@ -229,7 +229,7 @@ async fn change_dropped_at_any_poll_leaves_nothing_half_written() {
         SqliteStore::in_memory().await.unwrap(),
     ] {
         let (mut ended, mut dropped) = (0, 0);
-        // The number of polls of a change depends on how soon its thread answers.
+        // The number of polls of a change depends on the speed of the connection's thread.
         for round in 0..150_usize {
             let polls = round % 30;
             let (one, two) = (format!("{round} one"), format!("{round} two"));

@@ -29,7 +29,7 @@ async fn store() -> (TempDir, PathBuf, SqliteStore) {
     (folder, file, store)
 }
 
-/// A change that writes nothing and keeps its transaction open until the sender sends or is dropped. Changes polled meanwhile share it.
+/// A change that writes nothing and keeps its transaction open until the sender sends or is dropped. Changes polled meanwhile share the transaction.
 fn holding(
     store: &SqliteStore,
 ) -> (
@@ -100,7 +100,7 @@ async fn waiting_changes_share_commits() {
     assert_eq!(ids(&store).await.len(), 120);
 }
 
-// B11: a refused change fails for its caller and does not affect the others of its transaction.
+// B11: a refused change fails for its caller and does not affect the other changes of its transaction.
 #[tokio::test]
 async fn refused_change_leaves_the_others_of_its_transaction() {
     let (_folder, file, store) = store().await;
@@ -133,8 +133,8 @@ async fn refused_change_leaves_the_others_of_its_transaction() {
     assert_eq!(ids(&store).await, ["written"]);
 }
 
-// B11: a change whose caller is dropped before it has begun writes nothing. If the dropped caller runs the changes of others, a different
-// caller continues.
+// B11: a change whose caller is dropped before the change begins writes nothing. If the dropped caller runs the transaction, a different caller
+// continues.
 #[tokio::test]
 async fn dropped_caller_does_not_lose_changes_of_others() {
     let (_folder, _file, store) = store().await;
@@ -314,12 +314,12 @@ async fn ends_of_calls_run_before_waiting_begins() {
     let (held, before, all) = futures::join!(held, ends, join_all(waiting));
     held.unwrap();
     all.into_iter().for_each(Result::unwrap);
-    // The ends share the running transaction; no change of the next one ran before them.
+    // The ends share the running transaction: no change of the next transaction ran before them.
     assert!(before < 32, "{before} of 100 changes ran before the end");
     assert_eq!(*order.lock().unwrap(), (0..100).collect::<Vec<_>>());
 }
 
-// B11: a change with priority runs before the others, instead of only being committed before them.
+// B11: a change with priority runs before the other changes, instead of only being committed before them.
 #[tokio::test]
 async fn priority_changes_run_first() {
     let (_folder, _file, store) = store().await;
@@ -348,7 +348,7 @@ async fn priority_changes_run_first() {
     assert_eq!(*order.lock().unwrap(), ["first", "ordinary"]);
 }
 
-// B11: a change that waited too long is not made later.
+// B11: a change whose wait has timed out is not made later.
 #[tokio::test]
 async fn change_that_waited_too_long_is_not_made() {
     let folder = tempfile::tempdir().unwrap();
@@ -367,7 +367,7 @@ async fn change_that_waited_too_long_is_not_made() {
     assert!(ids(&store).await.is_empty());
 }
 
-// B11: when the runtime of the caller that runs the changes of others shuts down, the others do not hang.
+// B11: the other callers do not hang if the runtime of the caller that runs the transaction shuts down.
 #[tokio::test]
 async fn runtime_shutdown_does_not_block_other_callers() {
     let (_folder, _file, store) = store().await;

@@ -14,7 +14,7 @@ impl BatchStore for SqliteStore {
                 message.check()?;
             }
             if batch.begin.is_some() {
-                // A batch that begins work waits in order of arrival; others run first.
+                // A batch that begins work waits in order of arrival. All other batches run before waiting changes.
                 self.change(|db| Box::pin(write(db, batch))).await
             } else {
                 self.change_first(|db| Box::pin(write(db, batch))).await

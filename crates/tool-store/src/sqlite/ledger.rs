@@ -17,7 +17,7 @@ macro_rules! columns {
     };
 }
 
-/// Query for whether a scope has running rows with an expired lease.
+/// The query for a running row of a scope with an expired lease.
 pub(super) fn lapsed(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query =
         QueryBuilder::new("SELECT 1 FROM effect WHERE state = 'running' AND lease_until <= ");
@@ -27,7 +27,7 @@ pub(super) fn lapsed(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Makes running rows of a scope whose lease has expired ambiguous.
+/// Marks the running rows of a scope whose lease has expired as ambiguous.
 pub(super) fn sweeping(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE effect SET state = 'ambiguous' WHERE state = 'running' AND lease_until <= ",
@@ -47,7 +47,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<S
     ));
     narrow_to_scope(&mut query, scope);
     if let Some(state) = filter.state {
-        // A literal instead of a parameter: SQLite uses a partial index only for values known at planning time.
+        // A literal instead of a parameter: SQLite uses a partial index only for a value that is known when it plans the query.
         query.push(format_args!(" AND state = '{}'", state.as_str()));
     }
     narrow(&mut query, "tool", filter.tool.as_deref());
@@ -60,14 +60,14 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<S
     query
 }
 
-/// The row of a key, or else the first row that was begun with it as the earlier key.
+/// The query for the row of a key, or else for the first row whose earlier key it is.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM effect WHERE workspace = ?1 AND (key = ?2 OR earlier = ?2) ORDER BY key <> ?2, at, key LIMIT 1"
 );
 
-/// The row of a key.
+/// The query for the row of a key.
 pub(super) const FIND_OWN: &str = concat!(
     "SELECT ",
     columns!(),
@@ -123,7 +123,7 @@ async fn save(db: &mut SqliteConnection, claim: &EffectClaim) -> Result<(), Faul
     Ok(())
 }
 
-/// Ends a row. If the end is refused, the row stays unchanged.
+/// Ends the effect of a key. If the end is refused, the row stays unchanged.
 pub(super) async fn end(
     db: &mut SqliteConnection,
     key: &CallKey,
@@ -190,7 +190,7 @@ async fn claim(
     Ok(begun)
 }
 
-/// Applies `step` to the claim of a key. A refusal is part of the output, because the step may have changed the row nevertheless.
+/// Applies `step` to the claim of a key. A refusal is part of the output, because a refused step may change the row.
 pub(super) async fn step_claim<R>(
     db: &mut SqliteConnection,
     key: &CallKey,
@@ -306,7 +306,7 @@ impl EffectLedger for SqliteStore {
 
     fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
         step(async move {
-            // Most sweeps find nothing, and must not keep calls from the write lock.
+            // Most sweeps find no expired lease, and must not block other writers.
             if self.has_none(lapsed(scope, now)).await? {
                 return Ok(Vec::new());
             }

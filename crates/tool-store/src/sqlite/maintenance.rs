@@ -112,12 +112,12 @@ fn old_unassigned(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Threads whose last message is old. `thread.last` is the number of the last message.
+/// The query for threads whose last message is old. `thread.last` is the number of the last message.
 const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM thread t \
      JOIN message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
      WHERE m.at < ? LIMIT ?";
 
-/// Removes the messages of a thread, unless another message was added since it was found.
+/// Removes the messages of a thread, unless a message was added since the thread was found.
 const REMOVE_THREAD: &str = "DELETE FROM message WHERE workspace = ?1 AND conversation = ?2
      AND EXISTS (SELECT 1 FROM thread WHERE workspace = ?1 AND conversation = ?2 AND last = ?3)";
 
@@ -126,7 +126,7 @@ async fn rows(db: &mut SqliteConnection, mut query: QueryBuilder<Sqlite>) -> Res
     Ok(done.rows_affected())
 }
 
-/// Runs a statement, if there is one, and returns the number of rows it changed.
+/// Runs a statement, if any, and returns the number of rows that it changed.
 async fn removed(
     db: &mut SqliteConnection,
     query: Option<Query<'static, Sqlite, SqliteArguments>>,
@@ -186,7 +186,7 @@ impl SqliteStore {
         Ok(erased)
     }
 
-    /// Purges each table in a change of its own, so that calls can run in between.
+    /// Purges each table in a separate change, so that calls can run in between.
     async fn purge_rows(
         &self,
         retention: &Retention,
@@ -206,7 +206,7 @@ impl SqliteStore {
         purged.runs = self.remove(runs).await?;
         let approvals = since(retention.approvals).map(|since| old_approvals(since, most));
         purged.approvals = self.remove(approvals).await?;
-        // Effects follow messages and approvals, which may refer to them.
+        // Effects are removed after messages and approvals, which may refer to them.
         let effects = since(retention.effects).map(|since| old_effects(since, most));
         purged.effects = self.remove(effects).await?;
         let audit = since(retention.audit).map(|since| old_audit(since, most));
@@ -228,7 +228,7 @@ impl SqliteStore {
     }
 
     async fn remove_threads(&self, since: Timestamp, most: u32) -> Result<u64, Fault> {
-        // Found by a reader, because the search reads every thread, and removed only if nothing was written since.
+        // The search reads every thread, so it runs on a reader. A thread is removed only if no message was added since.
         let found = sqlx::query(OLD_THREADS)
             .bind(since.as_millis())
             .bind(most)

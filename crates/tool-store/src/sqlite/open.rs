@@ -1,4 +1,4 @@
-//! Opening and migrating a database file.
+//! Opening and migration of a database file.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -21,7 +21,7 @@ use super::{Fault, SqliteStore};
 /// How long a writer waits for another process to release the lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The number of concurrent readers in one process; more readers wait.
+/// Maximum number of concurrent readers in one process. Further readers wait.
 const READERS: u32 = 4;
 
 /// The error of opening a database.
@@ -61,8 +61,8 @@ pub enum OpenError {
 impl SqliteStore {
     /// Opens a database file, creates it if it is missing, and migrates its tables to those of this version.
     ///
-    /// Takes a path, or a URL such as `sqlite:state.db` or `sqlite:///var/lib/host/state.db`. `sqlite::memory:` and `mode=memory` are
-    /// [`in_memory`](Self::in_memory). Many processes may open one file at once.
+    /// Takes a path, or a URL such as `sqlite:state.db` or `sqlite:///var/lib/host/state.db`. `sqlite::memory:` and `mode=memory` open
+    /// a database [`in_memory`](Self::in_memory). Many processes may open one file at once.
     pub async fn open(location: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(location.as_ref(), PATIENCE).await
     }
@@ -85,7 +85,7 @@ impl SqliteStore {
         migrate(&mut connection, &name).await?;
         let path = path(&mut connection).await;
         let path = path.map_err(|cause| unopenable(&name, cause))?;
-        // From here on a missing file is a fault. A new file would be empty, and everything that was stored would silently be lost.
+        // From here on, a missing file is a fault. If a new, empty file were created, all stored rows would silently be lost.
         let options = options.filename(&path).create_if_missing(false);
         let watch = Arc::new(Watch::new(path));
         let watched = Arc::clone(&watch);
@@ -132,8 +132,8 @@ impl SqliteStore {
     }
 }
 
-/// Applies the missing migrations under the write lock, so that only one of many processes does it. The lock of sqlx's own migrator does
-/// nothing for SQLite.
+/// Applies the missing migrations under the write lock, so that only one process migrates at a time. sqlx's migrator does not lock SQLite
+/// databases.
 async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<(), OpenError> {
     let failed = |cause: MigrateError| match cause {
         MigrateError::VersionMissing(migration) => OpenError::Newer {
@@ -162,14 +162,14 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
     committed.map_err(|cause| unopenable(location, cause))
 }
 
-/// The path of the file as SQLite resolved it, whatever the URL and the current folder were.
+/// The path of the file as SQLite resolved it, independent of the URL and the current folder.
 async fn path(connection: &mut SqliteConnection) -> Result<PathBuf, sqlx::Error> {
     let path: String =
         sqlx::query_scalar("SELECT file FROM pragma_database_list WHERE name = 'main'")
             .fetch_one(connection)
             .await?;
     if path.is_empty() {
-        return Err(sqlx::Error::Configuration("it names no file".into()));
+        return Err(sqlx::Error::Configuration("it does not name a file".into()));
     }
     Ok(path.into())
 }
@@ -201,7 +201,7 @@ pub(super) async fn connect(
     Ok(connection)
 }
 
-/// The files of `migrations/`, in order.
+/// The files of `migrations/sqlite`, in order.
 const MIGRATIONS: [(i64, &str, &str); 11] = [
     (
         1,
@@ -284,8 +284,8 @@ fn common(options: SqliteConnectOptions) -> SqliteConnectOptions {
 }
 
 /// The first connection. It creates the file if it is missing and sets the journal mode. Setting the mode takes an exclusive lock for which
-/// SQLite does not wait (<https://www.sqlite.org/wal.html#busy>), so of two processes that create a file at the same time one has to
-/// try again.
+/// SQLite does not wait (<https://www.sqlite.org/wal.html#busy>), so if two processes create a file at the same time, one of
+/// them must retry.
 async fn first_connection(
     options: &SqliteConnectOptions,
     location: &str,

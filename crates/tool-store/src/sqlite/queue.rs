@@ -1,8 +1,9 @@
 //! The queue of changes that wait for the writing connection, and the leader that runs them.
 //!
 //! Changes that wait at the same time share a transaction and form a group. One caller, the leader, polls the future of the group within
-//! its own future: no task is spawned, so a single change costs no more than its statements, and no runtime has to outlive its caller. If
-//! the leader is dropped, the future moves to another waiting caller; only if there is none, it is dropped and rolled back.
+//! its own future: no task is spawned, so a single change costs no more than its statements, and the group does not stop when the runtime of
+//! one caller shuts down. If the leader is dropped, its future moves to another waiting caller. If no caller waits, the future is dropped, and the
+//! transaction is rolled back.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -28,18 +29,18 @@ pub(super) type Group = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The priority of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// Changes run in order of arrival.
+    /// The change runs in order of arrival.
     Ordinary,
-    /// Before all ordinary changes. For changes that end work or renew a lease: leases expire while they wait.
+    /// The change runs before all ordinary changes. It ends work or renews a lease, which could expire during the wait.
     First,
 }
 
 /// How a change uses the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// In a transaction, which other changes may share.
+    /// The change runs in a transaction, which other changes may share.
     Shared,
-    /// Outside of a transaction, and alone on the connection.
+    /// The change runs outside of a transaction, and alone on the connection.
     Alone,
 }
 
@@ -91,7 +92,7 @@ where
     ) -> Pin<Box<dyn Future<Output = Result<Answer, Refused>> + Send + '_>> {
         let Self { body, caller } = *self;
         let step = body(db);
-        // Sending fails if the caller was dropped, and is then not needed.
+        // Sending fails if the caller was dropped. The result is not needed then.
         Box::pin(async move {
             match step.await {
                 Ok(value) => Ok(Box::new(move |written: Result<(), StoreError>| {
@@ -124,7 +125,7 @@ struct Slot {
     is_picked: bool,
     /// Whether the caller was dropped or has withdrawn the change.
     is_gone: bool,
-    /// The group that the caller is to lead.
+    /// The group that the caller must lead.
     group: Option<Group>,
     waker: Option<Waker>,
 }
@@ -145,7 +146,7 @@ impl Ticket {
         slot.is_picked
     }
 
-    /// Takes the job. `None` if the caller was dropped, in which case nothing is written.
+    /// Takes the job. Returns `None` if the caller was dropped; then nothing is written.
     pub(super) fn begin(&self) -> Option<Box<dyn Job>> {
         self.slot().job.take()
     }
@@ -172,7 +173,7 @@ impl Ticket {
         Ok(())
     }
 
-    /// Takes the group that the caller is to lead. If there is none, stores the waker, which is called when there is one.
+    /// Takes the group that the caller must lead. If there is none, stores the waker, which is woken when the caller becomes a leader.
     fn led(&self, waker: &Waker) -> Option<Group> {
         let mut slot = self.slot();
         let group = slot.group.take();
@@ -207,7 +208,7 @@ struct Waiting {
     ordinary: VecDeque<Arc<Ticket>>,
     /// Changes whose statements are in the running transaction.
     members: Vec<Arc<Ticket>>,
-    /// Whether a group exists, so that new changes have to wait.
+    /// Whether a group exists, so that new changes must wait.
     is_busy: bool,
 }
 
@@ -232,7 +233,7 @@ impl Waiting {
     }
 }
 
-/// The right to run changes. When it is dropped, it passes to the next waiting change.
+/// Permission to run changes. When it is dropped, it passes to the caller of the next waiting change.
 pub(super) struct Seat(Arc<Inner>);
 
 impl Seat {
@@ -268,7 +269,7 @@ impl Drop for Seat {
     }
 }
 
-/// Finds another leader for a group. If no caller waits for the group, it is dropped.
+/// Makes a waiting caller the leader of a group. Drops the group if no caller waits.
 fn pass(inner: &Inner, mut group: Group) {
     loop {
         let next = {
@@ -329,9 +330,9 @@ impl Caller {
 
     /// Polls the group that the caller leads, if any.
     fn lead(&mut self, cx: &mut Context<'_>) {
-        // The end of a group may make the caller the leader of the next one.
+        // The end of a group may make the caller the leader of the next group.
         while let Some(mut group) = self.group.take().or_else(|| self.ticket.led(cx.waker())) {
-            // The group is not in `self` while it is polled, so a panic drops it, and its other callers get an error.
+            // The group is not in `self` while it is polled, so a panic drops it, and its other callers receive an error.
             if group.as_mut().poll(cx).is_pending() {
                 self.group = Some(group);
                 return;
@@ -390,7 +391,7 @@ pub(super) async fn wait<T: Send + 'static>(
 
 /// The error of the other changes of a group that was dropped because one of its changes panicked.
 fn lost() -> StoreError {
-    let text = "another change of the same transaction panicked, so that it was rolled back";
+    let text = "the transaction was rolled back because another change in it panicked";
     StoreError::Unavailable(text.into())
 }
 

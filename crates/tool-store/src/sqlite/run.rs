@@ -17,14 +17,14 @@ macro_rules! columns {
     };
 }
 
-/// The running run of a thread.
+/// The query for the running run of a thread.
 pub(super) const FIND_RUNNING: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM run WHERE workspace = ? AND conversation = ? AND state = 'running'"
 );
 
-/// One run by its number.
+/// The query for a run by its number.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     columns!(),
@@ -54,7 +54,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Sqli
     query
 }
 
-/// A number as an SQLite integer.
+/// A number as a SQLite integer.
 fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -69,7 +69,7 @@ async fn find(db: &mut SqliteConnection, id: &RunId) -> Result<Option<RunRow>, F
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Inserts a row, or replaces the row of the same id.
+/// Inserts a row, or replaces the row with the same id.
 async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     let usage = row.progress.usage;
     sqlx::query(concat!(
@@ -99,7 +99,7 @@ async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Applies `step` to a row. Returns the step's result and the new row, which is written if the step returned true.
+/// Applies `step` to a row. Returns the step's result and the new row. Stores the row if the step returned true.
 pub(super) async fn change_row(
     db: &mut SqliteConnection,
     id: &RunId,
@@ -116,7 +116,7 @@ pub(super) async fn change_row(
 }
 
 impl SqliteStore {
-    /// [`change_row`] before all other waiting changes, because leases expire meanwhile.
+    /// [`change_row`], which runs before all other waiting changes, because a lease could expire during the wait.
     async fn step_run(
         &self,
         id: &RunId,

@@ -1,4 +1,4 @@
-//! The keys, and access to the sealed values of all tables, in SQLite.
+//! Seal keys, and the sealed values of all tables, in SQLite.
 
 use crate::sql::records::{key_uses, seal_key as read_key, sealed_row};
 use crate::store::{
@@ -103,7 +103,7 @@ async fn retire(db: &mut SqliteConnection, key: KeyId, now: Timestamp) -> Result
 impl SealStore for SqliteStore {
     fn register_key(&self, row: SealKeyRow) -> StoreFuture<'_, SealKeyRow> {
         step(async move {
-            // A process that starts finds its key here, without taking the write lock.
+            // If an earlier process has stored the key, the write lock is not needed.
             if let Some(stored) = key_row(&self.readers, &row.id).await? {
                 return Ok(stored);
             }

@@ -38,7 +38,7 @@ async fn put(db: &mut SqliteConnection, row: SecretRow) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Changes the row of a secret, as it was read, to that of its new name.
+/// Renames a secret. Returns false if it does not exist.
 async fn rename(
     db: &mut SqliteConnection,
     workspace: Workspace,

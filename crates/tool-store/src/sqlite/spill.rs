@@ -20,7 +20,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// A byte position or length as an SQLite integer; no text is longer than the largest one.
+/// A byte position or length as a SQLite integer. No text is longer than the largest integer.
 fn place(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
@@ -29,7 +29,7 @@ fn length(text: &str) -> u64 {
     u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
-/// The requested part, from the chunks that hold it: the first chunk holds the byte `from`, or is the last chunk.
+/// Cuts the requested part out of its chunks. The first chunk contains the byte `from`, or is the last chunk.
 fn part(rows: &[SqliteRow], from: u64, most: u64) -> Result<Option<SpillPart>, StoreError> {
     let Some(first) = rows.first() else {
         return Ok(None);

@@ -10,7 +10,7 @@ use super::{Fault, SqliteStore, audit};
 sql_database!(Sqlite {
     const SCHEMA: &'static str = "";
     const POSITION: &'static str = "instr";
-    /// The transaction holds the write lock.
+    /// Empty, because the transaction holds the write lock.
     const CLAIM: &'static str = "";
 
     fn storable(text: &str) -> String {

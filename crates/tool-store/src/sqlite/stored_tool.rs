@@ -96,7 +96,7 @@ impl StoredToolStore for SqliteStore {
         most: u32,
     ) -> StoreFuture<'a, Vec<StoredTool>> {
         step(async move {
-            // A worker that finds nothing takes no lock.
+            // Most calls find no tool to remove, and must not block other writers.
             if !shared::is_any_due(&mut &*self, scope, now).await? {
                 return Ok(Vec::new());
             }

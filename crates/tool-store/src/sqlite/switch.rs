@@ -23,7 +23,7 @@ macro_rules! order {
     };
 }
 
-/// The kill switches and disables that are on.
+/// The query for the kill switches and disables that are on.
 pub(super) const IN_FORCE: &str = concat!(
     "SELECT ",
     columns!(),
@@ -31,7 +31,7 @@ pub(super) const IN_FORCE: &str = concat!(
     order!()
 );
 
-/// The enablement rows for all workspaces, then those of one workspace.
+/// The query for the enablement rows of all workspaces, and then of one workspace.
 pub(super) const ENABLEMENT: &str = concat!(
     "SELECT ",
     columns!(),
@@ -98,7 +98,7 @@ fn all(rows: &[SqliteRow]) -> Result<Vec<Switch>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-/// The switch of a key.
+/// Reads the switch of a key.
 pub(super) async fn find(
     db: &mut SqliteConnection,
     key: &SwitchKey,

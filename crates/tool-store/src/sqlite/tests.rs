@@ -22,7 +22,7 @@ pub(super) async fn plan(store: &SqliteStore, sql: &str) -> String {
     steps.join("; ")
 }
 
-/// Asserts that an index narrows a statement to its rows, already in order.
+/// Asserts that a statement finds its rows in an index, and does not sort them.
 async fn is_narrowed(store: &SqliteStore, sql: &str) {
     let plan = plan(store, sql).await;
     assert!(
@@ -174,7 +174,7 @@ async fn a_list_of_everything_is_read_in_order() {
     }
 }
 
-// B11: no index serves only the list of one tool. The list is read by time and stops at its limit.
+// B11: no index is only for the list of one tool. The list is read in order of time, and stops at its limit.
 #[tokio::test]
 async fn list_of_one_tool_is_read_by_time() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -188,7 +188,7 @@ async fn list_of_one_tool_is_read_by_time() {
     assert!(!plan.contains("TEMP B-TREE"), "{plan}");
 }
 
-// B11: every index of the audit is used by a statement; an unused one would only cost writes.
+// B11: a statement uses every index of the audit table. An unused index would only cost writes.
 #[tokio::test]
 async fn every_index_of_the_audit_serves_a_statement() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -405,7 +405,7 @@ async fn every_page_is_read_from_an_index() {
     }
 }
 
-// B10: erasure and retention read only the rows that they change, except a user's effects, which are searched in their workspace
+// B10: erasure and retention read only the rows that they change. Only the erasure of a user's effects reads all effects of the workspace.
 #[tokio::test]
 async fn erase_and_purge_use_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -432,7 +432,7 @@ async fn erase_and_purge_use_an_index() {
     }
 }
 
-// B9: switches, which are read whenever a call begins, are found by an index among many enablement rows
+// B9: every call reads the switches, and finds them with an index among many enablement rows.
 #[tokio::test]
 async fn switches_are_found_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -471,7 +471,7 @@ async fn switches_are_found_by_an_index() {
     }
 }
 
-// A file of a version without call identities is scanned for rows without a key once, not at every start.
+// An index finds rows without a call key, so that a start does not scan the table.
 #[tokio::test]
 async fn rows_without_a_key_are_found_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -537,11 +537,11 @@ async fn queries_of_enablement_have_their_indexes() {
     for sql in [enablement::REQUIRED_BY, enablement::REQUIRING] {
         let plan = plan(&store, sql).await;
         let scans = plan.split("; ").filter(|step| step.contains("SCAN"));
-        // A list that a subquery returns is scanned; no table is.
+        // SQLite scans the list that a subquery returns, but not a table.
         let tables = scans.filter(|step| !step.contains("SUBQUERY") && !step.contains("CONSTANT"));
         assert_eq!(tables.count(), 0, "{sql}: {plan}");
     }
-    // The cascade from a removed tool finds its rows without a scan.
+    // The cascade of a removed tool finds its rows without a scan.
     let cascade = "SELECT rowid FROM enablement WHERE entry = ?";
     is_narrowed(&store, cascade).await;
 }

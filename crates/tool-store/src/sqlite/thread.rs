@@ -100,7 +100,7 @@ impl ThreadStore for SqliteStore {
 
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         step(async move {
-            // Checked before the write lock is taken.
+            // The check does not need the write lock.
             message.check()?;
             self.change(|db| Box::pin(async move { append(db, &message).await }))
                 .await

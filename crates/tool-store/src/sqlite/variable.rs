@@ -11,7 +11,7 @@ use sqlx::{QueryBuilder, Sqlite};
 use super::sealed::check_use;
 use super::{Fault, SqliteStore, narrow, step};
 
-/// Stores variables on the connection of a transaction.
+/// Stores variables in the transaction of a connection.
 pub(super) async fn put(db: &mut SqliteConnection, rows: Vec<VariableRow>) -> Result<(), Fault> {
     for row in rows {
         row.check()?;

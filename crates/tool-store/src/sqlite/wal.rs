@@ -1,4 +1,4 @@
-//! Counts the transactions in the write-ahead log, for tests.
+//! A counter of the transactions in the write-ahead log, for tests.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ pub(crate) fn commits(database: &Path) -> usize {
     let log = std::fs::read(PathBuf::from(name)).unwrap();
     let word = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
     let page = usize::try_from(word(8)).unwrap();
-    // Only frames with the log's current salt count; a checkpoint leaves older ones behind.
+    // Only frames with the log's current salt count; a checkpoint leaves older frames in the file.
     let frames = (32..log.len()).step_by(24 + page);
     frames
         .filter(|at| word(at + 8) == word(16) && word(at + 4) != 0)

@@ -1,7 +1,7 @@
 //! Detection of removed or replaced database files.
 //!
-//! SQLite keeps writing to a file that was unlinked, and reports success. All of it is lost when the process ends
-//! (<https://www.sqlite.org/howtocorrupt.html#unlink>). SQLite checks for it in rollback journal mode only.
+//! SQLite keeps writing to a file that was unlinked, and reports success. These writes are lost when the process ends
+//! (<https://www.sqlite.org/howtocorrupt.html#unlink>). SQLite detects an unlinked file only in rollback journal mode.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ impl FileId {
         })
     }
 
-    /// Windows does not allow removing or renaming a file that SQLite has open, so its existence is enough.
+    /// Windows does not allow removing or renaming a file that SQLite has open, so only its existence is checked.
     #[cfg(not(unix))]
     fn of(path: &Path) -> io::Result<Self> {
         std::fs::metadata(path)?;
@@ -39,11 +39,11 @@ impl FileId {
     }
 }
 
-/// The database, its write-ahead log and the log's index. All three exist, unchanged, as long as a connection is open.
+/// The identities of the database, its write-ahead log and the log's index. They do not change while a connection is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Files([FileId; 3]);
 
-/// The path of an open database, the identity of its file, and the time since which that identity is unchanged.
+/// The path of an open database, the identity of its file, and the time of the last change of that identity.
 #[derive(Debug)]
 pub(super) struct Watch {
     path: PathBuf,
@@ -80,7 +80,7 @@ impl Watch {
         Ok(Files(files))
     }
 
-    /// Whether a connection of this age may have different files open than the current ones at the path.
+    /// Whether a connection of this age may have other files open than the current files at the path.
     pub(super) fn is_stale(&self, age: Duration) -> bool {
         let now = env::monotonic();
         let database = FileId::of(&self.path).ok();

@@ -1,9 +1,9 @@
 //! The writing connection: transactions that changes share, and the replacement of the connection after a fault.
 //!
 //! `BEGIN`, `COMMIT` and `ROLLBACK` are plain statements here. sqlx counts the depth of its own transactions and keeps the count when
-//! `ROLLBACK` fails. It fails after every error that made SQLite roll back by itself (a full disk, an I/O error, no memory:
-//! <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>). From then on that connection refuses to
-//! begin a transaction.
+//! `ROLLBACK` fails. `ROLLBACK` fails after every error that made SQLite roll back by itself (a full disk, an I/O error, no memory:
+//! <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>). From then on, sqlx refuses to
+//! begin a transaction on the connection.
 
 use std::fmt;
 use std::future::{Future as _, poll_fn};
@@ -26,7 +26,7 @@ use super::open::connect;
 use super::queue::{self, Answer, Group, Queue, Scope, Seat, Step, Ticket, Turn};
 use super::watch::{Files, Watch};
 
-/// Maximum number of changes in a transaction. The first change waits for the statements of all others.
+/// Maximum number of changes in a transaction. The first change waits for the statements of all other changes.
 const MOST: usize = 32;
 
 /// Savepoint statements that separate the changes of one transaction.
@@ -44,7 +44,7 @@ pub(super) struct Inner {
     state: Arc<Mutex<State>>,
     /// Whether a transaction may have begun and not been committed.
     dirty: AtomicBool,
-    /// How long a change waits for its turn.
+    /// Timeout of a change that waits in the queue.
     pub(super) patience: Duration,
 }
 
@@ -68,7 +68,7 @@ enum Database {
     Memory(SqlitePool),
 }
 
-/// The connection to a file, and the identities of the files it has open.
+/// The connection to a file, and the identities of the files that it has open.
 #[derive(Debug, Default)]
 struct State {
     connection: Option<SqliteConnection>,
@@ -118,10 +118,10 @@ impl Writer {
         &self.0
     }
 
-    /// Runs statements in a transaction that holds the write lock, and returns when it is on disk. After an error nothing of it is stored.
+    /// Runs statements in a transaction that holds the write lock, and returns when it is on disk. After an error, nothing is stored.
     ///
-    /// If the future is dropped before the statements have begun, nothing is written. If it is dropped later, they are written or rolled back as a
-    /// whole.
+    /// If the future is dropped before the statements have begun, nothing is written. If it is dropped later, all of them are written or rolled
+    /// back.
     pub(super) async fn change<T: Send + 'static>(
         &self,
         turn: Turn,
@@ -161,7 +161,7 @@ impl Writer {
     }
 }
 
-/// Runs a change, and the waiting changes in the same transaction.
+/// Runs a change. If it can share its transaction, waiting changes run in the same transaction.
 pub(super) fn group(seat: Seat, first: Arc<Ticket>) -> Group {
     Box::pin(async move {
         match seat.inner().hold().await {
@@ -229,7 +229,7 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
                     drop(change);
                     return refused.tell();
                 }
-                // This fails if SQLite itself has rolled back the complete transaction, which no earlier error reveals.
+                // This fails if SQLite itself has rolled back the complete transaction, which the error of the change does not reveal.
                 if change.execute(UNDO).await.is_err() {
                     drop(change);
                     undone(written, &refused.error.to_string());
@@ -329,8 +329,8 @@ impl Inner {
             return Ok(());
         }
         if !in_place {
-            // Connections of one process share their view of the log, so those to the old files must be closed first. The last one to close
-            // writes the content of its log into the database, even of a log that was removed.
+            // Connections of one process share the index of the log, so connections to the old files must be closed first. The last of them writes
+            // the content of its log into the database, even if the log file was removed.
             watch.renew();
             if let Some(connection) = state.connection.take() {
                 let _ = connection.close().await;
@@ -364,7 +364,7 @@ impl Inner {
 
     /// Makes sure that a connection is in no transaction and can begin one.
     async fn settle(&self, connection: &mut SqliteConnection) -> Result<(), Fault> {
-        // Fails if there is no transaction. An earlier call of this function may have left one if its future was dropped.
+        // This fails if no transaction is open. An earlier call of this function may have left a transaction if its future was dropped.
         let _ = connection.execute("ROLLBACK").await;
         connection.execute("BEGIN").await?;
         connection.execute("ROLLBACK").await?;
@@ -406,7 +406,7 @@ impl Change {
         files: Option<Files>,
     ) -> Result<Self, sqlx::Error> {
         inner.dirty.store(true, Ordering::Release);
-        // Created before the statement is sent, so that dropping this future drops a change, which is rolled back.
+        // The change exists before the statement is sent, so that dropping this future drops the change, which rolls it back.
         let mut change = Self {
             connection,
             files,
@@ -445,8 +445,8 @@ impl Change {
 impl Drop for Change {
     fn drop(&mut self) {
         if self.is_open {
-            // The first poll sends the statement to the connection's own thread. So no runtime is needed, and other processes can write
-            // at once. The next change replaces the connection, or checks that the rollback succeeded.
+            // The first poll sends the statement to the connection's thread, so no runtime is needed, and other processes can write at once. The next
+            // change replaces the connection, or checks that the rollback succeeded.
             let rollback = pin!(self.execute("ROLLBACK"));
             let _ = rollback.poll(&mut Context::from_waker(Waker::noop()));
         }

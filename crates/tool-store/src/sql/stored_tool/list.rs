@@ -35,9 +35,9 @@ impl Order {
     }
 }
 
-/// A page of the rows of owners. `narrow` adds the other conditions.
+/// The query for a page of the rows of owners. `narrow` adds the other conditions.
 ///
-/// Rows of the workspace and of the system are two queries whose pages are merged: no index has the rows of both in the order of the list.
+/// For the workspace and the system, it merges the pages of two queries, because no index contains the rows of both in the order of the list.
 fn page<DB: SqlDatabase>(
     (columns, table): (&str, &str),
     (owners, workspace): (Owners, &Workspace),
@@ -73,8 +73,8 @@ fn page<DB: SqlDatabase>(
     query
 }
 
-/// Narrows a query to rows whose name contains a text, whatever the case of ASCII letters: `lower` of SQLite changes no other letters, nor does that of
-/// PostgreSQL with the collation `C` of the column.
+/// Narrows a query to rows whose name contains a text. The case of ASCII letters is ignored: `lower` changes no other letters in SQLite, or in PostgreSQL
+/// with the collation `C` of the column.
 fn narrow_to_name<DB: SqlDatabase>(query: &mut Statement<DB>, name: Option<&str>) {
     if let Some(name) = name {
         query.push(format_args!(" AND {}(lower(name), ", DB::POSITION));
@@ -82,7 +82,7 @@ fn narrow_to_name<DB: SqlDatabase>(query: &mut Statement<DB>, name: Option<&str>
     }
 }
 
-/// Narrows a query to rows on one side of a place.
+/// Narrows a query to rows before or after a place.
 fn narrow_to_side<DB: SqlDatabase>(
     query: &mut Statement<DB>,
     compare: &str,
@@ -94,7 +94,7 @@ fn narrow_to_side<DB: SqlDatabase>(
     }
 }
 
-/// The query for a page of tools, which is read backwards for a page before a place.
+/// The query for a page of tools. The rows of a page before a place are in reverse order.
 pub(crate) fn tools<DB: SqlDatabase>(
     workspace: &Workspace,
     filter: &StoredToolFilter,
@@ -241,7 +241,7 @@ pub(crate) fn resolution<DB: SqlDatabase>(workspace: &Workspace, agent: &str) ->
     query
 }
 
-/// The query for the deleted tools of a scope whose retention is over.
+/// The query for the deleted tools of a scope whose retention has ended.
 pub(crate) fn due<DB: SqlDatabase>(scope: Scope<'_>, now: Timestamp, most: u32) -> Statement<DB> {
     let mut query = Statement::select(&tool_columns(Prefix::None), "stored_tool");
     query.push("due <= ").bind(now);

@@ -1,4 +1,4 @@
-//! Rows of functions, versions, tools and bindings, also from joins.
+//! Conversion of rows, including rows of joins, to functions, versions, tools and bindings.
 
 use crate::store::{
     AgentBinding, Function, FunctionVersion, RetentionTier, StoreError, StoredTool, ToolSchema,
@@ -66,7 +66,7 @@ pub(super) const BINDING: &str = "workspace, agent, tool, set_by, at";
 /// The table of a column in a join.
 #[derive(Clone, Copy)]
 pub(crate) enum Prefix {
-    /// The query has one table.
+    /// No prefix, for a query of one table.
     None,
     /// `t`, with the columns `t_…`.
     Tool,

@@ -1,4 +1,4 @@
-//! Constraints of the tables, which hold even for a program with a fault, and plans of queries.
+//! Tests of the table constraints, which also reject writes of a faulty program, and of query plans.
 
 use crate::sql::statement::Statement;
 use crate::sql::stored_tool as shared;
@@ -8,7 +8,7 @@ use crate::{
 };
 use sqlx::Sqlite;
 
-/// Executes a statement, and returns the constraint that refused it.
+/// Executes a statement, and returns the error message if a constraint refused it.
 async fn refused(store: &SqliteStore, sql: &'static str) -> Option<String> {
     let done = store.update(sqlx::query(sql)).await;
     done.err().map(|error| error.0.to_string())
@@ -80,7 +80,7 @@ async fn table_refuses_updates_of_versions() {
     assert!(why.unwrap().contains("never changes"));
 }
 
-// Every list, count and search of stored tools is narrowed by an index.
+// Every list, count and search of stored tools uses an index.
 #[tokio::test]
 async fn every_query_is_narrowed_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
