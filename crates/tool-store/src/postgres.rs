@@ -68,7 +68,7 @@ pub use statements::statements;
 /// ```
 ///
 /// The tables are in the schema `tool_store`, which the first process creates. Many processes may start at once: one of them migrates the tables,
-/// and the others wait for it.
+/// and the other processes wait.
 ///
 /// # Transactions
 ///
@@ -93,7 +93,7 @@ pub use statements::statements;
 ///
 /// # Changes of other processes
 ///
-/// A kill switch or an enablement row that one process sets takes effect in all others within a second: `tool_core::Switches` and
+/// A kill switch or an enablement row that one process sets takes effect in all other processes within a second: `tool_core::Switches` and
 /// `tool_core::InstanceRules` poll a version number four times per second, and a notification (`NOTIFY`) usually shortens the wait to milliseconds.
 /// Notifications need a separate connection ([`PostgresOptions::listener`]). The store tests it every two seconds, and replaces it if the server does not
 /// respond.
@@ -115,7 +115,7 @@ struct Inner {
     pool: PgPool,
     /// Whether the database's clock decides about deadlines.
     is_database_clock: bool,
-    /// Whether connections keep prepared statements.
+    /// Whether connections reuse prepared statements.
     is_named: bool,
     /// Timeout of a statement, and of waiting for a lock.
     patience: Duration,
@@ -251,7 +251,7 @@ fn page(
                 compared.push((column.name, *value));
                 continue;
             };
-            // The cursor has a different value in a fixed column. All rows with equal values in the preceding columns are on one side of it.
+            // The cursor has a different value in a fixed column. All rows with equal values in the preceding columns are on one side of the cursor.
             if fixed != *text {
                 is_strict = (fixed > *text) == newest_first;
                 break;

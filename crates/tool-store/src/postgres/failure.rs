@@ -29,7 +29,7 @@ impl From<sqlx::Error> for Failure {
 pub(super) enum Cause {
     /// The connection is unusable. It is unknown whether the server ran the last statement.
     Lost,
-    /// A conflict with a different transaction. The transaction was rolled back, and may succeed if it is repeated.
+    /// A conflict with a different transaction. The transaction was rolled back. A retry may succeed.
     Contended,
     /// The values cannot be stored, so a retry would fail as well.
     Refused,

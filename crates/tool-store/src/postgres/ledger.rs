@@ -271,7 +271,7 @@ pub(super) async fn step_claim<R>(
     let done = step(&mut leased.claim);
     let mut claim = leased.claim.clone();
     let lapses = leased.restore(db, &mut claim.row, now);
-    // A run that was presumed dead gets an error for its late end, and the row records the late end.
+    // The late end of a run that was presumed dead is refused, but the row records it.
     if done.is_ok() || claim != before {
         save(db, &claim, lapses).await?;
     }

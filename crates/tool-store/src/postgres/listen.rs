@@ -1,7 +1,7 @@
 //! Generations: counters that grow with every change of data that processes cache, and the listener that detects changes before the next poll.
 //!
-//! A process detects a change by polling the number. A notification only shortens the wait. It is sent in a separate transaction after the change, because
-//! PostgreSQL serializes the commits of transactions that notify, and it may be lost with the connection.
+//! A process detects a change by polling the number. A notification only shortens the wait, and may be lost with the connection. The store sends it in a
+//! separate transaction after the change, because PostgreSQL serializes the commits of transactions that notify.
 
 use std::collections::BTreeMap;
 use std::sync::Weak;

@@ -16,7 +16,7 @@ pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     query
 }
 
-/// Clears the contents of the approvals that an erasure covers, and withdraws open ones.
+/// Clears the contents of the approvals that an erasure covers, and withdraws open approvals.
 pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "UPDATE tool_store.approval SET status = CASE WHEN status IN ('pending', 'approved') THEN 'withdrawn' ELSE status END, \

@@ -53,7 +53,7 @@ pub enum ConnectError {
         /// The number of the unknown migration.
         migration: i64,
     },
-    /// The tables could not be migrated to those of this version.
+    /// The migration of the tables failed.
     #[error(
         "the schema `tool_store` of `{location}` cannot be migrated, check that the user may create a schema and tables: {cause}"
     )]
@@ -282,7 +282,7 @@ async fn migrate(options: &PgConnectOptions, patience: Duration) -> Result<(), C
     Ok(())
 }
 
-/// Creates the schema. `IF NOT EXISTS` would require the right to create a schema even if it exists.
+/// Creates the schema. `IF NOT EXISTS` would require the privilege to create a schema even if the schema exists.
 async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let exists: bool = sqlx::query_scalar("SELECT to_regnamespace('tool_store') IS NOT NULL")
         .fetch_one(&mut *connection)

@@ -124,7 +124,7 @@ fn seen(db: &Change<'_>, row: &mut RunRow, lapses: i64, now: Timestamp) -> Lease
     }
 }
 
-/// A stored lease.
+/// The lease of a run before a step.
 struct Lease {
     stored: (Timestamp, i64),
     /// The same lease in the caller's clock.

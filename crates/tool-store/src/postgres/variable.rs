@@ -12,7 +12,7 @@ use super::sealed::check_use;
 use super::text::storable;
 use super::{Fault, PostgresStore, narrow, step};
 
-/// Stores variables.
+/// Inserts variables, or replaces the variables of the same owner and name. Refuses an id that a different variable has.
 pub(super) async fn put(db: &mut Change<'_>, rows: &[VariableRow]) -> Result<(), Fault> {
     for row in rows {
         row.check()?;

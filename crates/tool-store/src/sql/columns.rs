@@ -108,12 +108,12 @@ impl<'r> Columns<'r> {
         T::read(self.row, column).map_err(|error| self.corrupt(column, error))
     }
 
-    /// A free text.
+    /// The free text in a column that must not be null.
     pub(crate) fn text(self, column: &str) -> Result<String, StoreError> {
         self.present(column, self.maybe_text(column)?)
     }
 
-    /// A free text that may be null.
+    /// The free text in a column that may be null.
     pub(crate) fn maybe_text(self, column: &str) -> Result<Option<String>, StoreError> {
         let text = self.row.free_text(column);
         text.map_err(|error| self.corrupt(column, error))

@@ -1,4 +1,4 @@
-//! Workspaces and members: their rows, and the statements for them.
+//! Rows and statements of workspaces and members.
 
 use crate::store::{
     Editor, Member, MemberRole, RetentionTier, StoreError, Workspace, WorkspaceSettings,

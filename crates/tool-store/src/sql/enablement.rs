@@ -30,10 +30,9 @@ pub(crate) trait EnablementRows: Send {
     /// Removes an entry, with its aliases and rows.
     fn remove_entry(&mut self, tool: &str) -> impl Step<(), Self::Fault>;
 
-    /// The names of the tools that are enabled for every instance, sorted.
+    /// The sorted names of the tools that are enabled for every instance.
     fn global_tools(&mut self) -> impl Step<Vec<String>, Self::Fault>;
 
-    /// Removes all aliases.
     fn clear_aliases(&mut self) -> impl Step<(), Self::Fault>;
 
     /// Adds an alias, unless a tool already has it.
@@ -58,7 +57,6 @@ pub(crate) trait EnablementRows: Send {
     /// The rows of a tool, ordered by instance.
     fn rows_of_tool(&mut self, tool: &str) -> impl Step<Vec<EnablementRow>, Self::Fault>;
 
-    /// All instances.
     fn instances(&mut self) -> impl Step<Vec<InstanceId>, Self::Fault>;
 
     /// The skills whose pinned version requires a tool, by its name or an alias, each with its instance. The skills of an instance are sorted.
@@ -118,7 +116,7 @@ pub(crate) trait EnablementRows: Send {
         at: Timestamp,
     ) -> impl Step<(), Self::Fault>;
 
-    /// Removes a pin, and returns when it was made.
+    /// Removes a pin, and returns the time at which it was made.
     fn remove_pin(
         &mut self,
         instance: &InstanceId,

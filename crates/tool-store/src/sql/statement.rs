@@ -159,7 +159,7 @@ pub(crate) struct Statement<DB: Database> {
 }
 
 impl<DB: SqlDatabase> Statement<DB> {
-    /// Begins a statement.
+    /// Begins a statement with its first part.
     pub(crate) fn part(sql: impl Into<String>) -> Self {
         Self {
             query: QueryBuilder::new(sql),

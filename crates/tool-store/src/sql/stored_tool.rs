@@ -1,4 +1,4 @@
-//! Functions, versions, tools and bindings: their rows, and the statements for them.
+//! Rows and statements of functions, versions, tools and bindings.
 
 use std::collections::BTreeSet;
 
@@ -148,7 +148,7 @@ async fn count<R: SqlReader>(
     Ok(amount.transpose()?.unwrap_or_default())
 }
 
-/// The query for the last number of a version of a function.
+/// The query for the number of the last version of a function.
 pub(crate) fn last_number_of<DB: SqlDatabase>(function: &str) -> Statement<DB> {
     let mut query = Statement::select("coalesce(max(number), 0) AS last", "function_version");
     query.push("function = ").bind(function);

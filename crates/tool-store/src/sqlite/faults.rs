@@ -105,7 +105,7 @@ async fn full_database_takes_writes_again() {
     }
 }
 
-// B1: a change fails if a different connection keeps the write lock past the timeout, and the next change succeeds.
+// B1: a change fails if a different connection holds the write lock past the timeout, and the next change succeeds.
 #[tokio::test(flavor = "multi_thread")]
 async fn locked_database_takes_writes_once_it_is_free() {
     let (_folder, file) = folder();
@@ -220,7 +220,7 @@ async fn stored_rows_survive_the_removal_of_the_log() {
     }
 }
 
-// B1: a change whose caller is dropped at any point leaves nothing half written, and the next change succeeds.
+// B1: a change whose caller is dropped at any point is written completely or not at all, and the next change succeeds.
 #[tokio::test(flavor = "multi_thread")]
 async fn change_dropped_at_any_poll_leaves_nothing_half_written() {
     let (_folder, file) = folder();

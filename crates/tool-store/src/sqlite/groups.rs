@@ -76,7 +76,7 @@ async fn ids(store: &SqliteStore) -> Vec<String> {
     ids
 }
 
-// B11: changes that wait at the same time cost one `fsync`, and a transaction takes at most 32 of them.
+// B11: changes that wait at the same time cost one `fsync`, and a transaction contains at most 32 changes.
 #[tokio::test]
 async fn waiting_changes_share_commits() {
     let (_folder, file, store) = store().await;

@@ -200,7 +200,7 @@ pub(super) async fn step_claim<R>(
     let before = claim.ok_or_else(|| EffectClaim::missing(key))?;
     let mut claim = before.clone();
     let done = step(&mut claim);
-    // A run that was presumed dead gets an error for its late end, and the row records the late end.
+    // The late end of a run that was presumed dead is refused, but the row records it.
     if done.is_ok() || claim != before {
         save(db, &claim).await?;
     }

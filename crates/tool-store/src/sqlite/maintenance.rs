@@ -16,7 +16,7 @@ pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Clears the contents of the approvals that an erasure covers, and withdraws open ones.
+/// Clears the contents of the approvals that an erasure covers, and withdraws open approvals.
 pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE approval SET status = iif(status IN ('pending', 'approved'), 'withdrawn', status), \

@@ -18,7 +18,7 @@ use super::watch::Watch;
 use super::writer::Writer;
 use super::{Fault, SqliteStore};
 
-/// How long a writer waits for another process to release the lock.
+/// Timeout of a writer that waits for a different process to release the lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Maximum number of concurrent readers in one process. Further readers wait.
@@ -48,7 +48,7 @@ pub enum OpenError {
         /// The number of the unknown migration.
         migration: i64,
     },
-    /// The tables of the file could not be migrated to those of this version.
+    /// The migration of the tables failed.
     #[error("`{location}` cannot be migrated, restore it from a copy: {cause}")]
     Migration {
         /// The path or URL that was to be opened.
@@ -67,7 +67,7 @@ impl SqliteStore {
         Self::open_with(location.as_ref(), PATIENCE).await
     }
 
-    /// Opens a file. `patience` limits how long its writers wait for another process.
+    /// Opens a file. `patience` is the timeout of writers that wait for a different process.
     pub(super) async fn open_with(location: &Path, patience: Duration) -> Result<Self, OpenError> {
         let name = location.display().to_string();
         let url = location.to_str().filter(|text| text.starts_with("sqlite:"));
@@ -174,7 +174,7 @@ async fn path(connection: &mut SqliteConnection) -> Result<PathBuf, sqlx::Error>
     Ok(path.into())
 }
 
-/// Opens the file again and checks that it holds the tables of this version.
+/// Opens the file again and checks that it contains the tables of this version.
 pub(super) async fn connect(
     options: &SqliteConnectOptions,
     watch: &Watch,
@@ -283,7 +283,7 @@ fn common(options: SqliteConnectOptions) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// The first connection. It creates the file if it is missing and sets the journal mode. Setting the mode takes an exclusive lock for which
+/// Opens the first connection. It creates the file if it is missing and sets the journal mode. Setting the mode takes an exclusive lock for which
 /// SQLite does not wait (<https://www.sqlite.org/wal.html#busy>), so if two processes create a file at the same time, one of
 /// them must retry.
 async fn first_connection(

@@ -11,7 +11,7 @@ use sqlx::{QueryBuilder, Sqlite};
 use super::sealed::check_use;
 use super::{Fault, SqliteStore, narrow, step};
 
-/// Stores variables in the transaction of a connection.
+/// Inserts variables, or replaces the variables of the same owner and name. Refuses an id that a different variable has.
 pub(super) async fn put(db: &mut SqliteConnection, rows: Vec<VariableRow>) -> Result<(), Fault> {
     for row in rows {
         row.check()?;

@@ -64,7 +64,7 @@ enum Database {
         watch: Arc<Watch>,
         readers: SqlitePool,
     },
-    /// The only connection, which readers share. Closing it loses everything that is stored.
+    /// The only connection, which readers share. Closing it deletes all stored rows.
     Memory(SqlitePool),
 }
 
@@ -77,7 +77,7 @@ struct State {
 }
 
 impl Writer {
-    /// A writer for a file with an open connection. `options` are used for the connections that replace it.
+    /// A writer for a file with an open connection. The writer opens replacement connections with `options`.
     pub(super) fn file(
         connection: SqliteConnection,
         options: SqliteConnectOptions,

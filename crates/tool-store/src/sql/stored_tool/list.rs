@@ -12,11 +12,8 @@ use super::rows::{BINDING, Prefix, function_columns, tool_columns, version_colum
 /// The owners of the rows of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owners {
-    /// The workspace.
     Workspace,
-    /// The system.
     System,
-    /// The workspace and the system.
     Both,
 }
 
@@ -37,7 +34,7 @@ impl Order {
 
 /// The query for a page of the rows of owners. `narrow` adds the other conditions.
 ///
-/// For the workspace and the system, it merges the pages of two queries, because no index contains the rows of both in the order of the list.
+/// For [`Owners::Both`], the query merges the pages of two queries, because no index contains the rows of both owners in the order of the list.
 fn page<DB: SqlDatabase>(
     (columns, table): (&str, &str),
     (owners, workspace): (Owners, &Workspace),

@@ -8,7 +8,7 @@ use crate::{
 };
 use sqlx::Sqlite;
 
-/// Executes a statement, and returns the error message if a constraint refused it.
+/// Executes a statement, and returns its error message, if any.
 async fn refused(store: &SqliteStore, sql: &'static str) -> Option<String> {
     let done = store.update(sqlx::query(sql)).await;
     done.err().map(|error| error.0.to_string())
@@ -24,7 +24,7 @@ macro_rules! insert {
     };
 }
 
-// S3-02: a tool has no workspace exactly if it is a system tool.
+// S3-02: the workspace of a tool is null if and only if it is a system tool.
 #[tokio::test]
 async fn table_has_a_workspace_for_all_tools_except_system_tools() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -45,7 +45,7 @@ async fn table_has_a_workspace_for_all_tools_except_system_tools() {
     }
 }
 
-// S3-27: a tool has a retention tier exactly if it is deleted.
+// S3-27: a tool has a retention tier if and only if it is deleted.
 #[tokio::test]
 async fn table_has_a_tier_for_deleted_tools_only() {
     let store = SqliteStore::in_memory().await.unwrap();
