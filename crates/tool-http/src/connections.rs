@@ -25,12 +25,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Time for which no connections are accepted after the system ran out of resources for them.
+/// Pause of the accept loop after an error that does not concern one connection, such as too many open files.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Shortest and longest interval between two checks for idle connections.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(5));
 
-/// Serves HTTP/1 until `stopped` is cancelled, and then finishes the requests that are being answered.
+/// Serves HTTP/1 until `stopped` is cancelled, and then finishes the requests in progress.
 ///
 /// A connection is closed if no complete request head arrives within `header_timeout`, or if it is idle for that time between two requests.
 ///
@@ -110,7 +110,7 @@ pub async fn serve(
     }
 }
 
-/// The open connections, and the timer of the check for idle ones.
+/// The open connections, and the timer of the check for idle connections.
 struct Open {
     began: Instant,
     timeout: Duration,
@@ -144,7 +144,9 @@ impl Open {
         self.connections.retain(|(client, task)| {
             let late = client.has_waited(timeout);
             if late {
-                tracing::debug!("a connection is closed: no complete request head arrived in time");
+                tracing::debug!(
+                    "a connection was closed: no complete request head arrived in time"
+                );
                 task.abort();
             }
             !late && !task.is_finished()
@@ -152,7 +154,7 @@ impl Open {
     }
 }
 
-/// The state of a connection: it waits for a request head since a certain time, or it answers a request.
+/// The state of a connection: the time since which it waits for a request head, or that it answers a request.
 struct Client {
     began: Instant,
     /// Milliseconds after `began`, or [`ASKED`] while a request is being answered.

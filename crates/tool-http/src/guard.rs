@@ -28,7 +28,7 @@ pub struct HostGuard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostRefusal {
-    /// The header `Host` is missing or malformed, or the request has several.
+    /// The header `Host` is missing or malformed, or the request contains several `Host` headers.
     #[error("the header `Host` is missing or malformed")]
     NoHost,
     /// The host is not allowed.
@@ -53,7 +53,7 @@ impl HostRefusal {
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl HostGuard {
-    /// Allows a host: a name with any port, or a name with a port.
+    /// Allows a host: `name` on every port, or `name:port` on one port.
     pub fn host(&mut self, host: &str) {
         self.hosts.push(host.to_ascii_lowercase());
     }

@@ -53,7 +53,7 @@ pub enum JwtConfigError {
         reason: String,
     },
     /// The HTTP client cannot be built: a root certificate is malformed, or the system's certificates cannot be read.
-    #[error("no client for the issuer's keys can be made: {0}")]
+    #[error("the HTTP client for the issuer's keys cannot be built: {0}")]
     Client(String),
 }
 
@@ -63,10 +63,10 @@ pub enum JwtConfigError {
 ///
 /// - its `alg` is one of [`algorithms`](JwtVerifierBuilder::algorithms); `none` and HMAC cannot be allowed;
 /// - its signature verifies with the key that its `kid` names. A token without `kid` is accepted only if exactly one key
-///   of the issuer fits. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
-/// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if present) is not in the future, and `sub` is a non-empty text;
-/// - `aud` (a text or a list) contains the server's own resource, and `scope` contains the scopes that the server requires. If there is no
-///   `scope`, they must be in `scp`. Both are a text of words, or a list. `tool_mcp::Auth` and `tool_server::VerifiedTokens` check this item.
+///   of the issuer supports its `alg`. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
+/// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if present) is not in the future, and `sub` is a non-empty string;
+/// - `aud` (a string or a list) contains the server's own resource, and `scope` contains the scopes that the server requires. If there is no
+///   `scope`, they must be in `scp`. Each is a space-separated string or a list. `tool_mcp::Auth` and `tool_server::VerifiedTokens` check this item.
 ///
 /// `sub` becomes [`Principal::subject`], the scopes [`Principal::scopes`]. For a refused token, the response has the status 401 and the reason in
 /// `WWW-Authenticate`.
@@ -117,7 +117,7 @@ pub struct JwtVerifierBuilder {
 }
 
 impl JwtVerifier {
-    /// Starts a verifier for the tokens of one issuer: the exact `iss` of its tokens, and the source of its keys.
+    /// Creates a builder for a verifier of one issuer, from the exact `iss` of the issuer's tokens and the source of its keys.
     pub fn builder(issuer: impl Into<String>, keys: impl JwksFetcher) -> JwtVerifierBuilder {
         JwtVerifierBuilder {
             issuer: issuer.into(),
@@ -213,7 +213,7 @@ impl JwtVerifierBuilder {
         self
     }
 
-    /// Sets the claim that contains the principal's workspace ([`Principal::workspace`]) as a text. A token without it is refused.
+    /// Sets the claim that contains the principal's workspace ([`Principal::workspace`]) as a string. A token without this claim is refused.
     pub fn workspace_claim(mut self, name: impl Into<String>) -> Self {
         self.workspace = Some(name.into());
         self

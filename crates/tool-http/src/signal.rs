@@ -1,6 +1,6 @@
 //! Termination signals of the server process.
 
-/// Waits until the process receives a termination signal: ctrl-c, and on Unix also `SIGTERM`, which containers, systemd and `kill` send.
+/// Waits until the process receives a termination signal: Ctrl-C, and on Unix also `SIGTERM`, which containers, systemd and `kill` send.
 ///
 /// If the handler of one signal cannot be installed, the function waits for the other signal. If no handler can be installed, it waits forever.
 ///

@@ -26,7 +26,7 @@ pub enum AuthError {
     Unavailable,
 }
 
-/// Returns the token of the value of an `Authorization` header, `Bearer …`; `None` for any other value.
+/// Returns the token in the value of an `Authorization` header (`Bearer …`), or `None` for any other value.
 pub fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim();

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// |---|---|
 /// | `viewer` | read |
 /// | `approver` | read, and answer, assign and revoke approvals |
-/// | `operator` | everything that an approver may, cancel runs, settle effects and set switches |
-/// | `author` | read; reserved for changes of tools, which the API does not have |
+/// | `operator` | everything that an approver may, cancel runs, settle effects, set switches, and enable and disable stored tools |
+/// | `author` | read, create, change and delete functions and stored tools, and bind stored tools to agents |
 /// | `admin` | everything |
 ///
 /// ```
@@ -28,11 +28,11 @@ pub enum Role {
     Viewer,
     /// Answers, assigns and revokes approvals.
     Approver,
-    /// Cancels runs, settles effects and sets switches.
+    /// Cancels runs, settles effects, sets switches, and enables and disables stored tools.
     Operator,
-    /// Reads the resources of the workspace, like `Viewer`. No route requires this role.
+    /// Creates, changes and deletes functions and stored tools, and binds stored tools to agents.
     Author,
-    /// Does everything in a workspace.
+    /// Uses every route; routes of the host also require an operator of the host.
     Admin,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The role that a route requires, and whether it requires an operator of the host.
+/// The role that a route requires, and whether the route requires an operator of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) role: Role,

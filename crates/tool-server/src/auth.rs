@@ -23,8 +23,8 @@ pub struct Caller {
     pub workspace: Workspace,
     /// The role of the caller.
     pub role: Role,
-    /// Whether the caller is an operator of the host: such a caller may choose the workspace of each request (header `Tool-Workspace`), read and
-    /// replace the policy, and set switches for every workspace, as far as the role permits.
+    /// Whether the caller is an operator of the host. As far as their role permits, these operators may choose the workspace of each request
+    /// (header `Tool-Workspace`), read and replace the policy, and set switches for every workspace.
     pub host: bool,
 }
 
@@ -49,8 +49,8 @@ impl Caller {
 
 /// Authenticates callers by their access token (`Authorization: Bearer …`).
 pub trait Authenticator: Send + Sync + 'static {
-    /// Returns the caller of a token. Fails with [`AuthError::InvalidToken`] if this authenticator does not know the token. The server then tries its
-    /// next authenticator.
+    /// Returns the caller of a token. Fails with [`AuthError::InvalidToken`] if the token is unknown. After this error and after
+    /// [`AuthError::Rejected`], the server tries its next authenticator; after any other error, the status is 503.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>>;
 }
 
@@ -63,7 +63,7 @@ pub fn token_hash(token: &str) -> String {
     format!("sha256:{}", hex::encode(Sha256::digest(token.as_bytes())))
 }
 
-/// Why a list of tokens cannot be used.
+/// The reason why a list of tokens cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokensError {
@@ -130,8 +130,8 @@ impl StaticTokens {
         Ok(self)
     }
 
-    /// Reads a JSON list of objects with the keys `hash`, `subject`, `workspace` (the only workspace by default), `role` and `host` (false by
-    /// default).
+    /// Reads a JSON list of objects with the keys `hash`, `subject`, `workspace` ([`Workspace::single`] by default), `role` and `host` (false
+    /// by default).
     pub fn from_json(text: &str) -> Result<Self, TokensError> {
         let listed: Vec<Listed> = serde_json::from_str(text)?;
         let none = Self::default();
@@ -159,12 +159,12 @@ impl fmt::Debug for StaticTokens {
     }
 }
 
-/// Callers with the access tokens of an issuer, such as JSON Web Tokens of an OpenID Connect provider (`tool_http::JwtVerifier`, feature `jwt`).
+/// Authenticates callers by access tokens of an issuer, such as JSON Web Tokens of an OpenID Connect provider (`tool_http::JwtVerifier`, feature `jwt`).
 ///
-/// - The audience of the token must contain the address of this server.
+/// - The audience of the token must contain the public URL of this server.
 /// - The workspace is that of the principal (`JwtVerifierBuilder::workspace_claim`), or [`default_workspace`](Self::default_workspace).
-/// - The role is the one scope `tools:viewer`, `tools:approver`, `tools:operator`, `tools:author` or `tools:admin` of the token. If a token has
-///   several of them, the role is the first one that includes all others; a token without such a role is refused.
+/// - The scope `tools:viewer`, `tools:approver`, `tools:operator`, `tools:author` or `tools:admin` of the token names the role. If the token names
+///   several roles, the first that includes all others applies; the token is refused if none does.
 /// - The scope `tools:host` makes the caller an operator of the host.
 #[derive(Clone)]
 pub struct VerifiedTokens {
@@ -174,7 +174,7 @@ pub struct VerifiedTokens {
 }
 
 impl VerifiedTokens {
-    /// Creates the callers of a verifier. `resource` is the address of this server as clients know it.
+    /// Creates an authenticator that uses a verifier. `resource` is the public URL of this server.
     pub fn new(resource: impl Into<String>, verifier: impl TokenVerifier) -> Self {
         Self {
             resource: resource.into(),
@@ -213,7 +213,7 @@ impl Authenticator for VerifiedTokens {
                 .find(|role| roles.iter().all(|other| role.includes(*other)));
             let Some(role) = role else {
                 return Err(AuthError::Rejected(
-                    "the token has no scope of one role, such as `tools:viewer`",
+                    "the token's scopes do not name one role, such as `tools:viewer`",
                 ));
             };
             let workspace = match &principal.workspace {

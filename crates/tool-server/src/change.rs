@@ -1,4 +1,4 @@
-//! Changes: one transaction with their audit row, idempotency keys, and entity tags.
+//! Changes that are stored in one transaction with their audit row, idempotency keys, and entity tags.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::extract::Idempotency;
 use crate::problem::Problem;
 use crate::state::Inner;
 
-/// How long a response is kept for repetitions of its request.
+/// Time for which a response is stored for repetitions of its request.
 const KEPT: Duration = Duration::from_hours(24);
 
 /// A change that a caller requests.
@@ -26,7 +26,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) action: &'static str,
     /// Details for the audit. They contain no arguments of tools.
     pub(crate) details: Value,
-    /// The ids in the path and the body of the request, which distinguish it from other requests.
+    /// The ids in the path and the body of the request. Their hash detects an idempotency key that is reused for a different request.
     pub(crate) request: &'a str,
     /// The name of the resource, for the error text about a missing row.
     pub(crate) what: &'static str,
@@ -71,7 +71,7 @@ impl Inner {
         }
     }
 
-    /// Writes the audit row of a change that is made outside of the store.
+    /// Writes the audit row of a change that the store does not contain, such as a change of the policy.
     pub(crate) async fn note(
         &self,
         caller: &Caller,

@@ -27,7 +27,7 @@ impl FromRequestParts<Shared> for Caller {
     }
 }
 
-/// The parameters of the query.
+/// Extractor for the parameters of the query string.
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Query<T> {
@@ -41,7 +41,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Query<T> {
     }
 }
 
-/// The variables of the path. A text that cannot be an id gets the same response as an unknown id.
+/// Extractor for the variables of the path. For a text that cannot be an id, the status is 404, as for an unknown id.
 pub(crate) struct Id<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Id<T> {
@@ -79,7 +79,7 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
             ));
         };
         let body = read.map_err(|error| {
-            // `to_bytes` fails if the body is too long, and if the connection was lost. A lost connection gets no response.
+            // `to_bytes` fails if the body is too long, or if the connection was lost. In the second case, no client receives this response.
             tracing::debug!(%error, "the body of a request could not be read");
             Problem::new(
                 Kind::TooLarge,
@@ -139,7 +139,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The entity tags of the header `If-Match`.
+/// Extractor for the entity tags of the header `If-Match`.
 pub(crate) struct IfMatch(Option<String>);
 
 impl FromRequestParts<Shared> for IfMatch {
@@ -207,7 +207,7 @@ impl FromRequestParts<Shared> for Idempotency {
             (Some(value), None) => value.to_str().ok(),
             _ => None,
         };
-        // The draft of the header has a quoted string; most clients send the text without quotes.
+        // The draft specification of the header requires a quoted string; most clients send the key without quotes.
         let key = key.map(|key| key.trim().trim_matches('"'));
         match key.filter(|key| !key.is_empty() && key.len() <= LONGEST_KEY) {
             Some(key) => Ok(Self(Some(key.to_owned()))),
@@ -221,7 +221,7 @@ impl FromRequestParts<Shared> for Idempotency {
     }
 }
 
-/// A request that cannot be repeated safely: it refuses the header `Idempotency-Key`, instead of ignoring it.
+/// Extractor for requests that cannot be repeated safely. It rejects the header `Idempotency-Key`, instead of ignoring it.
 pub(crate) struct NotRepeatable;
 
 impl FromRequestParts<Shared> for NotRepeatable {

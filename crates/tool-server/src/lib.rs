@@ -1,8 +1,8 @@
 //! The admin API of a tool host over HTTP, as axum routes that a host mounts or serves.
 //!
 //! Operators read the catalogue and the audit, answer approvals, cancel runs, settle effects with an unknown outcome, set kill switches, create,
-//! mute and delete [stored tools](tool_core::stored), and read and replace the policy. The API works on the stores of the host, so it may run in a different process than the calls of tools; only
-//! the policy belongs to the process of the server.
+//! mute and delete [stored tools](tool_core::stored), and read and replace the policy. The API uses the stores of the host, so the server and
+//! the tools may run in different processes; only the policy belongs to the process of the server.
 //!
 //! ```no_run
 //! use tool_core::store::MemoryStore;
@@ -20,21 +20,21 @@
 //!
 //! # Callers
 //!
-//! Every request needs an access token. [`StaticTokens`] contains the hashes of tokens that an operator has listed, [`VerifiedTokens`] accepts
-//! tokens of an issuer such as JSON Web Tokens, and [`Authenticator`] is the trait for others. Without any of them, the server creates a random
-//! token and prints it to standard error. A caller has a [`Role`] in one workspace. A request for a row of a different workspace gets the same
+//! Every request requires an access token. [`StaticTokens`] contains the hashes of tokens that an operator has listed, [`VerifiedTokens`] accepts
+//! tokens of an issuer such as JSON Web Tokens, and [`Authenticator`] is the trait for other tokens. Without an authenticator, the server creates a
+//! random token and prints it to standard error. A caller has a [`Role`] in one workspace. A request for a row of a different workspace gets the same
 //! response as a request for a row that does not exist.
 //!
 //! # Requests
 //!
 //! - `/openapi.json` is the OpenAPI 3.1 document, which [`openapi_json`] returns as well.
-//! - Lists have pages: `limit` (1 to 100, 100 by default) and `cursor`, which is the `next` of the previous page.
+//! - Lists have pages, with the parameters `limit` (1 to 100, 100 by default) and `cursor`, which is the `next` of the previous page.
 //! - Errors are problem details (RFC 9457); `errors` contains JSON pointers to wrong values of the body.
-//! - A change of a row is stored in one transaction with an audit row, which names the caller. The audit row of a change of the policy is stored
+//! - A change of a row is stored in one transaction with an audit row, which names the caller. The audit row of a policy change is stored
 //!   before the change. With the header `Idempotency-Key`, a repetition within 24 hours gets the first response and changes nothing. Refused
 //!   requests are not remembered. Requests that create functions, versions and stored tools refuse the header.
-//! - `PUT` requests take the `ETag` of a resource in the header `If-Match`, and fail with the status 412 if the resource has changed. The policy
-//!   requires the header.
+//! - Requests that have the header `If-Match` in the document accept the `ETag` of the resource, and fail with the status 412 if the resource has
+//!   changed. The policy requires the header.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -26,7 +26,7 @@ const TAGS: [(&str, &str); 10] = [
     ("approvals", "Requests for the approval of calls and plans"),
     (
         "audit",
-        "One row for each call and for each change of an operator",
+        "One row for each call and for each change by an operator",
     ),
     ("catalogue", "The tools of the program"),
     (
@@ -39,9 +39,9 @@ const TAGS: [(&str, &str); 10] = [
     ),
     (
         "policy",
-        "The rules of the host that allow and deny calls, and ask for approvals",
+        "The rules of the host that allow and deny calls and request approvals",
     ),
-    ("runs", "Executions of the loop around the model"),
+    ("runs", "Executions of the agent loop"),
     (
         "stored-tools",
         "Tools that are created at run time, and their bindings to agents",
@@ -56,8 +56,8 @@ pub(crate) fn frame() -> OpenApi {
         .title("Admin API of a tool host")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(
-            "Every operation acts in one workspace: the caller's own, or, for operators of the host, the one of the header `Tool-Workspace`. \
-             `x-required-role` names the role that an operation requires, and `x-host` the operations that require an operator of the host.",
+            "Every operation acts in the caller's workspace. Operators of the host may name a different workspace in the header `Tool-Workspace`. \
+             `x-required-role` is the role that an operation requires, and `x-host` is true if the operation requires an operator of the host.",
         ))
         .contact(Some(ContactBuilder::new().name(Some("The operators of the host")).build()))
         .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build()))
@@ -91,7 +91,7 @@ pub(crate) fn frame() -> OpenApi {
         .build()
 }
 
-/// Refers to the items of pages by their name. utoipa repeats the schema of a generic type's parameter.
+/// Replaces the schema of each page's items with a reference, because utoipa repeats the schema of a generic type's parameter.
 pub(crate) fn refer_to_items(document: &mut OpenApi) {
     let Some(components) = &mut document.components else {
         return;
@@ -206,8 +206,7 @@ fn problem(kind: Kind, title: &str) -> Response {
             response.header(name, header)
         }
         Kind::Unavailable => {
-            let (name, header) =
-                header("Retry-After", "Seconds after which the request may succeed");
+            let (name, header) = header("Retry-After", "Seconds after which to repeat the request");
             response.header(name, header)
         }
         _ => response,

@@ -42,12 +42,12 @@ impl<P: Serialize + DeserializeOwned> Paging<P> {
         Ok(Self { limit, after })
     }
 
-    /// The number of rows to read: one more than the page has, which shows whether there is a next page.
+    /// The number of rows to read: one more than `limit`, which shows whether a next page exists.
     pub(crate) fn rows(&self) -> u32 {
         self.limit + 1
     }
 
-    /// Creates the page of these rows. The last row is omitted if there is one more than `limit`.
+    /// Creates a page from rows. If more than `limit` rows were read, it omits the extra row and sets `next`.
     pub(crate) fn page<R, T>(
         &self,
         mut rows: Vec<R>,
@@ -90,12 +90,12 @@ impl AtId {
         Self(at.as_millis(), id.into())
     }
 
-    /// The sort key of a row with an id of its own.
+    /// Returns the time and the id.
     pub(crate) fn place(&self) -> (Timestamp, String) {
         (Timestamp::from_millis(self.0), self.1.clone())
     }
 
-    /// The sort key of a row that is named by the key of a call.
+    /// Returns the time and the id as the key of a call.
     pub(crate) fn place_of_call(&self, workspace: &Workspace) -> (Timestamp, CallKey) {
         let (at, key) = self.place();
         (at, CallKey::new(workspace, key))

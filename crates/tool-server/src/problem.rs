@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 /// The media type of problem details.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 
-/// The kind of a problem, which decides its status and its `type`.
+/// The kind of a problem, which determines its status and its `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     BadRequest,
@@ -99,7 +99,7 @@ impl Kind {
             Self::Unavailable => (
                 Status::SERVICE_UNAVAILABLE,
                 "unavailable",
-                "The server cannot answer now",
+                "The server is unavailable",
             ),
         }
     }
@@ -188,7 +188,7 @@ impl Problem {
                 tracing::error!(%error, "the admin API cannot read a stored row");
                 Self::new(
                     Kind::Internal,
-                    "a stored row cannot be read, the server's log contains the reason",
+                    "a stored row cannot be read; the server's log contains the reason",
                 )
             }
             // `Unavailable`, and variants that later versions of the non-exhaustive enum add.
@@ -196,7 +196,7 @@ impl Problem {
                 tracing::error!(%error, "the admin API cannot use the store");
                 Self::new(
                     Kind::Unavailable,
-                    "the store cannot be used now, try again later; the server's log has the reason",
+                    "the store cannot be used now, try again later; the server's log contains the reason",
                 )
             }
         }

@@ -1,4 +1,4 @@
-//! The resources of the API, one file each. A new resource is a file, a `mod` here, a line in [`all`], and a tag in `openapi.rs`.
+//! The resources of the API, one file each. A new resource requires a file, a `mod` here, a line in [`all`], and a tag in `openapi.rs`.
 
 use axum::extract::Request;
 use axum::middleware::{self, Next};
@@ -65,7 +65,7 @@ fn allowed(access: Access, caller: Option<&Caller>) -> Result<(), Problem> {
         return Err(Problem::new(
             Kind::Forbidden,
             format!(
-                "this requires the role `{}`, and the caller has the role `{}`",
+                "the request requires the role `{}`, and the caller has the role `{}`",
                 access.role, caller.role
             ),
         ));
@@ -73,13 +73,13 @@ fn allowed(access: Access, caller: Option<&Caller>) -> Result<(), Problem> {
     if access.host && !caller.host {
         return Err(Problem::new(
             Kind::Forbidden,
-            "this concerns every workspace, so it requires an operator of the host",
+            "the request concerns every workspace, so it requires an operator of the host",
         ));
     }
     Ok(())
 }
 
-/// A JSON text of a record as a part of a response; null if the text is empty or not JSON.
+/// Embeds a stored JSON text in a response; null if the text is empty or not JSON.
 fn raw(text: &str) -> Box<serde_json::value::RawValue> {
     serde_json::value::RawValue::from_string(text.to_owned())
         .unwrap_or_else(|_| serde_json::value::RawValue::NULL.to_owned())

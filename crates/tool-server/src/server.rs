@@ -27,7 +27,7 @@ use crate::problem::{Kind, Problem};
 use crate::resources;
 use crate::state::{AdminStore, Inner, Shared};
 
-/// How long a client may take to send the head of a request.
+/// The timeout for the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The admin API of a host. Clones are cheap and share one state.
@@ -66,7 +66,7 @@ pub struct AdminServerBuilder {
 }
 
 impl AdminServerBuilder {
-    /// Adds the policy of the host, which the API then shows and replaces.
+    /// Adds the policy of the host. Without it, the routes below `/v1/policy` return 404.
     pub fn policy(mut self, policy: &SharedPolicy) -> Self {
         self.policy = Some(policy.clone());
         self
@@ -78,8 +78,8 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Adds the stored tools of the host, which the API then creates, changes and binds to agents. They are stored in the store of the server, and
-    /// their runners check functions that are saved.
+    /// Adds the stored tools of the host, which the API then creates, changes and binds to agents. `tools` should use the store of the server; its
+    /// runners validate saved functions.
     pub fn stored_tools(mut self, tools: StoredTools) -> Self {
         self.stored_tools = Some(tools);
         self
@@ -87,8 +87,8 @@ impl AdminServerBuilder {
 
     /// Adds an authenticator of callers. The server tries authenticators in the order in which they were added.
     ///
-    /// Without any, the server creates a random token of an operator of the host with the role [`Role::Admin`], and prints it to standard
-    /// error.
+    /// Without an authenticator, the server creates a random token for an operator of the host with the role [`Role::Admin`], and prints it to
+    /// standard error.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.authenticators.push(Arc::new(authenticator));
         self
@@ -100,7 +100,7 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Allows requests for a host: a name with any port, or a name with a port. Loopback names are always allowed.
+    /// Allows requests for a host: `name` on every port, or `name:port` on one port. Loopback names are always allowed.
     pub fn host(mut self, host: &str) -> Self {
         self.guard.host(host);
         self
@@ -119,7 +119,7 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Sets how long a request may take; 30 seconds by default. The body of an export may take longer.
+    /// Sets the timeout of a request; 30 seconds by default. It does not limit the body of an export.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -182,7 +182,7 @@ impl AdminServer {
 
     /// The routes, for a host with its own HTTP server: `/v1/…`, and the OpenAPI document at `/openapi.json`.
     ///
-    /// Every request is authenticated, also for paths that do not exist.
+    /// Every request is authenticated, including requests for paths that do not exist.
     pub fn routes(&self) -> Router {
         let (routes, _) = resources::all().split_for_parts();
         let document: Arc<str> = openapi_json().into();
@@ -202,7 +202,7 @@ impl AdminServer {
             .fallback(async || {
                 Problem::new(
                     Kind::NotFound,
-                    "there is no such path, `/openapi.json` describes those that exist",
+                    "the path does not exist, `/openapi.json` describes the paths that exist",
                 )
             })
             .layer(enter)
@@ -238,7 +238,7 @@ pub fn openapi_json() -> String {
     serde_json::to_string(&document).unwrap_or_default()
 }
 
-/// Middleware that checks the host, the caller and the workspace of every request, and limits the time of authentication and the route.
+/// Middleware that checks the host, the caller and the workspace of every request, and limits the time of the authentication and the handler.
 async fn enter(State(admin): State<Shared>, mut request: Request, next: Next) -> Response {
     if let Err(refused) = admin.guard.check(&request) {
         let kind = match refused {

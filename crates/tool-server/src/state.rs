@@ -15,7 +15,7 @@ use tool_http::{AuthError, HostGuard, bearer};
 use crate::auth::{Authenticator, Caller};
 use crate::problem::{Kind, Problem};
 
-/// The stores that the admin API needs, in one object. `MemoryStore`, `SqliteStore` and `PostgresStore` implement it.
+/// The store traits that the admin API requires, combined in one trait. `MemoryStore`, `SqliteStore` and `PostgresStore` implement it.
 pub trait AdminStore: Store + Catalogue + ChangeStore {}
 
 impl<T: Store + Catalogue + ChangeStore> AdminStore for T {}
@@ -24,7 +24,7 @@ impl<T: Store + Catalogue + ChangeStore> AdminStore for T {}
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn AdminStore>,
     pub(crate) policy: Option<SharedPolicy>,
-    /// Held while the policy is compared with `If-Match` and replaced.
+    /// Locked while a request compares the policy with `If-Match` and replaces it.
     pub(crate) replacing: Mutex<()>,
     pub(crate) registry: Option<Registry>,
     pub(crate) stored_tools: Option<StoredTools>,

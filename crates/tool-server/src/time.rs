@@ -3,7 +3,7 @@
 use jiff::Timestamp as Instant;
 use tool_core::store::Timestamp;
 
-/// Writes a time in RFC 3339, in UTC. A time that RFC 3339 cannot express becomes the nearest one that it can.
+/// Writes a time in RFC 3339, in UTC. A time that RFC 3339 cannot express becomes the nearest time that it can express.
 pub(crate) fn text(at: Timestamp) -> String {
     let millis = at.as_millis();
     let nearest = if millis < 0 {

@@ -12,8 +12,8 @@ use super::fetch::{FetchedJwks, JwksError, JwksFetcher};
 use super::keys::{self, Key, MOST_KEYS};
 use crate::AuthError;
 
-/// Shortest time between two fetches while keys are cached. Every client can send tokens with unknown keys, and each of these tokens could otherwise
-/// cause a request to the issuer.
+/// Shortest time between two fetches while keys are cached. Without it, each token with an unknown `kid`, which any client can send, would cause a
+/// request to the issuer.
 const BETWEEN: Duration = Duration::from_secs(30);
 /// Shortest time between two fetches while no keys are cached, and every request is refused.
 const RETRY: Duration = Duration::from_secs(5);
@@ -24,7 +24,7 @@ const DEFAULT_AGE: Duration = Duration::from_mins(10);
 /// Minimum and maximum time for which keys are cached, regardless of the `max-age` of their response.
 const AGES: (Duration, Duration) = (BETWEEN, Duration::from_hours(24));
 
-/// The keys of an issuer.
+/// The cached keys of an issuer, and their fetcher.
 pub(super) struct Cache(Arc<Shared>);
 
 struct Shared {
@@ -35,11 +35,11 @@ struct Shared {
 #[derive(Default)]
 struct State {
     keys: Vec<Arc<Kept>>,
-    /// The number of responses so far.
+    /// The number of key sets that were stored so far.
     responses: u64,
     /// The time at which the last response expires; `None` before the first response.
     fresh_until: Option<Instant>,
-    /// The time at which the keys are fetched again, before they expire.
+    /// The time after which the next token starts a fetch in the background.
     refresh_at: Option<Instant>,
     /// The time at which the last fetch began.
     began: Option<Instant>,
@@ -65,7 +65,7 @@ impl Kept {
 enum Missing {
     /// No key fits the token, or several keys fit.
     Unknown(&'static str),
-    /// All keys have expired, or none were fetched.
+    /// All keys have expired, or no fetch has succeeded yet.
     NoKeys,
 }
 
@@ -114,10 +114,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a fetch, unless one runs already or the last one began less than `between` ago. Returns a channel that closes when the running fetch
-    /// ends.
+    /// Starts a fetch, unless a fetch is running or the last fetch began less than `between` ago. Returns a channel that closes when the running
+    /// fetch ends.
     ///
-    /// The fetch runs in its own task. If a client cancels its request, this must not cancel the fetch, because other clients may wait for it and it
+    /// The fetch runs in its own task, so that a client that cancels its request does not cancel the fetch: other requests may wait for it, and it
     /// cannot be repeated soon.
     fn fetch(
         self: &Arc<Self>,
@@ -142,7 +142,7 @@ impl Shared {
         let shared = Arc::clone(self);
         tokio::spawn(async move {
             let fetched = tokio::time::timeout(PATIENCE, shared.fetcher.fetch()).await;
-            let fetched = fetched.unwrap_or_else(|_| Err(JwksError::new("it took too long")));
+            let fetched = fetched.unwrap_or_else(|_| Err(JwksError::new("the fetch timed out")));
             let read = fetched.and_then(|fetched| Ok((keys::read(&fetched.body)?, fetched)));
             match read {
                 Ok((keys, fetched)) => shared.state().keep(keys, &fetched, now),
@@ -187,7 +187,7 @@ impl State {
     }
 
     /// Stores the keys of a response. Cached keys that are missing from it are removed only when they expire, so that issued tokens remain valid when
-    /// keys rotate. Without this fetch, the earlier response would have been cached for the same time.
+    /// keys rotate.
     fn keep(&mut self, keys: Vec<Key>, fetched: &FetchedJwks, began: Instant) {
         let age = fetched.max_age.unwrap_or(DEFAULT_AGE).clamp(AGES.0, AGES.1);
         let until = began + age;

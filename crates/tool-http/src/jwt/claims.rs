@@ -35,7 +35,7 @@ impl OneOrMany {
         }
     }
 
-    /// Splits the texts at spaces into words.
+    /// Splits the strings at spaces.
     fn into_words(self) -> Vec<String> {
         let all = self.into_all();
         let words = all.iter().flat_map(|text| text.split(' '));
@@ -100,7 +100,7 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Returns a claim that the host has configured; it must be a text.
+/// Returns the claim that the host has configured for the workspace; its value must be a non-empty string.
 fn text_of(claims: &str, name: &str) -> Result<String, AuthError> {
     let missing = AuthError::Rejected("the token does not name a workspace");
     let claims: std::collections::HashMap<String, &RawValue> =

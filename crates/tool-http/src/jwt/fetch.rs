@@ -39,7 +39,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// }
 /// ```
 pub trait JwksFetcher: Send + Sync + 'static {
-    /// Fetches the key set. There is one call at a time, and each is cancelled after 15
+    /// Fetches the key set. Only one call runs at a time, and each call is cancelled after 15
     /// seconds. After an error, the cached keys are used until they expire.
     fn fetch(&self) -> BoxFuture<'_, Result<FetchedJwks, JwksError>>;
 }
@@ -50,7 +50,7 @@ pub trait JwksFetcher: Send + Sync + 'static {
 pub struct FetchedJwks {
     /// The JSON Web Key Set.
     pub body: Vec<u8>,
-    /// The time for which its keys may be used; `None` if the response does not specify it.
+    /// The time for which the keys may be used; `None` if the response does not specify it.
     pub max_age: Option<Duration>,
 }
 
@@ -63,7 +63,7 @@ impl FetchedJwks {
         }
     }
 
-    /// Sets the time for which its keys may be used.
+    /// Sets the time for which the keys may be used.
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = Some(age);
@@ -116,7 +116,7 @@ impl HttpJwks {
             "http" if is_loopback(&parsed) => {}
             "http" => {
                 return Err(fault(
-                    "keys that come over `http` can be replaced on their way, write `https`",
+                    "keys that are fetched over `http` can be replaced in transit, write `https`",
                 ));
             }
             _ => return Err(fault("it is not an `https` URL")),
@@ -130,7 +130,7 @@ impl HttpJwks {
         })
     }
 
-    /// Also trusts a root certificate in DER, such as the one of a company's own authority. Fails if the certificate is malformed.
+    /// Also trusts a root certificate in DER, such as that of a company's certificate authority. Fails if the certificate is malformed.
     pub fn root_certificate(mut self, der: &[u8]) -> Result<Self, JwtConfigError> {
         let root = Certificate::from_der(der);
         self.roots.push(root.map_err(|error| client_error(&error))?);
@@ -138,7 +138,7 @@ impl HttpJwks {
         Ok(self)
     }
 
-    /// Sets the timeout of a request, from the name look-up to the end of the body; 10 seconds by default.
+    /// Sets the timeout of a request, from the DNS lookup to the end of the body; 10 seconds by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -231,7 +231,7 @@ fn is_loopback(url: &Url) -> bool {
             .is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// The time for which a response may be used (RFC 9111, section 4.2), less its `Age`. For a response that must not be cached, this is zero.
+/// The time for which a response may be used (RFC 9111, section 4.2), minus its `Age`; zero if the response must not be cached.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let mut max_age = None;
     for value in headers.get_all(CACHE_CONTROL) {
@@ -239,7 +239,7 @@ fn max_age(headers: &HeaderMap) -> Option<Duration> {
             let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
             match name.trim().to_ascii_lowercase().as_str() {
                 "no-store" | "no-cache" => return Some(Duration::ZERO),
-                // An unreadable `max-age` counts as zero; the shortest of several applies.
+                // A malformed `max-age` counts as zero; if a response has several, the shortest applies.
                 "max-age" => {
                     let seconds = value.trim().trim_matches('"').parse().unwrap_or(0);
                     let shorter = max_age.map_or(seconds, |other: u64| other.min(seconds));

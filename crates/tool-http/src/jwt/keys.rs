@@ -10,10 +10,10 @@ use super::{JwksError, JwtAlgorithm};
 
 /// Maximum number of keys in a set.
 pub(super) const MOST_KEYS: usize = 100;
-/// Allowed lengths of an RSA modulus in bits. A shorter one can be factored; a longer one makes each verification expensive.
+/// Allowed lengths of an RSA modulus in bits. A shorter modulus can be factored; a longer modulus makes each verification expensive.
 const MODULUS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
-/// A public key and the algorithms that it may verify.
+/// A public key and the algorithms whose signatures it may verify.
 pub(super) struct Key {
     pub(super) kid: Option<String>,
     algorithms: Vec<JwtAlgorithm>,
@@ -55,7 +55,7 @@ struct Published {
     d: Option<serde::de::IgnoredAny>,
 }
 
-/// Reads a key set. Keys of other types, uses and algorithms and insecure keys are skipped.
+/// Reads a key set. Skips insecure keys, and keys of other types, uses and algorithms.
 pub(super) fn read(body: &[u8]) -> Result<Vec<Key>, JwksError> {
     let set: Set<'_> = serde_json::from_slice(body).map_err(|error| {
         JwksError::new(format!("the response is not a JSON Web Key Set: {error}"))
@@ -73,7 +73,7 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<Key>, JwksError> {
     for (at, key) in keys.iter().enumerate() {
         let twice = |other: &Key| other.kid == key.kid && other.algorithms == key.algorithms;
         if key.kid.is_some() && keys[..at].iter().any(twice) {
-            tracing::warn!(kid = ?key.kid, "two keys of the token issuer have one `kid`, so neither verifies tokens");
+            tracing::warn!(kid = ?key.kid, "two keys of the token issuer have the same `kid`, so neither verifies tokens");
         }
     }
     Ok(keys)
@@ -167,7 +167,7 @@ fn bytes(text: Option<&str>) -> Result<Vec<u8>, &'static str> {
         .map_err(|_| "its `n` or `e` is malformed")
 }
 
-/// Removes leading zeros, which some issuers write.
+/// Removes leading zeros, which some issuers write although RFC 7518 forbids them.
 fn without_zeros(mut number: &[u8]) -> &[u8] {
     while let [0, rest @ ..] = number {
         number = rest;

@@ -1,4 +1,4 @@
-//! `/v1/approvals`: requests of calls and plans that wait for a person.
+//! `/v1/approvals`: requests for the approval of calls and plans.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ struct Approval {
     /// The arguments of the call, or the plan.
     #[schema(value_type = serde_json::Value)]
     arguments: Box<RawValue>,
-    /// Why the approval is requested.
+    /// The reason why the approval is requested.
     reason: Option<String>,
     /// Whether the approver must not be the requester.
     four_eyes: bool,
@@ -80,7 +80,7 @@ struct Approval {
     contract: String,
     #[schema(format = DateTime)]
     created: String,
-    /// When the request expires. Afterwards it can be neither answered nor used.
+    /// The time at which the request expires. After this time, it can be neither answered nor used.
     #[schema(format = DateTime)]
     expires: String,
     /// The person who is assigned to answer.
@@ -232,7 +232,7 @@ struct NewAnswer {
     /// The arguments with which the call is to run; only for the verdict `edit`.
     #[schema(value_type = Option<serde_json::Value>)]
     arguments: Option<Box<RawValue>>,
-    /// Why the approver decided so. A model whose call is denied reads it.
+    /// The reason for the decision. If the call is denied, the model receives it.
     reason: Option<String>,
 }
 
@@ -289,12 +289,12 @@ async fn answer_approval(
     Ok(tagged(admin.change(&caller, key, wanted, respond).await?))
 }
 
-/// The canonical text of edited arguments that fit the tool.
+/// Validates edited arguments against the tool, and returns their canonical text.
 fn edited(admin: &Inner, row: &ApprovalRow, arguments: &str) -> Result<String, Problem> {
     let Some(registry) = &admin.registry else {
         return Err(Problem::new(
             Kind::Conflict,
-            "this server has no tools, so it cannot validate edited arguments; approve or deny the request, or answer it in the host",
+            "this server was built without the host's tools, so it cannot validate edited arguments; approve or deny the request, or answer it in the host",
         ));
     };
     let edited = registry.open().edited_arguments(&row.request, arguments);

@@ -1,4 +1,4 @@
-//! `/v1/audit`: one row for each call, and for each change of an operator.
+//! `/v1/audit`: one row for each call, and for each change by an operator.
 
 use axum::body::Body as ResponseBody;
 use axum::extract::State;
@@ -29,7 +29,7 @@ pub(super) fn routes(all: Routes) -> Routes {
         .routes(needs(Access::role(Role::Viewer), routes!(export_audit)))
 }
 
-/// The record of a call, or of a change of an operator.
+/// The record of a call, or of a change by an operator.
 #[derive(Serialize, ToSchema)]
 struct AuditRecord {
     /// The key of the call's identity.
@@ -57,7 +57,7 @@ struct AuditRecord {
     decision: Option<String>,
     /// Version of the policy that decided.
     policy: Option<String>,
-    /// The approval that let the call run, or that the operator changed.
+    /// The approval that allowed the call, or that the operator changed.
     approval: Option<String>,
     approver: Option<String>,
     /// Hash of the tool's contract.
@@ -73,7 +73,7 @@ struct AuditRecord {
     notes: Vec<AuditNoteRecord>,
 }
 
-/// An action in the course of a call, or the change of an operator.
+/// An action during a call, or the change by an operator.
 #[derive(Serialize, ToSchema)]
 struct AuditNoteRecord {
     action: String,
@@ -203,17 +203,17 @@ async fn list_audit(
     Ok(answer(json(&page)))
 }
 
-/// The rest of an export: the rows whose lines are not returned yet.
+/// The state of an export that is streamed page by page.
 struct Rest {
     admin: Shared,
     workspace: Workspace,
     filter: AuditFilter,
-    /// A page that was read, and whose lines are not returned yet.
+    /// A page that was read from the store and is not streamed yet.
     read: Option<Vec<AuditRow>>,
 }
 
 impl Rest {
-    /// Returns the lines of the next page, which is read from the store unless it was read before.
+    /// Returns the lines of the next page. Reads the page from the store, unless it was read before.
     async fn lines(mut self) -> Result<Option<(Bytes, Self)>, StoreError> {
         let rows = match self.read.take() {
             Some(rows) => rows,
@@ -261,7 +261,7 @@ async fn export_audit(
         filter,
         read: None,
     };
-    // The first page decides whether the export is an error.
+    // An error of the first page becomes a problem; a later error can only close the connection.
     let first = rest.page().await;
     rest.read = Some(first.map_err(|error| Problem::of_store(&error, WHAT))?);
     let lines = stream::try_unfold(rest, Rest::lines);

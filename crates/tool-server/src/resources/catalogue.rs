@@ -30,7 +30,7 @@ struct CatalogueTool {
     category: String,
     /// Hash of the tool's contract: name, description, schemas and effects.
     contract: String,
-    /// The bits of the tool's effects.
+    /// The tool's effects as the sum of 1 (read), 2 (write), 4 (destroy) and 8 (external).
     effect: u8,
 }
 
@@ -65,7 +65,7 @@ async fn entries(admin: &Inner) -> Result<Vec<CatalogueEntry>, Problem> {
     entries.map_err(|error| Problem::of_store(&error, WHAT))
 }
 
-/// Lists the tools of the program, by name.
+/// Lists the tools of the program, sorted by name.
 #[utoipa::path(get, path = "/v1/tools", tag = "catalogue", params(Filter),
     responses((status = 200, description = "A page of tools", body = Page<CatalogueTool>)))]
 async fn list_tools(State(admin): State<Shared>, Query(query): Query<Filter>) -> Answer {
@@ -83,7 +83,7 @@ async fn list_tools(State(admin): State<Shared>, Query(query): Query<Filter>) ->
     Ok(answer(json(&page)))
 }
 
-/// Reads a tool of the program.
+/// Returns one tool of the program.
 #[utoipa::path(get, path = "/v1/tools/{name}", tag = "catalogue",
     params(("name" = String, Path, description = "The name of the tool")),
     responses((status = 200, description = "The tool", body = CatalogueTool, headers(("ETag" = String, description = "The version of the tool")))))]

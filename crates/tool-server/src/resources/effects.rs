@@ -59,16 +59,16 @@ struct EffectRecord {
     attempt: u32,
     #[schema(format = DateTime)]
     begun: String,
-    /// When the lease expires. If the row is still `running` then, its owner may be dead.
+    /// The time at which the lease expires. If the row is still `running` after this time, its owner may be dead.
     #[schema(format = DateTime)]
     lease_until: String,
     #[schema(format = DateTime)]
     ended: Option<String>,
-    /// Whether the end came after the lease, or contradicts what an operator has settled.
+    /// Whether the tool ended after its lease had expired, or its outcome contradicts the settlement by an operator.
     late: bool,
     /// The operator who settled the effect.
     resolved_by: Option<String>,
-    /// The stored result, which a repetition of the call returns.
+    /// The stored result, which a repeated call returns.
     #[schema(value_type = serde_json::Value)]
     result: Box<RawValue>,
 }
@@ -109,7 +109,7 @@ fn respond(changed: &Changed) -> String {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct Filter {
-    /// Only effects in this state. An operator settles those that are `ambiguous`.
+    /// Only effects in this state. Operators settle effects in the state `ambiguous`.
     #[param(schema_with = states, required = false)]
     state: Option<EffectState>,
     /// Only effects of this tool.
@@ -166,7 +166,7 @@ async fn get_effect(State(admin): State<Shared>, caller: Caller, Id(key): Id<Str
     Ok(answer(json(&EffectRecord::from(&row))))
 }
 
-/// The finding of an operator about an effect.
+/// The outcome of an effect, as an operator has determined it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Finding {

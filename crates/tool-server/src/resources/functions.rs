@@ -70,7 +70,7 @@ impl From<FunctionKind> for Code {
     }
 }
 
-/// The effects of a foreign function.
+/// The effects of a foreign function: its code runs in a system that the host does not control.
 #[derive(Serialize, ToSchema)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -103,10 +103,10 @@ struct ToolFunction {
     name: String,
     description: Option<String>,
     kind: Code,
-    /// The version that tools without a pin run.
+    /// The version that tools run if they pin no version.
     default_version: Option<String>,
     runtime_user: Option<String>,
-    /// The effects that an admin has stated; null if the function may do everything, and for functions whose effects follow from their code.
+    /// The effects that an admin has stated. Null means that the function may do everything, or that the effects follow from its code.
     effects: Option<Effects>,
     created_by: Option<String>,
     #[schema(format = DateTime)]
@@ -140,10 +140,10 @@ struct ToolFunctionVersion {
     /// The id of the function.
     function: String,
     number: u32,
-    /// The version from which this one was made.
+    /// The version on which this version is based.
     parent: Option<String>,
     label: Option<String>,
-    /// The texts of the files by their path.
+    /// The contents of the files, by path.
     files: BTreeMap<String, String>,
     /// The tools that the code may call.
     uses: Vec<String>,
@@ -172,7 +172,7 @@ impl From<&FunctionVersion> for ToolFunctionVersion {
     }
 }
 
-/// The fields of a function to create, for the document: [`NewFunction`] reads them.
+/// The fields of a new function.
 #[derive(ToSchema)]
 #[expect(
     dead_code,
@@ -183,15 +183,15 @@ struct NewToolFunction {
     #[schema(required = false)]
     description: Option<String>,
     kind: Code,
-    /// Only an admin may set it.
+    /// The user as whom the function acts. Only an admin may set this field.
     #[schema(required = false)]
     runtime_user: Option<String>,
-    /// The effects of a foreign function. Only an admin may set them.
+    /// The effects of a foreign function. Only an admin may set this field.
     #[schema(required = false)]
     effects: Option<Effects>,
 }
 
-/// The fields of a function to change, for the document: [`FunctionUpdate`] reads them. Null removes a value.
+/// The fields of a function to change. Null removes a value.
 #[derive(ToSchema)]
 #[expect(
     dead_code,
@@ -202,22 +202,22 @@ struct ToolFunctionUpdate {
     name: String,
     #[schema(required = false)]
     description: Option<String>,
-    /// Only an admin may change it.
+    /// Only an admin may change this field.
     #[schema(required = false)]
     runtime_user: Option<String>,
-    /// Only an admin may change them.
+    /// Only an admin may change this field.
     #[schema(required = false)]
     effects: Option<Effects>,
 }
 
-/// The fields of a version to create, for the document: [`NewFunctionVersion`] reads them.
+/// The fields of a new version.
 #[derive(ToSchema)]
 #[expect(
     dead_code,
     reason = "the document describes the fields of `NewFunctionVersion`"
 )]
 struct NewToolFunctionVersion {
-    /// The version from which this one is made.
+    /// The version on which the new version is based.
     #[schema(required = false)]
     parent: Option<String>,
     #[schema(required = false)]
@@ -263,7 +263,7 @@ struct Filter {
     cursor: Option<String>,
 }
 
-/// Lists functions, the oldest first.
+/// Lists functions, oldest first.
 #[utoipa::path(get, path = "/v1/functions", tag = "functions", params(Filter),
     responses((status = 200, description = "A page of functions", body = Page<ToolFunction>)))]
 async fn list_functions(
@@ -302,7 +302,7 @@ async fn create_function(
     function(save(&admin, &caller, change, ("function.create", details), WHAT).await?)
 }
 
-/// Reads a function.
+/// Returns one function.
 #[utoipa::path(get, path = "/v1/functions/{function}", tag = "functions",
     params(("function" = String, Path, description = "The id of the function")),
     responses((status = 200, description = "The function", body = ToolFunction, headers(("ETag" = String, description = "The version of the row")))))]
@@ -311,7 +311,7 @@ async fn get_function(State(admin): State<Shared>, caller: Caller, Id(id): Id<St
     Ok(tagged(json(&ToolFunction::from(&found))))
 }
 
-/// Changes the fields of a function that are sent.
+/// Changes fields of a function. Fields that are not sent remain unchanged.
 #[utoipa::path(patch, path = "/v1/functions/{function}", tag = "functions",
     params(("function" = String, Path, description = "The id of the function"),
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the function that was read")),
@@ -339,10 +339,10 @@ async fn update_function(
     function(save(&admin, &caller, change, ("function.update", details), WHAT).await?)
 }
 
-/// Deletes a function and its versions. Fails while a tool runs it; a deleted tool counts until it is removed.
+/// Deletes a function and its versions. Fails while a tool uses the function, including deleted tools that are not removed yet.
 #[utoipa::path(delete, path = "/v1/functions/{function}", tag = "functions",
     params(("function" = String, Path, description = "The id of the function")),
-    responses((status = 200, description = "The deleted function", body = ToolFunction), (status = 409, description = "A tool runs the function", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The deleted function", body = ToolFunction), (status = 409, description = "A tool uses the function", body = Problem, content_type = "application/problem+json")))]
 async fn delete_function(
     State(admin): State<Shared>,
     caller: Caller,
@@ -356,11 +356,11 @@ async fn delete_function(
 /// The versions of a function.
 #[derive(Serialize, ToSchema)]
 struct Versions {
-    /// All versions, the oldest first.
+    /// All versions, oldest first.
     items: Vec<ToolFunctionVersion>,
 }
 
-/// Lists the versions of a function, the oldest first.
+/// Lists the versions of a function, oldest first.
 #[utoipa::path(get, path = "/v1/functions/{function}/versions", tag = "functions",
     params(("function" = String, Path, description = "The id of the function")),
     responses((status = 200, description = "The versions", body = Versions)))]
@@ -373,7 +373,7 @@ async fn list_versions(State(admin): State<Shared>, caller: Caller, Id(id): Id<S
     Ok(answer(json(&Versions { items })))
 }
 
-/// Creates a version of a function, after a check by the rules of the providers. It is not the default before it is published.
+/// Validates a version of a function by the rules of the model providers, and creates it. It does not become the default until it is published.
 #[utoipa::path(post, path = "/v1/functions/{function}/versions", tag = "functions",
     params(("function" = String, Path, description = "The id of the function")),
     request_body = NewToolFunctionVersion,
@@ -402,7 +402,7 @@ async fn create_version(
     )
 }
 
-/// Reads a version of a function.
+/// Returns one version of a function.
 #[utoipa::path(get, path = "/v1/function-versions/{version}", tag = "functions",
     params(("version" = String, Path, description = "The id of the version")),
     responses((status = 200, description = "The version", body = ToolFunctionVersion)))]
@@ -414,7 +414,7 @@ async fn get_version(State(admin): State<Shared>, caller: Caller, Id(id): Id<Str
     Ok(answer(json(&ToolFunctionVersion::from(&found))))
 }
 
-/// Deletes a version that is not the default, that no tool pins, and that is the parent of no version.
+/// Deletes a version. Fails if it is the default, if a tool pins it, or if a version is based on it.
 #[utoipa::path(delete, path = "/v1/function-versions/{version}", tag = "functions",
     params(("version" = String, Path, description = "The id of the version")),
     responses((status = 200, description = "The deleted version", body = ToolFunctionVersion), (status = 409, description = "The version is in use", body = Problem, content_type = "application/problem+json")))]
@@ -433,7 +433,7 @@ async fn delete_version(State(admin): State<Shared>, caller: Caller, Id(id): Id<
     )
 }
 
-/// Makes a version the default of its function. Tools without a pin run it from the next call on.
+/// Makes a version the default of its function. Tools that pin no version run it from their next call on.
 #[utoipa::path(post, path = "/v1/function-versions/{version}/publish", tag = "functions",
     params(("version" = String, Path, description = "The id of the version")),
     responses((status = 200, description = "The function", body = ToolFunction), (status = 422, description = "The examples of a tool do not fit the version", body = Problem, content_type = "application/problem+json")))]

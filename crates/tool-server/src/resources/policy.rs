@@ -62,7 +62,7 @@ fn lists() -> Schema {
 }
 
 impl PartialSchema for PolicyDocument {
-    /// The types of rules belong to tool-core, so their schema is written here; docs/operator.md describes their keys.
+    /// tool-core defines the types of rules without schemas, so the schema is written here; docs/operator.md describes their keys.
     fn schema() -> RefOr<Schema> {
         let agent = ObjectBuilder::new()
             .property("id", ObjectBuilder::new().schema_type(Type::String))
@@ -128,7 +128,7 @@ fn shown(policy: &Policy) -> Response {
     ([(CONTENT_TYPE, kind), (ETAG, tag(policy))], text).into_response()
 }
 
-/// The problem for a policy with faults.
+/// The problem for an invalid policy.
 fn faulty(error: &PolicyError) -> Problem {
     let faults = error.faults().iter().map(|fault| InputError {
         pointer: String::new(),
@@ -137,7 +137,7 @@ fn faulty(error: &PolicyError) -> Problem {
     Problem::inputs(faults.collect())
 }
 
-/// Reads the policy in force in this process.
+/// Returns the policy in force in this process.
 #[utoipa::path(get, path = "/v1/policy", tag = "policy",
     responses((status = 200, description = "The policy", body = CurrentPolicy, headers(("ETag" = String, description = "The version of the policy")))))]
 async fn get_policy(State(admin): State<Shared>) -> Answer {
@@ -146,7 +146,7 @@ async fn get_policy(State(admin): State<Shared>) -> Answer {
 
 /// Replaces the policy in force in this process.
 ///
-/// Other processes, and this one after a restart, keep the policy of their own configuration.
+/// Other processes use the policy of their own configuration, and so does this process after a restart.
 #[utoipa::path(put, path = "/v1/policy", tag = "policy",
     params(("If-Match" = String, Header, description = "The `ETag` of the policy that was read")),
     request_body = PolicyDocument,
@@ -188,7 +188,7 @@ struct Report {
 #[derive(Serialize, ToSchema)]
 struct Unapproved {
     tool: String,
-    /// The allow rule that permits the call; null if the default does.
+    /// The allow rule that permits the call; null if the default permits it.
     rule: Option<String>,
     /// The pattern of the affected workspaces.
     tenant: String,
@@ -226,7 +226,7 @@ async fn report_policy(State(admin): State<Shared>) -> Answer {
             .unapproved
             .into_iter()
             .map(|one| {
-                // The id of a rule of the policy, not of a rule for schemas.
+                // `rule` is the id of a policy rule, not of a rule for schemas.
                 let rule = one.rule;
                 Unapproved {
                     tool: one.tool,
@@ -257,7 +257,7 @@ struct Shadow {
     version: String,
     /// The number of calls that the shadow policy has evaluated.
     judged: u64,
-    /// The number of calls on which it would have decided differently.
+    /// The number of calls on which the shadow policy would have decided differently.
     differed: u64,
     /// The most recent differences, oldest first.
     differences: Vec<ShadowDifference>,
@@ -277,7 +277,7 @@ struct ShadowDifference {
 struct Judgement {
     #[schema(schema_with = verdicts)]
     verdict: &'static str,
-    /// The rule that decided; null if the default or a kill switch did.
+    /// The rule that decided; null if the default or a kill switch decided.
     rule: Option<String>,
     reason: Option<String>,
     four_eyes: bool,
@@ -316,7 +316,7 @@ impl From<ShadowReport> for Shadow {
 
 const SHADOW: &str = "shadow policy";
 
-/// Reads the report on the shadow policy.
+/// Returns the report on the shadow policy.
 #[utoipa::path(get, path = "/v1/policy/shadow", tag = "policy",
     responses((status = 200, description = "The report", body = Shadow)))]
 async fn get_shadow(State(admin): State<Shared>) -> Answer {
@@ -325,9 +325,9 @@ async fn get_shadow(State(admin): State<Shared>) -> Answer {
     Ok(answer(json(&Shadow::from(report))))
 }
 
-/// Tries a policy in shadow mode: the policy in force continues to decide, and different decisions of this one are counted.
+/// Tries a policy in shadow mode: the policy in force still decides, and the calls on which the shadow policy would decide differently are counted.
 #[utoipa::path(put, path = "/v1/policy/shadow", tag = "policy", request_body = PolicyDocument,
-    responses((status = 200, description = "The report, which begins empty", body = Shadow)))]
+    responses((status = 200, description = "The report, which is empty at first", body = Shadow)))]
 async fn set_shadow(
     State(admin): State<Shared>,
     caller: Caller,
@@ -364,7 +364,7 @@ struct Explanation {
     explanation: String,
 }
 
-/// Explains a decision of the policy on a call of the workspace. Decisions of the last 32 policies are known.
+/// Explains a decision on a call of the workspace. Only decisions of the last 32 policies can be explained.
 #[utoipa::path(get, path = "/v1/policy/decisions/{id}", tag = "policy",
     params(("id" = String, Path, description = "The id of the decision in an audit row")),
     responses((status = 200, description = "The explanation", body = Explanation)))]
@@ -374,7 +374,7 @@ async fn explain_decision(
     Id(id): Id<String>,
 ) -> Answer {
     const WHAT: &str = "decision";
-    // Rules may name other workspaces, so only decisions on calls of this one are explained.
+    // Rules may name other workspaces, so only decisions on calls of this workspace are explained.
     let filter = AuditFilter {
         decision: Some(id.clone()),
         limit: Some(1),

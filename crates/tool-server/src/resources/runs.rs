@@ -1,4 +1,4 @@
-//! `/v1/runs`: executions of the loop around the model.
+//! `/v1/runs`: executions of the agent loop.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ fn states() -> Schema {
     one_of(RunState::ALL.iter().map(|state| state.as_str()))
 }
 
-/// A run: one execution of the loop around the model.
+/// A run: one execution of the agent loop.
 #[derive(Serialize, ToSchema)]
 struct Run {
     conversation: String,
@@ -42,20 +42,20 @@ struct Run {
     number: u64,
     #[schema(schema_with = states)]
     state: &'static str,
-    /// The cause of the end of the run; null while it continues.
+    /// Why the run ended; null while it runs.
     cause: Option<&'static str>,
     /// The request to stop the run: `interrupt` or `cancel`.
     stop: Option<&'static str>,
     /// The user who requested the run.
     principal: Option<String>,
     agent: Option<String>,
-    /// How many drivers the run has had.
+    /// The number of processes that have driven the run so far.
     attempt: u32,
     #[schema(format = DateTime)]
     started: String,
     #[schema(format = DateTime)]
     ended: Option<String>,
-    /// When the lease expires. If the run is still `running` then, its driver may be dead.
+    /// The time at which the lease expires. If the run is still `running` after this time, its driver may be dead.
     #[schema(format = DateTime)]
     lease_until: String,
     /// The number of model requests.
@@ -170,9 +170,9 @@ async fn get_run(
     Ok(answer(json(&Run::from(&row))))
 }
 
-/// Cancels a running run.
+/// Cancels an active run.
 ///
-/// Its driver stops before its next step, or when it next renews its lease. It renews the lease three times within the duration of the lease.
+/// The driver of the run stops before its next step, or when it next renews its lease, at most a third of the lease's duration later.
 #[utoipa::path(post, path = "/v1/runs/{conversation}/{number}/cancel", tag = "runs",
     params(("conversation" = String, Path, description = "The conversation of the run"), ("number" = u64, Path, description = "The number of the run"),
         ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),

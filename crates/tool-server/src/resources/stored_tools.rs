@@ -69,7 +69,7 @@ fn inclusions() -> Schema {
 /// A JSON Schema.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StoredSchema {
-    /// SHA-256 of the text: schemas with one id are equal.
+    /// SHA-256 of the text: schemas with the same id are equal.
     id: String,
     #[schema(value_type = Object)]
     schema: Box<RawValue>,
@@ -102,7 +102,7 @@ struct RuntimeTool {
     id: String,
     /// The workspace that owns the tool; null for a system tool.
     workspace: Option<String>,
-    /// The name that models see.
+    /// The name of the tool, for models.
     name: String,
     /// When to use the tool, for models.
     description: Option<String>,
@@ -110,23 +110,23 @@ struct RuntimeTool {
     target: &'static str,
     /// The id of the function; null for a client tool.
     function: Option<String>,
-    /// The pinned version; null follows the default version of the function.
+    /// The pinned version; null if the tool runs the default version of the function.
     function_version: Option<String>,
-    /// The schema of the arguments; null is that of the version that runs.
+    /// The schema of the arguments; null if the schema of the version applies.
     input_schema: Option<StoredSchema>,
-    /// The schema of the output; null is that of the version that runs.
+    /// The schema of the output; null if the schema of the version applies.
     output_schema: Option<StoredSchema>,
     examples: Option<Vec<Example>>,
     /// Whether a person has to approve each call.
     requires_confirmation: bool,
-    /// Whether models see the tool and may call it.
+    /// Whether models can list and call the tool.
     enabled: bool,
-    /// Whether the tool belongs to the system, so that no member can change it.
+    /// Whether the tool belongs to the system. Members of workspaces cannot change system tools.
     system: bool,
     #[schema(schema_with = sources)]
     source: &'static str,
     created_by: Option<String>,
-    /// The user as whom the tool acts; null inherits from the function, then from the workspace.
+    /// The user as whom the tool acts; null if the function or, failing that, the workspace determines the user.
     runtime_user: Option<String>,
     #[schema(format = DateTime)]
     deleted_at: Option<String>,
@@ -172,27 +172,27 @@ impl From<&StoredTool> for RuntimeTool {
     }
 }
 
-/// The fields of a tool to create, for the document: [`NewTool`] reads them.
+/// The fields of a new tool.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "the document describes the fields of `NewTool`")]
 struct NewStoredTool {
-    /// The name that models see.
+    /// The name of the tool, for models.
     name: String,
     /// When to use the tool, for models.
     #[schema(required = false)]
     description: Option<String>,
     #[schema(schema_with = targets)]
     target: String,
-    /// The id of the function; left out for a client tool.
+    /// The id of the function; omitted for a client tool.
     #[schema(required = false)]
     function: Option<String>,
     /// The version to which the tool is pinned.
     #[schema(required = false)]
     function_version: Option<String>,
-    /// The schema of the arguments; without it, that of the version that runs.
+    /// The schema of the arguments; the schema of the version by default.
     #[schema(required = false, value_type = Option<Object>)]
     input_schema: Option<Value>,
-    /// The schema of the output; without it, that of the version that runs.
+    /// The schema of the output; the schema of the version by default.
     #[schema(required = false, value_type = Option<Object>)]
     output_schema: Option<Value>,
     #[schema(required = false)]
@@ -203,12 +203,12 @@ struct NewStoredTool {
     /// Whether models may use the tool; true by default.
     #[schema(required = false)]
     enabled: bool,
-    /// The user as whom the tool acts. Only an admin may set it.
+    /// The user as whom the tool acts. Only an admin may set this field.
     #[schema(required = false)]
     runtime_user: Option<String>,
 }
 
-/// The fields of a tool to change, for the document: [`ToolUpdate`] reads them. Null removes a value.
+/// The fields of a tool to change. Null removes a value.
 #[derive(ToSchema)]
 #[expect(
     dead_code,
@@ -233,12 +233,12 @@ struct StoredToolUpdate {
     requires_confirmation: bool,
     #[schema(required = false)]
     enabled: bool,
-    /// Only an admin may change it.
+    /// Only an admin may change this field.
     #[schema(required = false)]
     runtime_user: Option<String>,
 }
 
-/// A tool that was saved.
+/// The saved tool, with warnings.
 #[derive(Serialize, ToSchema)]
 struct SavedTool {
     tool: RuntimeTool,
@@ -251,7 +251,7 @@ pub(super) fn tools(admin: &Inner) -> Result<&StoredTools, Problem> {
     admin.stored_tools.as_ref().ok_or_else(|| {
         Problem::new(
             Kind::NotFound,
-            "the server has no stored tools, start it with those of the host",
+            "the server has no stored tools, add them with `AdminServerBuilder::stored_tools`",
         )
     })
 }
@@ -302,7 +302,7 @@ async fn find(admin: &Inner, caller: &Caller, id: &str) -> Result<StoredTool, Pr
     found.ok_or_else(|| Problem::missing(WHAT))
 }
 
-/// The time of the row that the caller has read, if the request names one.
+/// Checks `If-Match`, and returns the time of the last change of the tool if the request must apply to exactly this state.
 async fn expected(
     admin: &Inner,
     caller: &Caller,
@@ -336,7 +336,7 @@ struct Filter {
     target: Option<ToolTarget>,
     /// Only tools whose name contains this text.
     part: Option<String>,
-    /// Only tools that require a confirmation, or only those that do not.
+    /// If true, only tools that require a confirmation; if false, only tools that do not.
     requires_confirmation: Option<bool>,
     /// The number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
@@ -345,7 +345,7 @@ struct Filter {
     cursor: Option<String>,
 }
 
-/// Lists stored tools, the oldest first.
+/// Lists stored tools, oldest first.
 #[utoipa::path(get, path = "/v1/stored-tools", tag = "stored-tools", params(Filter),
     responses((status = 200, description = "A page of tools", body = Page<RuntimeTool>)))]
 async fn list_stored_tools(
@@ -372,7 +372,7 @@ async fn list_stored_tools(
         .stored_tools(&caller.workspace, &filter)
         .await
         .map_err(failed)?;
-    // A page of the store has at most as many rows as a page of the API, which needs one more to know whether it is the last one.
+    // The API reads one row more than its page contains, to detect the last page. If this exceeds the limit of the store, the row is read separately.
     if paging.rows() > StoredToolFilter::MOST
         && let Some(last) = rows.last()
     {
@@ -389,7 +389,7 @@ async fn list_stored_tools(
     Ok(answer(json(&page)))
 }
 
-/// Creates a tool, after a check by the rules of the providers.
+/// Validates a tool by the rules of the model providers, and creates it.
 #[utoipa::path(post, path = "/v1/stored-tools", tag = "stored-tools", request_body = NewStoredTool,
     responses((status = 200, description = "The tool", body = SavedTool)))]
 async fn create_stored_tool(
@@ -413,7 +413,7 @@ async fn create_stored_tool(
     )
 }
 
-/// Reads a tool, even if it is deleted.
+/// Returns one tool, even if it is deleted.
 #[utoipa::path(get, path = "/v1/stored-tools/{stored_tool}", tag = "stored-tools",
     params(("stored_tool" = String, Path, description = "The id of the tool")),
     responses((status = 200, description = "The tool", body = RuntimeTool, headers(("ETag" = String, description = "The version of the tool")))))]
@@ -426,7 +426,7 @@ async fn get_stored_tool(
     Ok(tagged(json(&RuntimeTool::from(&tool))))
 }
 
-/// Changes the fields of a tool that are sent.
+/// Changes fields of a tool. Fields that are not sent remain unchanged.
 #[utoipa::path(patch, path = "/v1/stored-tools/{stored_tool}", tag = "stored-tools",
     params(("stored_tool" = String, Path, description = "The id of the tool"),
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the tool that was read")),
@@ -466,7 +466,7 @@ struct Enabled {
     enabled: bool,
 }
 
-/// Enables or disables a tool. Its bindings stay.
+/// Enables or disables a tool. Its bindings are kept.
 #[utoipa::path(put, path = "/v1/stored-tools/{stored_tool}/enabled", tag = "stored-tools",
     params(("stored_tool" = String, Path, description = "The id of the tool")),
     request_body = Enabled,
@@ -497,11 +497,11 @@ async fn enable_stored_tool(
     )
 }
 
-/// Deletes a tool. It can be read until the retention of the workspace is over.
+/// Deletes a tool. It can be read until the retention period of the workspace ends.
 #[utoipa::path(delete, path = "/v1/stored-tools/{stored_tool}", tag = "stored-tools",
     params(("stored_tool" = String, Path, description = "The id of the tool"),
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the tool that was read")),
-    responses((status = 200, description = "The deleted tool", body = SavedTool), (status = 409, description = "The tool is deleted already", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The deleted tool", body = SavedTool), (status = 409, description = "The tool was already deleted", body = Problem, content_type = "application/problem+json")))]
 async fn delete_stored_tool(
     State(admin): State<Shared>,
     caller: Caller,
@@ -549,7 +549,7 @@ impl From<&AgentBinding> for Binding {
 /// The state of a binding after a request.
 #[derive(Serialize, ToSchema)]
 struct Bound {
-    /// The binding; null if there was none to remove.
+    /// The binding; null if the binding to remove did not exist.
     binding: Option<Binding>,
     /// Whether the request has changed something.
     changed: bool,
@@ -614,7 +614,7 @@ async fn bind_tool(
     bound(save(&admin, &caller, change, ("stored_tool.bind", details), WHAT).await?)
 }
 
-/// Removes the binding of a tool to an agent. The tool stays.
+/// Removes the binding of a tool to an agent. The tool is kept.
 #[utoipa::path(delete, path = "/v1/agents/{agent}/tools/{stored_tool}", tag = "stored-tools",
     params(("agent" = String, Path, description = "The id of the agent"), ("stored_tool" = String, Path, description = "The id of the tool")),
     responses((status = 200, description = "The binding that was removed", body = Bound)))]

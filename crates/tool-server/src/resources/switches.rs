@@ -37,7 +37,7 @@ enum Reach {
     /// The workspace of the request.
     #[default]
     Workspace,
-    /// Every workspace of the host. Only operators of the host may set such a switch.
+    /// Every workspace of the host. Only operators of the host may set a switch with this reach.
     Host,
 }
 
@@ -111,10 +111,10 @@ struct Filter {
     cursor: Option<String>,
 }
 
-/// The kinds of switches of this resource. It does not contain enablement rows.
+/// The kinds of switches that this resource contains. Enablement rows (`SwitchKind::Enable`) are excluded.
 const KINDS: [SwitchKind; 2] = [SwitchKind::Disable, SwitchKind::Kill];
 
-/// The switches for one workspace or for all workspaces that a filter admits, in the order of their keys.
+/// Reads the switches that match a filter, for one workspace or for every workspace, in the order of their keys.
 async fn read(
     admin: &Inner,
     caller: &Caller,
@@ -123,7 +123,7 @@ async fn read(
 ) -> Result<Vec<Switch>, Problem> {
     let scope = match reach {
         Reach::Workspace => Scope::Workspace(&caller.workspace),
-        // The list of all switches begins with those for every workspace, so a limit does not cut them off.
+        // Switches for every workspace come first in this list, so a limit does not cut them off.
         Reach::Host => Scope::All,
     };
     let rows = admin.store.switches(scope, filter).await;
@@ -286,7 +286,7 @@ async fn set(
 
 /// Turns a switch on or off.
 ///
-/// Every process that uses the store applies it within a second.
+/// Every process that uses the store applies the switch within a second.
 #[utoipa::path(put, path = "/v1/switches/{kind}/{tool}", tag = "switches",
     params(("kind" = String, Path, description = "`kill` or `disable`"), ("tool" = String, Path, description = "The tool's own name"), Place,
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the switch that was read")),
@@ -304,7 +304,7 @@ async fn set_switch(
     set(&admin, &caller, path, reach, &tags, body).await
 }
 
-/// Turns a switch off. Its row is kept, and records the operator who turned it off.
+/// Turns a switch off. Its row is kept and contains the operator who turned it off.
 #[utoipa::path(delete, path = "/v1/switches/{kind}/{tool}", tag = "switches",
     params(("kind" = String, Path, description = "`kill` or `disable`"), ("tool" = String, Path, description = "The tool's own name"), Place,
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the switch that was read")),

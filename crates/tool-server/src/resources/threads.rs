@@ -80,7 +80,7 @@ struct Filter {
     cursor: Option<String>,
 }
 
-/// Lists the messages of a conversation, oldest first. A conversation that does not exist has none.
+/// Lists the messages of a conversation, oldest first. The list is empty if the conversation does not exist.
 #[utoipa::path(get, path = "/v1/threads/{conversation}/messages", tag = "threads",
     params(("conversation" = String, Path, description = "The conversation"), Filter),
     responses((status = 200, description = "A page of messages", body = Page<ThreadMessage>)))]
