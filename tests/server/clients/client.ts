@@ -1,4 +1,4 @@
-// A client of the admin API with the types that openapi-typescript has generated. Prints what it has read and changed.
+// A client of the admin API with the types that openapi-typescript has generated. Prints a summary of the responses.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema.js";
 
@@ -19,7 +19,7 @@ const answered = await api.POST("/v1/approvals/{id}/answer", {
 });
 if (!answered.data) throw new Error(answered.error.detail);
 const assignee: string | null | undefined = answered.data.assignee;
-if (assignee) throw new Error("nobody was assigned");
+if (assignee) throw new Error(`the approval has the unexpected assignee ${assignee}`);
 
 const missing = await api.GET("/v1/approvals/{id}", { params: { path: { id: "nothing" } } });
 if (missing.data) throw new Error("an unknown approval was found");

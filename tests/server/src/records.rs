@@ -9,7 +9,7 @@ use tool_core::store::{
     ToolSchema, Workspace,
 };
 
-/// The names of the records of a workspace. Each contains the name of the workspace.
+/// The names and ids of the records of a workspace. Each name contains the name of the workspace.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The workspace.
@@ -18,9 +18,9 @@ pub struct Sample {
     pub approval: String,
     /// The key of an ambiguous effect.
     pub effect: String,
-    /// A conversation with messages and a running run of the number 1.
+    /// A conversation with messages, and with an active run whose number is 1.
     pub conversation: String,
-    /// The tool of every record, which has a disable.
+    /// The tool of every record. A switch disables it.
     pub tool: String,
     /// The user of every record.
     pub principal: String,

@@ -29,10 +29,10 @@ pub fn pick_color(
     format!("{thing} is red")
 }
 
-/// The roles, as the words of tokens.
+/// The roles for which [`tokens`] creates tokens.
 const ROLES: [Role; 5] = Role::ALL;
 
-/// The tokens `ROLE-of-WORKSPACE` of the workspaces, and `host` of an operator of the host in the first one.
+/// Creates the token `ROLE-of-WORKSPACE` for each role in each workspace, and the token `host` for an operator of the host in the first workspace.
 pub fn tokens(workspaces: &[&str]) -> StaticTokens {
     let mut tokens = StaticTokens::default();
     for workspace in workspaces {
@@ -46,7 +46,7 @@ pub fn tokens(workspaces: &[&str]) -> StaticTokens {
     tokens.add(token_hash("host"), host).unwrap()
 }
 
-/// The store of a site.
+/// The kind of the store of a [`Site`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
     /// A SQLite file.
@@ -56,10 +56,10 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
-    /// Every store.
+    /// Every kind of store.
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 
-    /// The store as a part of the name of a test.
+    /// The name of the kind, which names of tests contain.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
@@ -67,7 +67,7 @@ impl StoreKind {
         }
     }
 
-    /// Fails if this machine lacks what the store needs.
+    /// Fails if the machine lacks a requirement of the store.
     pub fn check(self) -> Ran {
         match self {
             Self::Sqlite => Ok(()),
@@ -98,7 +98,7 @@ async fn postgres() -> Result<PostgresStore, Missing> {
 #[cfg(not(unix))]
 async fn postgres() -> Result<PostgresStore, Missing> {
     StoreKind::Postgres.check()?;
-    unreachable!("there is no server")
+    unreachable!("`check` fails without a server")
 }
 
 enum Opened {
@@ -115,12 +115,12 @@ impl Opened {
     }
 }
 
-/// The stores that the tests of a site use, in one object.
+/// The store traits that the tests of a site use, combined in one trait.
 pub trait SiteStore: AdminStore + StoredToolStore {}
 
 impl<T: AdminStore + StoredToolStore> SiteStore for T {}
 
-/// A server on a store.
+/// A running server with its store and its HTTP client.
 pub struct Site {
     /// The address of the server.
     pub address: SocketAddr,
@@ -138,7 +138,7 @@ impl Drop for Site {
     }
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The status.
@@ -156,7 +156,7 @@ impl Answer {
         json.unwrap_or_else(|_| Value::String(self.text.clone()))
     }
 
-    /// A header as text.
+    /// The value of a header, if it is a string.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -200,7 +200,7 @@ impl Site {
         }
     }
 
-    /// Closes the store, so that the server cannot use it any more.
+    /// Closes the store, so that the server can no longer use it.
     pub async fn close_store(&self) {
         match &self.opened {
             Opened::Sqlite(store) => store.clone().close().await,

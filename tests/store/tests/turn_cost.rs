@@ -43,9 +43,9 @@ async fn send(
     to
 }
 
-/// A host with its ledger and a required audit in one file.
+/// A host that stores its ledger and a required audit in one file.
 struct Host {
-    /// The folder is removed when this is dropped.
+    /// Dropping it removes the folder.
     _folder: TempDir,
     file: PathBuf,
     store: SqliteStore,
@@ -83,9 +83,9 @@ impl Model for Script {
     }
 }
 
-// B11: the transactions of a turn with two reads, one effect, six messages and a required audit. Sequential calls need seven: the user's message and the begin
-// of the run; the model's message; the intent of the first read; twice the end of a read and the next intent; the end of the effect; the last message and
-// the end of the run. If the reads run in parallel, one transaction writes their intents, and one writes their ends and the intent of the effect.
+// B11: a turn has two reads, one effect, six messages and a required audit. With sequential calls, it needs seven transactions: the user's message and the
+// start of the run; the model's message; the intent of the first read; twice the end of a read and the next intent; the end of the effect; the last message
+// and the end of the run. If the reads run in parallel, one transaction writes their intents, and one writes their ends and the intent of the effect.
 #[tokio::test]
 async fn turn_of_three_calls_costs_seven_commits_or_six_with_parallel_reads() {
     assert_eq!(cost(1).await, 7);
@@ -123,7 +123,7 @@ async fn cost(parallel: usize) -> usize {
     cost
 }
 
-// B11: calls with an effect and a required audit row. A single call costs two transactions, its intent and its end, each with the audit row.
+// B11: a single call with an effect and a required audit row costs two transactions, for its intent and for its end, each with the audit row.
 // Concurrent calls that wait for the database share transactions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_calls_share_commits() {

@@ -84,7 +84,7 @@ fn result(thread: &str, seq: u64, turn: &str, call: &str) -> String {
     message(thread, seq, turn, "tool", Some(call), &text)
 }
 
-/// Returns an audit row, from which the workspace of a thread is known.
+/// Returns an audit row, from which the migration derives the workspace of a thread.
 fn audited(id: &str, thread: &str, workspace: Option<&str>) -> String {
     let workspace = workspace.map_or("NULL".to_owned(), |name| format!("'{name}'"));
     format!(
@@ -258,7 +258,7 @@ async fn old_results_are_paired_with_their_calls() {
     assert_eq!(unassigned(&file).await, Vec::<String>::new());
 }
 
-// A2: an old thread belongs to the only workspace whose calls it contains; if there are two, it belongs to none.
+// A2: an old thread with calls of exactly one workspace belongs to it; an old thread with calls of two workspaces belongs to none.
 #[tokio::test]
 async fn old_threads_get_their_workspace_or_none() {
     let sql = [
@@ -339,7 +339,7 @@ fn intent(position: u32, call: &str) -> Intent {
     }
 }
 
-// A1, M6: effects that a version without call identities began do not begin again.
+// A1, M6: effects that began in a version without call identities do not begin again.
 #[tokio::test]
 async fn old_effects_are_found() {
     let states = ["running", "ambiguous", "succeeded", "failed"];
@@ -508,7 +508,7 @@ async fn an_old_file_is_migrated_once() {
 async fn a_large_file_is_migrated_in_time() {
     let mut sql = String::from("BEGIN;");
     sql += &audited("a", "main", Some("acme"));
-    // One long thread, and many short ones.
+    // The file contains one long thread and many short threads.
     for (thread, messages) in [("main".to_owned(), 10_000)]
         .into_iter()
         .chain((0..500).map(|n| (format!("thread {n}"), 20)))

@@ -1,6 +1,6 @@
 //! The Node and Python packages that tests use as clients.
 //!
-//! `tests/clients/install FOLDER` installs them; the variables `TOOL_TEST_NODE` and `TOOL_TEST_PY` contain the paths of its folders.
+//! `tests/clients/install FOLDER` installs them; the variables `TOOL_TEST_NODE` and `TOOL_TEST_PY` contain the paths of the installed folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub fn python(environment: &str) -> Result<PathBuf, Missing> {
 pub struct Node(PathBuf);
 
 impl Node {
-    /// Returns the packages if this one is installed.
+    /// Returns the Node packages if they include `package`.
     pub fn with(package: &str) -> Result<Self, Missing> {
         place("TOOL_TEST_NODE", &format!("node_modules/{package}")).map(Self)
     }
@@ -31,8 +31,8 @@ impl Node {
         self.0.join("node_modules").join(file)
     }
 
-    /// Returns a command for the Node of the installed packages, because some clients need a newer version than the system's. Child processes find this Node
-    /// too.
+    /// Returns a command for the Node of the installed packages, because some clients need a newer version than the system's. Child processes use
+    /// this Node too.
     pub fn command(&self) -> Command {
         let own = self.package("node/bin");
         let system = std::env::var("PATH").unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Support for tests that need something a machine may lack: a kernel feature, a privilege or an installed client.
+//! Support for tests that require a kernel feature, a privilege or an installed client that a machine may lack.
 //!
-//! Such a test is a *case*: a sync or async function that returns [`Ran`], and returns [`Missing`] with `?` if the machine lacks something. A test target with
-//! `harness = false` runs its cases with [`suite!`]. A case that returns [`Missing`] is reported as ignored, with the reason. If `CI` is set, it fails, unless
+//! Such a test is a *case*: a sync or async function that returns [`Ran`], and returns [`Missing`] with `?` if the machine lacks a requirement. A test target with
+//! `harness = false` runs its cases with [`suite!`]. A case that returns [`Missing`] is reported as ignored, with the reason. If `CI` is set, the case fails, unless
 //! `.ci/ignored` lists it for this kind of machine.
 
 mod clients;

@@ -1,8 +1,8 @@
 //! A PostgreSQL server for the tests of one program.
 //!
 //! [`server`] looks for `initdb` and `postgres` on `PATH`, in the folders of Debian's packages, and in the Python environment of
-//! `TOOL_TEST_PY`. The server listens on the loopback interface, keeps its data in a temporary folder, and ends with the program that started
-//! it, however that one ends. Root starts it as `nobody`, because `initdb` refuses root.
+//! `TOOL_TEST_PY`. The server listens on the loopback interface, stores its data in a temporary folder, and stops when the program that
+//! started it ends, even if that program is killed. Root starts the server as `nobody`, because `initdb` refuses root.
 
 mod proxy;
 
@@ -27,11 +27,11 @@ pub use proxy::{Cut, Proxy};
 /// The user and group id of `nobody`.
 const NOBODY: u32 = 65534;
 
-/// How long a server may take to start.
+/// The timeout for the start of a server.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Runs the server, and ends it when its standard input ends: the other side of that pipe is closed with the program that holds it, also if that one is
-/// killed. Arguments: the folder with the programs, the port, and the folder of the data.
+/// Shell script that runs the server, and stops it when its standard input ends. The kernel closes the other end of this pipe when the test program ends,
+/// even if the program is killed. Arguments: the folder with the programs, the port, and the folder of the data.
 const WATCH: &str = r#"
 "$1/postgres" -D "$3/data" -c listen_addresses=127.0.0.1 -p "$2" -c unix_socket_directories="$3" \
     -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c max_connections=400 -c shared_buffers=64MB \
@@ -50,7 +50,7 @@ pub struct Server {
     programs: PathBuf,
     data: PathBuf,
     databases: AtomicU32,
-    /// Its drop ends the server.
+    /// Dropping it stops the server.
     _input: ChildStdin,
 }
 
@@ -65,12 +65,12 @@ impl Server {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The folder of the server's files. Its end removes the folder.
+    /// The folder of the server's files. It is removed when the server stops.
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// A program of the installation, such as `pg_dump`, if it is there.
+    /// A program of the installation, such as `pg_dump`, if it exists.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         Some(self.programs.join(name)).filter(|program| program.is_file())
     }
@@ -90,7 +90,8 @@ impl Server {
 /// Creates an empty database on the server of this program, and returns its URL.
 pub async fn database() -> Result<String, Missing> {
     let created = server()?.create_database().await;
-    created.map_err(|error| Missing::new(format_args!("PostgreSQL creates no database: {error}")))
+    created
+        .map_err(|error| Missing::new(format_args!("PostgreSQL cannot create a database: {error}")))
 }
 
 /// Returns the server of this program. The first call starts it.
@@ -120,7 +121,7 @@ fn start() -> Result<Server, Missing> {
 fn start_in_new_folder(programs: &Path) -> io::Result<Server> {
     let folder = tempfile::Builder::new().prefix("postgres-").tempdir()?;
     let server = start_in(programs.to_owned(), folder.path())?;
-    // The server removes the folder when it ends.
+    // The script `WATCH` removes the folder when the server stops.
     let _ = folder.keep();
     Ok(server)
 }
@@ -130,7 +131,7 @@ fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
     if is_root {
         std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY))?;
         if !run(as_nobody("test").arg("-x").arg(programs.join("postgres")))? {
-            // Nobody but root can read the folder, such as one below `/root`.
+            // Only root can read the folder, for example a folder below `/root`.
             programs = copied(&programs, &folder.join("installed"))?;
         }
     }
@@ -175,7 +176,7 @@ fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
 
 /// Copies an installation, and returns the new folder of its programs. A Python package finds its libraries in a folder next to the package.
 fn copied(programs: &Path, to: &Path) -> io::Result<PathBuf> {
-    let missing = || io::Error::other("the folder of the programs is in no other folder");
+    let missing = || io::Error::other("the folder of the programs has no parent folder");
     let installed = programs.parent().ok_or_else(missing)?;
     let package = installed.parent().ok_or_else(missing)?;
     let mut libraries = package.as_os_str().to_owned();
@@ -194,13 +195,13 @@ fn copied(programs: &Path, to: &Path) -> io::Result<PathBuf> {
         copy(&libraries, to)?;
     }
     copy(installed.as_os_str(), &to.join(name))?;
-    // The server removes the folder when it ends.
+    // The script `WATCH` removes the folder when the server stops.
     if !run(Command::new("chown")
         .arg("-R")
         .arg(format!("{NOBODY}:{NOBODY}"))
         .arg(to))?
     {
-        return Err(io::Error::other("its copy cannot be given to `nobody`"));
+        return Err(io::Error::other("its copy cannot be assigned to `nobody`"));
     }
     let installed = installed.file_name().ok_or_else(missing)?;
     Ok(to.join(name).join(installed).join("bin"))
@@ -258,7 +259,7 @@ fn programs() -> Result<PathBuf, Missing> {
         let postgres = folder.join("postgres");
         (postgres.is_file() && folder.join("initdb").is_file()).then_some(postgres)
     });
-    // A link leads to the folder that also has the other files of the version.
+    // Resolve links, because only the real folder contains the other files of the version.
     let found = found.and_then(|postgres| fs::canonicalize(postgres).ok());
     let found = found.and_then(|postgres| postgres.parent().map(Path::to_owned));
     found.ok_or_else(|| {

@@ -25,7 +25,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// The result of a case that did not fail; a case fails by panicking.
+/// The result of a case: it ran, or the machine lacks a requirement. A case fails by panicking.
 pub type Ran = Result<(), Missing>;
 
 /// A sync or async function without arguments that returns [`Ran`]. `Kind` distinguishes the two impls.
@@ -65,7 +65,7 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Creates a suite for a test target, named by its crate. [`suite!`](crate::suite!) calls this.
+    /// Creates a suite for the test target with this crate name. [`suite!`](crate::suite!) calls this.
     pub fn new(target: &'static str) -> Self {
         Self {
             target,

@@ -33,7 +33,7 @@ pub(crate) async fn every_route_requires_a_token(kind: StoreKind) {
     }
 }
 
-// Each route refuses callers whose role does not include the one that its operation names.
+// Each route refuses callers whose role does not include the role that its operation requires.
 pub(crate) async fn every_route_requires_its_role(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -43,7 +43,7 @@ pub(crate) async fn every_route_requires_its_role(kind: StoreKind) {
         let path = path(&template, &operation, &acme);
         for role in Role::ALL {
             let token = format!("{role}-of-acme");
-            // Without a body and conditions, a request that is allowed fails later or only reads.
+            // Without a body and with a wrong `If-Match`, a request that is not refused fails later or only reads.
             let answer = site
                 .send(
                     &method,
@@ -82,7 +82,7 @@ pub(crate) async fn foreign_hosts_and_origins_are_refused(kind: StoreKind) {
     );
 }
 
-// Without configured callers, the server requires a random token of an operator of the host. It reads no store before that.
+// Without configured callers, each server creates its own random token for an operator of the host.
 pub(crate) async fn server_without_callers_requires_a_random_token(_: StoreKind) {
     let store = tool_core::store::MemoryStore::default();
     let servers = [(); 2].map(|()| {
@@ -102,13 +102,13 @@ pub(crate) async fn server_without_callers_requires_a_random_token(_: StoreKind)
         let answer = client
             .get(&url)
             .header("authorization", format!("Bearer {token}"));
-        // The server has no policy, which an operator of the host may know.
+        // The server has no policy, so the status is 404 for an operator of the host.
         assert_eq!(answer.send().await.unwrap().status(), status);
     }
     task.abort();
 }
 
-/// Verifies tokens whose words are the scopes.
+/// Verifies tokens that consist of their scopes, separated by `+`.
 struct Scopes;
 
 impl TokenVerifier for Scopes {
@@ -128,7 +128,7 @@ impl TokenVerifier for Scopes {
     }
 }
 
-// Tokens of an issuer have one role in their scopes, and are for this server.
+// A token of an issuer is accepted only if its scopes name a role and its audience is this server.
 pub(crate) async fn verified_tokens_have_a_role_and_an_audience(kind: StoreKind) {
     let site = Site::with(kind, |server| {
         server

@@ -1,4 +1,4 @@
-//! Bodies, limits, faults of the store, and responses to requests that no handler gets.
+//! Bodies, limits, failures of the store, and responses to requests that no handler receives.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn raw(site: &Site, head: &str, body: &str) -> String {
     response
 }
 
-// Bodies that are too long, late, of another type or not JSON have a problem of their own.
+// Bodies that are too long, late, of a different media type, not JSON or invalid each get a different status.
 pub(crate) async fn unusable_bodies_are_refused(kind: StoreKind) {
     let site = Site::with(kind, |server| {
         server
@@ -70,7 +70,7 @@ pub(crate) async fn unusable_bodies_are_refused(kind: StoreKind) {
     );
 }
 
-// Unknown paths and methods have problems too, and a method names the allowed ones.
+// The responses to unknown paths and methods are problems, and the response to an unknown method lists the allowed methods.
 pub(crate) async fn unknown_paths_and_methods_have_problems(kind: StoreKind) {
     let site = Site::start(kind).await;
     let path = site
@@ -91,7 +91,7 @@ pub(crate) async fn unknown_paths_and_methods_have_problems(kind: StoreKind) {
     );
 }
 
-// If the store cannot be used, every route answers with a problem, and no text of the store.
+// If the store cannot be used, the response is a problem that contains no error text of the store.
 pub(crate) async fn store_failure_is_a_problem_without_details(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -113,7 +113,7 @@ pub(crate) async fn store_failure_is_a_problem_without_details(kind: StoreKind) 
     }
 }
 
-// The document names for each operation its role, its callers, and every response that the tests of this file get.
+// Each operation of the document has a unique id, a role, a summary and the common responses, and the server serves this document.
 pub(crate) async fn document_describes_every_operation(kind: StoreKind) {
     let document = document();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));

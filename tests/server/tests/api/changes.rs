@@ -40,7 +40,7 @@ async fn start(kind: StoreKind) -> (Site, Sample) {
     (site, acme)
 }
 
-// An approver answers a request; the answer names the caller, and cannot be given twice.
+// An approver answers a request. The stored answer names the caller, and a second answer is refused.
 pub(crate) async fn approval_is_answered_once(kind: StoreKind) {
     let (site, acme) = start(kind).await;
     let path = format!("/v1/approvals/{}/answer", acme.approval);
@@ -83,7 +83,7 @@ fn send_mail(
     to
 }
 
-// Edited arguments are validated against the tool; a server without tools cannot edit.
+// Edited arguments are validated against the tool; a server without tools refuses edited arguments.
 pub(crate) async fn edited_arguments_must_fit_the_tool(kind: StoreKind) {
     let registry = Registry::builder().tool::<send_mail>().build().unwrap();
     let tokens = server_tests::tokens(&["acme"]);
@@ -241,7 +241,7 @@ pub(crate) async fn each_change_has_an_audit_row_of_its_operator(kind: StoreKind
     assert_eq!(read["stop"], "cancel");
 }
 
-// An effect is settled in the form that a replay of the gate reads.
+// The API stores a settled effect in the form that the gate replays.
 pub(crate) async fn settled_effect_is_stored_like_one_of_the_gate(kind: StoreKind) {
     let (site, acme) = start(kind).await;
     let path = format!("/v1/effects/{}/resolve", acme.effect);
@@ -272,7 +272,7 @@ pub(crate) async fn settled_effect_is_stored_like_one_of_the_gate(kind: StoreKin
     assert_eq!(row.resolved_by.as_deref(), Some(OPERATOR));
 }
 
-// A request with an idempotency key is made once, and its repetition gets the first response.
+// A change with an idempotency key is made once, and a repeated request gets the first response.
 pub(crate) async fn repeated_request_is_made_once(kind: StoreKind) {
     let (site, acme) = start(kind).await;
     let path = format!("/v1/approvals/{}/revoke", acme.approval);

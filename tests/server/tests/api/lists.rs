@@ -54,7 +54,7 @@ async fn write_rows(site: &Site, rows: i64) -> Vec<String> {
     written
 }
 
-// Pages of the audit make up the whole list, newest first.
+// The pages of the audit together contain each row once, newest first.
 pub(crate) async fn pages_of_the_audit_skip_and_repeat_nothing(kind: StoreKind) {
     let site = Site::start(kind).await;
     let mut written = write_rows(&site, 30).await;
@@ -92,7 +92,7 @@ pub(crate) async fn audit_is_filtered_by_each_parameter(kind: StoreKind) {
     }
 }
 
-// An export has every row of the filter as JSON lines, newest first.
+// An export contains every row that matches the filter as a JSON line, newest first.
 pub(crate) async fn export_has_every_row_as_a_json_line(kind: StoreKind) {
     let site = Site::start(kind).await;
     write_rows(&site, 230).await;
@@ -193,7 +193,7 @@ pub(crate) async fn every_list_is_read_page_by_page(kind: StoreKind) {
     );
 }
 
-// A conversation with a name that a path must escape has its messages and runs.
+// The messages and runs of a conversation are found by a name that must be percent-encoded in paths.
 pub(crate) async fn names_in_paths_are_percent_encoded(kind: StoreKind) {
     let site = Site::start(kind).await;
     let thread = ThreadId::new("acme", "a/b ?é").unwrap();

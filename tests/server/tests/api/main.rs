@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     .run()
 }
 
-// A function with a `test` attribute would never run, because this program has a harness of its own.
+// A function with a `test` attribute would never run, because this program has its own harness.
 #[expect(clippy::unnecessary_wraps, reason = "a case returns `Ran`")]
 fn every_test_is_in_the_list() -> Ran {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api");

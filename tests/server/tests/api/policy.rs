@@ -48,7 +48,7 @@ fn verdict(policy: &SharedPolicy) -> (PolicyVerdict, String) {
     (decision.verdict, decision.id.to_string())
 }
 
-// An operator can replace a policy only with the ETag of the current one, and the replacement writes an audit row.
+// An operator can replace the policy only with the ETag of the current policy, and the replacement writes an audit row.
 pub(crate) async fn policy_is_replaced_only_with_its_current_etag(kind: StoreKind) {
     let (site, policy) = start(kind).await;
     let read = site.send("get", "/v1/policy", Some(HOST), &[], None).await;
@@ -128,7 +128,7 @@ pub(crate) async fn shadow_policy_is_compared_and_ended(kind: StoreKind) {
     assert!(policy.shadow_report().is_none());
 }
 
-// A decision is explained to the workspace whose call it was about.
+// A decision is explained only in the workspace of its call.
 pub(crate) async fn decision_is_explained_to_its_workspace(kind: StoreKind) {
     use tool_core::store::{AuditRow, CallId, Timestamp};
 

@@ -11,7 +11,7 @@ fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Valid bodies of an operation: one for each value of each enum property, or one if there is no such property. Empty if the operation has no body.
+/// Valid bodies of an operation: one for each value of each enum property, or one if no property is an enum. Empty if the operation has no body.
 pub(crate) fn bodies(document: &Value, operation: &Value) -> Vec<Value> {
     let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
     if schema.is_null() {
@@ -64,8 +64,8 @@ fn values(document: &Value, schema: &Value) -> Vec<Value> {
     }]
 }
 
-/// The value of a parameter of a path or query that belongs to the records of a workspace; `None` for a parameter that does not name a record
-/// of a workspace. A new parameter needs a line here.
+/// The value of a path or query parameter that names a record of the workspace; `None` for a parameter that does not name a record. A new
+/// parameter requires a line here.
 pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
     Some(match name {
         "id" => of.approval.clone(),
@@ -105,7 +105,7 @@ pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
 pub(crate) fn path(template: &str, operation: &Value, of: &Sample) -> String {
     let mut path = template.to_owned();
     for parameter in parameters(operation, "path") {
-        // Decisions are named by an id as well.
+        // In the path of a decision, `id` is the id of the decision; in other paths, it is the id of an approval.
         let value = match (template.contains("/decisions/"), parameter.as_str()) {
             (true, "id") => of.decision.clone(),
             (_, name) => value(name, of)

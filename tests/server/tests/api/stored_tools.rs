@@ -1,4 +1,4 @@
-//! Functions, stored tools and bindings: what an operator does with `curl`.
+//! Functions, stored tools and bindings, as an operator manages them over HTTP.
 
 use serde_json::{Value, json};
 use server_tests::{Site, StoreKind, seed};
@@ -63,7 +63,7 @@ async fn offered(site: &Site) -> Toolset {
     own.registry.open()
 }
 
-// S3-01, S3-16, S3-23, S3-33: an operator creates a tool, a process of the host offers and calls it, and it is gone after it was muted or deleted.
+// S3-01, S3-16, S3-23, S3-33: an operator creates a tool, and a process of the host offers and calls it until an operator mutes or deletes it.
 pub(crate) async fn tool_is_created_called_muted_and_deleted(kind: StoreKind) {
     let site = Site::start(kind).await;
     let function = function(&site).await;
@@ -175,7 +175,7 @@ pub(crate) async fn tool_has_every_key_and_times_in_iso_8601(kind: StoreKind) {
             text.starts_with("20") && &text[10..11] == "T" && text.ends_with('Z'),
             "{text}"
         );
-        // The audit reads the text as a time.
+        // The filter of the audit accepts the text as a time.
         site.get(&format!("/v1/audit?since={text}"), AUTHOR).await;
     }
     assert_eq!(tool["deleted_at"], Value::Null);
@@ -243,14 +243,14 @@ pub(crate) async fn faults_have_pointers(kind: StoreKind) {
         )
         .await;
     assert_eq!(client.status, 409, "{}", client.text);
-    // The rest of the document is the same as before.
+    // None of the refused requests created a tool.
     assert_eq!(
         site.get("/v1/stored-tools", AUTHOR).await["items"],
         json!([])
     );
 }
 
-// S3-17, S3-18, S3-21: the role of the caller decides, and each change has an audit row of its author.
+// S3-17, S3-18, S3-21: each change requires a role, and writes an audit row that names its author.
 pub(crate) async fn changes_need_roles_and_are_audited(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -345,7 +345,7 @@ pub(crate) async fn idempotency_keys_of_creations_are_refused(kind: StoreKind) {
     assert_eq!(site.get("/v1/functions", AUTHOR).await["items"], json!([]));
 }
 
-// A server without stored tools answers 404 with the reason.
+// A server without stored tools returns the status 404 with the reason.
 pub(crate) async fn server_without_stored_tools_has_none(kind: StoreKind) {
     let site = Site::start(kind).await;
     let tokens = server_tests::tokens(&["acme"]);

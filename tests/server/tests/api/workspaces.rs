@@ -23,7 +23,7 @@ fn nobody() -> Sample {
     }
 }
 
-/// What a client can compare: the status, the headers except the date, and the body, with the names of the request replaced by those of
+/// Returns the status, the headers that do not vary between requests, and the body, with the names of the request replaced by the names of
 /// `nobody`.
 fn shown(answer: &Answer, of: &Sample) -> (u16, Vec<(String, String)>, String) {
     let hidden = nobody();
@@ -45,7 +45,7 @@ fn shown(answer: &Answer, of: &Sample) -> (u16, Vec<(String, String)>, String) {
         }
         text
     };
-    // A switch that the caller sets for its own workspace contains the time, which its tag covers.
+    // A switch that the caller sets in its own workspace contains the time, which also changes its `ETag`.
     let mut body = plain(&answer.text);
     let mut varies = vec!["date"];
     if let Ok(Value::Object(mut object)) = serde_json::from_str(&body)
@@ -65,7 +65,7 @@ fn shown(answer: &Answer, of: &Sample) -> (u16, Vec<(String, String)>, String) {
     (answer.status, headers, body)
 }
 
-/// Everything that a viewer of a workspace can read.
+/// Returns the responses of all `GET` routes to a viewer of the workspace.
 async fn everything(site: &Site, of: &Sample) -> Vec<Value> {
     let document = document();
     let token = format!("viewer-of-{}", of.workspace);
@@ -80,7 +80,7 @@ async fn everything(site: &Site, of: &Sample) -> Vec<Value> {
     all
 }
 
-// For every route, a caller of another workspace with the names of existing records gets the same answer as for unknown names, and no
+// On every route, a caller from a different workspace gets the same response for names of existing records as for unknown names, and no
 // record changes.
 pub(crate) async fn records_of_another_workspace_are_answered_like_unknown_ones(kind: StoreKind) {
     let site = Site::start(kind).await;
@@ -127,7 +127,7 @@ pub(crate) async fn records_of_another_workspace_are_answered_like_unknown_ones(
     assert_eq!(everything(&site, &acme).await, before);
 }
 
-// Lists of a workspace contain no record of another one, whatever filter names it.
+// Lists of a workspace contain no record of a different workspace, even if a filter or a cursor names the record.
 pub(crate) async fn lists_contain_no_record_of_another_workspace(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -168,7 +168,7 @@ pub(crate) async fn lists_contain_no_record_of_another_workspace(kind: StoreKind
     assert!(asked >= 30, "{asked}");
 }
 
-// An operator of the host chooses the workspace of a request; other callers cannot.
+// Only operators of the host can choose the workspace of a request.
 pub(crate) async fn only_operators_of_the_host_choose_the_workspace(kind: StoreKind) {
     let site = Site::start(kind).await;
     let globex = seed(&*site.store, "globex").await;

@@ -1,4 +1,4 @@
-//! Clients that others wrote, on the OpenAPI document and on a running server: a linter, a generator of types with its client, and a fuzzer.
+//! Third-party clients of the OpenAPI document and of a running server: a linter, a generator of types with its client, and a fuzzer.
 
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking")]
 
@@ -45,14 +45,14 @@ fn succeeded(what: &str, output: &Output) {
     }
 }
 
-/// A program of the installed Node packages, in a folder with the document.
+/// Runs a program of the installed Node packages in a folder that contains the document.
 async fn node(program: &Path, arguments: &[&str], node: &Node, folder: &Path) -> Output {
     let mut command = Command::from(node.command());
     command.arg(program).args(arguments).current_dir(folder);
     output(command).await
 }
 
-// The recommended rules of the linter of Redocly hold for the document.
+// The document satisfies the recommended rules of Redocly's linter.
 async fn linter_finds_no_fault_in_the_document() -> Ran {
     let redocly = Node::with("@redocly/cli")?;
     let folder = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ async fn linter_finds_no_fault_in_the_document() -> Ran {
     Ok(())
 }
 
-// The types that openapi-typescript generates compile, a client uses them, and calls that do not fit them are errors.
+// The types that openapi-typescript generates compile, a client that uses them can call the server, and invalid calls do not compile.
 async fn generated_client_compiles_and_reads_the_server() -> Ran {
     let packages = Node::with("openapi-typescript")?;
     let site = Site::start(StoreKind::Sqlite).await;
@@ -162,7 +162,7 @@ async fn fuzzer_finds_no_undocumented_response() -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let schema = folder.path().join("openapi.json");
     std::fs::write(&schema, tool_server::openapi_json()).unwrap();
-    // Half of the requests name records that exist, so that they reach more than the check of the name.
+    // Half of the requests name existing records, so that they reach the code behind the check of the name.
     let known = format!(
         "[parameters]\n\"path.id\" = [\"{}\", \"x\"]\n\"path.key\" = [\"{}\", \"x\"]\n\"path.conversation\" = [\"{}\", \"x\"]\n\"path.kind\" = [\"kill\", \"x\"]\n",
         acme.approval, acme.effect, acme.conversation,

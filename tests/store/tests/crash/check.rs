@@ -111,7 +111,7 @@ impl Snapshot {
         for row in self.audit.values() {
             let is_word = row.notes.iter().any(|note| note.action == "effect.resolve");
             if row.outcome.as_deref() == Some("ok") && row.tool != "look" && !is_word {
-                // A later attempt has its own row, and the effect has the key of the call.
+                // A later attempt has its own row, but its effect is recorded under the key of the first attempt.
                 let key = key_of(&row.identity.attempt(1));
                 assert_eq!(self.happened(&key), 1, "{row:?}");
             }
@@ -122,7 +122,7 @@ impl Snapshot {
             assert_ne!(
                 error.as_deref(),
                 Some("interrupted"),
-                "an unresolved effect is not a result"
+                "the result of an unresolved effect was stored"
             );
             if error.is_none() && tool != "look" {
                 let row = self.row(place).unwrap();

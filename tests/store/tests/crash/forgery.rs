@@ -152,7 +152,7 @@ impl Submitter {
     }
 }
 
-// M5: if two processes submit one approved call at the same time, by its token or by its identity, exactly one runs it.
+// M5: if two processes submit an approved call at the same time, by its token or by its identity, exactly one process runs the call.
 #[tokio::test]
 async fn one_approval_submitted_by_two_processes_runs_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -188,7 +188,9 @@ async fn one_approval_submitted_by_two_processes_runs_once() {
         ran += 1;
     }
     processes.into_iter().for_each(Submitter::end);
-    println!("{ran} rounds, in {met} of them one process met the other at work");
+    println!(
+        "{ran} rounds, in {met} of them one process found the call still running in the other"
+    );
 }
 
 // M5: a process that starts later returns the stored result.
@@ -214,7 +216,7 @@ async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
     assert_eq!(World::of(folder).effects().len(), 1);
 }
 
-// M5: one process requests an approval, a second answers it and a third runs the call, if all have the same key.
+// M5: one process requests an approval, a second process answers it and a third process runs the call, if all have the same key.
 #[tokio::test]
 async fn token_is_valid_in_every_process_with_its_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -247,7 +249,7 @@ async fn token_is_valid_in_every_process_with_its_key() {
     assert_eq!(
         row.unwrap().status,
         ApprovalStatus::Approved,
-        "a stranger does not use it up"
+        "a process with a different key does not use up the approval"
     );
 
     let mut process = Submitter::start(folder);
@@ -270,7 +272,7 @@ async fn turn_continues_in_a_different_process() {
     };
     first.store.0.close().await;
 
-    // An operator's console has only the id of the thread.
+    // The console of an operator has only the id of the thread.
     let console = Start::on(folder).await;
     let approvals = console.gate.approvals().unwrap();
     let waiting = approvals.waiting(&host::thread()).await.unwrap();
@@ -296,7 +298,7 @@ async fn turn_continues_in_a_different_process() {
     }
 }
 
-/// Returns the place of a call of the first message, found by the model's id.
+/// Returns the place of a call of the first message that has this id of the model.
 fn asked_at(messages: &[Message], call: &str) -> CallPlace {
     let mut said = messages.iter().filter(|m| m.role == Role::Assistant);
     let said = said.next().unwrap();

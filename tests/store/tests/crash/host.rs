@@ -20,7 +20,7 @@ use tool_store::SqliteStore;
 use crate::kill::point;
 use crate::store::Deadly;
 
-/// The lease of a run. When it has expired, a dead process no longer counts as running.
+/// The lease of a run. After it has expired, the run of a dead process can be taken over.
 const LEASE: Duration = Duration::from_millis(150);
 
 /// The file that records real effects. The stores do not use it.
@@ -119,7 +119,9 @@ async fn fail(
     tokio::task::yield_now().await;
     point("after", "failure");
     drop(world.clone());
-    Err(ToolError::new(format!("there is no receiver for {amount}")))
+    Err(ToolError::new(format!(
+        "no recipient for {amount} was found"
+    )))
 }
 
 /// Looks out of the window, and returns a long text.
@@ -213,7 +215,7 @@ pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
         .ledger(store.clone())
         .lease(LEASE)
         .audit(Audit::required(store.clone()))
-        // A background sweep would add points at random times.
+        // A background sweep would reach points at random times.
         .sweeper(Sweeper::off())
         .build()
 }
@@ -249,7 +251,7 @@ pub(crate) async fn open(folder: &Path) -> Deadly {
 /// The approval key of the host.
 pub(crate) const KEY: [u8; 32] = [7; 32];
 
-/// Drives a script to its end, from the point at which an earlier process stopped. In odd scripts, the stores are one database with a journal.
+/// Drives a script to its end, from the point at which an earlier process stopped. In scripts with an odd number, the stores share a journal.
 pub(crate) async fn work(script: u64, folder: &Path) {
     let mut store = open(folder).await;
     if script % 2 == 1 {
@@ -304,11 +306,11 @@ pub(crate) async fn answer(gate: &Gate, tools: &Toolset, ticket: &Ticket) {
         .unwrap();
 }
 
-/// Settles a call without a recorded end, as an operator would.
+/// Settles a call without a recorded end, in place of an operator.
 async fn settle(gate: &Gate, world: &World, row: &EffectRow) {
     let key = &row.intent.identity.key();
     if row.state == EffectState::Running {
-        // The process counts as dead only when the lease has expired.
+        // The effect of the dead process can be settled only after its lease has expired.
         let left = row.intent.lease_until.as_millis() - Timestamp::now().as_millis();
         tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
         gate.effects()

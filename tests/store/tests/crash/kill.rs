@@ -90,7 +90,7 @@ pub(crate) fn point(side: &str, name: &str) {
 
 fn wait(name: &str) {
     if is_due(Kind::Wait, &WAITS) {
-        // The database's own thread continues for a short time, which is different for each death.
+        // Give the thread of the database a short time to continue, which is different for each death.
         let number = DEATH.get().map_or(0, |death| death.number);
         let pause = Duration::from_micros(number as u64 * 37 % 400);
         let begun = Instant::now();

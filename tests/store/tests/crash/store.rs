@@ -7,7 +7,7 @@ use tool_store::SqliteStore;
 
 use crate::kill::around;
 
-/// If the second field is true, the stores share a journal, as parts of one database.
+/// If the second field is `Some`, the stores share a journal, as parts of one database.
 #[derive(Clone)]
 pub(crate) struct Deadly(pub(crate) SqliteStore, pub(crate) Option<Arc<()>>);
 
@@ -206,7 +206,7 @@ impl RunStore for Deadly {
         around("run.stop", self.0.stop_run(id, stop))
     }
     fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>> {
-        // This is not a point either, because it is called in place of a renewal.
+        // This is not a point, because the driver calls it in place of a renewal.
         self.0.get_run(id)
     }
     fn list_runs<'a>(

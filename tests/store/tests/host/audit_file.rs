@@ -12,7 +12,7 @@ use crate::support::{Script, approvals, count, files};
 
 const KEY: &str = "sk-sentinel-4711";
 const BODY: &str = "Dear Bob, the sentinel of this body is 4712.";
-/// A part of the body that is also stored in one piece if the body is truncated.
+/// A part of the body that would remain complete if the body were truncated.
 const BODY_PART: &str = "sentinel of this body";
 
 /// Sends a letter.
@@ -66,7 +66,7 @@ fn are_absent(folder: &Path, texts: &[&str], proof: &str) {
     let names: Vec<_> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert!(
         files.iter().any(|(_, bytes)| count(bytes, proof) > 0),
-        "`{proof}` is not in {names:?}, so this proves nothing"
+        "`{proof}` is not in {names:?}, so the test proves nothing"
     );
     for (name, bytes) in &files {
         for text in texts {

@@ -1,4 +1,4 @@
-//! Audit rows while the database is unavailable, and after it is back.
+//! Audit rows while the database is unavailable, and after it is available again.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -58,8 +58,8 @@ fn moved(from: &Path, to: &Path) {
     }
 }
 
-// S1-26: while the database is unavailable, 600 calls run as usual. After it is back, the newest 500 of their rows are stored, and a warning
-// states that 100 rows were lost.
+// S1-26: while the database is unavailable, 600 calls run as usual. After it is available again, the newest 500 of their rows are stored, and
+// a warning states that 100 rows were lost.
 #[tokio::test]
 async fn newest_rows_arrive_when_the_database_is_back() {
     let warnings = Warnings::default();
@@ -116,8 +116,8 @@ async fn nap() -> &'static str {
     "rested"
 }
 
-// S1-26, B12: a healthy database loses no row of 600 callers. Earlier, 2,535 of 3,600 rows were lost with a tool that takes two milliseconds, and 19,501 of
-// 20,001 rows with a tight loop.
+// S1-26, B12: a healthy database loses no row of 600 callers. An earlier version lost 2,535 of 3,600 rows with a tool that takes two milliseconds,
+// and 19,501 of 20,001 rows with a tight loop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_row_is_lost_while_the_database_is_healthy() {
     let folder = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ async fn child() {
     store.close().await;
 }
 
-/// Runs the child process, and returns the time at which it has ended.
+/// Runs the child process, and returns the time at which the process ended.
 fn change_elsewhere(file: &std::path::Path) -> Instant {
     let done = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "instances::child", "--ignored"])
@@ -49,7 +49,7 @@ fn change_elsewhere(file: &std::path::Path) -> Instant {
     Instant::now()
 }
 
-// B9, S1-36: a row that one process changes takes effect in the other one within a second, in its next turn and in a turn that runs.
+// B9, S1-36: a row that one process changes takes effect in another process within a second, in a new turn and in a turn that runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn row_of_another_process_takes_effect_within_a_second() {
     let folder = tempfile::tempdir().unwrap();

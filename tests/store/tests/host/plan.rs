@@ -16,7 +16,7 @@ async fn look() -> &'static str {
     "nothing there"
 }
 
-// S2-19: the answer to a plan is stored and survives a restart. No request is made to the model, and the thread is unchanged.
+// S2-19: the answer to a plan is stored and survives a restart. The model gets no request, and the thread is unchanged.
 #[tokio::test]
 async fn answer_to_a_plan_is_stored_without_a_model_call() {
     for reply in [Reply::Approve, Reply::Deny] {
@@ -57,7 +57,7 @@ async fn answer_to_a_plan_is_stored_without_a_model_call() {
             .await
             .unwrap();
         assert_eq!(route, Route::Plan);
-        // If the thread is driven nevertheless, the result is the model's last message.
+        // A drive of the thread returns the model's last message.
         let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
         assert!(matches!(driven.await.unwrap(), Outcome::Answered(text) if text == "done"));
         assert_eq!(model.requests(), 2);

@@ -16,7 +16,7 @@ use crate::support::Script;
 
 const JOB: &str = "TOOL_STORE_TEST_RESUMED";
 
-/// The file in which bodies record that they began. The stores do not use it.
+/// The file in which the tool records that it began. The stores do not use this file.
 #[derive(Clone)]
 struct Effects {
     file: PathBuf,
@@ -66,7 +66,7 @@ fn script() -> Script {
     Script::new(vec![ModelMessage::calls([call(1), call(2)])])
 }
 
-/// Drives the thread of a folder. `end` is the name of the point at which the process dies, if it dies.
+/// Drives the thread of a folder. `end` is the name of the point at which the process dies; empty if it survives.
 async fn drive(folder: &Path, ledger: bool, end: &str) -> (Outcome, usize) {
     let store = SqliteStore::open(folder.join("state.db")).await.unwrap();
     let mut tools = toolset![act];
@@ -83,7 +83,7 @@ async fn drive(folder: &Path, ledger: bool, end: &str) -> (Outcome, usize) {
         .with(effects)
         .build();
     let dies = end == "after the first result";
-    // The process that continues waits until the lease of the dead one has expired.
+    // The process that continues waits until the lease of the dead process has expired.
     let lease = Duration::from_secs(1);
     let turns = Turns::new(store.clone())
         .lease(lease)
@@ -126,7 +126,7 @@ async fn results(folder: &Path) -> Vec<String> {
 }
 
 // S4-63: the result of the first of two calls is stored before the second begins, so a process that continues after a crash does not run
-// the first one again.
+// the first call again.
 #[tokio::test]
 async fn first_call_is_not_run_again_after_a_crash() {
     for (ledger, end, begun, later) in [
@@ -156,7 +156,10 @@ async fn first_call_is_not_run_again_after_a_crash() {
 
         let (outcome, requests) = drive(folder, ledger == "ledger", "").await;
         assert!(matches!(outcome, Outcome::Answered(text) if text == "done"));
-        assert_eq!(requests, 1, "the first message is not asked for again");
+        assert_eq!(
+            requests, 1,
+            "the model does not get the first request again"
+        );
         assert_eq!(effects.begun(), later, "{end}");
         let all = results(folder).await;
         assert_eq!((all.len(), &all[0]), (2, &stored[0]), "{end}");

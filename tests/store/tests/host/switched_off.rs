@@ -32,7 +32,7 @@ async fn names(store: &SqliteStore) -> Vec<String> {
 }
 
 // S3-16: a disabled tool keeps its entry in the catalogue and its enablement row. No list contains the tool, and its calls are refused.
-// `explain` returns a different reason than for a tool without a row. A row enables its tool unless the row is switched off.
+// `explain` returns a different reason than for a tool without a row. A row enables its tool only while the row is switched on.
 #[tokio::test]
 async fn tool_that_is_switched_off_keeps_its_rows() {
     let folder = tempfile::tempdir().unwrap();
@@ -65,7 +65,7 @@ async fn tool_that_is_switched_off_keeps_its_rows() {
     assert_eq!(unbound.explain("look").layer(), Some(Layer::Enablement));
     assert_eq!(runs.0.load(Ordering::SeqCst), 1);
 
-    // A restart changes only the time of the last sync, and the remaining row is sufficient to enable the tool again.
+    // A restart changes only the time of the last sync, and the row that was kept enables the tool again.
     builder().boot(&store).await.unwrap();
     let after = Catalogue::entries(&store).await.unwrap();
     assert_eq!(after.len(), 2);

@@ -15,28 +15,28 @@ async fn look() -> &'static str {
     "nothing"
 }
 
-/// Waits until a condition holds, for at most a second, and returns how long that took.
+/// Waits until a condition holds, for at most a second, and returns the elapsed time.
 async fn within_a_second(mut holds: impl AsyncFnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !holds().await {
         assert!(
             began.elapsed() < Duration::from_secs(1),
-            "the change does not arrive"
+            "the change did not take effect within a second"
         );
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     began.elapsed()
 }
 
-// B9, S1-36: a row that one host changes takes effect in the other one within a second, in its next turn and in a turn that runs: with notifications and
-// without them.
+// B9, S1-36: a row that one host changes takes effect in another host within a second, in a new turn and in a turn that runs, with and without
+// notifications.
 pub(crate) async fn enablement_reaches_another_host_within_a_second_case() -> Ran {
     let url = database().await?;
     let one = PostgresStore::open(&url).await.unwrap();
     let registry = Registry::builder().tool::<look>().boot(&one).await.unwrap();
     let one = InstanceRules::open(one).await.unwrap();
     let options = || PostgresOptions::new(&url).unwrap();
-    // A migrator without a listener, so that no notification arrives.
+    // The options have a migrator but no listener, so no notification arrives.
     let polling = options().migrator(&url).unwrap().unprepared(true);
     let support = InstanceId::new("acme", "support");
     let cx = ToolContext::anonymous();
@@ -59,7 +59,7 @@ pub(crate) async fn enablement_reaches_another_host_within_a_second_case() -> Ra
         }
         assert!(
             !is_notified || early >= 3,
-            "{early} of 5 changes were noticed early"
+            "only {early} of 5 changes took effect within 50 ms"
         );
     }
     Ok(())

@@ -27,7 +27,7 @@ async fn look(
     at
 }
 
-/// One host.
+/// A host with its own gate and its own view of the switches.
 struct Host {
     switches: Switches,
     gate: Gate,
@@ -58,7 +58,7 @@ fn post_for(millis: u64) -> ToolCall {
     ToolCall::new("c", "post", format!(r#"{{"millis":{millis}}}"#))
 }
 
-/// How long a host takes to apply a kill switch that another one sets.
+/// Returns the time until `other` applies a kill switch that `one` sets.
 async fn time_to_apply(one: &Host, other: &Host, tool: &str) -> Duration {
     one.switches.kill(tool, None, "olga", None).await.unwrap();
     let began = Instant::now();
@@ -72,7 +72,7 @@ async fn time_to_apply(one: &Host, other: &Host, tool: &str) -> Duration {
     began.elapsed()
 }
 
-// A switch applies in all hosts within a second: with notifications, without them, and with a listener whose connection is half open.
+// A switch applies in all hosts within a second with notifications, without notifications, and with a half-open connection of the listener.
 pub(crate) async fn kill_switch_reaches_another_host_within_a_second_case() -> Ran {
     let url = database().await?;
     let proxy = Proxy::start(server()?.address()).await;
@@ -88,7 +88,7 @@ pub(crate) async fn kill_switch_reaches_another_host_within_a_second_case() -> R
         let took = time_to_apply(&one, &notified, &format!("notified {round}")).await;
         early += u32::from(took < Duration::from_millis(50));
     }
-    assert!(early > 5, "{early} of 10 switches were noticed early");
+    assert!(early > 5, "only {early} of 10 switches applied within 50 ms");
     proxy.half_open();
     for round in 0..5 {
         time_to_apply(&one, &notified, &format!("half open {round}")).await;
@@ -115,7 +115,7 @@ pub(crate) async fn kill_switch_cancels_a_call_of_another_host_case() -> Ran {
     Ok(())
 }
 
-// A host that has not read the switches for a second refuses effects, lets reads pass, and continues once the database answers.
+// A host that cannot read the switches for a second refuses calls with effects, still runs reads, and recovers when the database responds.
 pub(crate) async fn host_that_cannot_read_the_switches_refuses_effects_case() -> Ran {
     let url = database().await?;
     let proxy = Proxy::start(server()?.address()).await;
@@ -145,7 +145,7 @@ pub(crate) async fn host_that_cannot_read_the_switches_refuses_effects_case() ->
     while tools.call(post_for(0), &cx).await.is_error() {
         assert!(
             began.elapsed() < Duration::from_secs(20),
-            "the host does not recover"
+            "the host did not recover"
         );
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -20,7 +20,7 @@ use crate::{acme, thread};
 trait Both: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone {}
 impl<T: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone> Both for T {}
 
-/// Counts the work of tools, and blocks the slow ones until a test unblocks them.
+/// Counts the work of tools, and blocks the slow tools until a test unblocks them.
 #[derive(Clone, Default)]
 struct WorkLog {
     done: Arc<AtomicUsize>,
@@ -292,7 +292,7 @@ each_store! {
         running.abort();
     }
 
-    // A3: dropping a drive frees its run at once, so that others do not wait for the lease
+    // A3: dropping a drive ends its run at once, so that other drivers do not wait for the lease
     #[test]
     async fn a_dropped_drive_frees_its_run(store: impl Both) {
         let (turns, work_log) = (Turns::new(store.clone()), WorkLog::default());
@@ -326,18 +326,18 @@ each_store! {
         work_log.began.notified().await;
         let row = turns.run_row(&dead.id).await.unwrap().unwrap();
         assert_eq!((row.attempt, row.state), (2, RunState::Running));
-        // Another host, whose clock is an hour ahead, takes over the run.
+        // A different host, whose clock is an hour ahead, takes over the run.
         let later = Timestamp::now().plus(Duration::from_hours(1));
         let taken = NewRun { lease_until: later.plus(Duration::from_mins(1)), owner: "ahead".to_owned(), ..lapsed(later) };
         assert!(matches!(store.begin_run(taken).await.unwrap(), RunBegun::Begun(_)));
         work_log.go.notify_one();
         let lost = running.await.unwrap();
         assert!(matches!(&lost, Outcome::Busy(id) if *id == dead.id), "{lost:?}");
-        assert_eq!((work_log.done(), first.asked()), (1, 1), "the second call was not run, the model not asked again");
+        assert_eq!((work_log.done(), first.asked()), (1, 1), "neither the second call nor a second model request was made");
         assert_eq!(turns.run_row(&dead.id).await.unwrap().unwrap().owner, "ahead");
     }
 
-    // B8: a run whose host died while its clock was ahead blocks its thread only until its lease is not renewed in time
+    // B8: a run whose host died while its clock was ahead is cancelled when its lease is not renewed in time
     #[test]
     async fn run_with_a_lease_in_the_future_is_given_up(store: impl Both) {
         let (work_log, turns) = (WorkLog::default(), turns(&store));
@@ -458,10 +458,10 @@ each_store! {
         assert_eq!((work_log.done(), model.asked()), (0, 1));
         let results = results(&store).await;
         assert!(results.len() == 2 && results.iter().all(|result| result.contains("cancelled")), "{results:?}");
-        assert!(!token.is_cancelled(), "the host's own token is left alone");
+        assert!(!token.is_cancelled(), "the host's own token is not cancelled");
     }
 
-    // A6: after cancellation no further model request is made
+    // A6: after cancellation, the run makes no further model request
     #[test]
     async fn cancelled_context_makes_no_further_model_request(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -498,7 +498,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), deadline, deadline]);
     }
 
-    // A6: during a drain no model request is made, and a read stays open and runs during the next drive
+    // A6: during a drain, the run makes no model request, and a read stays open until the next drive runs it
     #[test]
     async fn drain_stops_a_run_and_leaves_reads_open(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -561,7 +561,7 @@ each_store! {
         assert_eq!((row.cause, row.progress.usage.total_tokens()), (Some(RunCause::Budget), 26));
     }
 
-    // A6: a run whose model fails has failed
+    // A6: a run fails if its model fails
     #[test]
     async fn a_run_whose_model_fails_has_failed(store: impl Both) {
         struct Broken;
@@ -577,7 +577,7 @@ each_store! {
         assert_eq!(answered_text(&drive(&turns, &model, &cx(&work_log)).await), "done");
     }
 
-    // A message that arrives during a run is read with the run's next model request
+    // The next model request of a run contains a message that arrives during the run
     #[test]
     async fn a_message_waits_for_the_next_request(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -593,7 +593,7 @@ each_store! {
         assert_eq!((model.asked(), work_log.done()), (2, 1));
     }
 
-    // A message interrupts a run: a call that began ends, the others get a result, and the next drive reads the message
+    // A message interrupts a run: a call that began runs to its end, the other calls get a result, and the next drive reads the message
     #[test]
     async fn a_message_interrupts_calls(store: impl Both) {
         let (driving, work_log) = (turns(&store).during_run(DuringRun::Interrupt), WorkLog::default());
@@ -614,7 +614,7 @@ each_store! {
 
         let model = Script::new([ModelMessage::text("stopped")]);
         assert_eq!(answered_text(&drive(&driving, &model, &cx).await), "stopped");
-        assert_eq!(work_log.done(), 1, "what was not begun is not run afterwards");
+        assert_eq!(work_log.done(), 1, "a call that did not begin is not run afterwards");
         assert_eq!(causes(&driving).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
     }
 
@@ -637,7 +637,7 @@ each_store! {
     // B11: one call of `respond` stores a message and answers it
     #[test]
     async fn respond_stores_a_message_and_answers_it(store: impl Both) {
-        // The threads and the runs are in one database, or in two.
+        // The threads and the runs are in one database or in two databases.
         let runs = Arc::new(MemoryStore::default());
         for (turns, earlier) in [(turns(&store), 0), (Turns::shared(Arc::new(store.clone()), runs), 4)] {
             let (work_log, model) = (WorkLog::default(), Script::new([calls(&["quick"]), ModelMessage::text("done")]));
@@ -713,9 +713,9 @@ each_store! {
         let (gate, cx) = (gate(&store, Duration::from_hours(1), 50), cx(&work_log));
         let model = Script::new([calls(&["quick", "asked", "quick", "asked"]), ModelMessage::text("done")]);
         let waits = ids(through(&turns, &gate, &model, &cx).await);
-        assert_eq!((waits.len(), work_log.done()), (2, 1), "both are asked at once, and only the first call has run");
+        assert_eq!((waits.len(), work_log.done()), (2, 1), "both approvals are requested at once, and only the first call has run");
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits, "no call is asked about twice");
-        // The later call is approved first, and does not run before the earlier one.
+        // The later call is approved first, and does not run before the earlier call.
         approve(&gate, &waits[1]).await;
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits[..1]);
         assert_eq!(work_log.done(), 1);
@@ -724,7 +724,7 @@ each_store! {
         assert_eq!(work_log.done(), 4);
     }
 
-    // A13: with relaxed order, later calls run while an earlier one waits
+    // A13: with relaxed order, later calls run while an earlier call waits
     #[test]
     async fn relaxed_order_runs_calls_after_a_waiting_call(store: impl Both) {
         let (turns, work_log) = (turns(&store).relaxed_order(), WorkLog::default());
@@ -734,7 +734,7 @@ each_store! {
         assert_eq!(work_log.done(), 1);
     }
 
-    // A13: an expired approval is requested again only once, not in each drive
+    // A13: an expired approval is requested again once, and not in each drive
     #[test]
     async fn expired_approval_is_requested_again_once(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());

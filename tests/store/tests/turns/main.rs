@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use test_support::Suite;
 use tool_core::store::{ThreadId, Workspace};
 
-/// Generates each test for each store, and `cases`, which adds them to a suite. A new store needs a line here.
+/// Generates each test for each store, and `cases`, which adds them to a suite. A new store requires a line here.
 macro_rules! each_store {
     ($($(#[doc = $doc:literal])* #[test] async fn $name:ident($store:ident: $bound:ty) $body:block)+) => {
         $($(#[doc = $doc])* mod $name {
@@ -69,7 +69,7 @@ fn name(module: &str, test: &str) -> String {
     format!("{module}::{test}")
 }
 
-/// A store in an empty database. The tests write times of their own, which decide about leases.
+/// A store in an empty database. Leases follow the times that the tests write, not the clock of the server.
 #[cfg(unix)]
 async fn postgres() -> Result<tool_store::PostgresStore, test_support::Missing> {
     let url = test_support::postgres::database().await?;

@@ -20,13 +20,13 @@ const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 pub enum Cut {
     /// The connections are not cut.
     Nowhere,
-    /// The server does not get the `COMMIT`, and sees the end of the connection.
+    /// The server does not get the `COMMIT`, and both connections are closed.
     BeforeCommit,
-    /// The server gets the `COMMIT`, and the client does not get the response.
+    /// The server gets the `COMMIT`, the client does not get the response, and both connections are closed.
     AfterCommit,
-    /// The server does not get the `COMMIT`, and neither side sees the end of the connection.
+    /// The server does not get the `COMMIT`, and both connections stay open.
     SilentBeforeCommit,
-    /// The server gets the `COMMIT`, the client does not get the response, and neither side sees the end of the connection.
+    /// The server gets the `COMMIT`, the client does not get the response, and both connections stay open.
     SilentAfterCommit,
 }
 
@@ -59,11 +59,11 @@ struct Plan {
     next: AtomicU32,
     /// The number of the first connection that is not half open.
     first_whole: AtomicU32,
-    /// Ends all open connections.
+    /// Notifies all open connections that they must end.
     ends: Notify,
 }
 
-/// The proxy. It ends with the test's runtime.
+/// A proxy in front of a server. It stops with the test's runtime.
 #[derive(Clone, Debug)]
 pub struct Proxy {
     port: u16,
@@ -198,7 +198,7 @@ async fn forward(client: TcpStream, server: TcpStream, plan: &Plan) {
                 Cut::AfterCommit => {
                     silenced.store(true, Ordering::SeqCst);
                     let _ = to_server.write_all(&bytes[..count]).await;
-                    // This is long enough for the commit. The response is not forwarded.
+                    // Give the server time to commit. The proxy does not forward the response.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     return;
                 }
