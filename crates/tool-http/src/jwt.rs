@@ -39,12 +39,12 @@ pub enum JwtConfigError {
     )]
     Issuer,
     /// No algorithm is allowed.
-    #[error("no algorithm is allowed, name at least one that the issuer signs with")]
+    #[error("no algorithm is allowed, allow at least one algorithm that the issuer uses")]
     Algorithms,
     /// The leeway is longer than five minutes.
     #[error("a leeway of {0:?} is too long, allow at most five minutes")]
     Leeway(Duration),
-    /// The URL of the keys is not usable.
+    /// The URL of the keys cannot be used.
     #[error("`{url}` cannot be used for the issuer's keys: {reason}")]
     Url {
         /// The URL that was configured.
@@ -74,8 +74,8 @@ pub enum JwtConfigError {
 /// # Keys
 ///
 /// Keys are fetched when the first token arrives, and cached for the `max-age` of the response: at least 30 seconds, at most 24 hours, and 10
-/// minutes if it is missing. After half of that time the next token starts a fetch in the background. A token with an unknown `kid` also
-/// starts a fetch and waits for it, but not sooner than 30 seconds after the last one. Only one fetch runs at a time, however many requests
+/// minutes without `max-age`. After half of this time, the next token starts a fetch in the background. A token with an unknown `kid` also
+/// starts a fetch and waits for it, but not sooner than 30 seconds after the last fetch. Only one fetch runs at a time, however many requests
 /// wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that contained it has passed.
 ///
 /// After a failed fetch, the cached keys are accepted until they expire. After that, the response to every token has the status 503, and the fetch is
@@ -180,7 +180,7 @@ impl JwtVerifier {
     }
 }
 
-/// Whether a `typ` allows an access token; logout tokens and proofs of possession have a different `typ` (RFC 8725, section 3.11).
+/// Whether an access token may have this `typ`; logout tokens and proofs of possession have a different `typ` (RFC 8725, section 3.11).
 fn is_access_token(typ: &str) -> bool {
     let lower = typ.to_ascii_lowercase();
     let name = lower.strip_prefix("application/").unwrap_or(&lower);
@@ -207,7 +207,7 @@ impl JwtVerifierBuilder {
         self
     }
 
-    /// Sets how far the clocks of issuer and server may differ: one minute by default, at most five.
+    /// Sets the maximum difference between the clocks of issuer and server: one minute by default, at most five minutes.
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
         self

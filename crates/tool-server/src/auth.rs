@@ -29,7 +29,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller with a role in a workspace.
+    /// Creates a caller with a role in a workspace. The caller is not an operator of the host.
     pub fn new(subject: impl Into<String>, workspace: impl Into<Workspace>, role: Role) -> Self {
         Self {
             subject: subject.into(),
@@ -72,16 +72,16 @@ pub enum TokensError {
         "the list of tokens cannot be read: {0}; write `[{{\"hash\": \"sha256:…\", \"subject\": \"olga\", \"workspace\": \"acme\", \"role\": \"operator\"}}]`"
     )]
     Malformed(#[from] serde_json::Error),
-    /// A hash is not the hash of a token.
+    /// A hash does not have the format of [`token_hash`].
     #[error(
         "`{0}` is not the hash of a token, write `sha256:` and the 64 hex digits of the token's SHA-256"
     )]
     Hash(String),
-    /// A caller has no name.
+    /// The subject of a caller is empty.
     #[error("the token `{0}` has no `subject`, write the name of its user")]
     Subject(String),
     /// Two callers have the same token.
-    #[error("the token `{0}` is listed twice, give each user a token of its own")]
+    #[error("the token `{0}` is listed twice, give each user a different token")]
     Twice(String),
 }
 
@@ -99,7 +99,7 @@ pub enum TokensError {
 #[derive(Clone, Default)]
 pub struct StaticTokens(HashMap<String, Caller>);
 
-/// A token in a file.
+/// An entry of the JSON list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listed {
@@ -183,7 +183,7 @@ impl VerifiedTokens {
         }
     }
 
-    /// Sets the workspace of principals without one.
+    /// Sets the workspace of principals that have no workspace.
     #[must_use]
     pub fn default_workspace(mut self, workspace: impl Into<Workspace>) -> Self {
         self.workspace = Some(workspace.into());

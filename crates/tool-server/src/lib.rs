@@ -33,8 +33,8 @@
 //! - A change of a row is stored in one transaction with an audit row, which names the caller. The audit row of a policy change is stored
 //!   before the change. With the header `Idempotency-Key`, a repetition within 24 hours gets the first response and changes nothing. Refused
 //!   requests are not remembered. Requests that create functions, versions and stored tools refuse the header.
-//! - Requests that have the header `If-Match` in the document accept the `ETag` of the resource, and fail with the status 412 if the resource has
-//!   changed. The policy requires the header.
+//! - Operations with the header parameter `If-Match` accept the `ETag` of the resource, and fail with the status 412 if the resource has changed.
+//!   `PUT /v1/policy` requires the header.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

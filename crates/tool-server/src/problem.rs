@@ -215,7 +215,7 @@ impl Problem {
                 });
                 Self::inputs(faults.collect())
             }
-            // Errors of later versions.
+            // Variants that later versions of the non-exhaustive enum add.
             _ => Self::new(Kind::Internal, "the change was not saved"),
         }
     }

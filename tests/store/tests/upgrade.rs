@@ -258,7 +258,7 @@ async fn old_results_are_paired_with_their_calls() {
     assert_eq!(unassigned(&file).await, Vec::<String>::new());
 }
 
-// A2: an old thread with calls of exactly one workspace belongs to it; an old thread with calls of two workspaces belongs to none.
+// A2: an old thread with calls of exactly one workspace belongs to this workspace; an old thread with calls of two workspaces belongs to none.
 #[tokio::test]
 async fn old_threads_get_their_workspace_or_none() {
     let sql = [

@@ -2,7 +2,7 @@
 
 use jsonwebtoken::Algorithm;
 
-/// A signature algorithm of access tokens. All use a public key; HMAC is not supported, because its verifier could also create tokens.
+/// A signature algorithm of access tokens. All algorithms use a public key; HMAC is not supported, because its verifier could also create tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JwtAlgorithm {

@@ -85,7 +85,7 @@ impl JwksError {
 
 /// Fetches keys over HTTPS; `http` is allowed for loopback addresses only.
 ///
-/// Redirects are not followed, a body longer than 512 KiB is not read, and a request takes at most 10 seconds ([`timeout`](Self::timeout)).
+/// Redirects are not followed, a body longer than 512 KiB is an error, and a request takes at most 10 seconds ([`timeout`](Self::timeout)).
 /// The system's certificates are trusted; on Linux, `SSL_CERT_FILE` replaces them. The variables `HTTPS_PROXY` and `NO_PROXY` are respected.
 #[derive(Clone)]
 pub struct HttpJwks {
@@ -97,7 +97,7 @@ pub struct HttpJwks {
 
 impl HttpJwks {
     /// Fetches keys from a URL: the `jwks_uri` of the issuer's metadata. Fails if
-    /// the URL is malformed, contains a user, or is neither `https` nor a loopback address.
+    /// the URL is malformed, contains a user or a password, or is neither `https` nor `http` with a loopback address.
     pub fn new(url: &str) -> Result<Self, JwtConfigError> {
         let fault = |reason: &str| JwtConfigError::Url {
             url: url.to_owned(),

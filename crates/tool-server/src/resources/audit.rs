@@ -44,7 +44,7 @@ struct AuditRecord {
     conversation: Option<String>,
     /// The requesting user, or the operator.
     principal: Option<String>,
-    /// The user whose rights the tool ran with, if it is not the requesting user.
+    /// The user with whose rights the tool ran, if this is not the requesting user.
     runtime_user: Option<String>,
     agent: Option<String>,
     session: Option<String>,

@@ -49,7 +49,7 @@ struct Run {
     /// The user who requested the run.
     principal: Option<String>,
     agent: Option<String>,
-    /// The number of processes that have driven the run so far.
+    /// The number of drivers that the run has had so far.
     attempt: u32,
     #[schema(format = DateTime)]
     started: String,

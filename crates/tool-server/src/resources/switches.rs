@@ -94,7 +94,7 @@ fn respond(changed: &Changed) -> String {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct Filter {
-    /// Switches of the workspace (default), or those that the host has set for every workspace.
+    /// Switches of the workspace (default), or switches that apply to every workspace of the host.
     #[param(schema_with = reaches, required = false)]
     reach: Option<Reach>,
     /// Only switches of this kind.

@@ -61,7 +61,7 @@ pub(crate) async fn approval_is_answered_once(kind: StoreKind) {
         acme.tool.clone(),
     );
     assert_eq!(changes(&site).await, [action]);
-    // The requester must not answer, because the request requires four eyes.
+    // The request requires four eyes, so the requester must not answer it.
     let tokens = server_tests::tokens(&["acme"]);
     let ann =
         tool_server::Caller::new(acme.principal.as_str(), "acme", tool_server::Role::Approver);

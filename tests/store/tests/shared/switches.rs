@@ -88,7 +88,10 @@ pub(crate) async fn kill_switch_reaches_another_host_within_a_second_case() -> R
         let took = time_to_apply(&one, &notified, &format!("notified {round}")).await;
         early += u32::from(took < Duration::from_millis(50));
     }
-    assert!(early > 5, "only {early} of 10 switches applied within 50 ms");
+    assert!(
+        early > 5,
+        "only {early} of 10 switches applied within 50 ms"
+    );
     proxy.half_open();
     for round in 0..5 {
         time_to_apply(&one, &notified, &format!("half open {round}")).await;
