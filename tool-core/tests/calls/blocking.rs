@@ -83,7 +83,7 @@ fn wait(blocker: &Blocker) -> u32 {
 /// Panics, for the tests of this file.
 #[tool]
 fn fall() -> u32 {
-    panic!("over the door step")
+    panic!("a panic in a blocking body")
 }
 
 fn tools() -> Toolset {
@@ -172,8 +172,8 @@ async fn abandoned_body_keeps_its_slot() {
     until(|| pool.running() == 0).await;
 }
 
-/// Cancels a second call while the first one runs, as soon as `waits` is true. The body of the second call must never begin, and the pool must be empty
-/// afterwards.
+/// Cancels a second call as soon as `waits` returns true, while the first call runs. The body of the second call must never begin, and the pool
+/// must be empty afterwards.
 async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
     let (blocker, controller) = blocker();
     let cx = ToolContext::builder()
@@ -221,7 +221,7 @@ async fn a_panic_frees_the_slot() {
     assert_eq!(pool.running(), 0);
 }
 
-// M13: a call that is cancelled while it has a slot and waits for a thread never begins either.
+// M13: a call that is cancelled while it has a slot and waits for a thread never begins.
 #[test]
 fn call_cancelled_before_its_thread_starts_never_runs() {
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -161,7 +161,7 @@ async fn long_output_is_truncated_and_stored() {
     assert_eq!(rest(&cx, &handle, 16, 7).await, whole[16..]);
     assert_eq!(rest(&cx, &handle, 0, 65_536).await, whole);
 
-    // An output that is not text is cut in its JSON.
+    // The head of an output that is not text is the beginning of its JSON.
     let result = call(&cx, "hits", &json!({})).await;
     let text = result.model_text();
     let json = result.output().unwrap().get().to_owned();
@@ -184,7 +184,7 @@ async fn long_output_is_truncated_and_stored() {
     );
 }
 
-// M17: no character is cut in two, at any limit.
+// M17: truncation never splits a character, at any limit.
 #[tokio::test]
 async fn truncation_keeps_characters_whole() {
     let whole = "🔑ü".repeat(30);
@@ -340,7 +340,7 @@ fn read_more_is_offered_everywhere() {
 }
 
 proptest! {
-    // M17: the joined parts are the whole output, for every place of the cut.
+    // M17: the joined parts are the whole output, for every length of the head.
     #[test]
     fn read_parts_join_to_the_whole_output(whole in "\\PC{0,200}", shown in 0_u32..50, most in 1_u64..40) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

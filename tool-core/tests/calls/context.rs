@@ -89,7 +89,7 @@ async fn run(name: &str, cx: &ToolContext) -> CallResult {
     tools().call(ToolCall::new("c1", name, "{}"), cx).await
 }
 
-// S0-08, S1-14: a tool sees the secrets that it declares, and no other.
+// S0-08, S1-14: a tool reads only the secrets that it declares.
 #[tokio::test]
 async fn secrets_are_scoped() {
     let cx = ToolContext::builder()
@@ -105,7 +105,7 @@ async fn secrets_are_scoped() {
     assert!(!format!("{cx:?}").contains("my own secret"));
 }
 
-// S0-08: a tool made at run time sees only the secrets that it declares, too.
+// S0-08: a tool that is made at run time also reads only the secrets that it declares.
 #[tokio::test]
 async fn dynamic_secrets_are_scoped() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
@@ -156,7 +156,7 @@ async fn missing_secret_or_host_value_is_an_error_result() {
     }
 }
 
-// S0-08: variables arrive parsed; the error about one that cannot be parsed does not contain its value.
+// S0-08: variables arrive parsed; the error about a value that cannot be parsed does not contain the value.
 #[tokio::test]
 async fn variables_are_parsed_and_their_errors_hide_the_value() {
     let cx = ToolContext::builder()
@@ -184,7 +184,7 @@ async fn host_values_are_passed_as_references_owned_values_and_options() {
     assert_eq!(run("look", &cx).await.model_text(), "docs true");
 }
 
-// S0-08: a tool's effect is the union over its host parameters, and `get` returns nothing beyond it.
+// S0-08: a tool's effect is the union of its host parameters' effects, and `get` returns no value with further effects.
 #[tokio::test]
 async fn effect_limits_the_host_values_of_a_tool() {
     let tools = tools();
@@ -205,7 +205,7 @@ async fn effect_limits_the_host_values_of_a_tool() {
     assert!(cx.get::<Store>().is_ok() && cx.extension::<Store>().is_some());
 }
 
-// S0-08: each of a hundred interleaved calls sees only its own context.
+// S0-08: each of a hundred interleaved calls reads only its own context.
 #[tokio::test(flavor = "multi_thread")]
 async fn parallel_contexts_are_isolated() {
     let tools = tools();

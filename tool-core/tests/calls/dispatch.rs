@@ -112,7 +112,7 @@ fn block(#[context] cx: ToolContext, #[context] probe: Probe) -> String {
     while !cx.is_cancelled() {
         std::thread::sleep(Duration::from_millis(2));
     }
-    // This thread reaches the deadline a little before the timer fires.
+    // `is_cancelled` returns true shortly before the timer of the deadline fires.
     std::thread::sleep(Duration::from_millis(100));
     probe.stopped.store(true, Ordering::SeqCst);
     "stopped".to_owned()
@@ -329,7 +329,7 @@ async fn stricter_deserialize_error_is_a_result() {
     );
 }
 
-// S0-23: an unknown name is answered with at most five similar names; a hidden tool gets the same answer and is not offered.
+// S0-23: the error for an unknown name suggests at most five similar names; a hidden tool gets the same error and is not suggested.
 #[tokio::test]
 async fn unknown_tool_suggests_similar_names() {
     let result = call("Sleep-Shrot", json!({})).await;
@@ -380,7 +380,7 @@ async fn a_timeout_stops_the_tool() {
     assert!(!probe.finished.load(Ordering::SeqCst));
 }
 
-// S1-68: the turn's deadline applies to every call, and a call that comes too late does not start.
+// S1-68: the turn's deadline applies to every call, and a call after the deadline does not start.
 #[tokio::test(start_paused = true)]
 async fn turn_deadline_applies_to_every_call() {
     let probe = Probe::default();
@@ -397,7 +397,7 @@ async fn turn_deadline_applies_to_every_call() {
     assert_eq!(probe.started.load(Ordering::SeqCst), 1);
 }
 
-// S1-68: cancelling the turn drops the running call, and starts no other.
+// S1-68: cancelling the turn drops the running call, and later calls do not start.
 #[tokio::test]
 async fn cancellation_stops_the_tool() {
     let (probe, token) = (Probe::default(), CancellationToken::new());
@@ -448,7 +448,7 @@ async fn cancellable_call_polls_its_body_once_per_poll() {
     }
 }
 
-// S1-68: a body that ends has its result, even if the turn was cancelled while it ran.
+// S1-68: a call whose body ends keeps its result, even if the turn was cancelled meanwhile.
 #[tokio::test]
 async fn result_is_kept_if_the_body_ends_during_cancellation() {
     /// Cancels the turn and ends, or waits for ever.
@@ -488,7 +488,7 @@ struct Token(CancellationToken);
 
 tool_core::host_value!(Token, Effect::NONE);
 
-// S1-68: blocking code cannot be dropped: it is asked to stop, and the operator reads that it continues in the background.
+// S1-68: blocking code cannot be dropped: its context is cancelled, and the operator reads that it continues in the background.
 #[tokio::test(flavor = "multi_thread")]
 async fn blocking_code_is_abandoned_after_a_timeout() {
     let probe = Probe::default();
@@ -513,10 +513,10 @@ async fn blocking_code_is_abandoned_after_a_timeout() {
         }
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    panic!("the blocking code never saw that it was cancelled");
+    panic!("the blocking code did not observe the cancellation");
 }
 
-// S1-68: dropping the call's future drops the tool, and asks its blocking code to stop.
+// S1-68: dropping the call's future drops the tool's future, or cancels the context of its blocking code.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_a_call_stops_its_tool() {
     let probe = Probe::default();
@@ -537,7 +537,7 @@ async fn dropping_a_call_stops_its_tool() {
         }
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    panic!("the blocking code never saw that its caller left");
+    panic!("the blocking code did not observe that its caller dropped the call");
 }
 
 // S0-23: an output beyond its limit is an error that names both sizes.

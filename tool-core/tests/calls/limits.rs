@@ -55,14 +55,14 @@ fn passes(limits: &Limits, cx: &ToolContext, tool: &ToolDef) {
     drop(limits.enter(cx, tool).unwrap());
 }
 
-/// The wait that a refusal states.
+/// Returns the wait that the refusal states.
 fn refused(outcome: Result<LimitGuard, ToolError>) -> Duration {
     let error = outcome.expect_err("let through");
     assert_eq!(error.kind(), ErrorKind::RateLimited);
-    error.wait().expect("says when to try again")
+    error.wait().expect("the refusal states a wait")
 }
 
-// A rate allows a burst, then one call after the other as time passes.
+// A rate allows a burst, and then one call per interval.
 #[tokio::test(start_paused = true)]
 async fn a_rate_refills_evenly() {
     let limits = limits([Limit::rate(6, MINUTE).per(LimitScope::Principal)]);
@@ -99,7 +99,7 @@ async fn a_quota_is_spent_until_its_window_ends() {
     assert_eq!(refused(limits.enter(&bob, &LOOK_UP)), MINUTE);
 }
 
-// Concurrent calls are counted by their live guards.
+// A limit counts concurrent calls by their live guards.
 #[tokio::test(start_paused = true)]
 async fn concurrent_calls_are_counted_by_live_guards() {
     let limits = limits([Limit::at_once(2).per(LimitScope::Principal)]);
@@ -116,7 +116,7 @@ async fn concurrent_calls_are_counted_by_live_guards() {
     passes(&limits, &ann, &LOOK_UP);
 }
 
-// The same user name in two workspaces is two principals.
+// Users of the same name in two workspaces are different principals.
 #[tokio::test(start_paused = true)]
 async fn equal_users_of_two_workspaces_have_separate_limits() {
     for (per, other_user, other_tenant) in [
@@ -145,7 +145,7 @@ async fn equal_users_of_two_workspaces_have_separate_limits() {
     refused(limits.enter(&ToolContext::anonymous(), &SEND));
 }
 
-// A limit counts all tools together, each tool, or only the tools it names.
+// A limit counts the calls of all tools together, of each tool separately, or only of the tools that it names.
 #[tokio::test(start_paused = true)]
 async fn tools_are_counted_together_or_apart() {
     let ann = cx("acme", "ann");
@@ -198,7 +198,7 @@ async fn retry_after_comes_from_the_limit_that_refuses() {
     assert_eq!(refused(limits.enter(&ann, &SEND)), MINUTE);
 }
 
-// The keys of callers that make one call are evicted later. Too many callers at once are refused, because their keys cannot be evicted.
+// Idle keys are evicted. While no key is idle, callers beyond the maximum number of keys are refused.
 #[tokio::test(start_paused = true)]
 async fn keys_are_bounded() {
     let limits = Limits::builder()
@@ -223,7 +223,7 @@ async fn keys_are_bounded() {
     for user in 0..99 {
         passes(&limits, &cx("acme", &format!("last-{user}")), &SEND);
     }
-    // A key with a live guard is not evicted together with others.
+    // A key with a live guard is not evicted, although idle keys are.
     advance(MINUTE).await;
     passes(&limits, &cx("acme", "makes room"), &SEND);
     refused(limits.enter(&cx("acme", "ann"), &SEND));

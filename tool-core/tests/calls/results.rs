@@ -38,7 +38,7 @@ struct Counts {
 }
 tool_core::host_value!(Counts, Effect::NONE);
 
-/// A report with a view for the model, which counts how often it is made.
+/// A report that counts how often its view for the model is made.
 #[derive(Serialize)]
 struct Counted {
     report: Report,
@@ -283,7 +283,7 @@ fn citation_needs_a_valid_time() {
     );
 }
 
-// S2-05: a type's own model view applies without an attribute; its parts reach providers that accept them.
+// S2-05: the model view of an output type applies without an attribute; its parts reach providers that accept them.
 #[tokio::test]
 async fn output_type_can_define_its_model_view() {
     let (_, cx) = context();
@@ -293,7 +293,7 @@ async fn output_type_can_define_its_model_view() {
     assert_eq!(result.output().unwrap().get(), r#"{"rows":[1,2]}"#);
 }
 
-// S2-05: without a view a JSON string is sent as text, anything else as JSON.
+// S2-05: without a view, a JSON string is sent as text, and every other value as JSON.
 #[tokio::test]
 async fn string_outputs_are_sent_as_text() {
     assert_eq!(raw_result(r#""a \"b\"""#).await.model_text(), r#"a "b""#);
@@ -329,7 +329,7 @@ async fn progress_waits_for_its_reader() {
     assert_eq!(
         counts.steps.load(Ordering::SeqCst),
         0,
-        "nothing runs before it is read"
+        "the body does not run before its progress is read"
     );
     for n in 1..=5 {
         assert!(matches!(events.next().await, Some(ToolEvent::Progress(_))));
@@ -342,7 +342,7 @@ async fn progress_waits_for_its_reader() {
     );
 }
 
-// B11: steps do not accumulate either if the call has a task of its own.
+// B11: steps do not accumulate in a call that runs in its own task, either.
 #[tokio::test]
 async fn progress_of_an_audited_call_waits_for_its_reader() {
     let (counts, cx) = context();
@@ -399,7 +399,7 @@ async fn stream_ends_exactly_once() {
     assert_eq!(
         counts.steps.load(Ordering::SeqCst),
         1,
-        "nothing is read after the final"
+        "the stream is not read after its final value"
     );
 
     let (_, result) = follow("late_stream", json!({}), &cx).await;
@@ -591,7 +591,7 @@ async fn order(
     })
 }
 
-// G5: a user's own error type decides for each variant whether the model reads it
+// G5: a user's error type decides for each variant whether the model reads its text
 #[tokio::test]
 async fn error_type_selects_errors_shown_to_the_model() {
     for (way, shown) in [
@@ -621,7 +621,7 @@ async fn error_type_selects_errors_shown_to_the_model() {
         ToolError::from(Full { seats: 9 }).model_text(),
         "all 9 seats are taken"
     );
-    // Errors of other types are hidden as before, and so is a shown error that another error wraps.
+    // Errors of other types are hidden, even if they wrap an error that is shown.
     let other = ToolError::from(std::io::Error::other(ShopError::Closed));
     assert!(!other.model_text().contains("closed"));
 }

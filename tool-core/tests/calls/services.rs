@@ -141,7 +141,7 @@ async fn count(state: &ConversationState) -> Result<u64, ToolError> {
     Ok(before + 1)
 }
 
-// S0-11, S1-20: state is stored by workspace and conversation, and no other conversation reads it.
+// S0-11, S1-20: each conversation of each workspace has its own state.
 #[tokio::test]
 async fn state_belongs_to_one_conversation_of_one_workspace() {
     let store: Arc<dyn StateStore> = Arc::new(Rows(Mutex::default()));
@@ -187,7 +187,7 @@ async fn cancelling_ends_a_waiting_tool() {
     assert!(once(&mut call).is_pending());
     token.cancel();
     let Poll::Ready(result) = once(&mut call) else {
-        panic!("it has to end at the next poll");
+        panic!("the call must end at the next poll");
     };
     assert_eq!(
         result.error().map(ToolError::kind),
@@ -272,7 +272,7 @@ fn verify_document(
     ))
 }
 
-// S1-17: a tool reads the attachments of the current message by position, never those of an earlier one.
+// S1-17: a tool reads the attachments of the current message by position, never the attachments of an earlier message.
 #[tokio::test]
 async fn attachments_are_those_of_this_message() {
     let tools = toolset![verify_document];
@@ -436,7 +436,7 @@ async fn child_calls_a_model() {
             instance(provider).api_key("another", others).build(),
         ] {
             let result = tools.call(call(), &cx).await;
-            let error = result.error().expect("no key, no call");
+            let error = result.error().expect("a call without a key fails");
             assert_eq!(error.kind(), ErrorKind::Unavailable);
             let text = error.operator_text();
             assert!(text.contains("API key"), "{text}");
@@ -445,7 +445,7 @@ async fn child_calls_a_model() {
     assert!(server.requests.lock().unwrap().is_empty());
 }
 
-// S1-20: the history is filtered by speaker first and cut to the newest messages afterwards.
+// S1-20: the history is first filtered by role, and then cut to the newest messages.
 #[test]
 fn history_is_filtered_by_role_before_it_is_truncated() {
     let message = |speaker, text: &str| HistoryMessage {

@@ -95,7 +95,7 @@ fn variable_levels_have_a_fixed_precedence() {
     assert!(Thread::new().find("X").is_none());
 }
 
-// S4-15: the parent sets X = 1, the child declares a scoped X: it is unresolved.
+// S4-15: if the parent sets X = 1 and the child declares a scoped X, X is unresolved in the child.
 #[test]
 fn a_scoped_name_is_not_inherited() {
     let parent = Thread::new();
@@ -104,7 +104,7 @@ fn a_scoped_name_is_not_inherited() {
     assert_eq!(seen(&child, scoped("X")), None);
     let turn = child.resolve(&declared(&[scoped("X")]));
     assert_eq!(turn.missing(), [scoped("X")]);
-    // A child that does not scope the name inherits it.
+    // A child that does not scope the name inherits the value.
     assert_eq!(
         seen(&parent.child(&declared(&[need("X")])), need("X")).as_deref(),
         Some("1")
@@ -119,7 +119,7 @@ fn a_scoped_name_is_not_inherited() {
     assert_eq!(seen(&child, scoped("X")).as_deref(), Some("of the user"));
 }
 
-// S4-16: the child sets X = 2, and a grandchild that does not scope it sees 2.
+// S4-16: if the child sets X = 2, a grandchild that does not scope X inherits 2.
 #[test]
 fn scoped_value_is_inherited_by_children() {
     let parent = Thread::new();
@@ -127,7 +127,11 @@ fn scoped_value_is_inherited_by_children() {
     let child = parent.child(&declared(&[scoped("X")]));
     let plain = child.child(&declared(&[need("X")]));
     let strict = child.child(&declared(&[scoped("X")]));
-    assert_eq!(seen(&plain, need("X")), None, "not past the child");
+    assert_eq!(
+        seen(&plain, need("X")),
+        None,
+        "the parent's value is not inherited past the child"
+    );
     child.own().set("X", "2");
     assert_eq!(seen(&plain, need("X")).as_deref(), Some("2"));
     assert_eq!(seen(&strict, scoped("X")), None);
@@ -137,8 +141,8 @@ fn scoped_value_is_inherited_by_children() {
 #[tool(variable("OF_TOOL", scoped, optional))]
 async fn scoping() {}
 
-// S4-17: scoped names are gathered over the whole graph; a child's own value wins; later edits of the parent pass the same
-// filter.
+// S4-17: agents, prompts, tools and sub-agents contribute scoped names; a child's own value wins; the filter also applies to
+// later edits of the parent.
 #[test]
 fn edits_reach_running_children_with_the_same_filter() {
     let mut nested = Declarations::new();
@@ -185,7 +189,7 @@ fn edits_reach_running_children_with_the_same_filter() {
     assert!(below.find("FREE").is_none());
 }
 
-// S4-11, S4-19: the union has each name once; one name with two types is refused, and the error names both places.
+// S4-11, S4-19: the union contains each name once; a name with two types is refused, and the error names both places.
 #[test]
 fn variable_with_two_types_is_refused() {
     let mut all = Declarations::new();
@@ -394,8 +398,8 @@ async fn port(#[variable("PORT")] port: u16) -> u16 {
     port
 }
 
-// S4-09: a tool reads a variable by its name, or the call reports the missing one; no value is ever logged, whether it is
-// text or a secret, usable or not.
+// S4-09: a tool reads a variable by its name, or the call reports that it is missing; values are never logged, whether
+// they are texts or secrets, valid or invalid.
 #[tokio::test]
 async fn value_of_a_variable_is_never_logged() {
     const TEXT: &str = "eu-north-4711";
@@ -484,7 +488,7 @@ async fn secret_variable_is_never_exposed() {
     assert_eq!(result.error().unwrap().missing_variables()[0].name, "TOKEN");
 }
 
-// S4-13, S4-14: an empty secret variable has no value, so a required one is missing (F4)
+// S4-13, S4-14: an empty secret variable counts as not set, so a required variable is missing (F4)
 #[tokio::test]
 async fn an_empty_secret_variable_is_missing() {
     let region = ToolContext::builder().variable("REGION", "eu");
@@ -495,7 +499,7 @@ async fn an_empty_secret_variable_is_missing() {
     assert_eq!(names, ["TOKEN"]);
 }
 
-// S4-13: a secret variable that is too short to redact is refused, and so is a plain variable for a declared secret.
+// S4-13: a secret variable that is too short to redact is refused, and so is a text value of a declared secret.
 #[tokio::test]
 async fn secret_variable_too_short_to_redact_is_refused() {
     let plain = ToolContext::builder().variable("TOKEN", SECRET).build();
