@@ -72,7 +72,7 @@ async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
     );
 }
 
-// B7: a dynamic tool receives the number that was approved; a number that its handler would receive rounded is refused before anyone is asked.
+// B7: a dynamic tool receives the approved number; a number that its handler would receive rounded is refused before an approval is requested.
 #[tokio::test]
 async fn dynamic_tool_receives_the_approved_number() {
     let host = Host::new();
@@ -151,7 +151,7 @@ async fn dynamic_tool_receives_the_approved_number() {
     assert_eq!(later.unwrap().len(), asked);
 }
 
-// S3-15: a tool made at run time waits as well, and one that does not ask for confirmation does not wait.
+// S3-15: a dynamic tool that requires an approval waits for it, and other dynamic tools run at once.
 #[tokio::test]
 async fn dynamic_tool_waits_where_it_asks_for_confirmation() {
     let host = Host::new();
@@ -291,7 +291,7 @@ async fn an_approved_call_with_a_duration_runs() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// S2-17: a denial reaches the model with its reason, and the same call is not asked about again.
+// S2-17: a denial reaches the model with its reason, and the call does not request a second approval.
 #[tokio::test]
 async fn a_denial_reaches_the_model_with_its_reason() {
     let host = Host::new();
@@ -324,7 +324,7 @@ async fn a_denial_reaches_the_model_with_its_reason() {
     assert_eq!(
         kind(&result),
         Some(ErrorKind::Denied),
-        "the same call is not asked about again"
+        "the call does not request a second approval"
     );
     assert_eq!(host.mailbox.sent(), 0);
 }
@@ -366,7 +366,7 @@ async fn the_approver_may_change_the_arguments() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// S2-19, S2-20: the answer to a plan is stored; no model is called and nothing runs again.
+// S2-19, S2-20: the answer to a plan is stored; it starts neither a model nor a call.
 #[tokio::test]
 async fn a_plan_is_answered_and_nothing_runs_again() {
     let host = Host::new();
@@ -400,7 +400,7 @@ async fn a_plan_is_answered_and_nothing_runs_again() {
     assert_eq!(kind(&result), Some(ErrorKind::Denied));
 }
 
-// S2-14, S2-15: the approvals of a conversation are waiting until every one is answered.
+// S2-14, S2-15: `waiting` lists the unanswered approvals of a conversation.
 #[tokio::test]
 async fn turn_resumes_when_every_approval_is_answered() {
     let host = Host::new();
@@ -571,7 +571,7 @@ async fn outer_call_reports_the_approval_of_its_nested_call() {
         (inner.id(), inner.model_text().as_str()),
         ("inner", "sent to bob")
     );
-    // The outer call runs again and gets the stored result of the inner one.
+    // The outer call runs again and gets the stored result of the inner call.
     let result = tools.call(outer, &placed(&cx(), 1)).await;
     assert_eq!(result.model_text(), r#""sent to bob""#);
     assert_eq!(host.mailbox.sent(), 1);
@@ -655,7 +655,7 @@ async fn durable_approval_store_requires_keys() {
     let _ = Mailbox::default();
 }
 
-// S2-18: the states are types (`ui-tests/fail/permit/approval_state.rs`); a step that the stored state does not allow is refused too.
+// S2-18: states are types (`ui-tests/fail/permit/approval_state.rs`), and the store refuses a step that the stored state does not allow.
 #[tokio::test]
 async fn invalid_approval_transition_is_refused() {
     use tool_core::store::{ApprovalStore, Timestamp};
@@ -719,7 +719,7 @@ async fn invalid_approval_transition_is_refused() {
     );
     assert_eq!(row(&asked.id).await.status, ApprovalStatus::Denied);
 
-    // An approval cannot be spent with a different nonce, and a spent approval cannot be spent again.
+    // An approval cannot be spent with a different nonce. A spent approval cannot be answered or withdrawn.
     let other = ticket(&host.tools.call(mail("c-2"), &host.ann()).await);
     host.approve(&other).await;
     assert!(
@@ -758,7 +758,7 @@ async fn invalid_approval_transition_is_refused() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N4: the approval of a call that a turn has denied cannot run the call
+// N4: the approval of a call that a turn has refused cannot run the call
 #[tokio::test]
 async fn refused_call_of_a_turn_loses_its_approvals() {
     let host = Host::new();

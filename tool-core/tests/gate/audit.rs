@@ -178,7 +178,7 @@ async fn every_call_has_one_audit_row() {
             .as_deref()
             .unwrap()
             .contains("the ship is away"),
-        "for the operator"
+        "the row contains the operator's text"
     );
     // Repaired arguments have two hashes; valid arguments have one.
     assert!(row("c-6").used_hash.is_some() && row("c-1").used_hash.is_none());
@@ -188,7 +188,7 @@ async fn every_call_has_one_audit_row() {
     );
 }
 
-// S0-21, S1-49: a call of a hidden tool is refused; its row names the layer that hid the tool, the answer does not.
+// S0-21, S1-49: a call of a hidden tool is refused; its audit row names the layer that hid the tool, and the error does not.
 #[tokio::test]
 async fn the_layer_that_hid_a_tool_is_in_the_row_and_not_in_the_answer() {
     let store = MemoryStore::default();
@@ -391,7 +391,7 @@ async fn audit_error_is_truncated_at_a_thousand_bytes() {
     }
 }
 
-// S1-26: rows that wait for a sink do not keep the contexts of their calls alive, and each row is written once
+// S1-26: the first attempt to write rows releases the contexts of their calls, and each row is written once
 #[tokio::test]
 async fn rows_waiting_for_a_sink_hold_no_context() {
     let sink = Flaky::default();
@@ -412,7 +412,7 @@ async fn rows_waiting_for_a_sink_hold_no_context() {
     assert_eq!(
         Arc::strong_count(&lent),
         2,
-        "the row of a call is made late"
+        "the rows keep the context until the first attempt to write them"
     );
 
     let written = async || {
@@ -453,7 +453,10 @@ async fn required_audit_failure_stops_the_call() {
         .map(|row| row.outcome.clone())
         .collect();
     assert_eq!(outcomes.last().unwrap().as_deref(), Some("ok"));
-    assert!(outcomes.contains(&None), "the row was there before the end");
+    assert!(
+        outcomes.contains(&None),
+        "the row was written before the call ended"
+    );
 }
 
 // B4: a call whose approval was used before the sink failed stays open, and begins once the sink works again
@@ -491,7 +494,7 @@ async fn approved_call_stays_open_while_a_separate_sink_is_down() {
     assert_eq!(mailbox.sent(), 1);
 }
 
-// S1-21: a call whose future is dropped has its row.
+// S1-21: a call whose future is dropped has one row.
 #[tokio::test]
 async fn a_call_that_is_dropped_has_its_row() {
     /// Waits until it is cancelled.
@@ -616,8 +619,8 @@ async fn order(
         + patient.name.len()
 }
 
-// S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides the content of its row, within every enclosing type; a secret is redacted
-// in any case.
+// S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides how a row stores it, within every enclosing type; secrets are always
+// redacted.
 #[tokio::test]
 async fn audit_attribute_decides_what_a_row_stores() {
     let store = MemoryStore::default();

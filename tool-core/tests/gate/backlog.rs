@@ -22,7 +22,7 @@ use crate::support::count;
 enum Way {
     /// Each write takes 50 ms.
     Slowly,
-    /// The first write fails, later ones are slow.
+    /// The first write fails, and later writes are slow.
     OnceNot,
     /// No write ever ends.
     Never,
@@ -113,7 +113,7 @@ fn distinct(calls: &[String]) -> usize {
     calls.iter().collect::<BTreeSet<_>>().len()
 }
 
-// S1-26, B12: a tight loop loses no row to a healthy sink that is slower than the loop
+// S1-26, B12: a sink that is slower than a tight loop of calls loses no row
 #[tokio::test(start_paused = true)]
 async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
     let host = Host::new(Way::Slowly);
@@ -184,7 +184,7 @@ async fn failed_audit_write_loses_no_row() {
     assert_eq!((calls.len(), distinct(&calls)), (900, 900));
 }
 
-// B12: a call waits for a slow sink until its deadline, until its caller drops it, or for five seconds; it runs no body
+// B12: a call waits for a sink that hangs until its deadline or until its caller drops it, and runs after five seconds
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
     let host = Host::new(Way::Never);
@@ -201,7 +201,7 @@ async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
     assert_eq!(began.elapsed(), Duration::from_secs(1));
     let dropped = tokio::time::timeout(Duration::from_secs(1), host.call("dropped", &cx)).await;
     assert!(dropped.is_err());
-    // A call waits for the sink for at most five seconds.
+    // This call runs after it has waited for five seconds.
     let result = host.call("in vain", &cx).await;
     assert_eq!(result.model_text(), "7");
     assert_eq!(began.elapsed(), Duration::from_secs(7));

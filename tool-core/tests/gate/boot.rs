@@ -73,7 +73,7 @@ fn boot_steps_run_in_a_fixed_order() {
     assert_eq!(
         names,
         ["scan", "import", "pay", "prune", "sync"],
-        "a tool without its variable is warned of once"
+        "a tool without its environment variable causes one warning"
     );
     let entries = runtime.block_on(Catalogue::entries(&store)).unwrap();
     let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -83,7 +83,7 @@ fn boot_steps_run_in_a_fixed_order() {
     );
 }
 
-// M11, S1-62: a list is the same bytes until something changes, and a delta names the changes.
+// M11, S1-62: a list has the same bytes until a tool changes, and a delta names the changed tools.
 #[test]
 fn tool_list_is_stable_and_deltas_name_the_change() {
     let registry = Registry::builder()
@@ -152,7 +152,7 @@ async fn arguments_are_validated_by_the_schema_the_model_sees() {
                 .open()
                 .definitions(dialect)
                 .contains(def.schema(dialect)),
-            "the same bytes in both places"
+            "the definitions contain the schema unchanged"
         );
     }
     let cx = ToolContext::anonymous();
@@ -212,7 +212,7 @@ async fn output_that_violates_its_schema_is_an_error() {
             );
         }
     }
-    // An output schema may be closed.
+    // An output schema may forbid additional properties.
     let closed = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});
     let tool = noted("answer", |_| json!({"n": 1, "more": 2})).output_schema(&closed);
     let tools = Registry::builder().dynamic(tool).build().unwrap().open();
@@ -265,7 +265,7 @@ async fn non_object_output_is_validated_too() {
         assert_eq!(result.is_error(), wrong.is_some(), "{at}: {why}");
         assert!(why.contains(wrong.unwrap_or_default()), "{at}: {why}");
     }
-    // A reference to the whole schema cannot be resolved once it is embedded in the envelope.
+    // `#` would refer to the envelope, in which the schema is embedded, so the reference is refused.
     let itself = json!({"type": "array", "items": {"$ref": "#"}});
     let tool = noted("answer", |_| json!([])).output_schema(&itself);
     assert!(Registry::builder().dynamic(tool).build().is_err());

@@ -1,4 +1,4 @@
-//! Writing the end of a call: in one batch if the stores are one database, else one write after the other.
+//! Writing the end of a call: in one batch if the stores share a database, otherwise in single writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -160,7 +160,7 @@ async fn outcomes(store: &MemoryStore) -> Vec<Option<String>> {
     outcomes
 }
 
-// B11: the audit row and the result in the thread are one batch, in two concurrent conversations, also where parallel calls are allowed
+// B11: the audit row and the result in the thread are written in one batch, in two concurrent conversations with parallel calls
 #[tokio::test]
 async fn end_of_a_call_is_one_batch() {
     let store = Counting::new(false);
@@ -207,7 +207,7 @@ async fn batch_that_fails_is_written_one_by_one() {
     assert_eq!(store.counts(), [2, 9]);
 }
 
-// B11: stores of two databases get single writes
+// B11: stores in two databases get single writes
 #[tokio::test]
 async fn stores_of_two_databases_are_written_one_by_one() {
     let host = Host::new();
@@ -352,13 +352,13 @@ impl Pair {
         self.turns.run(&self.tools, &message, &self.cx).await
     }
 
-    /// Whether the row of the second call is written.
+    /// Returns whether the audit row of the second call is written.
     async fn both_are_begun(&self) -> bool {
         outcomes(&self.store.store).await.len() == 2
     }
 }
 
-// B11: the end of a read is written while the next call is recorded, and the next body waits for it
+// B11: the end of a read is written while the next call is recorded, and the next body waits for this write
 #[tokio::test]
 async fn body_waits_for_the_end_of_the_read_before_it() {
     let mut store = Counting::new(false);
@@ -406,7 +406,7 @@ async fn end_of_a_read_is_written_after_its_turn_is_dropped() {
     assert_eq!(pair.log.0.load(Ordering::SeqCst), 0);
 }
 
-// B11: where the result of a read cannot be stored, the body after it does not run
+// B11: if the result of a read cannot be stored, the next body does not run
 #[tokio::test]
 async fn body_does_not_run_where_the_result_before_it_is_not_stored() {
     let mut store = Counting::new(true);

@@ -9,7 +9,7 @@ use tool_core::{DynamicTool, Effect, ErrorKind, Reply, policy};
 
 use crate::support::{Host, kind, placed, ticket};
 
-/// A tool without hints or effect, to which the tests add them.
+/// A tool without hints and effect. The tests add them.
 fn tool() -> DynamicTool {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     DynamicTool::new("move_data", "Moves data.", schema, |_: Value, _| async {
@@ -21,7 +21,7 @@ fn toolset(tool: DynamicTool) -> Toolset {
     Registry::builder().dynamic(tool).build().unwrap().open()
 }
 
-/// The same tool with each hint and effect that a declaration can have.
+/// Variants of [`tool`]: one without changes, and one for each hint and effect.
 fn declared() -> Vec<(&'static str, DynamicTool)> {
     vec![
         ("nothing", tool()),
@@ -37,7 +37,7 @@ fn declared() -> Vec<(&'static str, DynamicTool)> {
     ]
 }
 
-// M3: the contract covers effect and hints (F4: a mutant that dropped them survived)
+// M3: the contract covers effect and hints (F4: no test failed without them)
 #[test]
 fn each_hint_and_effect_is_part_of_the_contract() {
     let contracts = declared().into_iter().map(|(_, tool)| {
@@ -48,7 +48,7 @@ fn each_hint_and_effect_is_part_of_the_contract() {
     assert_eq!(different.len(), declared().len());
 }
 
-// M3: a pending approval is bound to the contract of its tool. F4: it becomes invalid when a hint or an effect of the tool changes
+// M3, F4: an approval becomes invalid when a hint or an effect of its tool changes
 #[tokio::test]
 async fn an_approval_ends_when_a_hint_of_its_tool_changes() {
     use policy::{Policy, Rule};
@@ -75,7 +75,7 @@ async fn an_approval_ends_when_a_hint_of_its_tool_changes() {
             assert_eq!(kind(&after.resume(&asked.token, &cx).await), None);
             continue;
         }
-        // If the call is dispatched again, it requests a new approval. If it is resumed, it is refused and has to be made again.
+        // A second dispatch of the call requests a new approval. The old token is refused, and the model must make the call again.
         let anew = ticket(&after.call(call, &cx).await);
         assert_ne!(anew.id, asked.id, "{what}");
         let result = after.resume(&asked.token, &cx).await;

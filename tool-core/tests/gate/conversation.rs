@@ -7,7 +7,7 @@ use tool_core::{ErrorKind, ToolEvent};
 
 use crate::support::{Host, kind, mail, ticket};
 
-/// The conversation in the audit row of the call with this id.
+/// Returns the conversation in the audit row of the call with this id.
 async fn audited(host: &Host, call: &str) -> Option<String> {
     let filter = AuditFilter {
         call: Some(call.to_owned()),
@@ -89,7 +89,8 @@ async fn resumed_call_names_its_conversation() {
     }
 }
 
-// S1-16: without a conversation neither result nor row has one; without a gate the result still has it.
+// S1-16: without a conversation, neither the result nor the row names one. Without a gate, the result
+// names its conversation.
 #[tokio::test]
 async fn result_has_the_conversation_of_its_context_only() {
     let host = Host::new();

@@ -248,7 +248,7 @@ async fn deadline_covers_the_end_in_the_ledger() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// B4: approvals that hang delay a call no longer than its deadline. The call stays open, because its approval may be used up.
+// B4: an approval store that hangs delays a call until its deadline at most. The call stays open: its approval may be spent.
 #[tokio::test(start_paused = true)]
 async fn deadline_covers_the_approvals() {
     for step in ["list", "open", "get", "spend"] {

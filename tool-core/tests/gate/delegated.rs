@@ -10,7 +10,7 @@ use tool_core::store::{MemoryStore, RunFilter, Scope};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
 use tool_core::{CancellationToken, Effect, ErrorKind, Gate};
 
-/// The agent loop inside a tool, and the signals of its calls to the test.
+/// The agent loop inside a tool. Its calls notify `waits` when they wait.
 #[derive(Clone)]
 struct Crew {
     turns: Turns,
@@ -51,7 +51,8 @@ impl Model for Watches {
     }
 }
 
-/// The result of a call of `delegate`; `stop` cancels something while a call of the inner run waits.
+/// Returns the result of a call of `delegate`. While a call of the inner run waits, `stop` cancels the
+/// run or the turn.
 async fn delegated(stop: impl AsyncFnOnce(&Turns, &CancellationToken)) -> CallResult {
     let gate = Gate::builder().build();
     let turns = Turns::new(MemoryStore::default());
@@ -76,7 +77,7 @@ async fn delegated(stop: impl AsyncFnOnce(&Turns, &CancellationToken)) -> CallRe
     let both = async { futures::join!(call, stopping).0 };
     tokio::time::timeout(Duration::from_secs(10), both)
         .await
-        .expect("the call goes on although its run was cancelled")
+        .expect("the call ends after its run was cancelled")
 }
 
 // A8: cancelling a run that a tool drives ends the run's current call, and the tool's own call continues.

@@ -10,7 +10,7 @@ use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, EffectLedger, EffectState, MemoryStore, Scope};
 use tool_core::{Audit, Effect, Gate};
 
-/// How many bodies have begun and how many have returned.
+/// The number of bodies that have begun, and the number that have returned.
 #[derive(Clone, Default)]
 struct Bodies {
     begun: Arc<AtomicUsize>,
@@ -33,7 +33,7 @@ async fn send_in_steps(
     steps
 }
 
-/// Polls a call `polls` times and drops it. Returns whether it ended before. Other tasks run between the polls.
+/// Polls a call at most `polls` times and drops it. Returns whether the call ended. Other tasks run between the polls.
 async fn dropped_after(call: impl Future<Output = CallResult>, polls: usize) -> bool {
     let mut call = Box::pin(call);
     for _ in 0..polls {
@@ -46,7 +46,7 @@ async fn dropped_after(call: impl Future<Output = CallResult>, polls: usize) -> 
     false
 }
 
-// B3: after a call is dropped between any two polls, a body that never began is not ambiguous, and one that returned has succeeded
+// B3: after a call is dropped, its effect has failed if the body never began, and has succeeded if the body returned
 #[tokio::test]
 async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     for steps in [0, 3] {
@@ -114,7 +114,7 @@ async fn try_again(bodies: &Bodies) -> Result<u32, ToolError> {
     Ok(7)
 }
 
-// B3: a failed run releases its claim, and all runs of a call share one row
+// B3: a failed attempt releases its claim, and all attempts of a call share one row
 #[tokio::test(start_paused = true)]
 async fn retries_share_one_row() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());
@@ -154,7 +154,7 @@ fn runtime_shutdown_counts_as_an_interrupted_call() {
     runtime.shutdown_timeout(Duration::from_secs(5));
     let mut cx = Context::from_waker(Waker::noop());
     let std::task::Poll::Ready(result) = call.as_mut().poll(&mut cx) else {
-        panic!("the task is gone, so the call is over");
+        panic!("the runtime has dropped the task, so the call ends");
     };
     assert_eq!(
         result.error().map(ToolError::kind),
@@ -207,7 +207,7 @@ async fn denied_call_reports_possible_effects_of_its_earlier_run() {
         assert_eq!(error.kind(), tool_core::ErrorKind::Interrupted, "{error:?}");
         assert!(error.model_text().contains("may have taken effect"));
     }
-    // A call that never ran is simply denied.
+    // The refusal of a call that never ran reports no possible effect.
     let fresh = crate::support::placed(&context().build(), 1);
     let result = tools.call(call(), &fresh).await;
     assert!(!result.model_text().contains("may have taken effect"));

@@ -83,7 +83,7 @@ impl Office {
             .with(Window(self.mailbox.clone()))
     }
 
-    /// Posts a letter. The call `c-3` has position 3 in its message; a call without a conversation has no place in a thread.
+    /// Posts a letter. The call `c-3` has position 3 in its message; a call without a conversation is in no thread.
     async fn post(&self, id: &str, way: &str, cx: &ToolContext) -> CallResult {
         let cx = match (cx.thread(), id.strip_prefix("c-")) {
             (Some(_), Some(position)) => placed(cx, position.parse().unwrap()),
@@ -192,7 +192,7 @@ async fn tool_error_marks_the_effect_as_failed() {
     );
 }
 
-// M6: an effect that was cut off is ambiguous and not repeated.
+// M6: an interrupted effect is ambiguous and not repeated.
 #[tokio::test(start_paused = true)]
 async fn interrupted_effect_is_ambiguous_and_not_repeated() {
     for way in ["panics", "deadline", "cancel", "dropped"] {
@@ -343,7 +343,7 @@ async fn operator_settles_an_ambiguous_effect() {
     assert!(wrong.model_text().contains("not JSON"), "{wrong}");
 }
 
-// M6: a long run renews its lease, so its end is not late.
+// M6: a long run renews its lease, so its end is not marked as late.
 #[tokio::test]
 async fn long_run_renews_its_lease() {
     let office = Office::with(Duration::from_millis(800));
@@ -353,7 +353,7 @@ async fn long_run_renews_its_lease() {
     assert_eq!(
         (row.state, row.late),
         (EffectState::Succeeded, false),
-        "it was renewed on the way"
+        "the lease was renewed during the run"
     );
 }
 
@@ -445,7 +445,7 @@ async fn drain_waits_for_calls_and_then_cancels_them() {
     assert_eq!(office.gate.running(), 0);
 }
 
-// B10: an effect whose result was erased is still known and is not repeated.
+// B10: an effect whose result was erased keeps its row and is not repeated.
 #[tokio::test]
 async fn call_whose_result_was_erased_is_not_repeated() {
     let office = Office::new();

@@ -145,7 +145,7 @@ async fn token_of_an_identical_call_runs_only_that_call() {
     let twin = ticket(&host.tools.call(mail("c-2"), &placed(&cx, 2)).await);
     assert_ne!(first.token, twin.token);
     host.approve(&twin).await;
-    // The approval of this call does not permit any other call, although all arguments are equal.
+    // The approval of the second call does not permit the first call with equal arguments.
     assert_eq!(
         kind(&host.tools.call(mail("c-1"), &placed(&cx, 1)).await),
         Some(ErrorKind::Pending)
@@ -164,7 +164,7 @@ async fn token_of_an_identical_call_runs_only_that_call() {
     assert_eq!(kind(&next), Some(ErrorKind::Pending));
 }
 
-// M5: of many concurrent submissions of one approval, one runs.
+// M5: concurrent submissions of one approval run its call once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_submissions_of_an_approval_run_once() {
     for _ in 0..20 {
@@ -218,7 +218,7 @@ async fn changed_tool_needs_a_new_approval() {
     refused(&host, &ticket.token, &host.ann(), "withdrawn").await;
 }
 
-// S0-21: an approved call of a tool that is hidden by now is refused.
+// S0-21: an approved call is refused if its tool was hidden after the approval.
 #[tokio::test]
 async fn a_hidden_tool_cannot_be_resumed() {
     let registry = Registry::builder()
@@ -248,7 +248,11 @@ fn approval_keys_can_be_rotated() {
         .unwrap()
         .keep("old", vec![1; 32])
         .unwrap();
-    assert_eq!(format!("{new:?}"), r#"["new", "old"]"#, "never the keys");
+    assert_eq!(
+        format!("{new:?}"),
+        r#"["new", "old"]"#,
+        "`Debug` prints no key"
+    );
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -295,7 +299,7 @@ fn approval_keys_can_be_rotated() {
     });
 }
 
-// M5: an approval is valid only under the version of the policy that it was given under.
+// M5: an approval is valid only under the policy version under which it was requested.
 #[tokio::test]
 async fn changed_policy_invalidates_the_approval() {
     let host = Host::new();

@@ -1,4 +1,4 @@
-//! Four-eyes approvals where several rules and policies ask.
+//! Four-eyes approvals when several rules and policies require an approval.
 
 use tool_core::policy::{Condition, Policy, PolicyVerdict, Rule, SharedPolicy};
 use tool_core::prelude::*;
@@ -24,7 +24,7 @@ fn toolset(host: &Host, rules: &Rules) -> Toolset {
     registry.toolset(&host.ann(), rules).through(&host.gate)
 }
 
-/// Whether ann may not approve her own call. Bob may in any case.
+/// Returns whether ann is refused as the approver of her own call. Bob can always approve the call.
 async fn wants_another(host: &Host, tools: &Toolset, position: u32) -> bool {
     let cx = placed(&host.ann(), position);
     let call = ToolCall::new("c", "send_mail", r#"{"to":"bob"}"#);
@@ -46,7 +46,7 @@ async fn wants_another(host: &Host, tools: &Toolset, position: u32) -> bool {
     own
 }
 
-// A11: four eyes are required also if another ask rule comes first, a parent policy asks too, or toolsets are combined
+// A11: a four-eyes rule applies even if a plain ask rule comes first, a parent policy asks, or toolsets are combined
 #[tokio::test]
 async fn four_eyes_of_every_asking_policy_apply() {
     let host = Host::new();
@@ -142,7 +142,7 @@ async fn an_approval_of_the_requester_does_not_outlive_a_stricter_rule() {
             answered.await.unwrap();
             asked.push(ticket);
         }
-        // The policy that asked is unchanged; the other policy now requires four eyes.
+        // The first policy, which asked, is unchanged. The second policy now requires four eyes.
         second.replace(
             Policy::builder()
                 .otherwise(PolicyVerdict::Allow)

@@ -98,7 +98,7 @@ async fn the_last_layer_is_the_outermost() {
     );
 }
 
-/// Fails a call that was not preceded by `poll_ready`.
+/// Panics if `call` is not preceded by `poll_ready`.
 #[derive(Clone)]
 struct Careful<S>(S, bool);
 
@@ -169,7 +169,7 @@ async fn tower_layers_work_as_hooks_and_their_errors_are_results() {
     assert_eq!(fine.model_text(), "1");
 }
 
-// M6; B2: an effect whose body a hook cuts off is ambiguous, and the model reads that it may have taken effect
+// M6; B2: an effect that a hook interrupts is ambiguous, and the model reads that it may have taken effect
 #[tokio::test(start_paused = true)]
 async fn effect_interrupted_by_a_hook_is_ambiguous() {
     /// Sends a letter and waits for the receipt.

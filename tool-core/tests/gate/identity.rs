@@ -16,7 +16,7 @@ type Caller = [&'static str; 4];
 
 const ANN: Caller = ["acme", "th-1", "ann", "clerk"];
 
-/// Callers that differ from `ANN` in a way that separates calls.
+/// Callers whose conversation or workspace differs from that of `ANN`.
 const OTHERS: [Caller; 4] = [
     ["acme", "th-2", "ann", "clerk"],
     ["acme", "th-2", "bob", "clerk"],
@@ -77,7 +77,7 @@ async fn waits(host: &Host, calls: &[ToolCall], cx: &ToolContext) -> Vec<Ticket>
     }
 }
 
-// A1: calls named `call_0` in two conversations are two effects and two audit rows
+// A1: calls with the id `call_0` in two conversations have two effects and two audit rows
 #[tokio::test]
 async fn equal_call_ids_in_two_conversations_are_separate() {
     for other in OTHERS {
@@ -130,7 +130,7 @@ async fn approval_is_refused_in_a_different_conversation() {
     }
 }
 
-// A1: a token that is presented in a different conversation or workspace, or by a different agent or user, is invalid, and stays usable for its owner
+// A1: a token is invalid for a different conversation, workspace, agent or user. After they have presented it, its owner can still use it
 #[tokio::test]
 async fn token_of_a_different_principal_is_refused() {
     let strangers = [
@@ -192,7 +192,7 @@ async fn equal_conversation_names_in_two_workspaces_are_separate() {
     for caller in callers {
         let cx = cx(&host, caller);
         let answers = turns.say(&format!("for {}", caller[0]), &cx).await.unwrap();
-        assert_eq!(answers, 1, "each thread counts for itself");
+        assert_eq!(answers, 1, "each thread has its own sequence");
     }
     for caller in callers {
         let cx = cx(&host, caller);
@@ -264,7 +264,7 @@ async fn calls_with_equal_ids_need_separate_approvals() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// A1: calls outside of a thread are never the same call
+// A1: calls outside of a thread never share an identity
 #[tokio::test]
 async fn calls_outside_of_a_thread_share_no_identity() {
     let host = Host::new();
@@ -300,7 +300,7 @@ async fn pay_twice(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError
         .map(|second| first + second)
 }
 
-// A1: a nested call has the identity of the outer call and its own number
+// A1: the identity of a nested call is the identity of the outer call and a number
 #[tokio::test]
 async fn nested_call_identity_is_the_outer_one_plus_a_number() {
     let host = Host::new();
@@ -400,7 +400,7 @@ async fn an_identity_that_was_used_for_another_call_is_refused() {
     assert!(audited(&host).await.contains(&rows[0]));
 }
 
-// A1: versions without call identities used one key for calls of two conversations; only the conversation that wrote such a row finds it
+// A1: versions without call identities used one key for calls of two conversations; such a row is found only by the conversation that wrote it
 #[tokio::test]
 async fn old_version_row_is_not_found_by_another_conversation() {
     let (store, now) = (MemoryStore::default(), Timestamp::now());

@@ -160,7 +160,7 @@ fn listed(description: &str) -> DynamicTool {
     DynamicTool::meta("note", description, schema)
 }
 
-// S1-33: a boot writes what a console shows: description, category, secret keys, flags and the time; a changed description is updated.
+// S1-33: a boot stores what a console shows (description, category, secret keys, flags and time), and updates a changed description.
 #[tokio::test]
 async fn boot_writes_every_fact_and_updates_a_description() {
     let store = MemoryStore::default();
@@ -203,7 +203,7 @@ async fn boot_writes_every_fact_and_updates_a_description() {
     );
 }
 
-// S1-41, S1-42, S1-43: a tool that is left out is removed with its rows, and the report names both.
+// S1-41, S1-42, S1-43: a boot removes a tool that is no longer in the registry, and its rows. The report names both.
 #[tokio::test]
 async fn boot_reports_removed_tools_with_their_rows() {
     let store = MemoryStore::default();
@@ -247,7 +247,7 @@ async fn instance_without_rows_has_no_tools_unless_default_open() {
     assert_eq!(turn(&registry, &closed).await.names().count(), 0);
 }
 
-// S1-44: the row of an agent survives a restart with an empty registry, and enables the agent's tool.
+// S1-44: a boot with an empty registry keeps the row of an agent, which enables the agent's tool.
 #[tokio::test]
 async fn agent_row_survives_a_restart() {
     let store = MemoryStore::default();
@@ -270,8 +270,8 @@ async fn agent_row_survives_a_restart() {
     assert_eq!(tools.explain("ask_law").layer(), Some(Layer::Enablement));
 }
 
-// B9: a change by one of two hosts on a store reaches the other host within a second: its next turn, and the next call of a turn that
-// runs.
+// B9: a change by one of two hosts that share a store reaches the other host within a second: in its next turn, and at the next call
+// of a running turn.
 #[tokio::test]
 async fn change_reaches_other_hosts_within_a_second() {
     let store = MemoryStore::default();
@@ -325,7 +325,7 @@ async fn unreadable_rows_refuse_calls_with_effects() {
     within_a_second(async || !call(&running, "write_note").await.is_error()).await;
 }
 
-// Rules of a cached instance need no query, others need one; a change of one instance does not invalidate the others.
+// Rules of a cached instance need no query, and rules of other instances need one. A change invalidates only its own instance.
 #[tokio::test]
 async fn rows_are_read_once_until_they_change() {
     let store = Watched::default();

@@ -58,7 +58,7 @@ fn reversed(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// The parts of its context that a call sees, read before and after other calls have run.
+/// Returns the context values that a call reads, some of them before and after other calls run.
 async fn seen(
     cx: &ToolContext,
     key: String,
@@ -87,7 +87,7 @@ async fn peek(
     seen(cx, key.expose_secret().to_owned(), state).await
 }
 
-/// The same tool, made for each request by a factory.
+/// A variant of `peek` that a factory creates for each call.
 fn bound() -> DynamicTool {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     DynamicTool::factory(
@@ -97,7 +97,7 @@ fn bound() -> DynamicTool {
         |cx: &ToolContext| {
             assert!(
                 cx.secret("foreign").is_none() && cx.variable("FOREIGN").is_none(),
-                "what it does not declare"
+                "undeclared values are hidden"
             );
             let key = cx.secret("key").unwrap().expose_secret().to_owned();
             let (cx, state) = (cx.clone(), cx.get::<ConversationState>()?);
@@ -122,8 +122,8 @@ fn expected(tenant: &str, n: u32) -> Value {
     })
 }
 
-// S1-08, S2-06: a hundred interleaved calls of two instances, whose conversations, positions and calls have the same names: none sees the
-// other's secret, variables, ids or state, and the row of each call is its own.
+// S1-08, S2-06: a hundred interleaved calls of two instances, whose conversations, positions and calls have the same names: no call reads
+// secrets, variables, ids or state of the other instance, and each call has its own row.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_instances_are_isolated() {
     let store = MemoryStore::default();
@@ -205,7 +205,7 @@ async fn factory_cannot_change_what_the_model_reads() {
         schema,
         |cx: &ToolContext| {
             let user = cx.user().ok_or_else(|| ToolError::new("nobody asks"))?;
-            // A factory of another system would return this: a tool with a name and a description of its own.
+            // Factories of some other systems return a tool with its own name and description, like this value.
             let made =
                 json!({"name": format!("of_{user}"), "description": format!("Serves {user}.")});
             Ok(move |_: Value| std::future::ready(Ok::<_, ToolError>(made)))

@@ -38,7 +38,7 @@ fn nested_tools_add_to_the_effect_of_a_tool() {
     assert!(tools.get("spend").unwrap().effect().contains(Effect::WRITE));
 }
 
-// M18: calls of a gated call pass the same gate, whether or not their toolset has one.
+// M18: nested calls of a gated call pass the same gate, even if their toolset has no gate.
 #[tokio::test]
 async fn nested_calls_pass_the_gate_of_the_outer_call() {
     let host = Host::new();
@@ -61,7 +61,7 @@ async fn nested_calls_pass_the_gate_of_the_outer_call() {
     assert_eq!((of("count"), of("pay")), (2, 1), "{rows:#?}");
 }
 
-// S4-65: a nested call is limited to the declared tools, passes the gate and is not a message.
+// S4-65: nested calls reach only declared tools, pass the gate and are not stored as messages.
 #[tokio::test]
 async fn nested_call_is_limited_gated_and_not_a_message() {
     let host = Host::new();
@@ -93,7 +93,11 @@ async fn nested_call_is_limited_gated_and_not_a_message() {
     let messages = tool_core::store::ThreadStore::read(&host.store, message.thread(), None)
         .await
         .unwrap();
-    assert_eq!(messages.len(), 3, "nested results are not messages");
+    assert_eq!(
+        messages.len(),
+        3,
+        "results of nested calls are not stored as messages"
+    );
     let rows = AuditSink::export(&host.store, Scope::All, &AuditFilter::default())
         .await
         .unwrap();

@@ -140,8 +140,8 @@ impl World {
             .unwrap();
     }
 
-    /// Runs a call in a thread, each time in a new process, and answers the approvals it waits for. Returns the result's text and how often it
-    /// waited.
+    /// Runs a call in a thread, each time in a new process, and answers the approvals that it waits for. Returns the result's text and the
+    /// number of times that the call waited.
     async fn until_done(&self, name: &str, by_token: bool, reply: &Reply) -> (String, usize) {
         let (_, turns, cx) = self.start();
         let calls = ModelMessage::calls([ToolCall::new("call_0", name, "{}")]);
@@ -168,7 +168,7 @@ impl World {
     }
 }
 
-/// Runs each outer tool to its end and answers its nested calls, whose letters are addressed to `to`. Returns the worlds.
+/// Runs each outer tool to its end and answers the approvals of its letters, which are addressed to `to`. Returns the worlds.
 async fn outer_calls_continue(reply: &Reply, to: [&str; 2]) -> Vec<World> {
     let [first, second] = to;
     let letter = |to: &str, number: u32| format!(r#"{{"to":"{to}","number":{number}}}"#);
@@ -208,7 +208,7 @@ async fn outer_call_continues_after_each_nested_approval() {
     }
 }
 
-// A4: a nested call that the approver edits runs with those arguments, and the outer call continues with its result
+// A4: a nested call that the approver edits runs with the edited arguments, and the outer call continues with its result
 #[tokio::test]
 async fn outer_call_continues_after_an_edited_nested_call() {
     let edit = Reply::Edit(r#"{"to":"zoe"}"#.to_owned());
@@ -286,7 +286,7 @@ async fn post_all(
     parcel
 }
 
-// A4: an ambiguous nested effect stops the turn once its outer call runs again, and the settled result reaches the outer call
+// A4: an ambiguous nested effect stops the turn when its outer call runs again, and the settled result reaches the outer call
 #[tokio::test]
 async fn ambiguous_nested_call_stops_the_turn() {
     let world = World::new();
@@ -331,7 +331,7 @@ async fn say_word(mailbox: &Mailbox) -> &'static str {
     "word"
 }
 
-// A4: replaying an output whose type cannot be deserialized is an error, and its effect is not repeated
+// A4: replaying an output whose type cannot be deserialized is an error, and the effect is not repeated
 #[tokio::test]
 async fn a_stored_result_of_a_type_that_borrows_is_an_error() {
     let world = World::new();

@@ -58,7 +58,7 @@ fn ann(host: &Host) -> ToolContext {
     caller(host, "ann", "clerk").build()
 }
 
-/// The same caller, whose user has pressed stop.
+/// The context of `ann`, after the user has stopped the turn.
 fn stopped(host: &Host) -> ToolContext {
     let stop = CancellationToken::new();
     stop.cancel();
@@ -71,7 +71,7 @@ async fn record(host: &Host, calls: impl IntoIterator<Item = ToolCall>) -> Store
     turns.record(message, &ann(host)).await.unwrap()
 }
 
-/// A message of two calls. The first has run for ann and has no result in the thread, because its process died.
+/// A message of two calls. The first call has run for ann, but its result is not in the thread, because the process died.
 async fn cut(host: &Host, lost: bool) -> StoredMessage {
     let message = record(host, [sends("a", lost), sends("b", false)]).await;
     let tools = toolset![parcel].through(&gate(&host.store).build());
@@ -160,7 +160,7 @@ impl EffectLedger for Unread {
         self.0.begin(intent, audit)
     }
     fn get<'a>(&'a self, _: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
-        Box::pin(async { Err(StoreError::Unavailable("the sink panics".into())) })
+        Box::pin(async { Err(StoreError::Unavailable("the ledger is unreadable".into())) })
     }
     pass_on!(self => self.0; renew end resolve sweep list);
 }
@@ -194,7 +194,7 @@ async fn look_up(user_turns: &UserTurns) -> Result<String, ToolError> {
     Ok("seen".to_owned())
 }
 
-// A6: an interrupted turn reads the result of a call that has run, instead of asking the model to call again
+// A6: an interrupted turn reads the result of a call that has run, and does not report that call as not run
 #[tokio::test]
 async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
     for lost in [false, true] {
@@ -350,7 +350,7 @@ async fn second_user_reads_the_result_of_an_earlier_call() {
     }
 }
 
-/// Tools under a policy that denies and thereby hides everything.
+/// Tools under a policy that denies every tool, so that all are hidden.
 fn denying(host: &Host, tools: tool_core::RegistryBuilder, cx: &ToolContext) -> Toolset {
     let deny = Rule::deny("all").tools(["*"]);
     let policy = Policy::builder().rule(deny).build().unwrap();
@@ -359,7 +359,7 @@ fn denying(host: &Host, tools: tool_core::RegistryBuilder, cx: &ToolContext) -> 
     registry.toolset(cx, &rules).through(&host.gate)
 }
 
-// N4: denying a call for another user who continues the conversation withdraws every open approval of the call
+// N4: denying a call for another user who continues the conversation withdraws every unused approval of the call
 #[tokio::test]
 async fn denial_to_another_user_withdraws_every_approval_of_the_call() {
     for [user, agent] in OTHERS {
@@ -417,7 +417,7 @@ fn outer(name: &str, lost: bool) -> ToolCall {
     ToolCall::new("o", name, arguments)
 }
 
-/// How a call is refused after it has waited.
+/// The reason why a call that has waited is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Refusal {
     Hidden,
@@ -474,7 +474,7 @@ async fn half_done(host: &Host, name: &str, lost: bool) -> (StoredMessage, Ticke
     (message, asked)
 }
 
-// A4, N4: a refused outer call that has sent a letter and waits for a second one reports that a part of it has run
+// A4, N4: a refused outer call that has sent a parcel and waits for an approval reports that a nested call has run
 #[tokio::test]
 async fn refused_outer_call_reports_nested_calls_that_have_run() {
     for refusal in REFUSALS {
@@ -553,7 +553,7 @@ async fn refused_outer_call_without_nested_runs_is_a_plain_refusal() {
     assert_eq!(texts(turn), [STOPPED]);
 }
 
-/// Asks, and then answers with an error of its own. It has effects besides its calls, so that it does not run again.
+/// Sends a mail after an approval, or returns its own error. It has effects besides its calls, so it does not run again.
 #[tool]
 async fn give_up(
     #[context] _mailbox: Mailbox,
@@ -569,7 +569,7 @@ async fn give_up(
     }
 }
 
-// A4, N4: the approvals of nested calls are withdrawn when the outer call has failed for good
+// A4, N4: the approvals of nested calls are withdrawn when the outer call has failed and will not run again
 #[tokio::test]
 async fn failed_outer_call_withdraws_nested_approvals() {
     let host = Host::new();
@@ -606,7 +606,7 @@ async fn send_or_fail(#[context] uses: Uses<(send_mail,)>) -> Result<String, Too
     uses.invoke(send_mail { to, copies: 1 }).await
 }
 
-// A4, N9: the approval of a nested call is withdrawn when its outer call ends without it
+// A4, N9: the approval of a nested call is withdrawn when its outer call ends without running the nested call
 #[tokio::test]
 async fn ended_outer_call_withdraws_the_unused_nested_approval() {
     for (approved, name, text) in [
@@ -639,7 +639,7 @@ async fn ended_outer_call_withdraws_the_unused_nested_approval() {
     }
 }
 
-// A4, N11: a nested call that begins by its approval token while the turn refuses it is not reported as not run
+// A4, N11: a nested call that its approval token starts while the turn refuses it is not reported as not run
 #[tokio::test]
 async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     let host = Host::new();
@@ -675,7 +675,7 @@ async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     );
 }
 
-// A4, B2: an outer call whose second letter is denied reports that the first one was sent
+// A4, B2: an outer call whose mail is denied reports that its parcel was sent
 #[tokio::test]
 async fn denied_outer_call_reports_nested_calls_that_have_run() {
     let host = Host::new();
@@ -700,7 +700,7 @@ async fn denied_outer_call_reports_nested_calls_that_have_run() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N4: a call whose approval was used by a process that died before it began cannot begin after it was refused
+// N4: if a process spends an approval and dies before the call begins, the call cannot begin after a refusal
 #[tokio::test]
 async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
     for refusal in REFUSALS {
@@ -724,7 +724,7 @@ async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
     }
 }
 
-/// A ledger that waits before it begins a call.
+/// A ledger whose `begin` waits for the test.
 #[derive(Clone)]
 struct Late {
     store: MemoryStore,
@@ -756,7 +756,7 @@ impl EffectLedger for Late {
     pass_on!(self => self.store; renew end get resolve sweep list);
 }
 
-// A3, N10: a run that does not know yet that it has lost the thread does not begin a call that a later run has refused
+// A3, N10: a process that has lost its run does not begin a call that a later run has refused
 #[tokio::test]
 async fn call_does_not_begin_after_a_later_run_has_refused_it() {
     for refusal in REFUSALS {
@@ -782,7 +782,7 @@ async fn call_does_not_begin_after_a_later_run_has_refused_it() {
     }
 }
 
-// A3, N10: a call that begins in one run while a later run refuses it stays open, instead of being reported as not run
+// A3, N10: a call that begins in one run while a different run refuses it stays open, and is not reported as not run
 #[tokio::test]
 async fn call_that_begins_while_it_is_refused_stays_open() {
     let host = Host::new();
@@ -813,7 +813,7 @@ async fn call_that_begins_while_it_is_refused_stays_open() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-/// A ledger whose first answer comes long after it has read the row.
+/// A ledger whose first `get` reads the row, and returns it when the test continues.
 struct LateAnswer(Late, AtomicBool);
 
 impl EffectLedger for LateAnswer {
@@ -849,7 +849,7 @@ impl Model for Sends {
     }
 }
 
-// A3, N10: a drive that has lost its run does not report a call as not run that the later run has begun
+// A3, N10: a drive that has lost its run does not report as not run a call that a different host has begun
 #[tokio::test]
 async fn drive_that_lost_its_run_reports_no_call_as_not_run() {
     let host = Host::new();
@@ -900,7 +900,7 @@ async fn send_approved(#[context] uses: Uses<(send_mail,)>) -> Result<String, To
     uses.invoke(send_mail { to, copies: 1 }).await
 }
 
-// A4, N4: the token of an approved outer call that waits does not run its body again after the call was refused
+// A4, N4: after a waiting outer call was refused, the token of its approval does not run its body again
 #[tokio::test]
 async fn approved_outer_call_does_not_run_again_after_it_was_refused() {
     for interrupted in [true, false] {

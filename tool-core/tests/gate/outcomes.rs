@@ -112,7 +112,7 @@ fn call(name: &str) -> ToolCall {
     ToolCall::new("call_0", name, "{}")
 }
 
-/// Asserts that a call whose body took effect is reported and stored as such, and does not run again.
+/// Asserts that a call whose body took effect reports this, is stored as succeeded, and does not run again.
 async fn took_effect(host: &Host, tools: &Toolset, name: &str) {
     let cx = placed(&host.ann(), 0);
     let result = tools.call(call(name), &cx).await;
@@ -158,7 +158,7 @@ async fn effect_is_recorded_when_its_output_is_lost() {
     }
 }
 
-// B2: an effect is recorded as succeeded although the output breaks the dynamic tool's output schema
+// B2: an effect is recorded as succeeded although the output does not match the dynamic tool's output schema
 #[tokio::test]
 async fn effect_is_recorded_when_its_output_violates_the_schema() {
     let host = Host::new();
@@ -250,7 +250,7 @@ impl AuditSink for Panics {
     }
 }
 
-// B5: a panic of a store becomes an error result of the call
+// B5: a panic of a store before the body is an error result; a panic after the body does not change the result
 #[tokio::test]
 async fn panics_of_stores_are_results() {
     for (at, ran) in [("begin", 0), ("end", 1), ("write", 0)] {
@@ -313,7 +313,7 @@ async fn relay_in_other_words(#[context] uses: Uses<(send_mail,)>) -> Result<Str
     sent.map_err(|_| ToolError::new("the mail did not go out"))
 }
 
-// A4: an outer call that rewrites the error of a waiting nested call waits, too
+// A4: an outer call that replaces the error of a waiting nested call waits, too
 #[tokio::test]
 async fn outer_call_waits_even_if_it_rewrites_the_error() {
     for attempts in [1, 2] {
@@ -344,7 +344,7 @@ async fn outer_call_waits_even_if_it_rewrites_the_error() {
         let result = tools.call(call(name), &cx).await;
         assert_eq!(result.model_text(), "sent to bob", "{result:?}");
         assert_eq!(host.mailbox.sent(), 1);
-        // Denying the nested call ends the outer one.
+        // Denying the nested call ends the outer call.
         let cx = placed(&cx, 1);
         let waiting = ticket(&tools.call(call(name), &cx).await);
         let (acme, token) = (Workspace::new("acme"), &waiting.token);

@@ -1,4 +1,4 @@
-//! Continuing calls that were cut short: by their approval, from the ledger, or by an operator.
+//! Continuing interrupted calls: by their approval, from the ledger, or by an operator.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -83,7 +83,7 @@ async fn turn_continues_with_edited_arguments() {
         ["sent to eve"]
     );
     assert_eq!(host.mailbox.sent(), 2);
-    // A thread store without the result gets the same result again.
+    // A thread store without the result gets it from the ledger.
     let elsewhere = Turns::new(MemoryStore::default());
     assert_eq!(
         texts(&elsewhere, &host.tools, &message, &host).await,
@@ -140,7 +140,7 @@ async fn edited_call_is_replayed_under_a_changed_policy() {
     assert_eq!(host.mailbox.sent(), 1);
     let waiting = host.approvals().waiting(&thread("th-1")).await.unwrap();
     assert!(waiting.is_empty(), "{waiting:?}");
-    // A call with arguments other than the requested ones is not this call.
+    // A call with arguments other than the requested arguments is a different call.
     let allowed = under(&host, Rule::allow("all").tools(["*"]));
     let refused = allowed.call(note("joe"), &cx).await;
     assert_eq!(kind(&refused), Some(ErrorKind::Denied), "{refused:?}");
@@ -172,7 +172,7 @@ async fn edited_call_is_replayed_for_a_second_user() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N3: a call that two users are asked about, and that has run for one of them, is not denied to the other
+// N3: if two users request an approval of one call, and the call runs for one user, the other user gets its result
 #[tokio::test]
 async fn executed_call_is_not_denied_to_a_second_user() {
     for ran_edited in [true, false] {
@@ -391,7 +391,7 @@ async fn letter(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-// S4-62: two processes drive one turn; the second neither skips a call that is still running nor replaces its result.
+// S4-62: two processes drive one turn; the second process neither skips a running call nor replaces its result.
 #[tokio::test]
 async fn turn_that_runs_in_another_process_is_left_alone() {
     let host = Host::new();

@@ -95,7 +95,7 @@ async fn read(hangs: &Hangs) -> &'static str {
 struct Hangs(Arc<AtomicBool>);
 tool_core::host_value!(Hangs, tool_core::Effect::READ);
 
-// A1: the row of a read that was cut off by a drain or a dropped drive contains the outcome of the next process's run
+// A1: if a drain or a dropped turn interrupts a read, its row gets the outcome of the next process's run
 #[tokio::test]
 async fn row_of_an_interrupted_read_is_reused_by_the_next_run() {
     for drains in [false, true] {
@@ -237,7 +237,7 @@ async fn each_attempt_that_an_operator_allows_has_a_row() {
     }
 }
 
-// A1: where the sink of a required audit is a different database and fails, a later attempt does not begin
+// A1: if the sink of a required audit is a different database and fails, a later attempt does not begin
 #[tokio::test]
 async fn later_attempt_does_not_begin_without_its_row() {
     #[derive(Clone)]
@@ -282,7 +282,7 @@ async fn later_attempt_does_not_begin_without_its_row() {
     let refused = tools.call(call(), &cx).await;
     assert_eq!(kind(&refused), Some(ErrorKind::Unavailable), "{refused:?}");
     assert_eq!(mailbox.sent(), 1);
-    // No effect is ambiguous: the next dispatch is this attempt.
+    // The ledger lists no row for the refused attempt, which the next dispatch begins again.
     assert_eq!(
         EffectLedger::list(&ledger, Scope::All, None).await.unwrap(),
         []

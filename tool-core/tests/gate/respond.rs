@@ -11,7 +11,7 @@ use tool_core::store::{
 };
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, TurnError, Turns};
 
-/// A database whose transactions that begin runs fail, either before they write anything or after the commit.
+/// A database in which each transaction that begins a run fails, either before it writes or after the commit.
 #[derive(Clone)]
 struct Failing {
     store: MemoryStore,

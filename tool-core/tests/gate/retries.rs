@@ -39,7 +39,7 @@ async fn flaky(line: &Line) -> Result<usize, ToolError> {
     Ok(tries)
 }
 
-/// Sends a mail, and calls other tools.
+/// Calls `send` and `flaky`.
 #[tool(idempotent, timeout = "10s")]
 async fn relay(#[context] uses: Uses<(send, flaky)>, line: &Line) -> Result<[usize; 2], ToolError> {
     let sent = uses.invoke(send {}).await?;
@@ -72,7 +72,7 @@ fn call(name: &str) -> ToolCall {
     ToolCall::new("c-1", name, "{}")
 }
 
-/// Tool and state of each effect, sorted.
+/// Returns the tool and the state of each effect, sorted.
 async fn effects(store: &MemoryStore) -> Vec<(String, EffectState)> {
     let rows = EffectLedger::list(store, Scope::All, None).await.unwrap();
     let mut rows: Vec<_> = rows
@@ -83,7 +83,7 @@ async fn effects(store: &MemoryStore) -> Vec<(String, EffectState)> {
     rows
 }
 
-/// Tool and outcome of each audit row, sorted.
+/// Returns the tool and the outcome of each audit row, sorted.
 async fn outcomes(store: &MemoryStore) -> Vec<(String, String)> {
     let rows = AuditSink::export(store, Scope::All, &AuditFilter::default()).await;
     let mut rows: Vec<_> = rows
@@ -166,7 +166,7 @@ async fn retried_nested_effects_are_known_to_the_next_process() {
     assert_eq!((mailbox.sent(), line.tries.load(Ordering::SeqCst)), (1, 2));
 }
 
-/// Sends a mail and hangs in the first run. Later runs fail before they send where the mailbox is set to fail.
+/// Sends a mail and hangs in the first attempt. Later attempts send no mail, and fail if the line has failures.
 #[tool(idempotent)]
 async fn hang(mailbox: &Mailbox, line: &Line) -> Result<usize, ToolError> {
     if line.tries.fetch_add(1, Ordering::SeqCst) == 0 {
@@ -179,7 +179,7 @@ async fn hang(mailbox: &Mailbox, line: &Line) -> Result<usize, ToolError> {
     Ok(mailbox.sent())
 }
 
-// B2: a body that a hook has cut off may have taken effect, even if a later attempt fails.
+// B2: if a hook interrupts an attempt and a later attempt fails, the call may have taken effect.
 #[tokio::test(start_paused = true)]
 async fn failure_after_a_cut_attempt_is_ambiguous() {
     for failures in [0, 1] {

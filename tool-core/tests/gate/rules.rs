@@ -39,7 +39,7 @@ fn share(rules: impl IntoIterator<Item = Rule>) -> SharedPolicy {
     Policy::builder().rules(rules).share().unwrap()
 }
 
-// M14, M5: a rule asks for approval with four eyes, and its decision can be looked up.
+// M14, M5: a rule requires a four-eyes approval, and the audit row names its decision.
 #[tokio::test]
 async fn four_eyes_rule_asks_and_its_decision_is_recorded() {
     let host = Host::new();
@@ -123,7 +123,10 @@ async fn kill_switch_cancels_running_calls_and_refuses_pending_calls() {
 
     policy.kill("wait_for_post", Some("globex"));
     tokio::time::sleep(Duration::from_millis(5)).await;
-    assert!(!running.is_finished(), "another workspace's switch");
+    assert!(
+        !running.is_finished(),
+        "the switch is of a different workspace"
+    );
     policy.kill("wait_for_post", Some("acme"));
     policy.kill("send_mail", None);
     assert_eq!(kind(&running.await.unwrap()), Some(ErrorKind::Cancelled));
@@ -162,7 +165,10 @@ async fn rate_limited_call_reports_retry_after() {
             .wait()
             .is_some_and(|wait| wait <= Duration::from_secs(30))
     );
-    assert!(!call("bob").await.is_error(), "each is counted alone");
+    assert!(
+        !call("bob").await.is_error(),
+        "each user has a separate quota"
+    );
     tokio::time::advance(Duration::from_secs(31)).await;
     assert!(!call("ann").await.is_error());
 }

@@ -107,7 +107,7 @@ async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<Strin
             }
         }
     }
-    // The ledger answers the calls of the message now.
+    // The ledger returns the stored results of these calls.
     turns.run(&tools, &message, &cx).await.unwrap();
     for row in AuditSink::export(&store, Scope::All, &AuditFilter::default())
         .await
@@ -188,7 +188,7 @@ fn percent(secret: &str) -> String {
     join(secret, "", |byte| format!("%{byte:02X}"))
 }
 
-/// The rows of the table in the threat model.
+/// The spellings in the table of the threat model.
 const SPELLINGS: [Spell; 25] = [
     str::to_owned,
     |secret| secret.trim().to_owned(),
@@ -232,7 +232,7 @@ const SPELLINGS: [Spell; 25] = [
     |secret| percent(secret).replace('%', "%25"),
 ];
 
-/// From 6 to 60 printable characters, also with line breaks inside and white space around.
+/// Secrets of at least 6 characters, some with line breaks inside or white space around them.
 fn secret() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ -~]{6,60}",
@@ -284,7 +284,7 @@ proptest! {
     ) {
         let with = RUNTIME.block_on(everything(Some(&secret), &text, &bytes));
         let without = RUNTIME.block_on(everything(None, &text, &bytes));
-        // Rows, citations and foreign errors contain times and ids of their own.
+        // Rows, citations and foreign errors contain times and ids that differ between runs.
         let own = ["\"original_hash\"", "retrievedAt", "(audit id"];
         let comparable = |all: &[String]| -> Vec<String> {
             let all = all.iter().filter(|text| !own.iter().any(|own| text.contains(own)));

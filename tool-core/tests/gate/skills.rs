@@ -66,7 +66,7 @@ fn folders_are_read_as_skills() {
     );
 }
 
-// S1-34: an error names the file, the line and what to write.
+// S1-34: an error names the file, the line and the correction.
 #[test]
 fn errors_name_file_line_and_remedy() {
     for (text, expected) in [

@@ -144,8 +144,8 @@ impl AuditSink for Tardy {
     }
 }
 
-// B4: `drain` waits for rows that are written in the background: of a call past its deadline, of a call that was dropped, and
-// of a call that was refused.
+// B4: `drain` waits for rows that are written in the background: of a call whose deadline passes during the write, of a call
+// that was dropped, and of a call that was refused.
 #[tokio::test(start_paused = true)]
 async fn drain_waits_for_rows_written_in_the_background() {
     for what in ["late", "dropped", "refused"] {
@@ -224,7 +224,7 @@ async fn deadline_covers_the_row_after_the_body() {
         since.elapsed()
     );
     assert_eq!(result.model_text(), "1");
-    // A call that is refused has the deadline of its turn.
+    // The deadline of the turn applies to a call that is refused.
     let cx = ToolContext::builder()
         .deadline(Duration::from_millis(100))
         .build();
@@ -429,7 +429,7 @@ impl Maintenance for Purges {
     }
 }
 
-// B10: the gate applies retention by itself, batch by batch.
+// B10: the sweeper of the gate applies retention, one batch after the other.
 #[tokio::test]
 async fn sweeper_of_the_gate_applies_retention() {
     let purges = Purges::default();
@@ -437,7 +437,7 @@ async fn sweeper_of_the_gate_applies_retention() {
     let sweeper = sweeper.purge(purges.clone(), Retention::default());
     let gate = Gate::builder().sweeper(sweeper).build();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    // There were four batches, and the next one is due after an hour.
+    // Four batches were purged, and the next purge is due after an hour.
     assert_eq!(purges.0.load(Ordering::SeqCst), 4);
     drop(gate);
 }

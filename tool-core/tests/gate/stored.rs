@@ -1,4 +1,4 @@
-//! Tools that a store keeps, behind a gate.
+//! Stored tools behind a gate.
 
 use std::io;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use tool_core::{
 
 use crate::support::{Mailbox, count, placed, send_mail};
 
-/// Returns the user as whom the tool acts.
+/// Returns the runtime user of the call.
 #[tool(read_only)]
 async fn whoami(cx: &ToolContext) -> String {
     cx.runtime_user().unwrap_or("nobody").to_owned()
 }
 
-/// Runs functions of TypeScript: its language has one word, which returns the text after it.
+/// Runs TypeScript functions with code of the form `echo TEXT`, which returns the text.
 struct EchoRunner;
 
 impl FunctionRunner for EchoRunner {
@@ -52,7 +52,7 @@ impl FunctionRunner for EchoRunner {
     }
 }
 
-/// Runs HTTP operations, with their stated effects.
+/// Runs HTTP functions. Each call returns `found`.
 struct HttpRunner;
 
 impl FunctionRunner for HttpRunner {
@@ -152,7 +152,7 @@ impl World {
         edited.into_function().unwrap()
     }
 
-    /// A version, published.
+    /// Creates a version of a function and publishes it.
     async fn publish(&self, function: &str, version: NewFunctionVersion) -> FunctionVersion {
         let function = function.to_owned();
         let version = ToolChange::CreateVersion { function, version };
@@ -162,7 +162,7 @@ impl World {
         version
     }
 
-    /// A function that runs a linked tool.
+    /// Creates a function that runs the linked tool `name`.
     async fn linked(&self, name: &str) -> Function {
         let tool = name.to_owned();
         let function = self.function(FunctionKind::Linked { tool }).await;
@@ -171,7 +171,7 @@ impl World {
         function
     }
 
-    /// A tool, bound to `clerk`.
+    /// Creates a tool and binds it to `clerk`.
     async fn tool(&self, new: NewTool) -> StoredTool {
         let edited = self.admin(ToolChange::CreateTool(Box::new(new))).await;
         let tool = edited.into_tool().unwrap();
@@ -200,7 +200,7 @@ impl World {
         self.store.put_member(member, &admin).await.unwrap();
     }
 
-    /// The tools of `clerk` now.
+    /// Loads the current tools of `clerk`.
     async fn now(&self) -> Toolset {
         let own = self.tools.of_agent(&"acme".into(), "clerk").await.unwrap();
         assert_eq!(own.left_out, []);
@@ -226,7 +226,7 @@ impl World {
         self.store.export(Scope::All, &all).await.unwrap()
     }
 
-    /// Approves every open request.
+    /// Approves the requests of these tokens.
     async fn approve(&self, tools: &Toolset, tokens: impl IntoIterator<Item = String>) {
         for token in tokens {
             let (approvals, acme) = (self.gate.approvals().unwrap(), Workspace::new("acme"));
@@ -236,7 +236,7 @@ impl World {
     }
 }
 
-/// The faults of a change that was rejected, as pointers and texts.
+/// Returns the faults of a rejected change as pointers and texts.
 fn rejected(saved: Result<Saved, SaveError>) -> Vec<(String, String)> {
     match saved {
         Err(SaveError::Rejected(faults)) => {
@@ -253,7 +253,7 @@ fn refused(result: &CallResult, kind: ErrorKind, why: &str) {
     assert!(error.operator_text().contains(why), "{error:?}");
 }
 
-// S3-03, S3-04: two tools run one function under names and descriptions of their own.
+// S3-03, S3-04: two stored tools run one function, each with its own name and description.
 #[tokio::test]
 async fn two_stored_tools_run_one_linked_tool() {
     let world = World::new();
@@ -281,7 +281,7 @@ async fn two_stored_tools_run_one_linked_tool() {
             "3"
         );
     }
-    // Both names are in the audit.
+    // The audit has a row for each stored tool and for each run of the linked tool.
     let rows = world.rows().await;
     let names: Vec<_> = rows.iter().map(|row| row.tool.as_str()).collect();
     assert_eq!(names.iter().filter(|name| **name == "count").count(), 2);
@@ -291,7 +291,7 @@ async fn two_stored_tools_run_one_linked_tool() {
     );
 }
 
-// S3-05: a tool without a description is saved with a warning, and models read what the function does.
+// S3-05: a tool without a description is saved with a warning; models read its function's description or a generated text.
 #[tokio::test]
 async fn missing_description_is_a_warning() {
     let world = World::new();
@@ -336,7 +336,7 @@ async fn missing_description_is_a_warning() {
     );
 }
 
-// S3-09, S3-10: the toolset of a turn was built before version 2 was published: a pinned tool runs version 1, and another one version 2.
+// S3-09, S3-10: in a toolset that is older than version 2, a pinned tool runs version 1, and a tool without a pin runs version 2.
 #[tokio::test]
 async fn published_version_runs_at_the_next_call_unless_the_tool_is_pinned() {
     let world = World::new();
@@ -375,7 +375,7 @@ async fn published_version_runs_at_the_next_call_unless_the_tool_is_pinned() {
     );
 }
 
-// S3-10, S3-11: a version with a different schema does not run before the model has seen this schema.
+// S3-10, S3-11: a version with a different schema runs only in toolsets that were built after it was published.
 #[tokio::test]
 async fn changed_schema_is_shown_before_it_applies() {
     let world = World::new();
@@ -419,7 +419,7 @@ async fn changed_schema_is_shown_before_it_applies() {
             .model_text(),
         "done"
     );
-    // A confirmation that is required now was not asked for by the gate.
+    // The tool now requires a confirmation, which the gate of this toolset has not requested.
     let mut asks = ToolUpdate::default();
     asks.requires_confirmation = Some(true);
     world.change(&tool.id, asks).await.unwrap();
@@ -427,7 +427,7 @@ async fn changed_schema_is_shown_before_it_applies() {
     refused(&result, ErrorKind::Unavailable, "have changed");
 }
 
-// S3-11: the schema of the tool is what the model sees and what calls are checked against, before the function runs.
+// S3-11: the model sees the tool's own schema, and calls are validated against it before the function runs.
 #[tokio::test]
 async fn schema_of_the_tool_is_shown_and_checked() {
     let world = World::new();
@@ -463,7 +463,7 @@ async fn schema_of_the_tool_is_shown_and_checked() {
     assert_eq!(world.mailbox.sent(), 0);
 }
 
-// S3-11, S3-34: a schema that a provider would refuse is not saved, and the answer has the rule's text and a JSON pointer.
+// S3-11, S3-34: a schema that a provider would refuse is not saved, and the fault contains the rule's text and a JSON pointer.
 #[tokio::test]
 async fn bad_schema_is_rejected_with_rule_and_pointer() {
     let world = World::new();
@@ -510,7 +510,7 @@ async fn bad_schema_is_rejected_with_rule_and_pointer() {
     );
     let pointers: Vec<_> = faults.iter().map(|(pointer, _)| pointer.as_str()).collect();
     assert_eq!(pointers[..3], ["/name", "/description", place]);
-    // A tool without a runner, and one without a version.
+    // A function without a published version, and a function whose linked tool does not exist.
     let mcp = FunctionKind::Mcp {
         server: "crm".to_owned(),
         tool: "find".to_owned(),
@@ -545,7 +545,7 @@ async fn bad_schema_is_rejected_with_rule_and_pointer() {
             .unwrap(),
         []
     );
-    // The decisions of the store come first.
+    // The store's error about permissions precedes the faults of the tool.
     let mut tool = client("ask me");
     tool.runtime_user = Some("robot".to_owned());
     let saved = world
@@ -557,7 +557,7 @@ async fn bad_schema_is_rejected_with_rule_and_pointer() {
     );
 }
 
-// S3-12: an output that does not fit the output schema of the tool is an error.
+// S3-12: an output that does not match the tool's output schema is an error.
 #[tokio::test]
 async fn output_has_to_fit_the_schema_of_the_tool() {
     let world = World::new();
@@ -575,7 +575,7 @@ async fn output_has_to_fit_the_schema_of_the_tool() {
     );
 }
 
-// S3-13: examples have to fit the schemas when the tool is saved and when a version is published; a result is optional.
+// S3-13: examples must match the schemas when the tool is saved and when a version is published; a result is optional.
 #[tokio::test]
 async fn examples_have_to_fit_the_schemas() {
     let world = World::new();
@@ -607,7 +607,7 @@ async fn examples_have_to_fit_the_schemas() {
     .unwrap();
     let tool = tool.edited.into_tool().unwrap();
     save(with(Value::Null)).await.unwrap();
-    // A version that the examples of a tool do not fit is not published.
+    // A version is not published if the examples of a tool do not match its schemas.
     let version = NewFunctionVersion::new(object(&json!({"to": {"type": "string"}})), text());
     let version = ToolChange::CreateVersion {
         function: function.id.clone(),
@@ -663,7 +663,7 @@ async fn examples_are_part_of_the_prompt() {
         assert!(definition.contains(expected), "{definition}");
     }
     assert_eq!(tool.description(), "Counts.");
-    // A new name keeps them.
+    // A renamed tool keeps the examples.
     let renamed = tools.rename([("count_mails", "n")]).unwrap();
     assert!(
         renamed
@@ -674,7 +674,7 @@ async fn examples_are_part_of_the_prompt() {
     );
 }
 
-// S3-15: a tool that requires a confirmation waits for an approval, and nothing runs before. The linked tool asks for itself as well.
+// S3-15: a tool that requires a confirmation waits for an approval before its function runs.
 #[tokio::test]
 async fn confirmation_is_asked_for_before_the_function_runs() {
     let world = World::new();
@@ -702,7 +702,7 @@ async fn confirmation_is_asked_for_before_the_function_runs() {
     assert_eq!(results[0].text, "3");
 }
 
-// S3-15: the approval that a linked tool needs by itself is asked for under its own name.
+// S3-15: an approval that the linked tool requires is requested under the linked tool's name.
 #[tokio::test]
 async fn linked_tool_asks_for_its_own_approval() {
     let world = World::new();
@@ -747,7 +747,7 @@ async fn linked_tool_asks_for_its_own_approval() {
     );
 }
 
-// S3-16, S3-23: a disabled or deleted tool is not offered, and a call by a toolset that was built before is refused. The binding stays.
+// S3-16, S3-23: a disabled or deleted tool is not offered, and calls through older toolsets are refused. A disabled tool stays bound.
 #[tokio::test]
 async fn disabled_and_deleted_tools_do_not_run() {
     let world = World::new();
@@ -808,7 +808,7 @@ async fn disabled_and_deleted_tools_do_not_run() {
     );
 }
 
-// S3-19, S3-20: the function observes the runtime user of the tool, and the audit names it.
+// S3-19, S3-20: the function runs as the runtime user of the tool, and the audit row names this user.
 #[tokio::test]
 async fn function_observes_the_runtime_user() {
     let world = World::new();
@@ -852,7 +852,7 @@ async fn function_observes_the_runtime_user() {
     assert_eq!(seen().await, "boss");
 }
 
-// S3-22: a tool whose runtime user has left the workspace is refused when it is called, and not offered any more.
+// S3-22: a call of a tool whose runtime user has left the workspace is refused, and the tool is no longer offered.
 #[tokio::test]
 async fn runtime_user_is_checked_at_each_call() {
     let world = World::new();
@@ -885,7 +885,7 @@ async fn runtime_user_is_checked_at_each_call() {
     );
 }
 
-// S3-04: a rule against the linked tool holds for the stored tool that runs it.
+// S3-04: a rule against a linked tool also applies to a stored tool that runs it.
 #[tokio::test]
 async fn rules_for_the_linked_tool_hold_for_stored_tools() {
     let disables = Disables::default();
@@ -906,7 +906,7 @@ async fn rules_for_the_linked_tool_hold_for_stored_tools() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::UnknownTool);
 }
 
-// S3-04: of two tools with one name, the newer one is left out with a reason.
+// S3-04: of two tools with the same name, the newer tool is left out, and the reason is reported.
 #[tokio::test]
 async fn second_tool_of_a_name_is_left_out() {
     let world = World::new();
@@ -929,7 +929,7 @@ async fn second_tool_of_a_name_is_left_out() {
     );
 }
 
-/// Says that its functions read a secret that is both required as a text and as a selection.
+/// A runner whose facts contain secrets with invalid keys.
 struct FaultyRunner;
 
 impl FunctionRunner for FaultyRunner {
@@ -951,7 +951,7 @@ impl FunctionRunner for FaultyRunner {
     }
 }
 
-// S3-04: a tool with a fault that its runner causes is left out with the reason, and the other tools are offered.
+// S3-04: a tool whose runner returns invalid facts is left out, and the other tools are offered.
 #[tokio::test]
 async fn tool_with_a_faulty_runner_does_not_hide_the_others() {
     let mut world = World::new();
@@ -1030,7 +1030,7 @@ fn answer(id: &str, output: &Value) -> ClientResult {
     ClientResult::output(id, serde_json::value::to_raw_value(output).unwrap())
 }
 
-/// A model that asks the client, then repeats the last result.
+/// A model that calls the client tool `ask`, and then answers with the result.
 struct Asks;
 
 impl tool_core::turn::Model for Asks {
@@ -1050,7 +1050,7 @@ impl tool_core::turn::Model for Asks {
     }
 }
 
-// S3-08: the loop suspends with the call for the client, also when it is driven twice, and continues with the client's result.
+// S3-08: each drive of the loop returns the call for the client, until the client's result is supplied; then the loop continues.
 #[tokio::test]
 async fn loop_suspends_for_the_client_and_continues_with_its_result() {
     let world = World::new();
@@ -1093,12 +1093,12 @@ async fn loop_suspends_for_the_client_and_continues_with_its_result() {
         matches!(&outcome, Outcome::Answered(text) if text == r#"{"color":"red"}"#),
         "{outcome:?}"
     );
-    // The host has passed the call on once.
+    // All drives together have written one audit row of the call.
     let rows = world.rows().await;
     assert_eq!(rows.iter().filter(|row| row.tool == "ask").count(), 1);
 }
 
-// S3-08: the client gets no call whose arguments do not fit, and its result has to fit the output schema.
+// S3-08: the client gets no call with invalid arguments, and its result must match the output schema.
 #[tokio::test]
 async fn arguments_and_results_of_client_tools_are_checked() {
     let world = World::new();
@@ -1144,7 +1144,7 @@ async fn arguments_and_results_of_client_tools_are_checked() {
     }
 }
 
-// S3-08: a result for a call that is not for the client is refused, and nothing is stored.
+// S3-08: a client's result for a call of the host or for an unknown call is refused, and nothing is stored.
 #[tokio::test]
 async fn result_for_a_call_of_the_host_is_refused() {
     let world = World::new();
@@ -1170,7 +1170,7 @@ async fn result_for_a_call_of_the_host_is_refused() {
             "{refused:?}"
         );
     }
-    // The call before it waits for an approval, so the client's call is not passed on, and its result is not taken.
+    // The first call waits for an approval, so the client's call is not sent yet, and its result is ignored.
     let turn = turns
         .supply(&tools, [answer("call_1", &json!({"color": "red"}))], &cx)
         .await
@@ -1189,7 +1189,7 @@ async fn result_for_a_call_of_the_host_is_refused() {
     );
 }
 
-// S3-15: a client tool that requires a confirmation is passed on after the approval, with the arguments that were approved.
+// S3-15: a call of a client tool that requires a confirmation is sent after the approval, with the approved arguments.
 #[tokio::test]
 async fn client_tool_waits_for_its_confirmation() {
     let world = World::new();
@@ -1208,7 +1208,7 @@ async fn client_tool_waits_for_its_confirmation() {
     let Turn::Waiting(tickets) = turns.run(&tools, &message, &cx).await.unwrap() else {
         panic!()
     };
-    // A result of the client before the approval is not taken.
+    // A result of the client before the approval is ignored.
     let turn = turns
         .supply(&tools, [answer("call_0", &json!({"color": "red"}))], &cx)
         .await
@@ -1243,7 +1243,7 @@ async fn client_tool_waits_for_its_confirmation() {
     assert_eq!(results[0].text, r#"{"color":"red"}"#);
 }
 
-// S3-08: without a turn, there is no client that could run the call.
+// S3-08: a client tool is unavailable outside of a turn, because no client can run the call.
 #[tokio::test]
 async fn client_tool_is_unavailable_outside_of_a_turn() {
     let world = World::new();
@@ -1290,7 +1290,7 @@ impl Env for Clock {
     }
 }
 
-// S3-24: the sweeper of the gate removes a deleted tool when the clock has passed its retention.
+// S3-24: the sweeper of the gate removes a deleted tool when its retention has ended.
 #[tokio::test(start_paused = true)]
 async fn sweeper_removes_deleted_tools_by_the_clock() {
     const DUE: i64 = 1_000 + 7 * 24 * 60 * 60 * 1_000;
@@ -1331,7 +1331,7 @@ async fn sweeper_removes_deleted_tools_by_the_clock() {
     };
     clock.set(DUE - 1_000);
     assert!(is_kept().await);
-    // The next clean-up is an hour after the last one.
+    // The sweeper purges once per hour.
     clock.set(DUE + 1_000 + 60 * 60 * 1_000);
     assert!(!is_kept().await);
     gate.drain(Duration::from_secs(1)).await;

@@ -7,7 +7,7 @@ use tool_core::prelude::*;
 use tool_core::store::{CallId, MemoryStore, ThreadId};
 use tool_core::{Approvals, Audit, Effect, ErrorKind, Gate, Reply, Ticket};
 
-/// Counts the effects that really happened.
+/// Counts the messages that were sent.
 #[derive(Clone, Default)]
 pub(crate) struct Mailbox(Arc<AtomicUsize>);
 tool_core::host_value!(Mailbox, Effect::WRITE);
@@ -53,10 +53,10 @@ pub(crate) async fn pay(
     Ok(amount)
 }
 
-/// Returns the number of mails.
+/// Returns the given number.
 #[tool(read_only)]
 pub(crate) async fn count(
-    /// The number at which the count starts.
+    /// The number to return.
     from: u32,
 ) -> u32 {
     from
@@ -86,7 +86,7 @@ impl Host {
         }
     }
 
-    /// A context of this tenant, user and conversation.
+    /// Returns a context with this tenant, user and conversation.
     pub(crate) fn of(&self, tenant: &str, user: &str, conversation: &str) -> ToolContext {
         ToolContext::builder()
             .workspace(tenant)
@@ -133,7 +133,7 @@ pub(crate) fn placed(cx: &ToolContext, position: u32) -> ToolContext {
     cx.for_call(CallId::in_thread(&thread, 1, position))
 }
 
-/// A thread of the workspace `acme`.
+/// Returns the id of a thread in the workspace `acme`.
 pub(crate) fn thread(conversation: &str) -> ThreadId {
     ThreadId::new("acme", conversation).unwrap()
 }

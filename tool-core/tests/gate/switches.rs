@@ -183,7 +183,7 @@ async fn switch_stored_by_another_process_applies() {
     }
 }
 
-// B9: stored disables apply to their workspace or to all workspaces, and to no other.
+// B9: a stored disable applies to its workspace, or to all workspaces if it names none.
 #[tokio::test]
 async fn stored_disable_refuses_calls_of_its_workspace() {
     let store = Shaky::default();
@@ -247,7 +247,7 @@ async fn stored_enablement_decides_what_a_turn_sees() {
             .unwrap()
     );
     assert_eq!(names().await, ["post"]);
-    // A workspace has no tools if it has rows and none of them is on.
+    // A workspace has no tools if it has rows and none of its rows is enabled.
     assert!(
         switches
             .withdraw("post", "skill", Some(&acme), "olga", None)

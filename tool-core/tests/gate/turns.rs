@@ -155,7 +155,7 @@ async fn calls_run_one_after_the_other_and_errors_are_messages() {
     );
 }
 
-/// A store that fails at the n-th message, as if its process died.
+/// A store whose n-th append fails, as if the process had died.
 #[derive(Clone)]
 struct Dying(MemoryStore, Arc<AtomicUsize>);
 
@@ -195,7 +195,7 @@ async fn calls_with_stored_results_are_not_rerun() {
     assert_eq!(
         log.names(),
         ["a", "b"],
-        "the second ran and could not be stored"
+        "the second call ran, and its result could not be stored"
     );
 
     let turn = Turns::new(store)
@@ -206,7 +206,7 @@ async fn calls_with_stored_results_are_not_rerun() {
     assert_eq!(
         log.names(),
         ["a", "b", "c"],
-        "the first came from the thread, the second from the ledger"
+        "the first result came from the thread, and the second from the ledger"
     );
 }
 
@@ -261,7 +261,7 @@ async fn calls_of_a_truncated_message_do_not_run() {
     assert!(log.names().is_empty());
 }
 
-// S4-65: unknown, provider-run and stopped calls are answered.
+// S4-65: unknown, provider-run and stopped calls get error results.
 #[tokio::test]
 async fn uncallable_calls_get_an_answer() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -331,7 +331,7 @@ async fn turn_without_a_conversation_is_an_error() {
     }
 }
 
-// S2-14, S2-15: a turn waits for all answers, and runs its other calls meanwhile.
+// S2-14, S2-15: a turn waits for the answers of all approvals, and runs its other calls meanwhile.
 #[tokio::test]
 async fn turn_waits_for_all_answers_and_runs_other_calls() {
     let host = Host::new();
@@ -430,7 +430,7 @@ async fn failed_call_is_sent_to_the_model_and_the_run_completes() {
     assert_eq!(
         model.1,
         [0, 2, 4],
-        "each result was there before the model was asked again"
+        "each result was stored before the next request to the model"
     );
     let roles: Vec<_> = read(&store)
         .await
@@ -528,7 +528,7 @@ async fn tool_can_answer_the_user_in_place_of_the_model() {
     assert!(last.role == Role::Assistant && last.content.contains("on its way"));
 }
 
-// S1-03: a change of rules between two steps affects only the second one.
+// S1-03: a change of rules between two steps affects only the second step.
 #[tokio::test]
 async fn rules_may_change_between_two_steps() {
     let log = Log::default();
@@ -621,7 +621,7 @@ async fn turn_stops_until_a_missing_variable_is_set() {
     assert_eq!(
         read(&store).await.len(),
         1,
-        "nothing is stored for the call that waits, and none behind it is run"
+        "the call that waits has no stored result, and the next call does not run"
     );
 
     let supplied = ToolContext::builder()
@@ -636,7 +636,11 @@ async fn turn_stops_until_a_missing_variable_is_set() {
         .unwrap();
     let texts: Vec<_> = results(turn).into_iter().map(|(text, _)| text).collect();
     assert_eq!(texts, ["Jura", "a"]);
-    assert_eq!(log.names(), ["a"], "what had its result was not run again");
+    assert_eq!(
+        log.names(),
+        ["a"],
+        "the second call ran once, after the variable was set"
+    );
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ async fn say_word(
     if aloud { "WORD" } else { "word" }
 }
 
-/// Answers the only pending approval of `th-1` with edited arguments.
+/// Approves the only pending approval of `th-1` with edited arguments.
 async fn edit(host: &Host, tools: &Toolset, arguments: &str) {
     let ticket = host
         .approvals()
@@ -54,7 +54,7 @@ async fn edited_typed_call_runs_once_and_returns_its_value() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A10: typed arguments find their tool under a different name, and never a different tool under the tool's own name
+// A10: a typed call finds its tool after a rename, and never calls a different tool that has the tool's own name
 #[tokio::test]
 async fn typed_call_of_a_renamed_tool_is_edited() {
     let host = Host::new();
@@ -97,7 +97,7 @@ async fn answer_late(
     }
 }
 
-// A4: the typed arguments are still available for a retry
+// A4: a retry receives the typed arguments
 #[tokio::test(start_paused = true)]
 async fn typed_call_is_retried() {
     let retry = Retry {

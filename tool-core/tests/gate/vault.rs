@@ -63,7 +63,7 @@ fn caller(workspace: &str) -> ToolContextBuilder {
         .conversation("main")
 }
 
-// S1-14, S4-13: a tool behind a gate gets the secrets and variables that it declares, of its workspace, and they are redacted in its output.
+// S1-14, S4-13: a tool behind a gate gets its declared secrets and variables from its workspace, and secrets are redacted in its output.
 #[tokio::test]
 async fn a_tool_gets_its_declared_secrets_and_variables_from_the_vault() {
     let store = MemoryStore::default();
@@ -116,7 +116,7 @@ async fn a_tool_gets_its_declared_secrets_and_variables_from_the_vault() {
     assert_eq!(rows.len(), 1);
     assert!(!format!("{rows:?}").contains(SENTINEL));
 
-    // The other workspace has no `TOKEN`, so its call asks for it.
+    // The workspace `umbrella` has no `TOKEN`, so its call reports the variable as missing.
     let cx = caller("umbrella")
         .stored(&vault, registry.tools())
         .await
@@ -142,7 +142,7 @@ async fn a_tool_gets_its_declared_secrets_and_variables_from_the_vault() {
     assert!(tools.get("read_stock").is_none());
 }
 
-// S4-20: the first of thread, agent, user and workspace with a stored value decides; a value that the host set itself comes before them.
+// S4-20: the first of thread, agent, user and workspace with a stored value decides; a value that the host sets overrides them.
 #[tokio::test]
 async fn the_nearest_stored_variable_wins() {
     let store = MemoryStore::default();
@@ -196,7 +196,7 @@ async fn the_nearest_stored_variable_wins() {
         "own-key-of-the-host"
     );
 
-    // A host with a tree of threads opens each level.
+    // A host that builds its own `Thread` opens each level by itself.
     let level = Variables::open(&vault, &scopes[2], ["REGION", "ABSENT"])
         .await
         .unwrap();
@@ -228,7 +228,7 @@ async fn an_altered_secret_stops_the_turn() {
     assert!(matches!(refused.err(), Some(VaultError::Damaged { .. })));
 }
 
-// S1-37: the list of secrets names the missing ones, shows the choice of a selection, and no text.
+// S1-37: the list of secrets marks missing secrets, and shows the choice of a selection, but never the value of a text.
 #[tokio::test]
 async fn secret_status_shows_missing_keys_and_choices_and_no_text() {
     let store = MemoryStore::default();
@@ -291,7 +291,7 @@ async fn secret_status_shows_missing_keys_and_choices_and_no_text() {
     assert_eq!(after[1].set.as_ref().unwrap().by, "olga");
     assert!(!serde_json::to_string(&after).unwrap().contains("sentinel"));
 
-    // A value that is not one of the choices may be a text that was entered in the wrong place.
+    // A value that is not one of the choices is not shown, because it may be a secret that was entered in the wrong place.
     secret(&vault, "acme", "engine", SENTINEL).await;
     let wrong = list().await;
     assert_eq!(wrong[0].choice, None);

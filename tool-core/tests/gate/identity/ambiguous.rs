@@ -85,7 +85,7 @@ async fn lost(host: &Host, turns: &Turns) -> StoredMessage {
     message
 }
 
-// A9: an ambiguous effect stops the turn even if the ledger's `get` fails: no result is stored and the next call does not run
+// A9: an ambiguous effect stops the turn even if the ledger fails: no result is stored, and the next call does not run
 #[tokio::test]
 async fn ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
     for fault in [Fault::Get, Fault::Begin] {

@@ -19,7 +19,7 @@ fn sent(provider: Provider, messages: &[Message]) -> String {
     format!("[{}]", messages.join(","))
 }
 
-/// A model that answers only when both requests have been made.
+/// A model whose first answer waits until the test drives the thread a second time.
 struct Paired(std::sync::Arc<tokio::sync::Barrier>, u32);
 
 impl Model for Paired {
@@ -38,7 +38,7 @@ impl Model for Paired {
     }
 }
 
-// A3: of two requests that drive one thread at once, only one continues, so the call pays once
+// A3: if two requests drive one thread at once, only one of them continues, so the call pays once
 #[tokio::test]
 async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
     let host = Host::new();
@@ -115,7 +115,7 @@ async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
     assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
 }
 
-// A3: the next message of the user starts a run with all its steps, even if the last run has used up its own
+// A3: the next message of the user starts a run with all its steps, even if the last run has used all steps
 #[tokio::test]
 async fn a_users_message_starts_a_run_with_all_its_steps() {
     let host = Host::new();
@@ -132,7 +132,7 @@ async fn a_users_message_starts_a_run_with_all_its_steps() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A3: when two processes run one message, the later result is not stored twice
+// A3: if two processes run the calls of one message, each result is stored once
 #[tokio::test]
 async fn late_result_of_another_process_is_stored_once() {
     let host = Host::new();
