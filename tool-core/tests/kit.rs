@@ -125,7 +125,7 @@ async fn dose(
     format!("{grams} {hourly:?}")
 }
 
-// S1-30, S1-64: the whole kit passes for every linked tool. E2: the kit generated `PT0.5S`, which a tool with a `Duration` refused.
+// S1-30, S1-64: the whole kit passes for every linked tool. E2: an earlier kit generated `PT0.5S`, which a tool with a `Duration` refused.
 #[test]
 fn linked_tools_pass_the_test_kit() {
     tool_core::assert_tools!();
@@ -219,7 +219,7 @@ async fn invalid_inputs_are_generated_from_the_types() {
             .await;
         let error = result
             .error()
-            .unwrap_or_else(|| panic!("{} is taken, though {}", invalid.input, invalid.why));
+            .unwrap_or_else(|| panic!("{} is accepted, although {}", invalid.input, invalid.why));
         assert_eq!(error.kind(), tool_core::ErrorKind::InvalidArguments);
         assert!(!error.issues().is_empty(), "{}", invalid.input);
     }

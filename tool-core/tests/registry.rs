@@ -85,7 +85,7 @@ fn explicit() -> Registry {
         .unwrap()
 }
 
-// S0-01, S1-05, S1-09: name, description, schema and the rest are readable, and come from the definition.
+// S0-01, S1-05, S1-09: a tool's definition contains its name, description, schema and options.
 #[test]
 fn facts_are_readable() {
     let registry = explicit();
@@ -117,14 +117,14 @@ fn facts_are_readable() {
     assert!(def.origin().unwrap().file.ends_with("registry.rs"));
 }
 
-// S0-02: linked tools are found without a list by hand. Here two of them share a name, which is an error.
+// S0-02: `Registry::linked` finds the linked tools. In this program two of them share a name, so it returns an error.
 #[test]
 fn linked_tools_are_found() {
     let error = Registry::linked().unwrap_err().to_string();
     assert!(error.contains("two tools are named `plain`"), "{error}");
 }
 
-// S1-02: two tools of the same name fail the build, and the error names both places.
+// S1-02: two tools of the same name are an error of `build`, which names the source locations of both.
 #[test]
 fn duplicates_name_both_origins() {
     let error = Registry::builder()
@@ -149,7 +149,7 @@ fn duplicates_name_both_origins() {
     assert_eq!(error.matches("registry.rs:").count(), 2, "{error}");
 }
 
-// S1-06: a malformed secret of a tool made at run time fails the build, and the error names the tool.
+// S1-06: a malformed secret of a dynamic tool is an error of `build`, which names the tool.
 #[test]
 fn malformed_needs_are_refused() {
     let select = SecretNeed {
@@ -166,7 +166,7 @@ fn malformed_needs_are_refused() {
     }
 }
 
-// S0-01: a run-time tool must follow the rules of every provider that it is offered to.
+// S0-01: a dynamic tool must follow the rules of every provider that it is offered to.
 #[test]
 fn dynamic_tool_must_follow_the_rules_of_its_providers() {
     let open = || {
@@ -203,7 +203,7 @@ fn dynamic_tool_must_follow_the_rules_of_its_providers() {
     );
 }
 
-// S0-07, S4-61: a run-time tool's arguments are validated in the same way.
+// S0-07, S4-61: the arguments of a dynamic tool are validated like those of other tools.
 #[tokio::test]
 async fn dynamic_tools_are_guarded() {
     let tools = Registry::builder()
@@ -276,7 +276,7 @@ fn definitions_are_arrays() {
     );
 }
 
-// S0-05: the text is cached; a different dialect, and rules that hide a tool, have a text of their own.
+// S0-05: each call returns the same text; dialects, and rules that hide a tool, have different texts.
 #[test]
 fn definitions_are_cached_per_dialect_and_rules() {
     let (registry, cx) = (explicit(), ToolContext::anonymous());
@@ -306,7 +306,7 @@ fn examples_reach_the_model() {
     );
 }
 
-// S0-14, S0-16: without rules every tool is visible; deny wins over allow. `purge` is a harness tool, so a chat does not have it.
+// S0-14, S0-16: without rules, a chat has every tool except harness tools (here `purge`); deny wins over allow.
 #[test]
 fn deny_list_overrides_allow_list() {
     let registry = explicit();
@@ -347,7 +347,7 @@ fn exceeded_tool_budgets_are_reported() {
     assert!(explicit().open().faults().is_empty());
 }
 
-// A toolset of named tools is checked at compile time to fit into one request.
+// `toolset!` builds a toolset of the named tools. It checks at compile time that one request can contain them.
 #[test]
 fn toolset_macro_builds_the_toolset_of_the_named_tools() {
     let tools = toolset![search, plain];

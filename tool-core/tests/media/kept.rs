@@ -45,7 +45,7 @@ fn leak_name(#[secret("key")] key: SecretString) -> Image {
     png().named(format!("{}.png", key.expose_secret()))
 }
 
-// G3, M8: a file with a secret reaches neither the model nor the client; the other files reach both
+// G3, M8: a file that contains a secret reaches neither model nor client; a secret in a file name is redacted
 #[tokio::test]
 async fn file_with_a_secret_is_omitted_everywhere() {
     let cx = ToolContext::builder().secret("key", SECRET).build();
@@ -94,7 +94,7 @@ async fn file_with_a_secret_is_omitted_everywhere() {
     assert!(!result.output().unwrap().get().contains(SECRET));
 }
 
-/// Draws an image of limited size.
+/// Draws an image that exceeds the output limit.
 #[tool(read_only, output_limit = 60)]
 fn limited() -> Image {
     png()
@@ -108,13 +108,13 @@ fn drawn(_: &u8) -> ModelOutput {
     png().into()
 }
 
-/// Draws an image of limited size for the model only.
+/// Draws an image for the model only, which exceeds the output limit.
 #[tool(read_only, output_limit = 60, to_model_output = drawn)]
 fn limited_view() -> u8 {
     7
 }
 
-// G3: the output limit counts the bytes of files anywhere in an output
+// G3: the output limit counts the bytes of files in outputs and in model views
 #[tokio::test]
 async fn files_count_towards_the_output_limit() {
     let tools = toolset![limited, limited_view];

@@ -218,7 +218,7 @@ fn confusing() -> Result<(String, Image, Image), ToolError> {
     Ok((PNG.to_owned(), png(), png()))
 }
 
-// These are more tools than one request may have, so `toolset!` cannot be used.
+// The number of tools exceeds the limit of one request, so `toolset!` would not compile.
 fn tools() -> Toolset {
     let registry = Registry::builder()
         .tool::<bare>()
@@ -369,7 +369,7 @@ async fn the_client_gets_the_bytes() {
     assert_eq!(payload(&call(&tools(), "viewed").await), nested);
 }
 
-// G3: the output without bytes has a short description in their place
+// G3: `output_without_bytes` contains a short description in place of the bytes of each file
 #[tokio::test]
 async fn the_described_output_has_no_bytes() {
     for def in tools().tools() {
@@ -475,7 +475,7 @@ fn broken_parts() -> ModelOutput {
     ])
 }
 
-/// Returns more files than one request may contain.
+/// Returns files with more bytes than one result may contain.
 #[tool(read_only)]
 fn too_many() -> Result<Vec<File>, ToolError> {
     let file = File::new("application/zip", vec![0; 12 << 20])?;
@@ -486,7 +486,7 @@ fn too_many() -> Result<Vec<File>, ToolError> {
     ])
 }
 
-// G3: a part that no provider accepts is left out, because the thread could not be sent again; the other parts of the result are unchanged
+// G3: a part that no provider accepts is left out, because requests with it would fail; the other parts are unchanged
 #[tokio::test]
 async fn part_that_no_provider_accepts_is_omitted() {
     let parts = read(&call(&toolset![broken_parts], "broken_parts").await);

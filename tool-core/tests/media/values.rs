@@ -9,7 +9,7 @@ fn refused<T: std::fmt::Debug>(made: Result<T, ToolError>) -> String {
     made.unwrap_err().model_text()
 }
 
-// G3: a media type of a different kind, missing data, too much data, bytes of a different type: each error names the correction
+// G3: the errors for wrong media types, missing data and bytes of a different type name the correction
 #[test]
 fn media_that_no_provider_accepts_is_refused_at_creation() {
     for (error, expected) in [
@@ -85,7 +85,7 @@ fn media_that_no_provider_accepts_is_refused_at_creation() {
     assert!(error.contains("without `data:` in front"), "{error}");
 }
 
-// G3: 20 MiB are accepted and a byte more is not, as bytes and as base64 text
+// G3: 20 MiB are accepted, and one more byte is refused, as bytes and as base64 text
 #[test]
 fn the_size_of_a_file_is_bounded() {
     const MOST: usize = 20 << 20;

@@ -237,7 +237,7 @@ fn percent_encoding_twice_and_three_times_is_redacted() {
     let percent = |secret: &str| bytes(secret, "", |byte| format!("%{byte:02X}"));
     masked(|secret| percent(secret).replace('%', "%25"));
     masked(|secret| percent(secret).replace('%', "%2525"));
-    // Here only the characters that must be encoded are encoded.
+    // In this text, only the characters that require it are encoded.
     let redactor = redactor(&[("key", "a/b+c d")]);
     assert_eq!(
         redactor.redact("?k=a%252Fb%252Bc%2520d&"),

@@ -30,7 +30,7 @@ fn writer_redacts_secrets_split_over_writes() {
         }
         assert_eq!(out.finish().unwrap(), b"a [secret:token] b\n[secret:token]");
     }
-    // Text that is not settled yet is written when the writer is dropped.
+    // Dropping the writer writes text that could still become a secret.
     let mut below = Vec::new();
     let mut out = RedactingWriter::new(&mut below, shared);
     out.write_all(b"tok-").unwrap();
@@ -91,7 +91,7 @@ async fn get_token(oauth: &OAuth) -> Result<u32, ToolError> {
     Ok(1)
 }
 
-// The secrets of a context are added to the host's own redactor, so that a host need not list them twice
+// `redact_in` adds the secrets of a context to the host's redactor until the last clone of the context is dropped
 #[tokio::test]
 async fn secrets_of_a_context_are_known_until_it_is_dropped() {
     let shared = SharedRedactor::default();

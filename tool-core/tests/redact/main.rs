@@ -72,7 +72,7 @@ fn without_secrets_nothing_is_copied() {
     ));
 }
 
-// M8: secrets that overlap are redacted together.
+// M8: overlapping secrets are replaced by one placeholder.
 #[test]
 fn overlapping_secrets_are_redacted_together() {
     let prefix = redactor(&[("short", "abcdef"), ("long", "abcdefgh")]);

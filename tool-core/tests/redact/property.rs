@@ -62,7 +62,7 @@ fn spelling() -> impl Strategy<Value = Spelling> {
     prop_oneof![4 => escaped(), 1 => base64]
 }
 
-/// The spellings that contain only the secret.
+/// The spellings that encode only the secret, and no text around it.
 fn escaped() -> impl Strategy<Value = Spelling> {
     prop_oneof![
         Just(Spelling::Plain),
@@ -192,7 +192,7 @@ proptest! {
         prop_assert_eq!(masked.clone(), format!("{before}{}{after}", mask.unwrap_or("\u{fffd}")));
     }
 
-    // M8: redacting a text in pieces gives the same as redacting the whole.
+    // M8: redacting a text in pieces gives the same result as redacting the whole text.
     #[test]
     fn redacting_in_pieces_equals_redacting_the_whole(
         secrets in vec(secret(), 1..4),
@@ -229,7 +229,7 @@ proptest! {
         prop_assert_eq!(bytes, whole.into_bytes());
     }
 
-    // M8: the text that a stream has not settled is bounded.
+    // M8: the text that a stream buffers is bounded.
     #[test]
     fn text_held_back_by_a_stream_is_bounded(secret in "[ab%]{6,12}", text in "[ab%]{0,80}") {
         let redactor = redactor(&[("it", &secret)]);
@@ -258,7 +258,7 @@ proptest! {
         prop_assert_eq!(given + &stream.finish(), text);
     }
 
-    // M8: redacted JSON is still JSON, and no string in it contains the secret.
+    // M8: redacted JSON is valid JSON, and none of its values contains the secret.
     #[test]
     fn json_stays_json(secret in secret(), spelling in spelling(), before in around(), after in around(), depth in 0_u8..3, pretty in any::<bool>()) {
         let redactor = redactor(&[("it", &secret)]);

@@ -134,7 +134,7 @@ fn nested_spellings_are_redacted() {
     assert_eq!(outer["more"], r#""{\"k\":\"[secret:key]\"}""#);
 }
 
-// M8: text before a secret that looks like the start of an escape does not hide it.
+// M8: text that looks like the start of an escape does not hide the secret after it.
 #[test]
 fn text_like_an_escape_start_does_not_hide_a_secret() {
     let redactor = redactor(&[("key", "ab12cd34")]);
@@ -159,7 +159,7 @@ fn secret_of_backslashes_is_redacted_in_bounded_time() {
     assert_eq!(redactor.redact(&"\\".repeat(120)), "[secret:key]");
 }
 
-// M8: a secret is redacted if it is complete while the next one, which may overlap it, is still open.
+// M8: a complete spelling is redacted while a second spelling, which may overlap it, is still incomplete.
 #[test]
 fn placeholder_is_delayed_while_a_spelling_may_continue() {
     let redactor = redactor(&[("key", "a ++ %")]);
@@ -187,7 +187,7 @@ fn adjacent_secrets_in_base64_share_a_placeholder() {
     assert_eq!(joined, "[secret:user]");
 }
 
-// M8: escapes inside a string that is itself inside a JSON string are read.
+// M8: escapes in JSON text inside a JSON string are decoded.
 #[test]
 fn escapes_of_escapes_are_read_in_json() {
     let redactor = redactor(&[("key", "line-1\nline-2")]);

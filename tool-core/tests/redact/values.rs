@@ -32,7 +32,7 @@ fn payloads_and_progress_are_redacted() {
     assert_eq!(redactor.payload(clean.clone()).get(), clean.get());
 }
 
-// M8: a number or a literal that contains a secret is replaced by the secret's placeholder.
+// M8: a number or a literal that contains a secret becomes a string with the secret's placeholder.
 #[test]
 fn secret_number_or_literal_is_replaced_by_its_placeholder() {
     let redactor = redactor(&[("pin", "123456")]);
@@ -100,7 +100,7 @@ impl fmt::Display for Foreign {
 
 impl std::error::Error for Foreign {}
 
-/// An error whose `Debug` text has a secret and whose `Display` text has none.
+/// An error whose `Debug` text contains a secret and whose `Display` text does not.
 struct Quiet;
 
 impl fmt::Debug for Quiet {

@@ -70,7 +70,7 @@ fn defined(tools: &Toolset, dialect: Dialect) -> Vec<Value> {
     serde_json::from_str(&tools.definitions(dialect)).unwrap()
 }
 
-// M2: a renamed tool is defined under its new name in every dialect, and everything else is the same byte for byte.
+// M2: a renamed tool is defined under its new name in every dialect, and the rest of its definition is unchanged.
 #[test]
 fn definitions_use_the_exposed_name() {
     let tools = base().rename([("search", "find")]).unwrap();
@@ -94,7 +94,7 @@ fn definitions_use_the_exposed_name() {
     assert!(tools.left_out(Dialect::OpenAi).next().is_none());
 }
 
-// S2-10: a wrapper maps the exposed name back when the tool is called: the result has the name that the model wrote, the tool its own.
+// S2-10: a call by the exposed name runs the tool under its own name, and the result has the exposed name.
 #[tokio::test]
 async fn renamed_calls_are_mapped_back_to_the_own_name() {
     let tools = base()
@@ -132,7 +132,7 @@ async fn renamed_calls_are_mapped_back_to_the_own_name() {
     let explanation = tools.explain("search");
     assert!(
         explanation.is_visible(),
-        "also by its own name: {explanation}"
+        "`explain` also accepts the own name: {explanation}"
     );
 }
 
@@ -227,7 +227,7 @@ fn prepare_can_change_descriptions() {
         assert_eq!(
             description.strip_prefix("Searches the \"archive\"."),
             own.strip_prefix("Searches the docs."),
-            "what follows the description stays"
+            "the text after the description is unchanged"
         );
     }
     // A later prefix keeps the changed description.
@@ -289,7 +289,7 @@ fn prepare_cannot_add_or_rename_tools() {
     );
 }
 
-// S1-02: two tools of the same name are an error that names both places and the correction.
+// S1-02: combining two tools of the same name is an error that names both toolsets and the correction.
 #[test]
 fn name_collision_reports_both_tools() {
     let error = base()
@@ -342,7 +342,7 @@ fn name_collision_reports_both_tools() {
     ));
 }
 
-// S2-08, S2-09, S2-10: every agent has the baseline on every turn, and one agent has tools of its own. They win, and the override is reported.
+// S2-08, S2-09, S2-10: every agent has the baseline tools in each turn. An agent's own tools override them, and the toolset reports the override.
 #[tokio::test]
 async fn an_agents_own_tools_win() {
     let registry = Registry::builder()
@@ -415,8 +415,8 @@ impl tracing::Subscriber for Warnings {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-// S1-04, S2-10: a tool whose environment is not set is left out with one warning that names both; a tool that an agent's tool
-// replaces is left out with a warning, too.
+// S1-04, S2-10: a tool whose environment variable is not set is left out with one warning that names tool and variable; a
+// tool that an agent's tool replaces is left out with a warning, too.
 #[test]
 fn omitted_tools_are_logged_once() {
     let warnings = Arc::new(Mutex::new(Vec::new()));

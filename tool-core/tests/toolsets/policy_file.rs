@@ -119,7 +119,7 @@ fn formats() -> Vec<(&'static str, PolicyFile)> {
     ]
 }
 
-// S0-20: the policy is the same in every format, with the lists of each agent, the global ones and the rules.
+// S0-20: the policy is the same in every format, with the lists of each agent, the global lists and the rules.
 #[test]
 fn every_policy_format_reads_the_same() {
     let registry = registry();
@@ -244,7 +244,7 @@ fn invalid_policy_file_reports_all_errors() {
     assert_eq!(error.faults().len(), 3, "{error}");
 }
 
-// S0-20, M14: a file is reloaded while the host runs; an invalid one changes nothing.
+// S0-20, M14: a file is reloaded while the host runs; an invalid file changes nothing.
 #[test]
 fn policy_reload_replaces_the_policy_or_changes_nothing() {
     let registry = registry();
@@ -284,7 +284,7 @@ fn policy_reload_replaces_the_policy_or_changes_nothing() {
     assert_eq!(tools.explain("write_file").layer(), Some(Layer::Global));
 }
 
-// F6: the policy inside a turn's rules can be read, and it is the reloaded one.
+// F6: `shared_policy` returns the policy of a turn's rules, also after the policy was replaced.
 #[test]
 fn rules_return_the_shared_policy() {
     assert!(Rules::default().shared_policy().is_none());

@@ -278,7 +278,7 @@ fn filtering_a_searched_toolset_drops_the_search() {
     let all = all();
     let search = ToolSearch::new(&all);
     let tools = all.clone().searched(&search).unwrap();
-    // Searching a searched toolset changes nothing.
+    // A second call of `searched` changes nothing.
     let twice = tools.clone().filter(|_| true).searched(&search).unwrap();
     assert!(twice.names().eq(tools.names()));
     let filtered = tools.filter(|tool| tool.wire_name() != "count");
@@ -320,7 +320,8 @@ fn many(words: &[String]) -> Toolset {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The same query finds the same tools in the same order, each tool is found by its own text, and no query panics.
+    /// A query always finds the same tools in the same order, and no query panics. A description with a word of two or more
+    /// letters finds its tool.
     #[test]
     fn search_is_deterministic(words in prop::collection::vec("[a-z]{1,3}( [a-z]{1,3}){0,4}", 1..20), query in "\\PC{0,40}") {
         let tools = many(&words);

@@ -116,7 +116,7 @@ fn with(more: &[&str]) -> Vec<String> {
     all.into_iter().map(str::to_owned).collect()
 }
 
-// S1-52, S1-53, S1-54, S1-55, S1-56, S1-57, S1-58, S1-62: the golden list for every kind of turn.
+// S1-52, S1-53, S1-54, S1-55, S1-56, S1-57, S1-58, S1-62: each kind of turn has exactly the listed tools.
 #[test]
 fn each_kind_of_turn_has_its_list() {
     let registry = registry();
@@ -151,7 +151,7 @@ fn each_kind_of_turn_has_its_list() {
         }),
         trigger_only
     );
-    // A channel named like the room does not get the room's tools.
+    // A channel that is named `room` does not get the tools of rooms.
     assert_eq!(
         list(Runtime::Webhook {
             channel: "room".to_owned()
@@ -188,7 +188,7 @@ fn each_kind_of_turn_has_its_list() {
     }
 }
 
-// S1-45: rows of a user and of a skill add up.
+// S1-45: the enabled tools are the union of the rows of users and skills. Rows of other sources enable nothing.
 #[test]
 fn enablement_is_the_union_of_its_rows() {
     let registry = registry();
@@ -227,7 +227,7 @@ fn missing_enablement_rows_enable_nothing() {
     );
 }
 
-// S1-03: a tool that is enabled between two turns is in the second only.
+// S1-03: a tool that is enabled between two turns is only in the list of the second turn.
 #[test]
 fn tool_list_of_a_turn_is_fixed() {
     let registry = registry();
@@ -249,7 +249,7 @@ fn tool_list_of_a_turn_is_fixed() {
     );
     assert!(first.names().eq(["read_page"]));
     assert!(second.names().eq(["read_page", "spawn_task"]));
-    // Changes of shared policies and disables affect the list of the next turn.
+    // Rules contain a snapshot of policies and disables, so a change affects only turns with new rules.
     let (policy, disables) = (SharedPolicy::default(), Disables::default());
     policy.kill("read_page", None);
     disables.disable("spawn_task");

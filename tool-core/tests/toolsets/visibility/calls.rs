@@ -157,7 +157,7 @@ async fn denials_apply_at_the_next_dispatch() {
     }
 }
 
-// M14: the gate asks the policy with the arguments that the tool receives.
+// M14: the policy decides by the arguments that the tool receives.
 #[tokio::test]
 async fn gate_applies_the_policy_to_the_arguments_of_a_call() {
     use tool_core::policy::Condition;
@@ -202,7 +202,7 @@ async fn gate_applies_the_policy_to_the_arguments_of_a_call() {
         call(r#"{"path":"/srv/x"}"#).await.error().unwrap().kind(),
         ErrorKind::Pending
     );
-    // The policy checks arguments after their repair.
+    // The policy also denies arguments that have to be repaired first.
     let repaired = call(r#""{\"path\":\"/etc/x\"}""#).await;
     assert_ne!(repaired.error().map(ToolError::kind), None);
     drop(
@@ -219,7 +219,7 @@ async fn gate_applies_the_policy_to_the_arguments_of_a_call() {
     );
 }
 
-// S1-12: `ns:name` is sent as `ns__name`; rules and policies use its own name.
+// S1-12: `ns:name` is sent as `ns__name`; rules and policies use `ns:name`.
 #[tokio::test]
 async fn namespaced_id_is_sent_with_underscores_and_used_in_rules() {
     let registry = Registry::builder()

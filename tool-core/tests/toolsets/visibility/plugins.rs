@@ -4,7 +4,7 @@ use tool_core::Plugin;
 
 use super::*;
 
-// S1-12: a plugin for other versions is not loaded but reported, and the other plugins are loaded.
+// S1-12: a plugin for other versions of the engine is reported and not loaded, and the other plugins are loaded.
 #[tokio::test]
 async fn plugin_loads_only_for_matching_versions() {
     let engine = Plugin::ENGINE;
