@@ -124,7 +124,7 @@ fn linked_tools_are_found() {
     assert!(error.contains("two tools are named `plain`"), "{error}");
 }
 
-// S1-02: two tools of the same name are an error of `build`, which names the source locations of both.
+// S1-02: for two tools of the same name, `build` returns an error that names the source locations of both.
 #[test]
 fn duplicates_name_both_origins() {
     let error = Registry::builder()
@@ -149,7 +149,7 @@ fn duplicates_name_both_origins() {
     assert_eq!(error.matches("registry.rs:").count(), 2, "{error}");
 }
 
-// S1-06: a malformed secret of a dynamic tool is an error of `build`, which names the tool.
+// S1-06: for a malformed secret of a dynamic tool, `build` returns an error that names the tool.
 #[test]
 fn malformed_needs_are_refused() {
     let select = SecretNeed {

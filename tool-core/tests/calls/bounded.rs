@@ -253,7 +253,7 @@ async fn handle_is_valid_for_its_principal_only() {
     assert_eq!(rest(&ann, &handle, 0, 100).await, whole);
 }
 
-// M17, M8: a stored output contains no secret, even where the head ends in the middle of one.
+// M17, M8: a stored output contains no secret, even if the head ends in the middle of a secret.
 #[tokio::test]
 async fn stored_output_contains_no_secret() {
     let secret = "tok-1234-abcdefgh";
@@ -285,7 +285,7 @@ async fn stored_output_expires() {
     assert!(result.model_text().contains("no output is stored"));
 }
 
-// M17: without a store, or with one that fails, the model reads the head and a note that the rest was not stored.
+// M17: without a store, or with a failing store, the model reads the head and a note that the rest was not stored.
 #[tokio::test]
 async fn without_a_store_the_head_is_shown() {
     for spills in [None, Some(Spills::new(Broken))] {

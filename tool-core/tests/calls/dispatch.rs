@@ -99,7 +99,7 @@ async fn sleep(probe: &Probe) -> String {
     "slept".to_owned()
 }
 
-/// Sleeps for an hour, but may take a tenth of a second only.
+/// Sleeps for an hour, with a timeout of a tenth of a second.
 #[tool(timeout = "100ms")]
 async fn sleep_short(probe: &Probe) -> String {
     sleep(probe).await
@@ -365,7 +365,7 @@ async fn unknown_tool_suggests_similar_names() {
     assert!(tools.get("sleep_short").is_none() && tools.names().eq(["add", "sleep"]));
 }
 
-// S1-68: the tool's own timeout ends the call, and its future is dropped before the result is returned.
+// S1-68: the tool's own timeout ends the call, and the tool's future is dropped before the result is returned.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_stops_the_tool() {
     let probe = Probe::default();

@@ -77,7 +77,7 @@ async fn a_rate_refills_evenly() {
     refused(limits.enter(&ann, &SEND));
 }
 
-// A quota is used up and starts again in the next window.
+// A quota that is used up is available again in the next window.
 #[tokio::test(start_paused = true)]
 async fn a_quota_is_spent_until_its_window_ends() {
     let limits = limits([Limit::quota(3, MINUTE).per(LimitScope::Tenant)]);
@@ -213,7 +213,7 @@ async fn keys_are_bounded() {
             passes(&limits, &cx("acme", &format!("{round}-{user}")), &SEND);
         }
         assert!(limits.keys() <= 300);
-        // The minute of every key is not over, so no key may be evicted.
+        // The minute of each key still runs, so no key can be evicted.
         refused(limits.enter(&cx("acme", "one more"), &SEND));
         refused(limits.enter(&cx("acme", &format!("{round}-0")), &SEND));
         advance(MINUTE).await;

@@ -219,7 +219,7 @@ async fn follow(name: &str, arguments: Value, cx: &ToolContext) -> (Vec<String>,
     (progress.collect(), result)
 }
 
-// S2-05, S2-27: the client gets the whole output and the citations, the model only the short text, which is made once.
+// S2-05, S2-27: the client gets the whole output and the citations; the model gets only the short text, which is made once.
 #[tokio::test]
 async fn model_reads_the_model_view() {
     let (counts, cx) = context();

@@ -163,7 +163,7 @@ async fn state_belongs_to_one_conversation_of_one_workspace() {
     assert_eq!(
         call("globex", "c-1").await,
         "1",
-        "another workspace never reads it"
+        "a different workspace has its own state"
     );
 }
 

@@ -50,7 +50,7 @@ fn declared(needs: &[VariableNeed]) -> Declarations {
     all
 }
 
-/// The value of `X` in a thread that declares `need`.
+/// Returns the value of `X` in a thread that declares `need`.
 fn seen(thread: &Thread, need: VariableNeed) -> Option<String> {
     let turn = thread.resolve(&declared(&[need]));
     turn.get("X").map(|value| value.expose().to_owned())

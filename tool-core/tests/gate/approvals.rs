@@ -395,7 +395,7 @@ async fn a_plan_is_answered_and_nothing_runs_again() {
         .unwrap()
         .remove(0);
     assert_eq!(row.status, ApprovalStatus::Approved);
-    // The approval of a plan approves no call.
+    // The approval of a plan does not approve a call.
     let result = host.tools.resume(&ticket.token, &host.ann()).await;
     assert_eq!(kind(&result), Some(ErrorKind::Denied));
 }

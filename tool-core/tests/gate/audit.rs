@@ -329,7 +329,7 @@ async fn unavailable_sink_drops_and_counts_the_oldest_rows() {
             .await
     };
 
-    // Ten rows are written at once; fewer rows are written after five seconds.
+    // Ten waiting rows are written immediately; fewer rows are written after five seconds.
     for n in 0..10 {
         call(n).await;
     }
@@ -549,7 +549,7 @@ fn future_of_a_call_through_a_gate_has_at_most_4096_bytes() {
     let bytes = size_of_val(&host.tools.call(mail("c-1"), &cx));
     assert!(
         bytes <= 4096,
-        "{bytes} bytes: clippy would warn the users of two calls at once"
+        "{bytes} bytes: clippy would warn about a future with two calls"
     );
 }
 

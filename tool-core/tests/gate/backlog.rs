@@ -57,7 +57,7 @@ impl AuditSink for Sink {
             if self.way == Way::Never {
                 return std::future::pending().await;
             }
-            // Without a runtime there is no timer.
+            // Outside of a runtime, tokio has no timer.
             if tokio::runtime::Handle::try_current().is_ok() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -102,7 +102,7 @@ impl Host {
         self.tools.call(call, cx).await
     }
 
-    /// The numbers of rows that wait and of rows that were dropped.
+    /// Returns the number of waiting rows and the number of dropped rows.
     fn counts(&self) -> (usize, u64) {
         let buffer = self.gate.audit().buffer().unwrap();
         (buffer.waiting(), buffer.dropped())
@@ -184,7 +184,7 @@ async fn failed_audit_write_loses_no_row() {
     assert_eq!((calls.len(), distinct(&calls)), (900, 900));
 }
 
-// B12: a call waits for a sink that hangs until its deadline or until its caller drops it, and runs after five seconds
+// B12: while the sink hangs, a call waits until its deadline or until its caller drops it, and runs after five seconds
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
     let host = Host::new(Way::Never);
@@ -246,7 +246,7 @@ fn rows_are_written_while_the_first_runtime_is_not_driven() {
             host.call(n.to_string(), &cx).await;
         }
         assert_eq!(host.counts().1, 0);
-        // One call has waited for the task of the first runtime.
+        // Only one call has waited for the task of the first runtime.
         assert!(began.elapsed() < Duration::from_secs(10));
         host.gate.drain(Duration::from_secs(10)).await;
     });

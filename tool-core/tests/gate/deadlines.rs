@@ -25,7 +25,7 @@ async fn post_if(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-/// A store with one step that hangs until it is freed.
+/// A store in which one step hangs until the test calls `free`.
 #[derive(Clone, Default)]
 struct Stuck {
     store: MemoryStore,
@@ -212,7 +212,7 @@ async fn deadline_covers_the_claim() {
     host.stuck.free().await;
     assert_eq!(host.states().await, []);
     assert_eq!(host.outcomes().await, [Some("interrupted".to_owned())]);
-    // A second dispatch is the same call.
+    // A second dispatch runs the same call.
     let again = host.call("post").await;
     assert_eq!(again.model_text(), "1", "{again:?}");
     assert_eq!(host.states().await, [EffectState::Succeeded]);

@@ -1,4 +1,4 @@
-//! Forged and reused approvals: no call runs without an approval of its own.
+//! Forged and reused approvals: no call runs without its own approval.
 
 use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;

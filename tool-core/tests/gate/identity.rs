@@ -130,7 +130,7 @@ async fn approval_is_refused_in_a_different_conversation() {
     }
 }
 
-// A1: a token is invalid for a different conversation, workspace, agent or user. After they have presented it, its owner can still use it
+// A1: a token is invalid in a different conversation or workspace and for a different agent or user, and stays valid for its owner
 #[tokio::test]
 async fn token_of_a_different_principal_is_refused() {
     let strangers = [

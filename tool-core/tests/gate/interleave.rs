@@ -15,7 +15,7 @@ use tool_core::{
 
 use crate::support::placed;
 
-/// State of conversations, slow enough that calls overlap.
+/// A state store that yields before each step, so that calls overlap.
 #[derive(Default)]
 struct States(Mutex<HashMap<(StatePlace, String), Value>>);
 
@@ -53,7 +53,7 @@ impl StateStore for States {
     }
 }
 
-/// A reversed text: the redactor does not find the secret in it, so a test can compare it.
+/// Reverses a text, so that the redactor does not find a secret in it and a test can compare it.
 fn reversed(text: &str) -> String {
     text.chars().rev().collect()
 }

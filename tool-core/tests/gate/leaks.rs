@@ -52,7 +52,7 @@ fn clean(text: &str, what: &str) {
     }
 }
 
-// M8, S1-22, S1-24: a secret is in no result, audit row or event.
+// M8, S1-22, S1-24: no result, audit row or event contains a secret.
 #[tokio::test]
 async fn no_result_row_or_event_contains_a_secret() {
     let store = MemoryStore::default();
@@ -165,7 +165,7 @@ fn spelled(key: &str, spelling: &str) -> String {
     }
 }
 
-// M8: no spelling of a secret leaves a call.
+// M8: no output of a call contains a spelling of a secret.
 #[tokio::test]
 async fn no_spelling_of_a_secret_leaves_a_call() {
     let store = MemoryStore::default();

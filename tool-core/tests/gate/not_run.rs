@@ -1,4 +1,4 @@
-//! Results that report that a call was not run. A call that has run or can still run later never gets such a result.
+//! Results that report that a call was not run. A call that has run or can still run never gets this result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,7 +131,7 @@ async fn stopped_turn_reads_the_result_of_a_call_that_has_run() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A6, A9: a turn that is stopped before it begins stops at an ambiguous effect
+// A6, A9: a turn that is stopped before it begins reports an ambiguous effect as unsettled
 #[tokio::test]
 async fn stopped_turn_stops_at_an_ambiguous_call() {
     let host = Host::new();
@@ -220,7 +220,7 @@ async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
     }
 }
 
-/// Tools behind a gate that allows `calls` calls of each tool per hour.
+/// Tools behind a gate that allows `calls` calls per hour.
 fn limited(host: &Host, calls: u32) -> Toolset {
     let quota = Limit::quota(calls, Duration::from_hours(1));
     let limits = Limits::builder().limit(quota).build().unwrap();
@@ -516,7 +516,7 @@ async fn refused_outer_call_withdraws_nested_approvals() {
     }
 }
 
-// A4: an outer call that waits continues for another user or agent of the conversation, and repeats nothing
+// A4: an outer call that waits continues for another user or agent of the conversation, and repeats no effect
 #[tokio::test]
 async fn waiting_outer_call_continues_for_other_users() {
     for (user, agent) in [("bob", "clerk"), ("ann", "scribe")] {
@@ -813,7 +813,7 @@ async fn call_that_begins_while_it_is_refused_stays_open() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-/// A ledger whose first `get` reads the row, and returns it when the test continues.
+/// A ledger whose first `get` reads the row, and then waits for the test before it returns.
 struct LateAnswer(Late, AtomicBool);
 
 impl EffectLedger for LateAnswer {
@@ -849,7 +849,7 @@ impl Model for Sends {
     }
 }
 
-// A3, N10: a drive that has lost its run does not report as not run a call that a different host has begun
+// A3, N10: if a drive loses its run and a different host begins a call, the drive does not report the call as not run
 #[tokio::test]
 async fn drive_that_lost_its_run_reports_no_call_as_not_run() {
     let host = Host::new();

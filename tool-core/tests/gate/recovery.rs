@@ -83,7 +83,7 @@ async fn turn_continues_with_edited_arguments() {
         ["sent to eve"]
     );
     assert_eq!(host.mailbox.sent(), 2);
-    // A thread store without the result gets it from the ledger.
+    // For a thread store without the result, the turn reads the result from the ledger.
     let elsewhere = Turns::new(MemoryStore::default());
     assert_eq!(
         texts(&elsewhere, &host.tools, &message, &host).await,

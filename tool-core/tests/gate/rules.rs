@@ -89,7 +89,7 @@ async fn four_eyes_rule_asks_and_its_decision_is_recorded() {
     assert_eq!(row.policy.as_deref(), Some(policy.current().version()));
 }
 
-// M14: a kill switch cancels running calls and refuses pending ones.
+// M14: a kill switch cancels running calls and refuses pending calls.
 #[tokio::test]
 async fn kill_switch_cancels_running_calls_and_refuses_pending_calls() {
     let host = Host::new();

@@ -341,7 +341,7 @@ async fn call_with_a_claim_obeys_switches_stored_before_it() {
     }
 }
 
-// B9: while the store fails, the switches last read apply, and effects are refused after a second.
+// B9: while the store fails, the switches that were read last apply, and effects are refused after a second.
 #[tokio::test]
 async fn failing_store_refuses_effects_and_lets_reads_pass() {
     let store = Shaky::default();

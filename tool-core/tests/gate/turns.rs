@@ -295,7 +295,7 @@ async fn uncallable_calls_get_an_answer() {
         ]
     );
 
-    // A turn that is stopped answers its remaining calls without running them.
+    // A turn that is stopped stores `cancelled` results for its calls without running them.
     token.cancel();
     let stopped = ToolContext::builder()
         .conversation("th-1")
@@ -366,7 +366,7 @@ async fn turn_waits_for_all_answers_and_runs_other_calls() {
     let Turn::Waiting(left) = turns.run(&host.tools, &message, &cx()).await.unwrap() else {
         panic!()
     };
-    assert_eq!(left.len(), 1, "one answer is not all");
+    assert_eq!(left.len(), 1, "one approval is still unanswered");
     let acme = "acme".into();
     let answer = host.approvals().answer(
         &acme,

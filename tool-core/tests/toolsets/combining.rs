@@ -191,7 +191,7 @@ async fn filtered_tool_is_hidden_and_its_calls_are_refused() {
     );
 }
 
-// M2: a tool's description may change for a turn; its examples stay, in every dialect.
+// M2: a tool's description may change for a turn; its examples are kept, in every dialect.
 #[test]
 fn prepare_can_change_descriptions() {
     let tools = base()

@@ -249,7 +249,7 @@ fn tool_list_of_a_turn_is_fixed() {
     );
     assert!(first.names().eq(["read_page"]));
     assert!(second.names().eq(["read_page", "spawn_task"]));
-    // Rules contain a snapshot of policies and disables, so a change affects only turns with new rules.
+    // The list of a turn depends on the policies and disables at the time when its rules were built.
     let (policy, disables) = (SharedPolicy::default(), Disables::default());
     policy.kill("read_page", None);
     disables.disable("spawn_task");

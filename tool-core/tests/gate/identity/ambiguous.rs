@@ -118,7 +118,7 @@ async fn ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
             "{fault:?}: a doubt is not a result"
         );
 
-        // The ledger works again, and the operator knows the outcome.
+        // The ledger works again, and the operator settles the effect.
         let gate = Gate::builder().ledger(host.store.clone()).build();
         let key = CallId::in_thread(message.thread(), message.seq(), 0).key();
         let arrived = Resolution::Succeeded("1".to_owned());

@@ -30,7 +30,7 @@ fn unfit(name: &'static str, output: serde_json::Value) -> DynamicTool {
     .output_schema(&output_schema)
 }
 
-// C1: the error about an output schema shows no part of a secret value, even where the value is long and cut.
+// C1: the error about an output schema shows no part of a secret, even if it truncates a long value.
 #[tokio::test]
 async fn output_schema_error_shows_no_part_of_a_secret() {
     let before = "x".repeat(25);
@@ -80,7 +80,7 @@ async fn number(
     n
 }
 
-// C1: texts are redacted before they are cut.
+// C1: texts are redacted before they are truncated.
 #[tokio::test]
 async fn texts_are_redacted_before_they_are_truncated() {
     let host = Host::new();
@@ -116,7 +116,7 @@ async fn fail_at_length(#[secret("key")] key: SecretString) -> Result<u32, ToolE
     Err(ToolError::new(text))
 }
 
-// C1: the cut error in an audit row shows no part of a secret.
+// C1: the truncated error in an audit row shows no part of a secret.
 #[tokio::test]
 async fn truncated_audit_error_shows_no_part_of_a_secret() {
     let host = Host::new();

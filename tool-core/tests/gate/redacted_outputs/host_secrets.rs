@@ -153,7 +153,7 @@ async fn trimmed(#[secret("key")] key: SecretString) -> String {
     format!("key={}", key.expose_secret().trim())
 }
 
-// C1: a secret with white space around it is also redacted where a tool trims it.
+// C1: a secret with white space around it is also redacted if a tool trims it.
 #[tokio::test]
 async fn trimmed_secret_is_redacted() {
     for written in [

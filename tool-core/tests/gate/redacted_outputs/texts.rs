@@ -46,7 +46,7 @@ async fn citations_are_redacted_in_result_ledger_and_thread() {
         .await
         .unwrap();
     clean(&format!("{effects:?}"), "ledger");
-    // The ledger answers a repetition of the call.
+    // The ledger returns the stored result for a second dispatch.
     let again = tools
         .call(call("cite"), &in_message(&cx, message.seq()))
         .await;

@@ -171,7 +171,7 @@ fn same_inputs_give_the_same_sorted_list() {
 }
 
 proptest! {
-    // S0-16, S1-48, S1-62: the order of rules does not matter, a further denial never shows more, and `explain` agrees with the list.
+    // S0-16, S1-48, S1-62: the order of rules does not matter, denials never show more tools, and `explain` agrees with the list.
     #[test]
     fn further_denials_never_show_more_tools(
         allow in prop::collection::vec(prop::sample::select(STANDARD.to_vec()), 0..5),
