@@ -21,8 +21,8 @@
 //! …
 //! ```
 //!
-//! [`read`] reads all skills below a folder. [`InstanceRules::enable_skill`](crate::InstanceRules::enable_skill) pins a version for an instance
-//! and enables the tools that this version requires. [`usable`] filters the pinned versions for a turn, and [`prompt`] lists them for a model.
+//! [`read`] reads all skills in a folder. [`InstanceRules::enable_skill`](crate::InstanceRules::enable_skill) pins a version for an instance and
+//! enables the tools that this version requires. [`usable`] filters the pinned versions for a turn, and [`prompt`] lists them for a model.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +55,7 @@ struct FrontMatter {
     env: Vec<String>,
 }
 
-/// Error of reading skills. It displays every fault on its own line, with its file and, if it is known, its line number.
+/// The faults found while reading skills. Displays each fault on its own line, with its file and, if known, its line number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillError(Vec<Fault>);
 
@@ -96,7 +96,7 @@ impl fmt::Display for SkillError {
 
 impl std::error::Error for SkillError {}
 
-/// Reads all skills below a folder: each of its folders that has a `SKILL.md`, ordered by name. Fails if any of them has a fault.
+/// Reads all skills in a folder, sorted by name. Each direct subfolder with a `SKILL.md` is a skill. Fails if a skill has a fault.
 ///
 /// All Markdown files of a skill are read, at most 1 MiB in total. Other files are ignored, and symbolic links are refused.
 ///
@@ -142,7 +142,7 @@ pub fn read_one(folder: impl AsRef<Path>) -> Result<SkillVersion, SkillError> {
     read_folder(folder.as_ref()).map_err(SkillError)
 }
 
-/// The entries of a folder, sorted.
+/// Returns the entries of a folder, sorted.
 fn children(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
     let unreadable = |error: std::io::Error| Fault::unreadable(folder, &error);
     let mut paths = Vec::new();
@@ -159,7 +159,7 @@ fn read_folder(folder: &Path) -> Result<SkillVersion, Vec<Fault>> {
     collect(folder, folder, &mut files, &mut rest).map_err(|fault| vec![fault])?;
     let path = folder.join(ENTRY);
     let Some(entry) = files.remove(ENTRY) else {
-        let text = "the skill lacks this file: add it, with front matter";
+        let text = "this file is missing: add it, with front matter";
         return Err(vec![Fault::new(&path, None, text)]);
     };
     let (front, body) =
@@ -187,7 +187,7 @@ fn read_folder(folder: &Path) -> Result<SkillVersion, Vec<Fault>> {
     Ok(skill)
 }
 
-/// Reads the Markdown files of a folder and of the folders in it.
+/// Reads the Markdown files of a folder and of its subfolders.
 fn collect(
     root: &Path,
     folder: &Path,
@@ -244,12 +244,12 @@ fn split(text: &str) -> Result<(String, &str), (u64, &'static str)> {
         ));
     };
     let body = rest[end + 3..].strip_prefix('\n').unwrap_or_default();
-    // A line for the first `---`, so that the parser counts the lines of the file.
+    // The leading line break stands for the first `---`, so that the parser reports the line numbers of the file.
     Ok((format!("\n{}", &rest[..end]), body))
 }
 
 impl FrontMatter {
-    /// The faults of the values, each with its key.
+    /// Returns the faults of the values, each with its key.
     fn faults(&self, folder: &str) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         let is_slug = |name: &str| {
@@ -296,8 +296,8 @@ impl FrontMatter {
     }
 }
 
-/// Returns the skills that a turn may use, in the order of `pins`: all required tools are visible to the turn, and for all environment variables
-/// `has_variable` returns true. Other skills are hidden from the model, because the model could not follow them.
+/// Returns the skills that a turn may use, in the order of `pins`. A skill is usable if all its required tools are visible to the turn, and if
+/// `has_variable` returns true for all its environment variables. Other skills are hidden from the model, because the model could not follow them.
 ///
 /// `pins` is the result of [`EnablementStore::skills`](crate::store::EnablementStore::skills), so that each instance reads the version that it has
 /// pinned. For variables of the process, pass `|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())`.
@@ -332,7 +332,7 @@ pub fn usable<'a>(
     has_variable: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = &'a SkillVersion> + 'a {
     let has_tool = |name: &String| {
-        // The origin of a tool that calls an agent is the name of its row.
+        // The name of an agent tool in a skill is its row name, `agent:<slug>`, which is the tool's origin.
         tools.explain(name).is_visible()
             || name.starts_with("agent:") && tools.tools().any(|def| def.origin_text() == *name)
     };
@@ -341,7 +341,7 @@ pub fn usable<'a>(
     })
 }
 
-/// Lists skills for a model: a line with name and description for each. The line breaks of a description become blanks.
+/// Lists skills for a model, each on a line with its name and description. Line breaks in a description become spaces.
 pub fn prompt<'a>(skills: impl IntoIterator<Item = &'a SkillVersion>) -> String {
     let mut text = String::new();
     for skill in skills {

@@ -1,10 +1,11 @@
-//! Tools that operators create at run time, which a store keeps.
+//! Stored tools: tools that operators create at run time and that a store contains.
 //!
-//! [`StoredTools`] judges a tool by the rules of the providers when it is saved, and makes the tools of an agent for a turn. Each call reads the tool
-//! again, so a tool that was disabled or deleted meanwhile does not run, and a tool without a pin runs the version that is the default now.
+//! [`StoredTools`] validates a tool against the rules of the providers when an author saves the tool, and builds the tools of an agent for a turn.
+//! Each call reads the tool again, so a tool that was disabled or deleted meanwhile does not run, and a tool without a pin runs the current default
+//! version.
 //!
-//! A [`FunctionRunner`] runs the functions of one kind. It is a trait of this crate and not of `tool-store`, because a function runs within a call: it
-//! gets the [`ToolContext`] of the call and returns a [`ToolError`], which a store does not know.
+//! A [`FunctionRunner`] runs the functions of one kind. The trait is in this crate and not in `tool-store`, because it uses [`ToolContext`] and
+//! [`ToolError`], which `tool-store` does not contain.
 //! [`LinkedRunner`] runs linked tools.
 //!
 //! ```
@@ -74,7 +75,7 @@ pub use linked::LinkedRunner;
 pub use runner::{FunctionCall, FunctionFacts, FunctionOutput, FunctionRunner};
 pub use save::{SaveError, Saved, ToolFault};
 
-/// The tools that a store keeps, and the runners of their functions.
+/// The tools of a store, and the runners of their functions.
 #[derive(Clone)]
 pub struct StoredTools {
     store: Arc<dyn StoredToolStore>,
@@ -99,14 +100,14 @@ pub struct LeftOutTool {
     pub id: String,
     /// The name of the tool.
     pub name: String,
-    /// Why it is left out, for operators.
+    /// The reason, for operators.
     pub why: String,
 }
 
-/// The runner of a function, and what it says about the function.
+/// The runner of a function, and the facts that it returns about the function.
 type Runs = (Arc<dyn FunctionRunner>, FunctionFacts);
 
-/// The part of a stored tool on which a call depends. A tool that differs from the one that was shown to the model and judged by the gate is not run.
+/// The part of a stored tool on which a call depends. A call is refused if this part has changed since the toolset was built.
 #[derive(Clone, Debug, PartialEq)]
 struct Shape {
     target: ToolTarget,
@@ -118,12 +119,12 @@ struct Shape {
 }
 
 impl StoredTools {
-    /// The tools of a store, without runners: only client tools can be saved and offered.
+    /// Creates the tools of a store, without runners: only client tools can be saved and offered.
     pub fn new(store: impl StoredToolStore) -> Self {
         Self::shared(Arc::new(store))
     }
 
-    /// The tools of a store that other code shares.
+    /// Creates the tools of a store that other code shares, without runners.
     pub fn shared(store: Arc<dyn StoredToolStore>) -> Self {
         Self {
             store,
@@ -131,7 +132,7 @@ impl StoredTools {
         }
     }
 
-    /// Adds a runner. The first runner that knows a function runs it.
+    /// Adds a runner. If several runners accept a function, the first of them runs it.
     #[must_use]
     pub fn runner(mut self, runner: impl FunctionRunner) -> Self {
         self.runners.push(Arc::new(runner));
@@ -145,11 +146,11 @@ impl StoredTools {
 
     /// Returns the tools that are bound to an agent, enabled and not deleted. Build them for each step of a turn, so that the model sees every change.
     ///
-    /// A tool that has a fault, that no runner can run, or whose name an older tool has, is in [`AgentTools::left_out`].
+    /// A tool is in [`AgentTools::left_out`] if it has a fault, if no runner can run it, or if an older tool has the same name.
     ///
     /// # Errors
     ///
-    /// Fails if the store fails.
+    /// Fails if the store fails, and with [`StoreError::Conflict`] if the registry refuses the tools together.
     pub async fn of_agent(
         &self,
         workspace: &Workspace,
@@ -163,7 +164,7 @@ impl StoredTools {
             let built = match found.check() {
                 Err(error) => Err(error.to_string()),
                 Ok(()) if names.contains(&name) => Err(format!(
-                    "an older tool of the agent is named `{name}`, rename one of them"
+                    "an older tool of the agent is also named `{name}`: rename one of the two"
                 )),
                 Ok(()) => self.offered(&found),
             };
@@ -175,16 +176,16 @@ impl StoredTools {
                 Err(why) => left_out.push(LeftOutTool { id, name, why }),
             }
         }
-        // Each tool was judged alone, and their names differ.
+        // Each tool was validated on its own, and the names differ, so only faults of the tools together remain.
         let registry = builder.build().map_err(|error| {
             StoreError::Conflict(format!(
-                "the tools of agent `{agent}` do not fit together: {error}"
+                "the tools of agent `{agent}` cannot be in one registry: {error}"
             ))
         })?;
         Ok(AgentTools { registry, left_out })
     }
 
-    /// Returns the runner of a tool's function and its facts. A client tool has neither.
+    /// Returns the runner of a tool's function and its facts; `None` for a client tool.
     fn runner_of(&self, found: &ResolvedTool) -> Result<Option<Runs>, String> {
         let (Some(function), Some(version)) = (&found.function, &found.version) else {
             return Ok(None);
@@ -198,18 +199,18 @@ impl StoredTools {
         }
     }
 
-    /// Makes a tool, or returns why it cannot be offered.
+    /// Builds a tool, or returns the reason why it cannot be offered.
     fn offered(&self, found: &ResolvedTool) -> Result<ToolDef, String> {
         let tool = self.build(found).map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             faults.join("; ")
         })?;
-        // The registry checks what a runner says, such as the names of secrets. One tool with a fault must not hide the others.
+        // The registry checks the facts of the runner, such as the names of secrets. A fault of this tool must not hide the other tools.
         let alone = Registry::builder().def(tool.clone()).build();
         alone.map(|_| tool).map_err(|error| error.to_string())
     }
 
-    /// Returns the first runner that knows the function, with its facts or the reason why it cannot run the function.
+    /// Returns the first runner that accepts the function, with its facts, or the reason why this runner cannot run the function.
     fn knowing(
         &self,
         function: &Function,
@@ -221,7 +222,7 @@ impl StoredTools {
         })
     }
 
-    /// Makes the tool of a resolved row, without a check.
+    /// Builds the tool of a resolved row, without validation.
     fn unchecked(&self, found: &ResolvedTool) -> Result<DynamicTool, String> {
         let runner = self.runner_of(found)?;
         let facts = runner.map(|(_, facts)| facts).unwrap_or_default();
@@ -260,7 +261,7 @@ impl StoredTools {
         if row.requires_confirmation {
             tool = tool.approval(Approval::Always);
         } else if shape.facts.only_calls {
-            // Each call that the function makes asks by itself.
+            // Each call that the function makes requests its own approval.
             tool = tool.approval(Approval::Never);
         }
         for example in row.examples.iter().flatten() {
@@ -272,7 +273,7 @@ impl StoredTools {
             .acting_as(shape.acts_as.clone()))
     }
 
-    /// Runs the function of a tool, if the tool is still the one that was shown and judged.
+    /// Runs the function of a tool, unless the tool has changed since the toolset was built.
     async fn call(
         &self,
         id: &str,
@@ -282,12 +283,12 @@ impl StoredTools {
     ) -> Result<FunctionOutput, ToolError> {
         let refused = |why: String| {
             let text =
-                "the tool was switched off or is not set up any more, so the call was not made";
+                "the call was not made, because the tool was switched off or its setup changed";
             ToolError::of(ErrorKind::Denied, text).operator(why)
         };
         let found = self.store.resolve_tool(&cx.own_workspace(), id).await;
         let found = found.map_err(|error| {
-            let text = "the call was not made, because the tool could not be read, try again later";
+            let text = "the call was not made, because the tool could not be read; try again later";
             ToolError::of(ErrorKind::Unavailable, text).operator(error.to_string())
         })?;
         let found = found.ok_or_else(|| refused(format!("tool `{id}` was removed")))?;
@@ -298,7 +299,7 @@ impl StoredTools {
             Err(why) => return Err(refused(why)),
         };
         if Shape::of(&found, facts) != *shape {
-            let text = "the tool has changed meanwhile, so the call was not made, look at the tool again and repeat the call";
+            let text = "the call was not made, because the tool has changed; read its definition again and repeat the call";
             return Err(ToolError::of(ErrorKind::Unavailable, text).operator(format!(
                 "the schemas, effects, confirmation or runtime user of tool `{id}` have changed since the toolset was built"
             )));

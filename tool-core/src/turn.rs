@@ -62,8 +62,7 @@ const STEPS: u32 = 15;
 /// Default length of a run's lease.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Runs the calls of model messages, one after the other in order, and stores each result in the thread before the body of the next
-/// call begins.
+/// Runs the calls of model messages in order, one after the other, and stores each result in the thread before the body of the next call begins.
 ///
 /// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. The gate's ledger records the calls
 /// with effects that were running.
@@ -101,7 +100,7 @@ const LEASE: Duration = Duration::from_secs(30);
 pub struct Turns {
     threads: Arc<dyn ThreadStore>,
     runs: Arc<dyn RunStore>,
-    /// The transactions of the database that has the threads.
+    /// The transactions of the database that contains the threads.
     journal: Option<Journal>,
     live: Live,
     watch: Watch,
@@ -118,30 +117,29 @@ pub struct Turns {
 /// The state of the calls of a message after a run.
 #[derive(Clone, Debug)]
 pub enum Turn {
-    /// Every call has its result, in the order of the calls. The model is asked next.
+    /// Every call has its result, in the order of the calls. Continue with a request to the model.
     Complete(Vec<ToolMessage>),
     /// Some calls wait for a person. The calls before the first of them have their results in the thread. The calls after it run later, unless
-    /// [`Turns::relaxed_order`] lets them run at once. Run the message again when all are answered.
+    /// [`Turns::relaxed_order`] lets them run at once. Run the message again when all tickets are answered.
     Waiting(Vec<Ticket>),
-    /// These calls are for the client, with the arguments that the client gets. Calls after the first of them run later. Continue with
-    /// [`Turns::supply`].
+    /// The client has to run these calls, with the arguments that are given here. Calls after the first of them run later. Continue with [`Turns::supply`].
     Client(Vec<ToolCall>),
     /// Some calls need variables that have no value. Calls after the first of them run later. Supply the variables and run the
     /// message again.
     Lacking(Vec<VariableNeed>),
-    /// A call was begun before and its outcome is unknown: it is `running` elsewhere, or `ambiguous` and needs an operator
-    /// ([`Gate::resolve`](crate::Gate::resolve), with the key in its row). Neither this call nor a call after it was run. Run the message again
-    /// when the row is settled.
+    /// An earlier run began a call, and its outcome is unknown. If the call's row is `running`, another process runs the call; if it is `ambiguous`, an
+    /// operator has to settle it ([`Gate::resolve`](crate::Gate::resolve), with the key in the row). Neither this call nor a call after it was run. Run the
+    /// message again when the row is settled.
     Unsettled(Box<EffectRow>),
     /// The deadline of the context passed. Calls that had not begun are open: run the message again.
     Deadline,
     /// The host is shutting down. Calls that had not begun are open: run the message again in another process.
     Draining,
-    /// Another drive holds this run of the thread, or has taken it over. No call was run after this was detected. Run the message again when the run has ended.
+    /// Another drive has the lease of this run of the thread. No call was run after this was detected. Run the message again when the run has ended.
     Busy(RunId),
 }
 
-/// Why a turn could not be run.
+/// The reason why a turn could not run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
@@ -167,14 +165,14 @@ pub enum TurnError {
         /// The thread of the message.
         message: ThreadId,
     },
-    /// The store of the thread failed, or a store that the gate uses before it runs a call. Stored results stay, and the call is open, because an earlier run
-    /// of it may have had an effect. Run the message again.
+    /// A store failed: the store of the thread, or a store that the gate uses before a call runs. Stored results remain, and the call stays open, because an
+    /// earlier run of it may have had an effect. Run the message again.
     #[error("a store failed, run the message again: {0}")]
     Store(#[from] StoreError),
-    /// The model failed. Secrets of the context are masked, because a client's error often quotes the request.
+    /// The model failed. Secrets of the context are redacted, because a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
-    /// A result of the client is for a call that is not a call of a client tool in the last message of the model.
+    /// The client sent a result for a call that is not a call of a client tool in the last message of the model.
     #[error(
         "the last message of the model has no call `{0}` of a client tool: send results only for the calls that the turn has passed on"
     )]
@@ -200,8 +198,8 @@ impl Turns {
 
     /// Creates a loop that stores messages and runs in two stores, which other code may share.
     ///
-    /// A host whose own store has only threads passes a [`MemoryStore`](crate::store::MemoryStore) for the runs, one for the whole
-    /// process. Leases then hold only within the process. If several processes drive one thread, implement [`RunStore`] on a store that they share.
+    /// A host whose own store has only threads passes a [`MemoryStore`](crate::store::MemoryStore) for the runs, one for the whole process. Leases are then
+    /// valid only within the process. If several processes drive one thread, implement [`RunStore`] on a store that they share.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -233,8 +231,8 @@ impl Turns {
         }
     }
 
-    /// Sets how long a run is held without a renewal by its driver; the default is 30 seconds. After that another drive of the
-    /// thread takes it over. The lease is renewed three times in this time.
+    /// Sets the length of a run's lease; the default is 30 seconds. A driver renews the lease three times in this time. If the lease ends without a renewal,
+    /// another drive of the thread takes the run over.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.max(Duration::from_millis(30));
@@ -259,8 +257,8 @@ impl Turns {
 
     /// Runs calls of a message even if an earlier call of the message waits for a person or for a variable.
     ///
-    /// By default calls run in the order of the message: after a call that waits, the others only ask for their approval, so that a person can
-    /// answer all at once, and none runs.
+    /// By default, calls run in the order of the message. After a call that waits, the other calls only request their approvals, so that a person can answer
+    /// all requests at once, and none of these calls runs.
     #[must_use]
     pub fn relaxed_order(mut self) -> Self {
         self.relaxed = true;
@@ -281,7 +279,7 @@ impl Turns {
         self
     }
 
-    /// Sets a callback for the progress of running calls, as JSON. It is for the client: no model reads it and nothing stores it.
+    /// Sets a callback for the progress of running calls, as JSON. Progress is only for the client: it is neither sent to a model nor stored.
     #[must_use]
     pub fn progress(
         mut self,
@@ -307,8 +305,8 @@ impl Turns {
         thread.append_model(message, step, read, None).await
     }
 
-    /// Returns the last message of the model in the conversation of a context, which has to be [run](Self::run) again after a crash.
-    /// `None` if the model has not written anything.
+    /// Returns the last message of the model in the conversation of a context, which has to be [run](Self::run) again after a crash. Returns `None` if the
+    /// model has not written a message.
     pub async fn last(&self, cx: &ToolContext) -> Result<Option<StoredMessage>, TurnError> {
         let last = self.read(cx).await?.last_of_model()?;
         Ok(last.map(|(message, ..)| message))
@@ -320,7 +318,7 @@ impl Turns {
 
     /// Runs the calls of a stored message that have no stored result yet. `cx` has to name the message's conversation.
     ///
-    /// It is a run with a row and a lease, as for [`drive`](Self::drive): [`Turn::Busy`] while another run of the thread is active.
+    /// This creates a run with a row and a lease, as [`drive`](Self::drive) does, and returns [`Turn::Busy`] while another run of the thread is active.
     pub async fn run(
         &self,
         tools: &Toolset,
@@ -366,7 +364,7 @@ impl Turns {
     /// the message. `supplied` are the results of the client.
     #[expect(
         clippy::too_many_lines,
-        reason = "one loop decides what becomes of each call"
+        reason = "one loop decides the outcome of each call"
     )]
     async fn run_in(
         &self,
@@ -432,7 +430,7 @@ impl Turns {
                     let stored = self.store_late(thread, stored, &mut late, &mut results);
                     let stored = stored.await;
                     if stored.is_ok() {
-                        // There is no receiver if no call has reached its body.
+                        // `send` fails if no call has reached its body, because the receiver was dropped.
                         let _ = are_stored.send(());
                     }
                     stored
@@ -541,7 +539,7 @@ impl Turns {
         ))
     }
 
-    /// Returns how many of these calls, from the first on, may run in parallel.
+    /// Returns how many of these calls, counted from the first, may run in parallel.
     fn group(
         &self,
         tools: &Toolset,
@@ -560,7 +558,7 @@ impl Turns {
         run.count().max(1)
     }
 
-    /// Writes the ends of read-only calls that were deferred, all at once, and stores their results in order.
+    /// Writes the deferred ends of read-only calls in one batch, and stores the results in order.
     async fn store_late(
         &self,
         thread: &mut Thread<'_>,

@@ -1,4 +1,4 @@
-//! The check of a tool by the rules of the providers.
+//! Validation of a stored tool against the rules of the providers.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl ToolFault {
     }
 }
 
-/// Returns the faults of a schema of arguments, each once, although several providers have it.
+/// Returns the faults of an argument schema. A fault that concerns several providers is returned once.
 pub(super) fn input_faults(place: &str, schema: &ToolSchema) -> Vec<ToolFault> {
     let mut faults: Vec<ToolFault> = Vec::new();
     let mut add = |found: &[SchemaFault]| {
@@ -66,7 +66,7 @@ pub(super) fn input_faults(place: &str, schema: &ToolSchema) -> Vec<ToolFault> {
     faults
 }
 
-/// Returns the faults for which outputs cannot be checked against a schema.
+/// Returns the faults that prevent outputs from being validated against a schema.
 pub(super) fn output_faults(place: &str, schema: &ToolSchema) -> Vec<ToolFault> {
     let found = match serde_json::from_str::<Value>(schema.text()) {
         Ok(value) => dynamic::read_output(&value).err().unwrap_or_default(),
@@ -77,7 +77,7 @@ pub(super) fn output_faults(place: &str, schema: &ToolSchema) -> Vec<ToolFault> 
 }
 
 impl StoredTools {
-    /// Checks a tool and makes it, or returns its faults.
+    /// Validates and builds a tool, or returns its faults.
     pub(super) fn build(&self, found: &ResolvedTool) -> Result<ToolDef, Vec<ToolFault>> {
         let mut faults = Vec::new();
         if wire_of(&found.tool.name).is_none() {
@@ -96,7 +96,7 @@ impl StoredTools {
             }
             _ => faults.push(ToolFault::new(
                 "/function",
-                "the function has no version that the tool could run, publish a version or pin one",
+                "the function has no version that the tool can run: publish a version or pin one",
             )),
         }
         if !faults.is_empty() {
@@ -104,7 +104,7 @@ impl StoredTools {
         }
         let tool = self.unchecked(found);
         let tool = tool.map_err(|why| vec![ToolFault::new("/function", why)])?;
-        // The schemas are accepted, so these faults concern other parts, such as the name of a secret.
+        // The schemas are valid, so these faults concern other parts, such as the name of a secret.
         let def = tool.into_unproven_def().map_err(|texts| {
             let faults = texts.into_iter().map(|text| ToolFault::new("", text));
             faults.collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! The runner of functions that are linked tools.
+//! The runner of functions that call linked tools.
 
 use futures::future::BoxFuture;
 use tool_schema::dialect::Dialect;
@@ -13,10 +13,11 @@ use crate::store::{
 use crate::tool::ToolDef;
 use crate::visibility::Rules;
 
-/// Runs functions of the kind `linked`: tools of a registry.
+/// Runs functions of the kind `linked`, which call tools of a registry.
 ///
-/// The function makes a nested call of the linked tool, so the linked tool passes the gate under its own name: a deny rule or a kill switch for it also
-/// holds for every stored tool that runs it, and a call that needs an approval by its effect asks for it. The audit has a row for each of the two.
+/// The function makes a nested call of the linked tool, so the linked tool passes the gate under its own name: a deny rule or kill switch for the
+/// linked tool also applies to every stored tool that calls it, and a call whose effect requires an approval requests one. Each of the two calls has an
+/// audit row.
 #[derive(Clone, Debug)]
 pub struct LinkedRunner {
     registry: Registry,
@@ -24,7 +25,8 @@ pub struct LinkedRunner {
 }
 
 impl LinkedRunner {
-    /// Runs the tools of a registry that the rules allow. The rules apply to the names of the linked tools, and not to those of stored tools.
+    /// Creates a runner of the tools in a registry that the rules allow. The rules apply to the names of linked tools, not to the names of stored
+    /// tools.
     pub fn new(registry: &Registry, rules: Rules) -> Self {
         Self {
             registry: registry.clone(),
@@ -32,8 +34,8 @@ impl LinkedRunner {
         }
     }
 
-    /// A version with the schemas of a linked tool. A tool without an output schema may return any text. Fails with `Conflict` if the tool has no
-    /// schema of arguments.
+    /// Creates a version with the schemas of a linked tool. If the tool has no output schema, the output is a string. Fails with `Conflict` if the tool
+    /// has no argument schema.
     pub fn version_of(tool: &ToolDef) -> Result<NewFunctionVersion, StoreError> {
         let input = ToolSchema::new(tool.schema(Dialect::JsonSchema))?;
         let output = match tool.output_schema() {
@@ -43,16 +45,16 @@ impl LinkedRunner {
         Ok(NewFunctionVersion::new(input, output))
     }
 
-    /// Returns the tool of a function, or why it cannot run.
+    /// Returns the linked tool, or the reason why functions cannot run it.
     fn tool(&self, name: &str) -> Result<&ToolDef, String> {
         let Some(tool) = self.registry.get(name) else {
             return Err(format!(
-                "the program has no tool `{name}`, name a linked tool"
+                "the program has no tool `{name}`: name a linked tool"
             ));
         };
         if tool.is_harness() || tool.is_meta() || tool.is_client() {
             return Err(format!(
-                "the tool `{name}` is part of the host, so no function can run it"
+                "the host or the client runs the tool `{name}` itself, so no function can run it"
             ));
         }
         Ok(tool)

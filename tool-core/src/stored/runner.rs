@@ -1,4 +1,4 @@
-//! The trait of the runners of functions, and what a runner says about a function.
+//! The trait of function runners, and the facts that a runner returns about a function.
 
 use std::time::Duration;
 
@@ -39,16 +39,15 @@ use crate::tool::{DynamicTool, ToolDef};
 /// }
 /// ```
 pub trait FunctionRunner: Send + Sync + 'static {
-    /// Returns the facts of a function; `None` if the runner does not run functions of this kind. The error is for operators: why a function of this
-    /// kind cannot run, such as a tool that is not linked. It is called when a tool is saved, when it is offered and when it is called, and does not
-    /// wait.
+    /// Returns the facts of a function; `None` if the runner does not run functions of this kind. The error is the reason, for operators, why the
+    /// function cannot run, such as a tool that is not linked. This method is called when a tool is saved, offered or called, and must not block.
     fn facts(
         &self,
         function: &Function,
         version: &FunctionVersion,
     ) -> Option<Result<FunctionFacts, String>>;
 
-    /// Runs a function within a call that has passed the gate. The arguments fit the schema of the tool, and the output is checked afterwards.
+    /// Runs a function within a call that has passed the gate. The arguments match the schema of the tool, and the caller validates the output.
     fn run(&self, call: FunctionCall) -> BoxFuture<'static, Result<FunctionOutput, ToolError>>;
 }
 
@@ -62,7 +61,7 @@ pub struct FunctionCall {
     pub version: FunctionVersion,
     /// The arguments.
     pub arguments: Value,
-    /// The context of the call. Its [`runtime_user`](ToolContext::runtime_user) is the one of the tool.
+    /// The context of the call. [`runtime_user`](ToolContext::runtime_user) returns the tool's runtime user.
     pub cx: ToolContext,
 }
 
@@ -74,7 +73,7 @@ pub struct FunctionOutput {
 }
 
 impl FunctionOutput {
-    /// Creates an output that the model reads as it is. Fails if the value cannot be written as JSON.
+    /// Creates an output that the model reads as JSON. Fails if the value cannot be written as JSON.
     pub fn new(output: &(impl Serialize + ?Sized)) -> Result<Self, ToolError> {
         let payload = serde_json::value::to_raw_value(output)?;
         let model = None;
@@ -95,7 +94,7 @@ impl Serialize for FunctionOutput {
     }
 }
 
-/// What a runner says about a function.
+/// The facts that a runner returns about a function.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FunctionFacts {
@@ -118,7 +117,7 @@ pub struct FunctionFacts {
 }
 
 impl FunctionFacts {
-    /// The facts of a foreign function: the effects that an admin has stated, else it may do everything.
+    /// Returns the facts of a foreign function: the effects that an admin has declared, or all effects if there is no declaration.
     pub fn foreign(function: &Function) -> Self {
         let FunctionEffects {
             read_only,
@@ -137,7 +136,7 @@ impl FunctionFacts {
         }
     }
 
-    /// The facts of a function that only calls these tools: their effects, secrets and variables together.
+    /// Returns the facts of a function that only calls these tools: their combined effects, secrets and variables.
     pub fn calling<'t>(tools: impl IntoIterator<Item = &'t ToolDef>) -> Self {
         let mut facts = Self {
             only_calls: true,

@@ -16,7 +16,7 @@ use crate::store::{
 pub struct ToolFault {
     /// JSON pointer of the value in the request, such as `/input_schema/properties/a`.
     pub pointer: String,
-    /// The text of the rule.
+    /// What is wrong with the value.
     pub text: String,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for ToolFault {
     }
 }
 
-/// Why a change was not saved.
+/// The reason why a change was not saved.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -53,19 +53,20 @@ pub struct Saved {
     pub warnings: Vec<String>,
 }
 
-/// The warning about a tool without a description.
+/// The warning for a tool without a description.
 const NO_DESCRIPTION: &str = "the tool has no description, which has the most influence on when a model uses it: write what it does and when to use it";
 
 impl StoredTools {
-    /// Validates a change and stores it. A rejected change is not stored. The rules are those that the compiler checks for linked tools:
+    /// Validates a change, and stores it if these rules hold:
     ///
-    /// - The schemas of a version and of a tool are accepted by every provider, and outputs can be checked against the output schema.
+    /// - Examples of a tool match its schemas. When a version is published, this includes the examples of all tools that use the default version.
     /// - Examples of a tool fit its schemas. When a version is published, this includes the examples of the tools that follow it.
     /// - A runner can run the function.
     ///
     /// # Errors
     ///
-    /// Fails with [`SaveError::Rejected`] if a rule is broken, and like [`StoredToolStore::edit`](crate::store::StoredToolStore::edit).
+    /// Fails with [`SaveError::Rejected`] if the change breaks a rule, and for the reasons of
+    /// [`StoredToolStore::edit`](crate::store::StoredToolStore::edit).
     pub async fn edit(&self, edit: ToolEdit) -> Result<Saved, SaveError> {
         let faults = match &edit.change {
             ToolChange::CreateVersion { function, version } => {
@@ -127,8 +128,8 @@ impl StoredTools {
         }
     }
 
-    /// Returns the reason for which no runner can run a new version. Returns `None` if the store will refuse the version, because the store's error
-    /// gives the reason.
+    /// Returns the fault if the runner of the function's kind rejects a new version. Returns `None` if no runner accepts this kind, or if the store
+    /// will refuse the version, because the store's error then contains the reason.
     fn version_fault(
         &self,
         edit: &ToolEdit,
@@ -143,7 +144,7 @@ impl StoredTools {
         Some(ToolFault { pointer, text })
     }
 
-    /// The faults of a tool as it would be stored.
+    /// Returns the faults of a tool as it would be stored.
     async fn tool_faults(
         &self,
         editor: &Editor,
@@ -166,8 +167,8 @@ impl StoredTools {
             version: pinned.as_ref(),
             member: user.as_ref(),
         };
-        // The store checks this again in its transaction. The check comes first here, so that a tool that the store would refuse gets the store's
-        // error and not a list of faults.
+        // The store repeats this check in its transaction. The check is first here, so that for a tool that the store would refuse, the caller gets
+        // the store's error and not a list of faults.
         let tool = tool.decide(before, facts)?;
         let default = function
             .as_ref()
@@ -219,7 +220,7 @@ impl StoredTools {
     }
 }
 
-/// Returns the workspace whose rows an editor sees. For the program, it is the empty workspace, whose system rows every workspace sees.
+/// Returns the workspace whose rows an editor may read. For the program, it is the empty workspace, which contains only system rows.
 fn workspace(editor: &Editor) -> Workspace {
     editor.owner().cloned().unwrap_or_default()
 }

@@ -41,12 +41,12 @@ pub(super) struct Making {
     pub(super) only_asks: bool,
     /// Whether an earlier run may have made the call.
     pub(super) continues: bool,
-    /// Whether another call follows, so that the end of a read-only call is written with it.
+    /// Whether another call follows, so that the end of this call, if it is read-only, is written with the rows of the next call.
     pub(super) defers: bool,
     pub(super) behind: Option<Behind>,
 }
 
-/// The end of one call of a message.
+/// The outcome of one call of a message.
 pub(super) enum Ended {
     Result(Box<CallResult>, Filed),
     Unsettled(Box<EffectRow>),
@@ -58,7 +58,7 @@ pub(super) enum Ended {
     HeldBack,
 }
 
-/// Whether an earlier run of a call may have asked for approvals of nested calls. These may be open regardless of the result now.
+/// Whether an earlier run of a call may have requested approvals of nested calls. These approvals may still be open, regardless of the result now.
 pub(super) fn may_have_asked(tools: &Toolset, call: &StoredCall<'_>, continues: bool) -> bool {
     // Other calls do not run again after they have waited for a nested call.
     let runs_again =
@@ -87,8 +87,8 @@ pub(super) async fn withdraw_approvals(
 
 /// Whether a result may be stored. The refusal of a call must not be stored if another run of the message has begun the call since the ledger was read.
 ///
-/// A run that continues a message does not know which earlier run is still active, so the ledger closes the key of the call: no such run
-/// can begin the call after the refusal is stored. The first run of a message only checks whether another run has taken it over.
+/// A run that continues a message cannot detect which earlier run is still active, so the ledger closes the key of the call: no earlier run can begin
+/// the call after the refusal is stored. The first run of a message only checks whether another run has taken it over.
 pub(super) async fn is_final(
     tools: &Toolset,
     call: &StoredCall<'_>,
@@ -135,7 +135,7 @@ impl Turns {
         if is_client {
             own = own.handing_over_client_calls();
         }
-        // The end of a client call is not its result: the client has it.
+        // The end of a client call is stored without a result, because the client returns the result later.
         let filing = self.journal.as_ref();
         let filing = filing.filter(|_| tools.gate().is_some() && !is_client);
         let mut deferred = None;
@@ -167,7 +167,7 @@ impl Turns {
         if message.provider_tools.contains(&call.name) {
             return refused(
                 ErrorKind::UnknownTool,
-                "the provider runs this tool itself, it cannot be called here",
+                "the provider runs this tool itself, so it cannot be called here",
             );
         }
         let halted = halt.and_then(Halt::refuses_calls);
@@ -196,7 +196,7 @@ impl Turns {
             let reads = tools
                 .get(&call.name)
                 .is_some_and(|def| def.hints().read_only);
-            // A read-only call can run again, so its result is not decided by the drain.
+            // A read-only call can run again, so a result that the drain caused is not stored.
             let open = match result.error().map(ToolError::kind) {
                 Some(ErrorKind::Unavailable) => true,
                 Some(ErrorKind::Cancelled) => reads && !cx.is_cancelled(),

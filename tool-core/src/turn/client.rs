@@ -46,8 +46,8 @@ impl ClientResult {
         }
     }
 
-    /// Replaces the result of a call that was passed on by the result of the client. An output that does not fit the tool's output schema, or its limit,
-    /// becomes an error, so that the turn continues.
+    /// Replaces the result of a client call with the client's result. If the output does not match the tool's output schema or exceeds the tool's limit,
+    /// the result is an error, so that the turn continues.
     pub(super) fn complete(&self, tools: &Toolset, result: &mut CallResult, cx: &ToolContext) {
         let outcome = match &self.outcome {
             Err(text) => Err(ToolError::new(text.clone())),
@@ -56,7 +56,7 @@ impl ClientResult {
                     payload: output.clone(),
                     model: None,
                 }),
-                None => Err(ToolError::new("the tool of the call is gone")),
+                None => Err(ToolError::new("the tool of this call no longer exists")),
             },
         };
         result.outcome = cx.redactor().clean(outcome);
@@ -80,11 +80,11 @@ pub(super) fn passed_on(tools: &Toolset, result: &CallResult) -> Option<String> 
 }
 
 impl Turns {
-    /// Continues a turn that has suspended with [`Turn::Client`], with the results of the client. The conversation of the context names the thread.
+    /// Continues a turn that returned [`Turn::Client`], with the results of the client. The conversation of the context names the thread.
     ///
-    /// A result is stored as the result of its call, and the model reads it in the next [`drive`](Self::drive). An output that does not fit the
-    /// output schema of the tool is stored as an error. A call that waits for an approval gets no result before it is approved. A result of a call
-    /// that has one already is ignored.
+    /// Each result is stored as the result of its call, and the model reads it in the next [`drive`](Self::drive). If an output does not match the
+    /// output schema of the tool, an error is stored instead. A call that waits for an approval gets no result before it is approved. A result is
+    /// ignored if its call already has a stored result.
     ///
     /// ```
     /// use serde_json::{json, value::to_raw_value};
@@ -114,7 +114,8 @@ impl Turns {
     ///
     /// # Errors
     ///
-    /// Fails if a result is not for a call of a client tool in the last message of the model, and like [`run`](Self::run). No result is stored then.
+    /// Fails if a result is not for a call of a client tool in the last message of the model; no result is stored then. Also fails like
+    /// [`run`](Self::run).
     pub async fn supply(
         &self,
         tools: &Toolset,

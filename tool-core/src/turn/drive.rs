@@ -1,4 +1,4 @@
-//! The agent loop: a model and its tools, until the model makes no more calls.
+//! The agent loop: requests to a model and calls of its tools, until the model makes no more calls.
 
 use std::pin::pin;
 
@@ -17,9 +17,9 @@ use crate::toolset::Toolset;
 /// A source of answers for a thread: a provider's model, or a script.
 #[doc(alias("LLM", "chat model", "completion"))]
 pub trait Model: Send {
-    /// Returns the next message. An error ends the run; stored messages stay.
+    /// Returns the next message. An error ends the run; stored messages remain.
     ///
-    /// The future is dropped if the run is stopped meanwhile, so a request in flight ends with it.
+    /// If the run is stopped, the future is dropped, which must end a request in flight.
     fn next<'a>(
         &'a mut self,
         request: ModelRequest<'a>,
@@ -29,8 +29,8 @@ pub trait Model: Send {
 /// The input of one request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelRequest<'a> {
-    /// The thread, in the order in which the model reads it: messages that a user or the host wrote while the model was writing come after
-    /// the model's message.
+    /// The thread, in the order in which the model reads it: a message that a user or the host wrote while the model was writing comes after the model's
+    /// message.
     pub messages: &'a [Message],
     /// The tools that the model may call.
     pub tools: &'a Toolset,
@@ -45,7 +45,7 @@ pub struct ModelRequest<'a> {
 pub enum Outcome {
     /// The model wrote its last message.
     Answered(String),
-    /// A tool answered the user itself with this text, so the model is not asked for one.
+    /// A tool answered the user itself with this text, so no answer of the model is requested.
     Replied(String),
     /// The answer reached the limit on tokens. This is the text so far.
     Length(String),
@@ -54,19 +54,19 @@ pub enum Outcome {
     /// The answer is not complete for another reason: the stream ended early, or the provider stopped for the reason in
     /// [`ModelMessage::stop`] of the thread's last message. This is the text so far.
     Cut(String),
-    /// Calls wait for a person. Drive the thread again when all are answered.
+    /// Calls wait for a person. Drive the thread again when all tickets are answered.
     Waiting(Vec<Ticket>),
     /// These calls are for the client, as in [`Turn::Client`]. Continue with [`Turns::supply`], then drive the thread again.
     Client(Vec<ToolCall>),
     /// Calls need variables that have no value. Supply them and drive the thread again.
     Lacking(Vec<VariableNeed>),
-    /// A call was begun before and its outcome is unknown, as in [`Turn::Unsettled`]. Drive the thread again when its row is settled.
+    /// An earlier run began a call whose outcome is unknown, as in [`Turn::Unsettled`]. Drive the thread again when the call's row is settled.
     Unsettled(Box<EffectRow>),
     /// The run reached its limit on steps: [`Turns::most_steps`].
     StepLimit,
     /// The run reached its limit on tokens: [`Turns::most_tokens`].
     Budget,
-    /// The run was cancelled by the token of its context or by [`Turns::cancel`]. Calls that had not begun have a result that says so.
+    /// The run was cancelled by the token of its context or by [`Turns::cancel`]. The results of calls that had not begun report the cancellation.
     Cancelled,
     /// A new message of the user arrived: [`DuringRun::Interrupt`](super::DuringRun::Interrupt). Drive the thread again to answer it.
     Interrupted,
@@ -74,8 +74,8 @@ pub enum Outcome {
     Deadline,
     /// The host is shutting down. Calls that had not begun are open; drive the thread again in another process.
     Draining,
-    /// Another drive holds this run of the thread, or has taken it over. This drive made no calls after it detected that. Drive the thread again when the run
-    /// has ended, even if a message was stored before, because the run may have ended without reading it.
+    /// Another drive has the lease of this run of the thread. This drive made no calls after it detected that. Drive the thread again when the run has ended,
+    /// even if a message was stored before, because the run may have ended without reading it.
     Busy(RunId),
 }
 
@@ -112,21 +112,19 @@ impl Outcome {
 }
 
 impl Turns {
-    /// Asks the model and runs its calls, until the model makes no more calls, a call waits for a person, or the limit on steps is reached.
+    /// Sends requests to the model and runs its calls, until the model makes no more calls, a call waits for a person, or the limit on steps is reached.
     ///
-    /// `cx` names the workspace and the conversation. The thread holds the whole state, so the same call continues where an earlier
-    /// one stopped: after an approval, or after a crash. `tools` is called before each step, so that rules may change between two
-    /// steps.
+    /// `cx` names the workspace and the conversation. The thread stores the whole state, so calling `drive` again continues where an earlier drive stopped,
+    /// such as after an approval or a crash. `tools` is called before each step, so that rules may change between two steps.
     ///
-    /// A run answers the last message of a user. If the model has answered it already, `drive` returns that answer again, and asks the model
-    /// only if there is a message that the model has not read. A failed call is a message like any other: the model reads it and
-    /// continues.
+    /// A run answers the last message of a user. If the model has answered it already, `drive` returns that answer again; it sends a request only if the
+    /// thread has a message that the model has not read. A failed call does not end the run: the model reads the error and continues.
     ///
-    /// Each drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while the run is active. Of two
-    /// drives of one thread only one continues, even in different processes. The other one returns [`Outcome::Busy`] and runs no call and asks
-    /// no model. If a process dies, its run is taken over when the [`lease`](Self::lease) ends.
+    /// Each drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while the run is active. If two drives of one
+    /// thread run at once, even in different processes, only one continues. The other drive returns [`Outcome::Busy`] without running a call or sending a
+    /// request. If a process dies, its run is taken over when the [`lease`](Self::lease) ends.
     ///
-    /// If the provider pauses a turn ([`StopReason::Paused`]), the message is sent back, which is a step of its own.
+    /// If the provider pauses a turn ([`StopReason::Paused`]), the message is sent back, which counts as a step.
     ///
     /// Cancellation, deadline and drain end the run before the next request to the model, and also end a request in flight.
     pub async fn drive<M: Model + ?Sized>(
@@ -147,7 +145,7 @@ impl Turns {
         }
     }
 
-    /// [`drive`](Self::drive), in a run that this process holds.
+    /// Implements [`drive`](Self::drive) for a run that this process holds.
     pub(super) async fn drive_held<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -159,7 +157,7 @@ impl Turns {
         let cx = &held.context(cx);
         let steps = self.steps(model, tools, cx, &mut thread_now, &held);
         let outcome = match held.during(Box::pin(steps)).await {
-            // This is the last check for a second run: the thread did not store the model's message.
+            // This is the last check for a second run: the thread refused the model's message, because another run had appended one.
             Err(TurnError::Busy(_)) => Ok(Outcome::Busy(held.id().clone())),
             outcome => outcome,
         };
@@ -203,7 +201,7 @@ impl Turns {
                 }
                 (None, if unread { 0 } else { step })
             }
-            // A new message of the user begins a new run, which has all its steps.
+            // A new message of the user begins a new run, whose steps are counted from 0.
             Some((last, _, true)) => (Some(last), 0),
             Some((last, step, false)) => (Some(last), step),
             None => (None, 0),

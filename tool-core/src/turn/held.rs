@@ -1,4 +1,4 @@
-//! The lease of a driver on its run, and the reasons for which a run stops.
+//! The lease of a driver on its run, and the reasons why a run stops.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -166,7 +166,7 @@ impl Turns {
         }
     }
 
-    /// Handles the store's answer to a new run. A run whose driver counts as dead is ended to make room for the new one.
+    /// Handles the store's answer to a new run. If the current run's driver counts as dead, ends that run, so that the new run can begin.
     async fn held(
         &self,
         mut begun: RunBegun,
@@ -224,7 +224,7 @@ impl Inner {
             RunStop::Interrupt => Halt::Interrupted,
         };
         let mut state = self.state();
-        // A cancellation replaces an interruption. Nothing replaces the loss of the run.
+        // A cancellation replaces an interruption. No reason replaces the loss of the run.
         if state.halt.is_none() || (state.halt, halt) == (Some(Halt::Interrupted), Halt::Cancelled)
         {
             state.halt = Some(halt);
@@ -236,7 +236,7 @@ impl Inner {
         self.halted.cancel();
     }
 
-    /// Applies the stored state of the run.
+    /// Updates this run from the stored row.
     fn learn(&self, row: Option<RunRow>) {
         match row {
             Some(row) if row.state == RunState::Running && row.owner == self.owner => {
@@ -279,7 +279,7 @@ impl Inner {
         for last in [false, true] {
             match self.runs.end_run(&self.id, &self.owner, end).await {
                 Err(StoreError::Unavailable(_)) if !last => {}
-                // The run then ends when its lease ends.
+                // The run then ends when its lease expires.
                 Err(error) => {
                     tracing::warn!(%error, run = %self.id, "the end of a run could not be stored");
                     return;
@@ -311,7 +311,7 @@ impl Held {
         progress.usage += usage.unwrap_or_default();
     }
 
-    /// Runs a future, and renews the lease three times in each term meanwhile.
+    /// Runs a future, and meanwhile renews the lease three times in each lease term.
     pub(super) async fn during<R>(&self, body: impl Future<Output = R>) -> R {
         let mut body = pin!(body);
         loop {
@@ -332,7 +332,7 @@ impl Held {
         }
     }
 
-    /// Whether the run has to stop, according to this process and the store. Called before each request and before calls.
+    /// Whether the run has to stop, according to this process and the store. The drive calls this before each request and before calls.
     pub(super) async fn check(
         &self,
         cx: &ToolContext,
@@ -407,7 +407,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.live.lock().remove(&self.inner.id);
         if !self.ended {
-            // The client disconnected. The next drive must not wait for the lease.
+            // The run was dropped, for example because the client disconnected. The next drive must not wait for the lease.
             let inner = Arc::clone(&self.inner);
             env::spawn(async move { inner.end(RunCause::Cancelled).await });
         }

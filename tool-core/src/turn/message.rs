@@ -66,9 +66,9 @@ pub enum StopReason {
     Length,
     /// A filter or a guardrail intervened, or the model refused.
     Filtered,
-    /// The stream ended before the message did.
+    /// The stream ended before the message was complete.
     Cut,
-    /// Any other reason, in the provider's words.
+    /// Any other reason, as the provider names it.
     Other(String),
 }
 
@@ -212,7 +212,7 @@ impl StoredCall<'_> {
     }
 
     /// Returns the filing that stores the result together with the end of the call, if both are in one database. It does not store a result that may
-    /// still change, nor a result before which approvals have to be withdrawn; the turn stores such a result separately.
+    /// still change, nor a result for which approvals have to be withdrawn first; the turn stores these results separately.
     pub(super) fn filing(&self, journal: Journal, may_have_asked: bool) -> Filing {
         let (thread, place) = (self.message.thread.clone(), self.place());
         let call = self.call.clone();
@@ -233,9 +233,8 @@ impl StoredCall<'_> {
     }
 }
 
-/// Whether approvals of a call, or of its nested calls, may be open although the call has ended: it stopped before its body, or its body
-/// did not wait for them. A turn may leave such a call open. Otherwise it withdraws the approvals before it stores the
-/// result.
+/// Whether approvals of a call, or of its nested calls, may be open although the call has ended: it stopped before its body, or its body did not
+/// wait for them. A turn may leave such a call open. If it does not, it withdraws the approvals before it stores the result.
 pub(super) fn leaves_approvals(result: &CallResult) -> bool {
     let may_stay_open = |error: &ToolError| {
         matches!(

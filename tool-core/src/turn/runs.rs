@@ -10,7 +10,7 @@ use crate::store::{
 /// The effect of a user's message on a current run of its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DuringRun {
-    /// The message waits (default). The run reads it with its next request; if it makes no more requests, the next drive reads it.
+    /// The message waits (default). The current run reads it with its next model request. If that run sends no more requests, the next drive reads it.
     #[default]
     Wait,
     /// The message interrupts the run, which ends with [`Outcome::Interrupted`](super::Outcome::Interrupted). A request to the model in flight is dropped.
@@ -52,13 +52,12 @@ impl Turns {
         Ok(self.runs.list_runs(scope.into(), filter).await?)
     }
 
-    /// Returns the row of a run; `None` if there is no such run.
+    /// Returns the row of a run; `None` if the run does not exist.
     pub async fn run_row(&self, id: &RunId) -> Result<Option<RunRow>, TurnError> {
         Ok(self.runs.get_run(id).await?)
     }
 
-    /// Cancels a run, even in another process, and returns its row; `None` if there is no such run. A run that has ended is not
-    /// changed.
+    /// Cancels a run, even in another process, and returns its row; `None` if the run does not exist. A run that has ended is not changed.
     ///
     /// A run that this value or a clone of it drives stops at once: the request to the model is dropped and calls are cancelled. A run in another process stops
     /// before its next step, or when it renews its lease, which it does three times in a [`lease`](Self::lease).
@@ -70,11 +69,11 @@ impl Turns {
         Ok(row)
     }
 
-    /// Ends a run regardless of its lease, and returns its row; `None` if there is no such run. A run that has ended is not changed.
+    /// Ends a run regardless of its lease, and returns its row; `None` if the run does not exist. A run that has ended is not changed.
     ///
-    /// Use it for a row whose state is `running` although its driver is dead: a clock that was ahead may have set the end of the lease far in the future. The
-    /// next drive continues from the thread. A driver that is still alive stops before its next step. The audit log, usually the gate's, gets a row that names
-    /// the operator and the reason. If the audit is required and that row cannot be written, the run is not ended.
+    /// Use it for a row whose state is `running` although its driver is dead: a driver whose clock was ahead may have set the end of the lease far in the
+    /// future. The next drive continues from the thread. A driver that is still alive stops before its next step. The audit log, usually the gate's, gets a row
+    /// with the operator and the reason. If the audit is required and that row cannot be written, the run is not ended.
     ///
     /// ```
     /// use tool_core::Audit;
@@ -121,7 +120,7 @@ impl Turns {
             }],
             ..AuditRow::new(CallId::alone(id.workspace())?, "", "", Timestamp::now())
         };
-        // The audit may be the host's own and not shielded yet, so a panic of its sink is turned into an error here.
+        // The audit may be the host's own and not yet shielded, so this call turns a panic of its sink into an error.
         audit.clone().shielded().note(note).await?;
         self.end_of_other(&row).await?;
         Ok(self.runs.get_run(id).await?)
@@ -138,7 +137,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Asks the thread's current run to end because of a new message.
+    /// Requests that the thread's current run ends because of a new message.
     pub(super) async fn interrupt(&self, thread: &ThreadId) -> Result<(), TurnError> {
         if let Some(run) = self.running(thread).await? {
             self.runs.stop_run(&run.id, RunStop::Interrupt).await?;

@@ -75,7 +75,7 @@ impl<'s> Thread<'s> {
         &self.messages
     }
 
-    /// Returns the last message of the model, the number of its step in the run, and whether a user wrote something that the model had not read.
+    /// Returns the last message of the model, the number of its step in the run, and whether a user wrote a message that the model had not read.
     pub(super) fn last_of_model(&self) -> Result<Option<(StoredMessage, u32, bool)>, TurnError> {
         let mut messages = self.messages.iter().rev();
         let Some(message) = messages.find(|message| message.role == Role::Assistant) else {
@@ -96,7 +96,7 @@ impl<'s> Thread<'s> {
         Ok(Some((stored, step, unread)))
     }
 
-    /// Whether a user wrote something after a message.
+    /// Whether a user wrote a message after this sequence number.
     fn user_wrote_after(&self, seq: u64) -> bool {
         let mut messages = self.messages.iter().rev();
         let last = messages.find(|message| message.role == Role::User);
@@ -119,7 +119,7 @@ impl<'s> Thread<'s> {
         Ok(results)
     }
 
-    /// Appends a message and returns its sequence number. Also reads messages that others have appended since the thread was read.
+    /// Appends a message and returns its sequence number. Also reads the messages that were appended since the thread was read.
     pub(super) async fn append<T: Serialize>(
         &mut self,
         role: Role,
@@ -162,7 +162,7 @@ impl<'s> Thread<'s> {
         Ok(())
     }
 
-    /// Reads messages that others have appended.
+    /// Reads the messages that were appended since the thread was read.
     pub(super) async fn catch_up(&mut self) -> Result<(), TurnError> {
         let newer = self.store.read(&self.id, Some(self.last)).await?;
         let Some(message) = newer.last() else {
@@ -181,7 +181,7 @@ impl<'s> Thread<'s> {
     }
 
     /// Appends a message of the model, which had read the thread up to the sequence number `read`. Fails with [`TurnError::Busy`] if another run
-    /// has appended one meanwhile. `last` also ends the run.
+    /// has appended a message of the model meanwhile. `last` also ends the run.
     pub(super) async fn append_model(
         &mut self,
         message: ModelMessage,

@@ -15,8 +15,8 @@ use crate::toolset::Toolset;
 
 /// A user's message: text, images and files.
 ///
-/// [`Turns::say`] accepts a text, a [`Part`] or a list of parts as well. A thread stores a message of one text as a JSON string, and any
-/// other as an object with `parts`; both are read back as this type.
+/// [`Turns::say`] also accepts a text, a [`Part`] or a list of parts. A thread stores a message of one text as a JSON string, and any other message as an
+/// object with `parts`; both forms are read back as this type.
 ///
 /// ```
 /// use tool_core::Part;
@@ -39,7 +39,7 @@ pub struct UserMessage {
     parts: Vec<Part>,
 }
 
-/// Why a message is not stored: providers would refuse every request with it.
+/// The reason why a message is not stored: providers would refuse every request that contains it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
@@ -215,8 +215,8 @@ impl Turns {
 
     /// Stores a user's message and answers it: [`say`](Self::say), then [`drive`](Self::drive).
     ///
-    /// If threads and runs are in one database ([`Journal`](crate::store::Journal)), the message is stored in the transaction
-    /// that begins the run. That saves one `fsync`, and no other drive of the thread can begin in between.
+    /// If threads and runs are in one database ([`Journal`](crate::store::Journal)), the message is stored in the transaction that begins the run. That
+    /// saves one `fsync`, and no other drive of the thread can begin between the two.
     ///
     /// If another run of the thread is active, the message is stored as well, and the outcome is [`Outcome::Busy`]: that run reads
     /// the message or is interrupted by it, as set by [`DuringRun`]. If a store fails before the run begins, the error is the same as for `say`.
@@ -273,12 +273,12 @@ impl Turns {
         }
     }
 
-    /// Stores a system message in the conversation of a context: instructions that the model follows from here on. Returns its
-    /// sequence number in the thread.
+    /// Stores a system message in the conversation of a context: instructions that the model follows from this message on. Returns its sequence number in
+    /// the thread.
     ///
-    /// Store the instructions once, when a conversation begins, and again only if they change, because every message is sent with each
-    /// request. `Provider::history` of the crate `tool-wire` puts them where the provider expects them. A system message is not a
-    /// question to the model: [`drive`](Self::drive) does not begin a run for it, and a current run reads it with its next request.
+    /// Store the instructions when a conversation begins, and again only if they change, because every message is sent with each request.
+    /// `Provider::history` of the crate `tool-wire` puts them where the provider expects them. A system message is not a question to the model:
+    /// [`drive`](Self::drive) does not begin a run for it, and a current run reads it with its next request.
     ///
     /// Fails with [`TurnError::Message`] for a text of white space alone.
     ///

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::env;
 use crate::store::{RunId, RunRow, Timestamp};
 
-/// The leases of such runs, as the clones of one [`Turns`](super::Turns) have observed them.
+/// The leases of runs that may be dead, as observed by all clones of one [`Turns`](super::Turns).
 #[derive(Clone, Default)]
 pub(super) struct Watch(Arc<Mutex<HashMap<RunId, Seen>>>);
 
@@ -23,7 +23,7 @@ impl Watch {
     /// although a driver renews it three times in that time. A single observation is not enough, because it is unknown which of the two clocks is wrong.
     pub(super) fn is_given_up(&self, row: &RunRow, now: Timestamp, lease: Duration) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A lease that has ended need not be watched.
+        // A lease that has expired needs no further observation.
         all.retain(|_, seen| now < seen.until);
         if row.lease_until <= now.plus(lease) {
             all.remove(&row.id);
