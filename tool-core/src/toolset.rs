@@ -1,4 +1,4 @@
-//! The tools of one turn, and calls of them.
+//! The tools of one turn, and the dispatch of calls to them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) use search_tools::open;
 #[doc(alias("toolkit", "toolbox", "tools"))]
 pub struct Toolset {
     shelf: Arc<Shelf>,
-    /// The hidden tools, and the tools that are not in the registry; `None` if there are neither.
+    /// The hidden tools, and the tools that are not in the registry; `None` if the turn has neither.
     view: Option<Arc<View>>,
     repair: Repair,
     label: Option<Arc<str>>,
@@ -82,7 +82,7 @@ impl Toolset {
         }
     }
 
-    /// Sets how arguments that do not fit are repaired. The default is [`Repair::Safe`].
+    /// Sets how arguments that do not match the schema are repaired. The default is [`Repair::Safe`].
     #[must_use]
     pub fn repair(mut self, mode: Repair) -> Self {
         self.repair = mode;
@@ -166,7 +166,7 @@ impl Toolset {
         self.dispatch(name).ok()
     }
 
-    /// Returns the tool that a call names and its position. The error is the layer that hides the tool, or `None` if there is no such tool.
+    /// Returns the tool that a call names and its position. The error is the layer that hides the tool, or `None` if the tool does not exist.
     ///
     /// This also checks denials and switches that were added since the turn began.
     pub(crate) fn dispatch(&self, name: &str) -> Result<(usize, &ToolDef), Option<Layer>> {
@@ -193,8 +193,8 @@ impl Toolset {
             })
     }
 
-    /// Returns the tool that a person approved: the tool with this own name and this contract, regardless of the name that the toolset gives it. If there is
-    /// none, returns a tool of this name with a different contract. Tools that can be called have priority.
+    /// Returns the tool that a person approved: the tool with this own name and this contract, regardless of the name that the toolset gives it. If no tool
+    /// has both, returns a tool with this own name and a different contract. Callable tools have priority.
     #[cfg(feature = "host")]
     pub(crate) fn find_approved(&self, name: &str, contract: &str) -> Option<Approved<'_>> {
         let all = self.shelf.tools.iter().chain(self.agents()).enumerate();
@@ -260,8 +260,8 @@ impl Toolset {
         Some(self.view.as_ref()?.standing(at))
     }
 
-    /// Returns the policy's decision about a call of the tool at a position; `None` if the rules have no policy. The rules that can apply to
-    /// the tool were computed before.
+    /// Returns the policy's decision about a call of the tool at a position; `None` if the rules have no policy. The rules that can apply to the tool are
+    /// precomputed.
     pub(crate) fn judge<'r>(
         &self,
         at: usize,
@@ -294,13 +294,14 @@ impl Toolset {
     }
 
     /// Returns the faults for which a provider would refuse these tools in one request. The limits are 128 tools; for Anthropic 20 strict tools, 24 optional
-    /// parameters and 16 unions. Empty if the tools fit. [`toolset!`](crate::toolset) checks the same at compile time.
+    /// parameters and 16 unions. Empty if the tools are within the limits. [`toolset!`](crate::toolset) checks the same limits at compile time.
     pub fn faults(&self) -> Vec<Fault> {
         let specs: Vec<Spec> = self.offered().map(ToolDef::spec).collect();
         toolset_faults(&specs.iter().collect::<Vec<_>>())
     }
 
-    /// Returns the faults for which this provider would refuse these tools in one request. Empty for MCP and plain JSON Schema, whose lists are not requests.
+    /// Returns the faults for which this provider would refuse these tools in one request. Empty for MCP and plain JSON Schema, whose tool lists are not part
+    /// of a request.
     pub fn faults_in(&self, dialect: Dialect) -> Vec<Fault> {
         if !is_request(dialect) {
             return Vec::new();
@@ -311,11 +312,11 @@ impl Toolset {
         request_faults(offered, dialect)
     }
 
-    /// The error for a call whose tool is hidden by a layer, or does not exist. `name` is the redacted name that the call gives.
+    /// Returns the error for a call whose tool is hidden by a layer or does not exist. `name` is the redacted name in the call.
     pub(crate) fn uncallable(&self, name: &str, layer: Option<Layer>) -> ToolError {
         if layer == Some(Layer::Unread) {
             // The tool exists, and the call may succeed later.
-            let text = "the call was not made, because the host could not check whether it is still allowed, try again later";
+            let text = "the call was not made, because the host could not check whether it is still allowed; try again later";
             return ToolError::of(ErrorKind::Unavailable, text)
                 .operator("the stored switches could not be read for a second: check the store");
         }

@@ -10,7 +10,7 @@ use crate::store::{
 };
 
 impl Approvals {
-    /// Answers by token, in the approver's workspace. Returns the next step of the host.
+    /// Answers the approval with this token, in the approver's workspace, and returns the next step of the host.
     ///
     /// Edited arguments are validated against the tool's schema now; the policy decides on them when the call is resumed. Fails with
     /// [`ApprovalError::Invalid`] if the token was not issued by this host or belongs to a different workspace.
@@ -34,8 +34,8 @@ impl Approvals {
         self.decide(tools, row, reply, approver, reason).await
     }
 
-    /// Answers by id, for a console whose users the host has authenticated. Fails with [`ApprovalError::Invalid`] if the workspace has no
-    /// such approval.
+    /// Answers the approval with this id, for a console whose users the host has authenticated. Fails with [`ApprovalError::Invalid`] if
+    /// the workspace has no approval with this id.
     pub async fn answer_id(
         &self,
         workspace: &Workspace,
@@ -91,8 +91,8 @@ impl Toolset {
     /// Validates arguments that an approver has edited, like a model's arguments but without repair, and returns the text that
     /// [`Verdict::Edit`] stores. [`Approvals::answer`] and [`Approvals::answer_id`] call it.
     ///
-    /// Fails with [`ApprovalError::Edit`] if the arguments do not fit, and if no tool has the name of the
-    /// request. A tool whose contract has changed since the request validates the arguments as well; the call then needs a new approval.
+    /// Fails with [`ApprovalError::Edit`] if the arguments do not match the schema, or if no tool has the name of the request. A tool
+    /// whose contract has changed since the request also validates the arguments; the call then needs a new approval.
     pub fn edited_arguments(
         &self,
         request: &ApprovalRequest,

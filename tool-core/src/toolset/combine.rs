@@ -33,7 +33,7 @@ pub enum ToolsetError {
         /// The name that is not valid.
         name: String,
     },
-    /// There is no tool with this name to rename.
+    /// [`Toolset::rename`] names a tool that does not exist.
     #[error("there is no tool `{name}` to rename")]
     Unknown {
         /// The name that is unknown.
@@ -41,13 +41,13 @@ pub enum ToolsetError {
     },
     /// [`Toolset::prepare`] added or renamed a tool.
     #[error(
-        "`{name}` did not exist before `prepare()`: it may hide and describe tools, use `combine()` to add and `rename()` to rename one"
+        "`{name}` did not exist before `prepare()`, which can only hide and describe tools: add it with `combine()`, or rename a tool with `rename()`"
     )]
     Added {
         /// The name that was added.
         name: String,
     },
-    /// The two tools of a search could not be created.
+    /// The tools `search_tools` and `call_tool` could not be created.
     #[error(transparent)]
     Search(RegistryError),
     /// [`Toolset::prepare`] listed a tool twice.
@@ -99,7 +99,7 @@ impl Toolset {
         self
     }
 
-    /// Keeps the tools for which `keep` returns true. The others are hidden, and refused when they are called.
+    /// Keeps the tools for which `keep` returns true. Other tools are hidden, and calls of them are refused.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -184,7 +184,7 @@ impl Toolset {
         let mut entries = self.entries();
         for entry in &mut entries {
             if let Some(name) = name_of(entry.def.wire_name()) {
-                // Hidden tools need no valid name.
+                // A hidden tool may have an invalid name.
                 if entry.code == 0 && !is_tool_name(&name) {
                     return Err(ToolsetError::Name { name });
                 }
@@ -244,7 +244,7 @@ impl Toolset {
         }
     }
 
-    /// Returns the tools of both toolsets. Two tools with the same name are an error that names both toolsets.
+    /// Returns the tools of both toolsets. Fails if two visible tools have the same name; the error names both toolsets.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -273,8 +273,8 @@ impl Toolset {
         Ok(self.merged(other, entries))
     }
 
-    /// Returns the tools of both toolsets, where the agent's own tools win. A tool that loses its name is hidden, and reported by
-    /// [`overridden`](Toolset::overridden) and in the log.
+    /// Returns the tools of both toolsets, where the agent's own tools have priority. A tool that loses its name is hidden, and
+    /// reported by [`overridden`](Toolset::overridden) and in the log.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -380,7 +380,7 @@ fn check<'a>(entries: impl Iterator<Item = (&'a str, &'a Entry)>) -> Result<(), 
     Ok(())
 }
 
-/// Keeps one tool of each name: the visible one, else the first.
+/// Keeps one tool of each name: the visible tool if there is one, else the first.
 fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<Shelf>, Vec<u8>) {
     entries.sort_by(|a, b| {
         let by_name = a.def.wire_name().cmp(b.def.wire_name());
@@ -388,7 +388,7 @@ fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<Shelf>, Vec<u8>)
     });
     entries.dedup_by(|later, first| later.def.wire_name() == first.def.wire_name());
     let codes = entries.iter().map(|entry| entry.code).collect();
-    // The names differ, so the shelf has the same order.
+    // The entries are sorted by unique names, so the shelf has the same order.
     let mut shelf = Shelf::of(entries.into_iter().map(|entry| entry.def).collect());
     shelf.pruned = pruned;
     (Arc::new(shelf), codes)

@@ -94,7 +94,7 @@ impl Toolset {
 pub struct Available<'a> {
     /// The definition of the tool.
     pub tool: &'a ToolDef,
-    /// The layer that hides the tool; `None` if the turn has it.
+    /// The layer that hides the tool; `None` if the tool is visible.
     pub layer: Option<Layer>,
     /// Secrets that the tool requires and that are missing or empty, regardless of other layers that hide the tool. Such a tool is misconfigured.
     pub missing: Vec<String>,

@@ -38,7 +38,7 @@ struct Answer {
     tools: Vec<Hit>,
 }
 
-/// The turn's toolset, passed to `search_tools` as a service of its context.
+/// The turn's toolset, passed to `search_tools` as a service in the context of the call.
 #[derive(Clone)]
 struct Turn(Toolset);
 
@@ -136,7 +136,7 @@ fn answer(query: &str, cx: &ToolContext) -> Result<Answer, ToolError> {
 pub(crate) struct Opened {
     pub(crate) call: ToolCall,
     pub(crate) cx: ToolContext,
-    /// The call was unwrapped from a `call_tool` call.
+    /// Whether the call was unwrapped from a call of `call_tool`.
     pub(crate) inner: bool,
 }
 
@@ -147,8 +147,8 @@ struct Inner<'a> {
     arguments: &'a RawValue,
 }
 
-/// Unwraps a call of `call_tool`: the id stays, and name and arguments are replaced by the name and arguments of the inner call. A call of `search_tools` gets
-/// the toolset in its context; other calls pass unchanged.
+/// Unwraps a call of `call_tool`: keeps the id, and replaces name and arguments by those of the inner call. Adds the toolset to the context of a call of
+/// `search_tools`; does not change other calls.
 pub(crate) fn open(
     tools: &Toolset,
     call: ToolCall,
@@ -174,7 +174,7 @@ pub(crate) fn open(
     }
 }
 
-/// The name and the arguments of the inner call.
+/// Returns the name and the arguments of the inner call.
 fn inner(tools: &Toolset, text: &str, cx: &ToolContext) -> Result<(String, String), ToolError> {
     let (caller, repair) = (&defs().map_err(ToolError::shown)?[0], tools.repair_mode());
     let refused = match check(caller.input(), text, repair, cx) {

@@ -10,13 +10,13 @@ use crate::tool::ToolDef;
 use crate::visibility::View;
 
 impl Toolset {
-    /// Hides the tools that a search can find, except [kept](ToolSearch::keep) ones, from the model, and offers `search_tools` and `call_tool` instead:
-    /// see [`search`](crate::search).
+    /// Hides the tools that a search can find, except [kept](ToolSearch::keep) tools, from the model, and offers `search_tools` and `call_tool` instead: see
+    /// [`search`](crate::search).
     ///
-    /// Apart from that, the toolset is unchanged: the hidden tools are still visible to the host, [`names`](Toolset::names) returns them, and a call that names
-    /// one runs. Apply this change last: a toolset that is filtered, renamed or combined afterwards shows all its tools again.
+    /// Apart from that, the toolset is unchanged: the hidden tools are still visible to the host, [`names`](Toolset::names) returns them, and calls of them
+    /// run. Apply this change last: a toolset that is filtered, renamed or combined afterwards shows all its tools again.
     ///
-    /// Fails if a tool of the turn has one of the two names.
+    /// Fails if a tool of the turn is named `search_tools` or `call_tool`.
     pub fn searched(self, search: &ToolSearch) -> Result<Self, ToolsetError> {
         let own = search_tools::defs().map_err(ToolsetError::Search)?;
         for def in own {
@@ -63,7 +63,7 @@ impl Toolset {
             .filter(move |def| search.is_none_or(|search| !search.defers(def.wire_name())))
     }
 
-    /// Whether this is one of the two tools of the search.
+    /// Whether the tool at this position is `search_tools` or `call_tool`.
     pub(super) fn stands_for_others(&self, at: usize) -> bool {
         self.search.is_some()
             && at >= self.shelf.tools.len()

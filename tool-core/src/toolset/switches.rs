@@ -17,7 +17,7 @@ impl Toolset {
         false
     }
 
-    #[expect(clippy::unused_async, reason = "switches are a host's")]
+    #[expect(clippy::unused_async, reason = "only a host has switches")]
     pub(crate) async fn freshen(&self) {}
 }
 
@@ -47,8 +47,8 @@ impl Toolset {
         })
     }
 
-    /// Rereads the stored switches after a call was recorded. If that fails, a call that has a row in the ledger must not
-    /// run.
+    /// Rereads the stored switches after a call was recorded. If that fails and the call has a row in the ledger, returns an error, and the
+    /// call must not run.
     pub(crate) async fn reread_switches(&self, is_claimed: bool) -> Result<(), ToolError> {
         if !is_claimed {
             self.freshen().await;

@@ -14,10 +14,10 @@ use crate::policy::{PolicyState, SharedPolicy};
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
 
-/// Tools that people switch off while turns run. Clones are cheap and share one state. A host has one for each instance.
+/// Tools that people switch off while turns run. Clones are cheap and share one state. A host creates one value for each instance.
 ///
-/// A switched-off tool is refused from the next dispatch; a tool that is switched on again is visible in the next turn. The state is not
-/// stored: other processes do not see it, and it ends with the process. [`Switches`](crate::Switches) are stored.
+/// A switched-off tool is refused from the next dispatch on; a tool that is switched on again is visible in the next turn. The state
+/// exists only in this process and ends with it. [`Switches`](crate::Switches) are stored.
 ///
 /// ```
 /// use tool_core::{Disables, Rules};
@@ -96,7 +96,7 @@ impl PolicyView {
         }
     }
 
-    /// Returns the state in force. It does not take a lock if nothing has changed.
+    /// Returns the current state. Takes a lock only if the state has changed.
     pub(crate) fn now(&self) -> Arc<Edition<PolicyState>> {
         if self.shared.is_latest(&self.state) {
             Arc::clone(&self.state)
@@ -158,7 +158,7 @@ impl Live {
         }
     }
 
-    /// The layer that hides a tool now but did not when the turn began.
+    /// Returns the layer that hides a tool now but did not hide it when the turn began.
     pub(crate) fn hides(&self, def: &ToolDef) -> Option<Layer> {
         if let Some(view) = &self.disables
             && !view.shared.0.is_latest(&view.names)

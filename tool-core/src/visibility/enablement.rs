@@ -37,7 +37,7 @@ use crate::tool::{DynamicTool, ToolDef};
 pub struct Enablement {
     pub(super) on: BTreeSet<String>,
     pub(super) off: BTreeSet<String>,
-    /// Whether there was any row, including rows of ignored sources.
+    /// Whether any row was added, including rows of ignored sources.
     pub(super) any: bool,
     pub(super) default_open: bool,
 }
@@ -86,19 +86,20 @@ impl Enablement {
     }
 }
 
-/// The kind of event that started a turn. It decides which harness tools the turn has: only the harness tools of its own category.
+/// The kind of event that started a turn. It decides which harness tools the turn has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Runtime {
-    /// A person wrote a message. There are no harness tools.
+    /// A person wrote a message. The turn has no harness tools.
     #[default]
     Chat,
     /// A timer fired. The turn has the same tools as a chat.
     Scheduled,
-    /// A different agent started the turn. There are no harness tools, and none that start or call agents.
+    /// Another agent started the turn. The turn has no harness tools, and no tools that start or call agents.
     SubAgent,
-    /// Events of a room. There are harness tools of the category `room`.
+    /// Events of a room started the turn. It has the harness tools of the category `room`.
     Room,
-    /// A message came in over a channel. There are harness tools of the category `conversation-trigger` and of the channel's category.
+    /// A message arrived on a channel. The turn has the harness tools of the category `conversation-trigger` and of the channel's
+    /// category.
     Webhook {
         /// The channel on which answers are sent, for example `whatsapp`.
         channel: String,
@@ -170,7 +171,7 @@ impl AgentTool {
         })
     }
 
-    /// Creates the usual tool: [`tool`](AgentTool::tool) without changes.
+    /// Creates an agent tool from [`tool`](AgentTool::tool), without changes to it.
     #[track_caller]
     pub fn ask<F>(
         slug: &str,
@@ -183,12 +184,12 @@ impl AgentTool {
         Self::new(slug, Self::tool(slug, description, answer))
     }
 
-    /// The tool `ask_<slug>`, for [`new`](AgentTool::new): it takes a `prompt` of 1 to 8000 characters and returns the agent's answer as
-    /// text.
+    /// Returns the tool `ask_<slug>`, for [`new`](AgentTool::new): it takes a `prompt` of 1 to 8000 characters and returns the agent's
+    /// answer as text.
     ///
-    /// Its timeout is 60 seconds by default, and `answer` is dropped when the calling turn ends. It is declared as a tool that changes
-    /// state and reaches beyond the host, because the agent's actions are not known in advance. Every call of the agent passes the
-    /// agent's own gate.
+    /// Its timeout is 60 seconds by default, and the future of `answer` is dropped when the calling turn ends. The tool is declared to
+    /// change state and to reach beyond the host, because the agent's actions are not known in advance. Every call that the agent makes
+    /// passes the agent's own gate.
     #[track_caller]
     pub fn tool<F>(
         slug: &str,
@@ -220,7 +221,7 @@ impl AgentTool {
         .timeout(PATIENCE)
     }
 
-    /// The usual name of such a tool: `ask_` and the slug, with `_` for each character that a name cannot contain.
+    /// Returns the default name of an agent tool: `ask_` and the slug, with `_` for each character that a name cannot contain.
     ///
     /// ```
     /// assert_eq!(tool_core::AgentTool::name_of("tax-law"), "ask_tax_law");

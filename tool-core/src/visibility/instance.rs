@@ -26,8 +26,8 @@ const CACHED: usize = 2_000;
 /// that every process on the same store applies a change within one second:
 ///
 /// - The rules of the next turn contain it.
-/// - A call of a running turn whose tool is not enabled any more is refused with [`Layer::Enablement`]. A tool that is enabled while a turn
-///   runs is visible in the next turn.
+/// - A call of a running turn whose tool is no longer enabled is refused with [`Layer::Enablement`]. A tool that is enabled while a turn runs
+///   is visible in the next turn.
 /// - If the store has not answered for a second, calls of tools that are not read-only are refused with [`Layer::Unread`], and read-only calls
 ///   use the last known rows.
 ///
@@ -67,7 +67,7 @@ struct Inner {
     is_default_open: bool,
     most: usize,
     cache: Mutex<Cache>,
-    /// Counts uses, by which the least recently used instance is found.
+    /// Counts uses, to find the least recently used instance.
     clock: AtomicU64,
 }
 
@@ -83,7 +83,7 @@ struct Slot {
     instance: InstanceId,
     /// `None` until they are read.
     rows: Versioned<Option<Arc<Enablement>>>,
-    /// Held while the rows are read, so that waiting turns share one read.
+    /// Locked while the rows are read, so that waiting turns share one read.
     reading: tokio::sync::Mutex<()>,
     used: AtomicU64,
 }
@@ -102,16 +102,16 @@ impl InstanceRules {
         Ok(rules)
     }
 
-    /// Enables all tools for an instance without any row, as [`Enablement::default_open`] does. By default, such an instance has no tools.
-    /// The returned rules have a cache of their own.
+    /// Enables all tools for an instance without any row, as [`Enablement::default_open`] does. By default, such an instance has no tools. The
+    /// returned rules have their own cache.
     #[must_use]
     pub fn default_open(self) -> Self {
         let store = Arc::clone(&self.0.store);
         Self(Arc::new(Inner::new(store, true, self.0.most)))
     }
 
-    /// Sets the number of instances that are cached; 2,000 by default. The least recently used ones are dropped; those of running turns stay.
-    /// The returned rules have a cache of their own.
+    /// Sets the number of instances that are cached; 2,000 by default. The least recently used instances are evicted, except instances of
+    /// running turns. The returned rules have their own cache.
     #[must_use]
     pub fn most_cached(self, instances: usize) -> Self {
         let store = Arc::clone(&self.0.store);
@@ -119,12 +119,12 @@ impl InstanceRules {
         Self(Arc::new(Inner::new(store, is_open, instances)))
     }
 
-    /// The store, for lists of rows and skills.
+    /// Returns the store, for lists of rows and skills.
     pub fn store(&self) -> &dyn EnablementStore {
         &*self.0.store
     }
 
-    /// Returns the rules of an instance: [`Rules::default`] with its enablement rows, to which the host adds everything else.
+    /// Returns the rules of an instance: [`Rules::default`] with its enablement rows. The host adds its other rules.
     pub async fn rules(&self, instance: &InstanceId) -> Result<Rules, StoreError> {
         polled::freshen(&self.0).await;
         let slot = self.0.slot(instance);
@@ -141,7 +141,7 @@ impl InstanceRules {
         Ok(Rules::default().enablement(rows).instance(view))
     }
 
-    /// Enables a tool by hand: [`EnablementStore::enable`].
+    /// Adds a row on behalf of a person: [`EnablementStore::enable`].
     pub async fn enable(
         &self,
         instance: &InstanceId,
@@ -219,7 +219,8 @@ impl Polled for Inner {
                     cache.forget(|instance| changed.instances.contains(instance))
                 }
             };
-            // Turns that run have these rows, so they are read now. If that fails, the version stays, and all of it is read again.
+            // Running turns use these rows, so they are read now. If that fails, the version is not updated, and the next read repeats all of
+            // them.
             for slot in used {
                 self.load(&slot, true).await?;
             }
@@ -236,7 +237,7 @@ impl Polled for Inner {
 }
 
 impl Cache {
-    /// Drops the unused slots of instances, and returns the slots in use.
+    /// Evicts the changed instances that are not in use, and returns the slots of the changed instances that are in use.
     fn forget(&mut self, is_changed: impl Fn(&InstanceId) -> bool) -> Vec<Arc<Slot>> {
         let mut used = Vec::new();
         self.slots.retain(|instance, slot| {
@@ -313,7 +314,7 @@ impl Inner {
 }
 
 impl Cache {
-    /// Drops the least recently used quarter of the unused slots, so that a full cache is searched once in many turns.
+    /// Evicts the least recently used quarter of the unused slots, so that a full cache is searched only once in many turns.
     fn evict(&mut self) {
         let idle = self.slots.iter();
         let idle = idle.filter(|(_, slot)| Arc::strong_count(slot) == 1);
@@ -347,12 +348,12 @@ pub(crate) struct InstanceView {
 }
 
 impl InstanceView {
-    /// Reads the store if the last read is too old to judge a call.
+    /// Reads the store if the last read is too old to decide on a call.
     pub(crate) async fn freshen(&self) {
         polled::freshen(&self.shared.0).await;
     }
 
-    /// The layer that hides a tool now but did not when the rules were returned.
+    /// Returns the layer that hides a tool now but did not hide it when the rules were returned.
     pub(super) fn hides(&self, def: &ToolDef) -> Option<Layer> {
         if !self.slot.rows.is_latest(&self.edition) && !def.is_harness() && def.category() != SPAWNS
         {

@@ -37,7 +37,7 @@ pub enum Layer {
     Allow,
     /// A deny list names the tool.
     Deny,
-    /// The agent that started this one cannot use the tool.
+    /// The agent that started this agent cannot use the tool.
     Spawn,
     /// A deny rule of the policy refuses every call of the tool.
     Policy,
@@ -79,12 +79,12 @@ impl Layer {
         Self::Prepare,
     ];
 
-    /// The layer's name in stores and audit rows.
+    /// Returns the layer's name in stores and audit rows.
     pub const fn as_str(self) -> &'static str {
         self.words().0
     }
 
-    /// One sentence for operators: the reason and, if there is one, the remedy.
+    /// Returns one sentence for operators: the reason and, if there is one, the remedy.
     pub const fn sentence(self) -> &'static str {
         self.words().1
     }
@@ -143,7 +143,7 @@ impl Layer {
             Self::Allow => ("allow", "the agent's allow list does not name it: add it"),
             Self::Deny => (
                 "deny",
-                "a deny list of the agent, or of one above it, names it: remove it from the list",
+                "a deny list of the agent, or of a parent agent, names the tool: remove it from the list",
             ),
             Self::Spawn => (
                 "spawn",
@@ -170,7 +170,7 @@ impl Layer {
         }
     }
 
-    /// The layer as one byte. Zero is reserved for a visible tool.
+    /// Returns the layer as one byte. Zero is reserved for a visible tool.
     pub(crate) const fn code(self) -> u8 {
         self as u8
     }
@@ -188,7 +188,7 @@ impl fmt::Display for Layer {
 
 /// The visibility of a tool and the reason for it, returned by [`Toolset::explain`](crate::Toolset::explain).
 ///
-/// This is for operators: a model gets the same answer for a hidden tool as for one that does not exist.
+/// This is for operators: a model gets the same answer for a hidden tool as for a tool that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     pub(crate) name: String,
@@ -222,7 +222,7 @@ impl Explanation {
         self.state != State::Unknown
     }
 
-    /// The layer's name; empty if the tool is visible, `unknown` if it does not exist.
+    /// Returns the layer's name; empty if the tool is visible, `unknown` if it does not exist.
     pub fn as_str(&self) -> &'static str {
         match self.state {
             State::Visible => "",

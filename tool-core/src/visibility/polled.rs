@@ -12,14 +12,14 @@ use crate::store::StoreError;
 
 /// The pause between two reads of the store.
 const POLL: Duration = Duration::from_millis(250);
-/// A call reads the store before the policy decides on it if the last read is older than this.
+/// If the last read is older than this, a call reads the store before the policy decides on the call.
 const FRESH: Duration = Duration::from_millis(500);
-/// A call of a tool that is not read-only is refused if the last read is older than this.
+/// If the last read is older than this, a call of a tool that is not read-only is refused.
 const STALE: Duration = Duration::from_secs(1);
 /// Timeout of a read.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// State of a process that follows a store.
+/// State of a process that is updated from a store.
 pub(super) trait Polled: Send + Sync + Sized + 'static {
     /// The name of the state in logs and errors, such as `switches`.
     const WHAT: &'static str;
@@ -83,7 +83,7 @@ pub(super) async fn freshen<T: Polled>(state: &Arc<T>) {
     }
 }
 
-/// Starts the task that polls the store if there is a runtime and no such task yet. It ends when the state is dropped.
+/// Starts the task that polls the store if there is a runtime and no such task yet. The task ends when the state is dropped.
 pub(super) fn poll<T: Polled>(state: &Arc<T>) {
     /// Clears `is_polled` when the task ends, so that a different runtime can start a new one.
     struct Unpolled<T: Polled>(Weak<T>);
@@ -109,14 +109,15 @@ pub(super) fn poll<T: Polled>(state: &Arc<T>) {
             let Some(state) = weak.upgrade() else { break };
             // A failure is logged by the read.
             if refresh(&*state).await.is_err() && is_early {
-                // A store that reports changes and cannot be read is not read more often than any other.
+                // A reported change began this read early. A failing store must not be read more often than it is polled.
                 tokio::time::sleep(POLL).await;
             }
         }
     });
 }
 
-/// Waits until the store is to be read again: at the latest after [`POLL`], and earlier if it reports a change. Returns whether it reported one.
+/// Waits until the next read is due: at the latest after [`POLL`], and earlier if the store reports a change. Returns whether the store reported
+/// a change.
 async fn wake(changed: BoxFuture<'static, Result<(), StoreError>>) -> bool {
     let pause = tokio::time::sleep(POLL);
     match select(pin!(pause), changed).await {

@@ -125,7 +125,7 @@ impl Rules {
         self.enablement = Some(rows.into());
         #[cfg(feature = "host")]
         {
-            // The stored rows of an instance do not apply any more.
+            // The stored rows of an instance no longer apply.
             self.instance = None;
         }
         self
@@ -143,8 +143,8 @@ impl Rules {
         self
     }
 
-    /// Enables the tool only while this flag is `true`, `1` or `yes`. Letter case and surrounding blanks are ignored. An empty flag name
-    /// means enabled.
+    /// Enables the tool only while this flag is `true`, `1` or `yes`. Letter case and surrounding white space are ignored. If the flag name is empty, the tool
+    /// is always enabled.
     pub fn optional(mut self, tool: impl Into<String>, flag: impl Into<String>) -> Self {
         self.optional.insert(tool.into(), flag.into());
         self
@@ -191,7 +191,7 @@ impl Rules {
         self
     }
 
-    /// Sets the depth from which a turn may no longer call agents. With the default of 1, only an agent that no agent called may call one.
+    /// Sets the depth from which a turn can no longer call agents. The default is 1: an agent that was called by an agent cannot call agents.
     pub fn most_depth(mut self, most: u32) -> Self {
         self.most_depth = most;
         self
@@ -204,7 +204,7 @@ impl Rules {
         self
     }
 
-    /// The policy that these rules use.
+    /// Returns the policy that these rules use.
     pub fn shared_policy(&self) -> Option<&SharedPolicy> {
         self.policy.as_ref().map(|view| &view.shared)
     }
@@ -222,7 +222,7 @@ impl Rules {
         self
     }
 
-    /// Sets the stored rows that these rules came from, so that a running turn applies their changes.
+    /// Sets the stored rows from which these rules were built, so that a running turn applies changes of the rows.
     #[cfg(feature = "host")]
     pub(super) fn instance(mut self, view: InstanceView) -> Self {
         self.instance = Some(view);
@@ -234,8 +234,8 @@ impl Rules {
         self.access(name).allowed
     }
 
-    /// The result of checking a name against the lists, and the step that decided it: the lists for all agents, the agent's allow list,
-    /// its deny list, or the lists of its parent agents.
+    /// Returns the result of checking a name against the lists, and the step that decided it: the lists for all agents, the agent's allow list, its deny list,
+    /// or the lists of its parent agents.
     pub fn access(&self, name: &str) -> Access {
         self.access_for(self.agent.as_deref(), name)
     }
@@ -284,7 +284,7 @@ impl Rules {
             .is_some_and(|parent| parent.lists.deny.contains(name) || parent.is_denied_above(name))
     }
 
-    /// The tenant, user and agent of the turn.
+    /// Returns the tenant, user and agent of the turn.
     pub(super) fn subject<'a>(&'a self, cx: &'a ToolContext) -> Subject<'a> {
         Subject {
             tenant: cx.tenant(),
@@ -293,7 +293,7 @@ impl Rules {
         }
     }
 
-    /// The rules that can still hide tools while the turn runs, the rules of the parent first.
+    /// Returns the rules that can still hide tools while the turn runs, the parent's rules first.
     pub(crate) fn live(&self, cx: &ToolContext) -> Vec<Live> {
         let mut all = self
             .parent

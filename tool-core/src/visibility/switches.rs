@@ -145,8 +145,8 @@ impl Switches {
         self.set(key, false, by, reason).await
     }
 
-    /// Refuses new calls of a tool and lets running ones finish, in one workspace or, with `None`, in all. `on` is whether the tool is
-    /// disabled from now on. Returns whether this changed the switch.
+    /// If `on` is true, refuses new calls of a tool and lets running calls finish, in one workspace or, with `None`, in all; if it is false, removes
+    /// this switch. Returns whether this changed the switch.
     pub async fn disable(
         &self,
         tool: impl Into<String>,
@@ -159,9 +159,8 @@ impl Switches {
         self.set(key, on, by, reason).await
     }
 
-    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace or, with `None`, for all. Such rows are a host's own list of
-    /// names; rows that follow the catalogue and skills are those of [`InstanceRules`](crate::InstanceRules). Returns whether this changed
-    /// the row.
+    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace or, with `None`, for all. These rows are a host's own list of names;
+    /// for rows that follow the catalogue and skills, use [`InstanceRules`](crate::InstanceRules). Returns whether this changed the row.
     pub async fn enable(
         &self,
         tool: impl Into<String>,
@@ -206,7 +205,7 @@ impl Switches {
         Ok(changed)
     }
 
-    /// The enablement rows of a workspace, for [`Rules::enablement`](crate::Rules::enablement).
+    /// Returns the enablement rows of a workspace, for [`Rules::enablement`](crate::Rules::enablement).
     pub async fn enablement(&self, workspace: &Workspace) -> Result<Enablement, StoreError> {
         let rows = shielded(|| self.0.store.enablement(workspace)).await?;
         let none = Enablement::default();
@@ -218,12 +217,12 @@ impl Switches {
         }))
     }
 
-    /// Whether a kill switch applies to a tool in a workspace, as far as this process knows.
+    /// Whether a kill switch applies to a tool in a workspace, according to the last read of this process.
     pub fn is_killed(&self, tool: &str, workspace: &str) -> bool {
         holds(&self.0.known.read().kills, tool, workspace)
     }
 
-    /// Whether a tool is disabled in a workspace, as far as this process knows.
+    /// Whether a tool is disabled in a workspace, according to the last read of this process.
     pub fn is_disabled(&self, tool: &str, workspace: &str) -> bool {
         holds(&self.0.known.read().disables, tool, workspace)
     }
@@ -332,7 +331,7 @@ impl SwitchesView {
         }
     }
 
-    /// The layer that hides a tool now but did not when the rules were loaded.
+    /// Returns the layer that hides a tool now but did not hide it when the rules were loaded.
     pub(super) fn hides(&self, def: &ToolDef, workspace: &str) -> Option<Layer> {
         let inner = &self.shared.0;
         if !inner.known.is_latest(&self.known) {

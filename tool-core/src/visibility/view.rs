@@ -60,7 +60,7 @@ impl View {
         }
     }
 
-    /// Returns the strictest decision of all policies. If several policies ask, each of them may require four eyes.
+    /// Returns the strictest decision of all policies. If it is to ask, four eyes are required if any policy that asks requires them.
     pub(crate) fn judge(&self, at: usize, request: &PolicyRequest<'_>) -> Option<Decision> {
         let decisions = self
             .live
@@ -127,7 +127,7 @@ impl Names<'_> {
         self.shelf.tools.len() + self.agents.map_or(0, |agents| agents.tools.len())
     }
 
-    /// The position of a name among the registry's tools. A name with a `:` is looked up by its wire name.
+    /// Returns the position of a name among the registry's tools. A name with a `:` is looked up by its wire name.
     fn own(&self, name: &str) -> Option<usize> {
         match name.split_once(':') {
             None => self.shelf.position(name),
@@ -200,7 +200,7 @@ impl Rules {
         };
         let mut absent = BTreeSet::new();
         let mut marks = self.marks(&names, cx, &mut absent);
-        // The agent's own tools win over tools of the registry.
+        // The agent's own tools have priority over tools of the registry.
         if let Some(agents) = &agents {
             for (at, def) in agents.tools.iter().enumerate() {
                 if marks.0[base.tools.len() + at] == 0
