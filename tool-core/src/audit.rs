@@ -29,8 +29,8 @@ pub enum Audit {
     /// No rows are written.
     #[default]
     Off,
-    /// Rows are buffered and written soon after the call. Calls wait for a sink that is slower than they are. While the sink fails, they do
-    /// not wait: at least the newest 500 rows are kept, and dropped rows are counted and logged as a warning.
+    /// Rows are buffered and written soon after the call. If the sink is slower than the calls, new calls wait for it. While the sink
+    /// fails, calls do not wait: at least the newest 500 rows are kept, and dropped rows are counted and logged as a warning.
     BestEffort(AuditBuffer),
     /// A row is committed before the tool's body runs; if that fails, the call is refused. If the tool has effects and the ledger is part
     /// of the same database ([`AuditSink::journal`]), one transaction writes the row and the ledger's intent. Otherwise the row is

@@ -64,7 +64,7 @@ pub use trace::{TraceContext, TraceContextError};
 
 /// The caller, the deadline and the host's values of one turn. Cheap to clone.
 ///
-/// A host builds one per turn and passes it to every call of the turn. Inside a call, the context also knows that call.
+/// A host builds one context per turn and passes it to every call of the turn. Inside a call, the context also describes that call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -98,7 +98,7 @@ enum Place {
     Within(Arc<CallScope>, Arc<Host>),
 }
 
-/// Context service of a call of a client tool within a turn.
+/// Context service that marks a call that its turn passes on to the client.
 #[cfg(feature = "host")]
 struct HandsOver;
 
@@ -112,7 +112,7 @@ pub(crate) struct Host {
     workspace: Option<Workspace>,
     session: Option<String>,
     conversation: Option<Arc<str>>,
-    /// The identity of the call that is made next. A call without one does not belong to a thread.
+    /// The identity of the call that is made next. A call without an identity does not belong to a thread.
     next: Option<CallId>,
     /// The name that a version without call identities gave that call.
     earlier: Option<EarlierCall>,
@@ -126,9 +126,9 @@ pub(crate) struct Host {
     secrets: BTreeMap<String, SecretString>,
     variables: BTreeMap<String, Value>,
     extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// Masks the secrets that the host supplied.
+    /// Redacts the secrets that the host supplied.
     redactor: OnceLock<Redactor>,
-    /// The tokens that tools got from the host's `TokenSource`, if there is one.
+    /// The tokens that tools got from the host's `TokenSource`, if the host has one.
     learned: Option<Arc<secrets::Learned>>,
     /// Adds the secrets to the host's shared redactor, until the last context that is derived from this one is dropped.
     lease: Option<Arc<Lease>>,
@@ -139,7 +139,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Makes this the host of one call of the model.
+    /// Sets the identity of the next call of the model.
     fn next_call(&mut self, call: CallId, earlier: Option<EarlierCall>) {
         (self.next, self.earlier) = (Some(call), earlier);
         #[cfg(feature = "host")]
@@ -180,7 +180,7 @@ impl ToolContext {
         }
     }
 
-    /// The same context with a changed host. If a call is stopped, the calls that it makes are stopped, too.
+    /// Returns the same context with a changed host. If a call is cancelled, its nested calls are cancelled, too.
     fn with_host(&self, change: impl FnOnce(&mut Host)) -> Self {
         let mut host = Host::clone(self.host());
         host.cancellation = self.cancellation().cloned();
@@ -196,9 +196,9 @@ impl ToolContext {
         }
     }
 
-    /// The same context for one call of the model, which has this identity. Hosts with a loop of their own pass it to
-    /// [`Toolset::call`](crate::Toolset::call), so that the gate recognizes the call when it is dispatched again;
-    /// [`Turns`](crate::turn::Turns) does this itself.
+    /// Returns the same context for one call of the model, which has this identity. Hosts with their own loop pass it to
+    /// [`Toolset::call`](crate::Toolset::call), so that the gate recognizes the call when it is dispatched again; [`Turns`](crate::turn::Turns) does this
+    /// itself.
     ///
     /// A call with an identity that was used before is refused if it differs from the earlier call. A call is also refused if its identity
     /// belongs to a different workspace or conversation than the context.
@@ -218,8 +218,8 @@ impl ToolContext {
         self.with_host(|host| host.next_call(call, None))
     }
 
-    /// [`for_call`](Self::for_call) for a call that a turn has taken from the thread of the conversation: a run with this identity is an earlier run of the
-    /// call, regardless of its user and agent. A version without call identities may have written a row for it.
+    /// Like [`for_call`](Self::for_call), for a call that a turn has taken from the thread of the conversation: a run with this identity is an earlier run
+    /// of the call, regardless of its user and agent. A version without call identities may have written a row for it.
     #[cfg(feature = "host")]
     pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
         self.with_host(|host| {
@@ -228,20 +228,20 @@ impl ToolContext {
         })
     }
 
-    /// The same context with a different cancellation token.
+    /// Returns the same context with a different cancellation token.
     #[cfg(feature = "host")]
     pub(crate) fn with_cancellation(&self, cancellation: CancellationToken) -> Self {
         self.with_host(|host| host.cancellation = Some(cancellation))
     }
 
-    /// The same context with one more host value.
+    /// Returns the same context with one more host value.
     pub(crate) fn with_service<T: Send + Sync + 'static>(&self, value: T) -> Self {
         self.with_host(|host| {
             host.extensions.insert(TypeId::of::<T>(), Arc::new(value));
         })
     }
 
-    /// The same context for calls that act as a user. If `is_default`, a runtime user that the host set comes first.
+    /// Returns the same context for calls that act as a user. If `is_default`, a runtime user that the host set has priority.
     pub(crate) fn acting_as(&self, user: &str, is_default: bool) -> Self {
         self.with_host(|host| {
             let place = if is_default {
@@ -253,7 +253,7 @@ impl ToolContext {
         })
     }
 
-    /// The same context for a turn that passes calls of client tools on to the client.
+    /// Returns the same context for a call that its turn passes on to the client.
     #[cfg(feature = "host")]
     pub(crate) fn handing_over_client_calls(&self) -> Self {
         self.with_service(HandsOver)
@@ -265,7 +265,7 @@ impl ToolContext {
         self.has_service::<HandsOver>()
     }
 
-    /// The same context without the host value of a type.
+    /// Returns the same context without the host value of a type.
     fn without_service<T: 'static>(&self) -> Self {
         self.with_host(|host| {
             host.extensions.remove(&TypeId::of::<T>());
@@ -401,7 +401,7 @@ impl ToolContext {
         self.service()
     }
 
-    /// Returns a host value for this crate's own use, inside of a call as well.
+    /// Returns a host value for this crate's own use, also inside a call.
     pub(crate) fn service<T: Clone + 'static>(&self) -> Option<T> {
         self.host().value().cloned()
     }
@@ -411,10 +411,10 @@ impl ToolContext {
         self.host().value::<T>().is_some()
     }
 
-    /// Reports progress to the client; the model never sees it. Does nothing if no client listens.
+    /// Reports progress to the client; it is never sent to the model. Does nothing if no client listens.
     ///
-    /// It never waits. If the client reads more slowly than the tool reports, at most 256 steps, or 1 MiB of them, are kept: the oldest
-    /// step is dropped for the newest. A [`ToolStream`](crate::ToolStream) waits for its reader instead, and loses no step.
+    /// This never waits. If the client reads more slowly than the tool reports, at most 256 steps, or 1 MiB of steps, are kept: the newest step replaces
+    /// the oldest. A [`ToolStream`](crate::ToolStream) waits for its reader instead, and loses no step.
     pub fn progress<T: Serialize + ?Sized>(&self, step: &T) {
         if self.scope().is_some_and(|scope| scope.progress.is_some())
             && let Ok(json) = serde_json::value::to_raw_value(step)
@@ -462,7 +462,7 @@ impl ToolContext {
         }
     }
 
-    /// Adds a source of the output. It is kept next to the output, for the client.
+    /// Adds a source of the output. The result contains it separately from the output, for the client.
     pub fn cite(&self, citation: Citation) {
         if let Some(scope) = self.scope() {
             scope
@@ -497,7 +497,7 @@ impl ToolContext {
                 .is_some_and(|deadline| deadline <= Instant::now())
     }
 
-    /// Waits until the call is cancelled or the deadline passes; forever if there is neither a token nor a deadline.
+    /// Waits until the call is cancelled or the deadline passes; never completes if there is neither a token nor a deadline.
     pub async fn cancelled(&self) {
         let cancelled = async {
             match self.cancellation() {
@@ -528,7 +528,7 @@ impl fmt::Debug for ToolContext {
 }
 
 impl CallResult {
-    /// Creates the result of a call that did not run, with the secrets of the context's turn masked.
+    /// Creates the result of a call that did not run, with the secrets of the context's turn redacted.
     pub(crate) fn refused_in(cx: &ToolContext, call: ToolCall, error: ToolError) -> Self {
         Self::masked(&cx.redactor(), cx.shared_conversation(), call, error)
     }

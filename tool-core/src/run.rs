@@ -80,7 +80,8 @@ pub use uses::{At, UsedTools, Uses, UsesTool};
 
 type Progress = Option<Reporter>;
 
-/// The gate that a call passes: the gate of its toolset, else the gate of the outer call. Nested calls of a gated call are gated too.
+/// Returns the gate that a call passes: the gate of its toolset, else the gate of the outer call. Nested calls of a gated call are
+/// gated too.
 #[cfg(feature = "host")]
 fn gate_of<'a>(toolset: &'a Toolset, cx: &ToolContext) -> Option<Cow<'a, Gate>> {
     match toolset.gate() {
@@ -126,7 +127,7 @@ fn permitted(
 /// Starts one call and returns its events, for [`Toolset::stream`].
 #[expect(
     clippy::result_large_err,
-    reason = "a result is moved once, a box would cost it an allocation"
+    reason = "a result is moved once, and a box would need an allocation"
 )]
 fn stream(
     toolset: Toolset,

@@ -2,8 +2,8 @@
 //!
 //! A toolset with a [`ToolSearch`] lists only the tools that are [kept](ToolSearch::keep) and two more: `search_tools` finds tools by name, description and
 //! parameters, and `call_tool` calls one of them. If a provider supports deferred tools itself, its requests use the provider's own format instead, see
-//! `Provider::offer` of the crate `tool-wire`. In both cases the found tool itself is called: visibility, policy, approval, ledger and audit work as for a
-//! listed tool, and a tool that the turn may not use can be neither found nor called.
+//! `Provider::offer` of the crate `tool-wire`. In both cases the host calls the found tool itself: visibility, policy, approval, ledger and audit work as
+//! for a listed tool, and a tool that the turn may not use can be neither found nor called.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -40,8 +40,8 @@
 //! # }
 //! ```
 //!
-//! The index is BM25 over words without plural endings: it needs no model, and the same query always gives the same result. It is
-//! built once from all tools; each turn filters out the tools that it may not use.
+//! The index is BM25 over words without plural endings: it needs no model, and the same query always returns the same result. It is built once from all
+//! tools; each turn filters out the tools that it may not use.
 
 mod index;
 mod words;

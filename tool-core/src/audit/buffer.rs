@@ -47,11 +47,11 @@ impl Entry {
     }
 }
 
-/// Buffer of audit rows, written ten at a time or after five seconds.
+/// Buffer of audit rows, which are written when ten rows wait or after five seconds.
 ///
 /// When 500 rows wait, new calls wait before they start until those rows are written: a slow sink slows calls down and loses no row. After
-/// two failed writes in a row, or when calls have waited for 5 seconds, calls do not wait any longer until a write succeeds. Only then are
-/// rows dropped: at least the newest 500 are kept, and the dropped ones are counted and logged as a warning.
+/// two failed writes in a row, or when calls have waited for 5 seconds, new calls start without waiting until a write succeeds. Only then are rows dropped
+/// during that time: at least the newest 500 are kept, and dropped rows are counted and logged as a warning.
 #[derive(Clone)]
 pub struct AuditBuffer(Arc<Inner>);
 
@@ -136,7 +136,7 @@ impl AuditBuffer {
             return;
         }
         let mut room = std::pin::pin!(inner.room.notified());
-        // From here on the future is notified, even by a write that ends before it is polled.
+        // From here on the future is notified, even by a write that ends before the future is polled.
         room.as_mut().enable();
         if !self.is_crowded() {
             return;
@@ -180,7 +180,7 @@ impl AuditBuffer {
                 let _ = tokio::time::timeout(WAIT, inner.full.notified()).await;
                 let mut flushed = inner.flush().await;
                 if flushed.is_err() && !inner.failing.load(Ordering::Relaxed) {
-                    // Many errors of a database do not occur again a moment later, and no row is dropped before the retry.
+                    // Many database errors are transient, and no row is dropped before the retry.
                     tokio::time::sleep(AGAIN).await;
                     flushed = inner.flush().await;
                 }

@@ -1,6 +1,6 @@
 //! The form in which arguments are stored in the audit log.
 //!
-//! It is written in one pass over the text, because every call needs it, and building a tree of values would cost more than the call.
+//! The form is written in one pass over the text, because every call needs it, and building a tree of values would cost more than the call.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ mod object;
 
 use object::{entries, keys, named, record, variant};
 
-/// Maximum number of items that are written of a list.
+/// Maximum number of items of a list that are written.
 const ITEMS: usize = 20;
 /// Maximum number of characters of a preview.
 const PREVIEW: usize = 100;
@@ -94,7 +94,7 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Skips a value that is not written or only counted.
+/// Skips a value that is not written, or of which only the count is written.
 fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
     /// A number with fewer digits cannot be too large for `serde_json`.
     const SHORT: usize = 300;

@@ -25,7 +25,7 @@ pub(crate) struct End {
     pub(crate) duration_us: u64,
 }
 
-/// Maximum number of bytes that are stored of an error text.
+/// Maximum number of bytes of a stored error text.
 const ERROR: usize = 1_000;
 
 impl End {
@@ -43,7 +43,8 @@ impl End {
         }
     }
 
-    /// Returns the same end for a call that may be dispatched again: its row stays open, so that the row of the next run replaces it.
+    /// Returns the same end for a call that may be dispatched again: the call's row stays open, so that the row of the next run replaces
+    /// it.
     pub(crate) fn open(self) -> Self {
         if AuditRow::OPEN.contains(&self.outcome) {
             return self;

@@ -1,4 +1,4 @@
-//! Checks of arguments whose errors show no secrets.
+//! Checks of arguments whose errors contain no secrets.
 
 use super::ToolContext;
 use crate::args::{self, Admitted, Issue, Repair};

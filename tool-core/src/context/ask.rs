@@ -53,7 +53,7 @@ impl<T> Answer<T> {
     }
 }
 
-/// Sends a question to the user and returns the answer. A host's chat or a client over MCP can implement it.
+/// Sends a question to the user and returns the answer. Hosts implement this trait, for example with a chat or an MCP client.
 #[doc(alias("elicitation", "ask the user"))]
 pub trait Asker: Send + Sync + 'static {
     /// Asks the question and waits for the answer, which is JSON of the question's schema. The caller validates it.
@@ -108,7 +108,7 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// `Unavailable` if the user cannot be asked, `InvalidArguments` if the answer does not fit the form.
+    /// Fails with `Unavailable` if the user cannot be asked, and with `InvalidArguments` if the answer does not match the form.
     ///
     /// ```
     /// use tool_core::prelude::*;

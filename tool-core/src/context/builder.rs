@@ -150,13 +150,13 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Adds a secret. A tool sees it only if it declares the key.
+    /// Adds a secret. Only tools that declare the key can read it.
     pub fn secret(mut self, key: impl Into<String>, secret: impl Into<SecretString>) -> Self {
         self.0.secrets.insert(key.into(), secret.into());
         self
     }
 
-    /// Adds a plain variable. A tool sees it only if it declares the name.
+    /// Adds a plain variable. Only tools that declare the name can read it.
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let value = Value::Text(value.into());
         self.0.variables.insert(name.into(), value);

@@ -91,7 +91,7 @@ impl Filing {
         defer.is_some()
     }
 
-    /// Passes the write of a read-only call's end to the turn. If the turn has ended, it runs in the background.
+    /// Passes the write of a read-only call's end to the turn. If the turn has ended, the write runs in the background.
     pub(crate) fn defer(&self, write: BoxFuture<'static, ()>) {
         let write = Deferred(Some(write));
         let defer = self

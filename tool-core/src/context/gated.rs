@@ -86,7 +86,7 @@ impl Children {
 enum Source {
     /// The identity is new, so nothing is stored under it.
     New,
-    /// The host set the identity, for a call that it declares to be the same.
+    /// The host set the identity, so an earlier call may have used it.
     Host,
     /// A turn derived the identity from the place of the call in the thread.
     Turn,
@@ -106,7 +106,7 @@ pub(crate) struct Gated {
     stop: OnceLock<CancellationToken>,
     /// Whether the body was polled and has not returned.
     inside: AtomicBool,
-    /// Whether the body was cut off in an attempt that another attempt followed.
+    /// Whether the body was cut off in an earlier attempt.
     cut: AtomicBool,
     /// Whether the body has returned an output. A later failure does not undo it.
     returned: AtomicBool,
@@ -124,9 +124,9 @@ pub(crate) struct Gated {
 }
 
 impl Gated {
-    /// Opens the state of a call at the gate that received it. `resumed` is the request of a call that its approval resumes.
+    /// Opens the state of a call at the gate that received it. `resumed` is the approval request of a resumed call.
     ///
-    /// Fails if the context's identity belongs to a different workspace or conversation, and if the system provides no random bytes.
+    /// Fails if the context's identity belongs to a different workspace or conversation, or if the system provides no random bytes.
     pub(crate) fn open(
         cx: &ToolContext,
         call: &ToolCall,
@@ -204,7 +204,7 @@ impl Gated {
         self.output = Some(output);
     }
 
-    /// Returns the place for the output as a value.
+    /// Returns the slot for the output as a value.
     pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
         self.output.as_ref()
     }
@@ -354,7 +354,7 @@ impl ToolContext {
         }
     }
 
-    /// Prepares the scope of a call whose run has ended for another run. Returns false if the call was cancelled.
+    /// Prepares the scope of a call for another run after a run has ended. Returns false if the call was cancelled.
     pub(crate) fn runs_again(&self) -> bool {
         let Some(scope) = self.scope() else {
             return false;
@@ -405,7 +405,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the place for the output as a value; `None` if the caller requested only the text.
+    /// Returns the slot for the output as a value; `None` if the caller requested only the text.
     pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
         self.gated()?.typed_output()
     }

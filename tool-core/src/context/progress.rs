@@ -13,7 +13,7 @@ use crate::call::ToolEvent;
 
 /// Maximum number of steps that have not been read yet.
 const MOST_STEPS: usize = 256;
-/// Maximum total size of these steps, in bytes. A single step may be longer.
+/// Maximum total size of the unread steps, in bytes. A single step may be longer.
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// Creates the channel for the events of one call: the end that the call writes to, and the end that the client reads.

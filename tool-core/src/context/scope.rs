@@ -66,8 +66,8 @@ pub(crate) trait StandingRules: Send + Sync {
 pub(crate) struct Standing {
     pub(crate) rules: Arc<dyn StandingRules>,
     pub(crate) at: usize,
-    /// The edition of the policies when the call arrived. The call is evaluated later than that, so if the edition has not
-    /// changed, the result is the same.
+    /// The edition of the policies when the call arrived. The policies decide on the call later, so if the edition has not changed, their decision is
+    /// still valid.
     pub(crate) edition: u64,
 }
 

@@ -159,7 +159,7 @@ pub trait StateStore: Send + Sync + 'static {
 /// The conversation that a state belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StatePlace {
-    /// The workspace; empty if the host names none.
+    /// The workspace; empty if the host set none.
     pub tenant: String,
     /// The id of the conversation.
     pub conversation: String,
@@ -337,7 +337,7 @@ impl OAuth {
         Ok(answer)
     }
 
-    /// Returns a token. If the user has to consent first, the error for the model contains the address for it.
+    /// Returns a token. If the user has to consent first, the error for the model contains the URL at which the user consents.
     pub async fn token(&self, service: &str) -> Result<SecretString, ToolError> {
         match self.request(service).await? {
             OAuthToken::Ready(token) => Ok(token),

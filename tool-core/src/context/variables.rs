@@ -5,7 +5,8 @@
 //!
 //! A child thread inherits the current values of thread, agent and prompt of its ancestors: an edit in an ancestor is visible in the
 //! child. A child does not inherit a name that it declares `scoped`, but its children inherit its own value of that name.
-//! User and instance have the values of the parent, unless the host sets others. They are never blocked, because they do not belong to the thread.
+//! User and instance have the values of the parent, unless the host sets others. A `scoped` name does not block these two levels, because they do not belong
+//! to the thread.
 //!
 //! ```
 //! use tool_core::variables::{Declarations, Thread, Variables};
@@ -200,8 +201,8 @@ impl Thread {
 
     /// Creates a child of this thread.
     ///
-    /// `declared` has the declarations of the child's agent, prompts and tools, and of everything that they use in turn. Names that are scoped there are not
-    /// inherited, now or after later edits. The child has its own agent and prompt.
+    /// `declared` contains the declarations of the child's agent, prompts and tools, and of everything that they use in turn. The child inherits no name
+    /// that is scoped there, even after later edits. The child has its own agent and prompt.
     #[must_use]
     pub fn child(&self, declared: &Declarations) -> Self {
         let scoped = declared.iter().filter(|need| need.scoped);
@@ -302,7 +303,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Returns the required variables that have no value, by name, with the descriptions for the people who supply them.
+    /// Returns the required variables that have no value, sorted by name, with the descriptions for the people who supply them.
     pub fn missing(&self) -> &[VariableNeed] {
         &self.missing
     }
@@ -312,8 +313,8 @@ impl Resolved {
         self.values.get(name)
     }
 
-    /// Writes the values of variables into a part of a prompt. `{{NAME}}` is replaced, and blanks within the braces are ignored. Values are
-    /// not searched for names. A variable that is not required and has no value is empty.
+    /// Writes the values of variables into a part of a prompt. `{{NAME}}` is replaced, and white space within the braces is ignored. Braces within a value
+    /// are not replaced. A variable that is not required and has no value is replaced by an empty text.
     ///
     /// # Errors
     ///

@@ -330,17 +330,17 @@ impl Approvals {
         Ok(self.0.store.assign(workspace, id, assignee).await?)
     }
 
-    /// Revokes an approval that is pending, or approved but not used yet. Returns whether one was revoked. A call that has begun on an
-    /// approval is not undone.
+    /// Revokes an approval that is pending, or that is approved and not used yet. Returns whether it was revoked. A call that has begun on an approval is not
+    /// undone.
     ///
     /// This is for operators. A requester calls [`withdraw`](Self::withdraw).
     pub async fn revoke(&self, workspace: &Workspace, id: &str) -> Result<bool, ApprovalError> {
         Ok(self.0.store.withdraw(workspace, id).await?)
     }
 
-    /// Withdraws a request on behalf of its requester, even if it requires four eyes. Returns whether one was withdrawn.
+    /// Withdraws a request on behalf of its requester, even if it requires four eyes. Returns whether it was withdrawn.
     ///
-    /// Fails with [`ApprovalError::Invalid`] if `cx` is of a different workspace or user than the request.
+    /// Fails with [`ApprovalError::Invalid`] if `cx` has a different workspace or user than the request.
     pub async fn withdraw(&self, id: &str, cx: &ToolContext) -> Result<bool, ApprovalError> {
         let workspace = cx.own_workspace();
         let row = self.stored(&workspace, id).await?;
@@ -367,7 +367,7 @@ impl Approvals {
         Ok(self.0.store.deny_all(workspace, filter, answer).await?)
     }
 
-    /// Marks the overdue approvals of a scope as expired and returns their number. Tokens expire even without this.
+    /// Marks the overdue approvals of a scope as expired and returns their number. Tokens expire even without this call.
     pub async fn expire(&self, scope: Scope<'_>) -> Result<u64, ApprovalError> {
         Ok(self.0.store.expire(scope, Timestamp::now()).await?)
     }

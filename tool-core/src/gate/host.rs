@@ -186,7 +186,7 @@ impl GateBuilder {
         self
     }
 
-    /// Sets how a read-only or idempotent tool is retried after a failure; by default it is not.
+    /// Sets how a read-only or idempotent tool is retried after a failure; by default, it is not retried.
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
@@ -199,7 +199,7 @@ impl GateBuilder {
         self
     }
 
-    /// Replaces the hooks around each run. `change` gets the previous ones, if they are of this type.
+    /// Replaces the hooks around each run. `change` receives the previous hooks, if they are of this type.
     pub(crate) fn hooks<H: Send + Sync + 'static>(
         mut self,
         change: impl FnOnce(Option<H>) -> H,
@@ -308,7 +308,7 @@ impl Gate {
         self.0.retry
     }
 
-    /// Settles an effect that the ledger reports as ambiguous. `key` is the key of its call; the row names `operator`.
+    /// Settles an effect that the ledger reports as ambiguous. `key` is the key of the effect's call, and the row then contains the name `operator`.
     ///
     /// `Succeeded` contains the output as JSON text, `Failed` contains the error text for the model; a later dispatch of the same call returns
     /// it. `Rerun` lets the call run once more; that attempt has its own audit row ([`CallId::attempt`]).
@@ -347,8 +347,8 @@ impl Gate {
         resolved.map_err(ToolError::shown)
     }
 
-    /// Settles an effect regardless of its lease. This is for a row that is still `running` although its owner is dead: a clock that ran
-    /// ahead can have set the lease far into the future. Otherwise it works like [`resolve`](Gate::resolve).
+    /// Settles an effect regardless of its lease. Use this for a row that is still `running` although its owner is dead: an owner whose clock was ahead may
+    /// have set the lease far into the future. Otherwise, this works like [`resolve`](Gate::resolve).
     ///
     /// Make sure that the owner is dead: if it is still alive, its call may still take effect. The audit gets a separate row that names
     /// the operator and the reason. If the audit is required and that row cannot be written, the effect is not settled.
@@ -439,12 +439,12 @@ impl Gate {
         })
     }
 
-    /// Shuts down: refuses new calls, lets running calls finish until `patience` is over, cancels the rest and flushes the audit,
-    /// including rows that are written in the background. Returns the number of cancelled calls.
+    /// Shuts down: refuses new calls, lets running calls finish until `patience` has passed, cancels the other calls and flushes the audit, including rows
+    /// that are written in the background. Returns the number of cancelled calls.
     ///
-    /// It returns at most one second after `patience`, even if a body, the audit's sink, the ledger or the approvals hang. If writes are not
-    /// finished by then, it logs the number of running calls and of buffered audit rows. A call without an end in the ledger becomes ambiguous when
-    /// its lease expires, and best-effort audit rows stay in their buffer.
+    /// Returns at most one second after `patience`, even if a body, the audit's sink, the ledger or the approvals hang. If writes are not finished by then, it
+    /// logs the number of running calls and of buffered audit rows. A call without an end in the ledger becomes ambiguous when its lease expires, and
+    /// best-effort audit rows stay in their buffer.
     ///
     /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store.
     pub async fn drain(&self, patience: Duration) -> usize {
@@ -532,7 +532,7 @@ impl Gate {
             futures::future::select(pin!(stop.cancelled()), pin!(sweeping)).await;
         };
         if !env::spawn(sweeping) {
-            // The next call tries again.
+            // The next call tries to start the task again.
             inner.is_swept.store(false, Ordering::Relaxed);
         }
     }
@@ -547,8 +547,7 @@ impl Gate {
         Some(Entered { gate, at })
     }
 
-    /// Registers an audit row that is written without a running call that waits for it. This works even after [`drain`](Gate::drain) was
-    /// called.
+    /// Registers the write of an audit row for which no running call waits. This works even after [`drain`](Gate::drain) was called.
     pub(crate) fn begin_write(&self) -> LateWrite {
         self.0.writes.fetch_add(1, Ordering::SeqCst);
         LateWrite(self.clone())

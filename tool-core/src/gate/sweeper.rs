@@ -73,7 +73,7 @@ impl Sweeper {
         self.purge.is_some() || self.tools.is_some()
     }
 
-    /// The pause between two sweeps; `None` if sweeping is off.
+    /// Returns the pause between two sweeps; `None` if sweeping is off.
     pub(super) fn pause(&self, lease: Option<Duration>) -> Option<Duration> {
         let pause = self.every.or(lease).unwrap_or(Duration::from_secs(30));
         (!self.is_off).then(|| pause.max(Duration::from_millis(10)))

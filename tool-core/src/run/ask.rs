@@ -23,7 +23,7 @@ pub(crate) struct Approved {
 }
 
 impl Approved {
-    /// The approval's id and the approver's name.
+    /// Returns the approval's id and the approver's name.
     pub(crate) fn into_names(self) -> (String, String) {
         (self.id, self.approver)
     }
@@ -33,7 +33,7 @@ impl Approved {
 pub(crate) enum Asked {
     /// A person has approved the call.
     Approved(Approved),
-    /// The approval was used, and no run may begin on it any more. Only a result stored in the ledger can answer the call.
+    /// The approval was used, and no run may begin on it. Only a result stored in the ledger can answer the call.
     Used { id: String },
     /// The call has begun before, so the gate does not ask for an approval.
     Before(Before),
@@ -52,13 +52,13 @@ pub(crate) fn only_asks(cx: &ToolContext) -> bool {
     cx.service::<AskOnly>().is_some()
 }
 
-/// The error for a call that could run if no earlier call waited.
+/// Returns the error for a call that could run if no earlier call waited.
 pub(crate) fn held_back() -> ToolError {
     let text = "an earlier call of the message is waiting, so this call was not run yet";
     ToolError::of(ErrorKind::Pending, text)
 }
 
-/// The error for a call that waits for an approval.
+/// Returns the error for a call that waits for an approval.
 pub(crate) fn pending(ticket: &Ticket) -> ToolError {
     let text = "the call must be approved by a person first";
     ToolError::of(ErrorKind::Pending, text).operator(format!("approval `{}` is pending", ticket.id))
@@ -133,7 +133,7 @@ pub(crate) async fn withdraw_all(
     Ok(())
 }
 
-/// The approvals of a call and of its nested calls that are open or were used.
+/// Returns the approvals of a call and of its nested calls that are open or were used.
 async fn of_call(
     approvals: &Approvals,
     identity: &CallId,
@@ -173,7 +173,7 @@ pub(crate) async fn may_be_resumed(
     Ok(!of_call(approvals, identity, cx).await?.is_empty())
 }
 
-/// Asks for an approval of a call that is not denied, or uses the approval that comes with it.
+/// Requests an approval of a call that is not denied, or uses the approval that the call has.
 pub(crate) async fn pass(
     gate: &Gate,
     approvals: &Approvals,
@@ -272,13 +272,13 @@ async fn spend(
     }
 }
 
-/// The call's arguments as canonical JSON: an approval is bound to this text.
+/// Returns the call's arguments as canonical JSON: an approval is bound to this text.
 fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
     args::canonical(prepared.arguments())
         .ok_or_else(|| ToolError::new("the arguments are nested too deep to be approved"))
 }
 
-/// Every approval that any user or agent has requested for a call with this identity and tool, oldest first.
+/// Returns every approval that any user or agent has requested for a call with this identity and tool, oldest first.
 async fn asked_before(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -295,7 +295,7 @@ async fn asked_before(
     Ok(rows)
 }
 
-/// Every approval that was requested for a call with this key and tool, oldest first.
+/// Returns every approval that was requested for a call with this key and tool, oldest first.
 async fn asked_about(
     approvals: &Approvals,
     key: &CallKey,
@@ -390,7 +390,7 @@ async fn earlier(
         .map_err(|error| failed(&error))
 }
 
-/// Asks a person to approve a call that has not begun. A call that has begun may already have had an effect, under the policy that was in force then.
+/// Asks a person to approve a call that has not begun. A call that has begun may already have had an effect, which the policy at that time permitted.
 async fn ask(
     gate: &Gate,
     approvals: &Approvals,

@@ -108,7 +108,7 @@ pub(super) async fn runs<P: Pause>(
     }
 }
 
-/// The error of a call that was not made because its turn could not store the result of an earlier call.
+/// Returns the error of a call that was not made because its turn could not store the result of an earlier call.
 fn unstored() -> ToolError {
     ToolError::of(
         ErrorKind::Unavailable,
@@ -153,7 +153,7 @@ fn hooked(gate: &Gate, permitted: Permitted) -> impl Future<Output = Ran> + Send
     }))
 }
 
-/// The error of a panic in a hook. Only the operator sees the text of the panic.
+/// Returns the error of a panic in a hook. Only the operator sees the text of the panic.
 fn hook_panicked(payload: &(dyn std::any::Any + Send)) -> ToolError {
     ToolError::of(ErrorKind::Failed, "a hook of the host failed")
         .operator(format!("a hook panicked: {}", panic_text(payload)))

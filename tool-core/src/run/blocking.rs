@@ -43,9 +43,9 @@ mod pool {
 
     /// A limit on how many bodies of sync tools run at once.
     ///
-    /// A body whose deadline passed or whose call was dropped keeps its slot until it really ends, so bodies that hang cannot pile up.
+    /// A body whose deadline passed or whose call was dropped keeps its slot until it has ended, so bodies that hang cannot pile up.
     /// Calls that find no free slot wait in order, while their deadlines keep running. A host adds one pool to the contexts of all its
-    /// turns; without one, a common pool of 64 slots serves the process.
+    /// turns; without a pool in the context, a common pool of 64 slots serves the process.
     ///
     /// ```
     /// use tool_core::{BlockingPool, ToolContext};
@@ -68,7 +68,7 @@ mod pool {
     }
 
     impl BlockingPool {
-        /// Creates a pool that runs at most `slots` bodies at once, and at least one.
+        /// Creates a pool of `slots` slots, at least one. Each running body uses a slot.
         pub fn new(slots: usize) -> Self {
             let slots = slots.clamp(1, Semaphore::MAX_PERMITS);
             Self(Arc::new(Slots {
@@ -78,12 +78,12 @@ mod pool {
             }))
         }
 
-        /// The number of running bodies, including bodies whose call is already over.
+        /// Returns the number of running bodies, including bodies whose call is already over.
         pub fn running(&self) -> usize {
             self.0.all - self.0.free.available_permits()
         }
 
-        /// The number of calls that wait for a slot.
+        /// Returns the number of calls that wait for a slot.
         pub fn waiting(&self) -> usize {
             self.0.waiting.load(Ordering::Relaxed)
         }

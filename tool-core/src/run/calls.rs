@@ -15,7 +15,7 @@ use crate::tool::Tool;
 use crate::toolset::Toolset;
 
 impl Toolset {
-    /// Runs a call to its end. Every failure is in the result.
+    /// Runs a call to its end. The result reports every failure.
     #[expect(clippy::manual_async_fn, reason = "the signature promises `Send`")]
     pub fn call(
         &self,
@@ -49,8 +49,8 @@ impl Toolset {
     /// Runs a call that a person has approved, once and with exactly the approved arguments.
     ///
     /// `token` is the token of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user and workspace. All checks are repeated first: the tool
-    /// has to be visible and unchanged, and if the policy has another version, a call that is not denied needs a new approval. If the approval is still open,
-    /// the result is `Pending` again. If the approval was used before, the call is not run again, and the result is the one that the host's ledger has stored.
+    /// has to be visible and unchanged, and if the policy has a different version, a call that is not denied needs a new approval. If the approval is still
+    /// open, the result is `Pending` again. If the approval was used before, the call is not run again, and the result is read from the host's ledger.
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
         self.freshly(run::resume(self, token, cx, None))

@@ -32,7 +32,7 @@ pub(super) struct Claim {
 
 /// The ledger's answer to a call that is about to begin.
 pub(super) enum Begun {
-    /// The call runs now, and only here.
+    /// The call runs now, and only in this run.
     New(Claim),
     /// Like `New`, for a later attempt that an operator allowed: with its number and the operator.
     Again(Claim, u32, String),
@@ -60,7 +60,7 @@ pub(crate) enum Before {
     Unsettled(Box<EffectRow>),
 }
 
-/// The error of a call whose earlier run has no known outcome.
+/// Returns the error of a call whose earlier run has no known outcome.
 pub(super) fn interrupted(row: &EffectRow) -> ToolError {
     let text = match row.state {
         EffectState::Running => "this call is already running, its result comes from that run",
@@ -177,7 +177,7 @@ fn arguments_hash(prepared: &Prepared) -> String {
     hash_of(prepared.arguments())
 }
 
-/// The hash by which the ledger identifies the arguments of a call.
+/// Returns the hash by which the ledger identifies the arguments of a call.
 pub(super) fn hash_of(arguments: &str) -> String {
     let canonical = args::canonical(arguments);
     digest::sha256(&[canonical.as_deref().unwrap_or(arguments)])
@@ -249,9 +249,9 @@ async fn conflict(gate: &Gate, prepared: &Prepared, why: String) -> Result<Known
     ))
 }
 
-/// Returns the ledger's record of a call, or `None` if the ledger would let the call begin. Writes nothing.
+/// Returns the ledger's record of a call, or `None` if the ledger would let the call begin. Writes nothing to the ledger.
 ///
-/// Needed for a required audit in a different database: the row of a call that does not begin would replace the row of its earlier run.
+/// A required audit in a different database needs this check: the row of a call that does not begin would replace the row of its earlier run.
 pub(super) async fn known(
     gate: &Gate,
     ledger: &Ledger,
@@ -335,8 +335,8 @@ impl Claim {
         }
     }
 
-    /// Waits in the background for a ledger that did not answer before the deadline of the call, and gives the claim back if it was made after all.
-    /// Without this, the row of a body that never begins would stay running and later become ambiguous.
+    /// Waits in the background for a ledger that did not answer before the deadline of the call. If the ledger then made the claim, this releases it.
+    /// Otherwise, the row of a body that never begins would stay running and later become ambiguous.
     fn abandon(
         self,
         gate: &Gate,
@@ -420,7 +420,7 @@ impl Ending {
         self.end.state == EffectState::Failed && !self.end.released
     }
 
-    /// The end as one part of a batch.
+    /// Returns the end as one part of a batch.
     pub(super) fn effect(&self) -> EndedEffect {
         let Claim { key, owner, .. } = &self.claim;
         EndedEffect {

@@ -35,8 +35,8 @@ impl Closing {
 
     /// Writes the end to every store. A journal, if there is one, writes ledger, audit and thread in one transaction.
     ///
-    /// Waits for the stores until the deadline of the call; then the writes continue in the background. The write to the ledger has no further time limit
-    /// there, because a ledger row without an end becomes ambiguous.
+    /// Waits for the stores until the deadline of the call; then the writes continue in the background. In the background, the write to the ledger has no
+    /// time limit, because a ledger row without an end becomes ambiguous.
     pub(super) async fn write(self, deadline: Option<Instant>) {
         let gate = self.gate.clone();
         let patience = self.ending.is_none().then_some(record::PATIENCE);

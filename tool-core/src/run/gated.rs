@@ -156,7 +156,7 @@ fn edited(flight: Flight, grant: Box<Grant>) -> Edited {
     (call, progress, origin)
 }
 
-/// Asks a person about a call. Returns the result of the call, or the edited call that the person wants in its place.
+/// Asks a person about a call. Returns the result of the call, or the edited call that replaces it.
 async fn asked(
     toolset: &Toolset,
     asks: Box<Asks<'_>>,
@@ -177,8 +177,8 @@ async fn asked(
     Ok(landed.into_result())
 }
 
-/// Records, runs and completes a call in a task of its own, so that a dropped caller cannot interrupt these steps. Dropping the caller ends the body at its
-/// next await.
+/// Records, runs and completes a call in its own task, so that a dropped caller cannot interrupt these steps. Dropping the caller ends the body at its next
+/// await.
 ///
 /// The caller polls the task once: if neither the store nor the body waits, no task is spawned. Without a runtime, the caller's
 /// task does the work.
@@ -276,7 +276,7 @@ impl Pause for Caller {
         if done.is_some() || !running.held().context().has_returned() {
             return done;
         }
-        // The effect has happened. Its result is stored if the hooks return it within this time.
+        // The body has had its effect. Its result is stored if the hooks return it within this time.
         tokio::time::timeout(HOOKS_AFTER_CALLER, work).await.ok()
     }
 }

@@ -94,7 +94,7 @@ pub(crate) async fn grant<'t>(
     }
 }
 
-/// Returns the call as it was approved. Refuses it if its tool has changed since.
+/// Returns the call as it was approved. Refuses it if its tool has changed since the approval.
 async fn same<'t>(
     toolset: &Toolset,
     gate: &'t Gate,

@@ -58,7 +58,7 @@ async fn bounded<R>(
         .unwrap_or(Err(Cut::TimedOut))
 }
 
-/// Runs a job until it is cancelled. The token is checked first, so that a cancelled turn starts nothing.
+/// Runs a job until it is cancelled. The token is checked first, so that a cancelled turn starts no job.
 async fn cancellable<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -> Result<R, Cut> {
     let (mut job, mut cancelled) = (pin!(job), pin!(None));
     poll_fn(|task| {
@@ -100,7 +100,7 @@ fn cut_error(cut: &Cut, cx: &ToolContext) -> ToolError {
     }
 }
 
-/// The error of a panic. Only the operator sees the text of the panic, because it may contain anything.
+/// Returns the error of a panic. Only the operator sees the text of the panic, because it may contain anything.
 pub(super) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
     let said = panic_text(payload);
     ToolError::of(

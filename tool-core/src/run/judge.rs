@@ -45,7 +45,7 @@ impl Judgement {
         self.id
     }
 
-    /// Version of the policy; empty without a policy.
+    /// Returns the version of the policy; empty without a policy.
     pub(crate) fn version(&self) -> &str {
         self.policy.as_deref().unwrap_or_default()
     }
@@ -64,12 +64,12 @@ impl Judgement {
         self.four_eyes
     }
 
-    /// Evidence that the call needs no approval, if it was allowed.
+    /// Returns evidence that the call needs no approval; `None` if it was not allowed.
     pub(crate) fn allowed(&self) -> Option<Allowed> {
         (self.says == Says::Allow).then_some(Allowed(()))
     }
 
-    /// The error for a denied call.
+    /// Returns the error for a denied call.
     pub(crate) fn denial(&self) -> ToolError {
         let text = match self.reason() {
             Some(reason) => format!("the call is not allowed: {reason}"),
@@ -78,7 +78,7 @@ impl Judgement {
         self.signed(ToolError::of(ErrorKind::Denied, text))
     }
 
-    /// The error for a call that needs an approval on a host without approvals.
+    /// Returns the error for a call that needs an approval on a host without approvals.
     pub(crate) fn unanswered(&self) -> ToolError {
         let text = "the call must be approved by a person first";
         let text = match self.reason() {

@@ -22,7 +22,7 @@ use crate::redact::{Clean, Redactor};
 use crate::tool::{Entry, Job, NotBegun, SecretKind, ToolDef, misread};
 use crate::toolset::Toolset;
 
-/// A call whose tool was found and whose arguments were admitted. Nothing of the tool has run.
+/// A call whose tool was found and whose arguments were admitted. The tool's body has not run.
 pub(crate) struct Prepared {
     pub(super) cx: ToolContext,
     pub(super) repairs: Vec<RepairNote>,
@@ -34,7 +34,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// The arguments as the tool reads them.
+    /// Returns the arguments as the tool reads them.
     pub(crate) fn arguments(&self) -> &str {
         self.cx.served().arguments()
     }
@@ -43,7 +43,7 @@ impl Prepared {
         &self.def
     }
 
-    /// The tool's position in its toolset.
+    /// Returns the tool's position in its toolset.
     pub(crate) fn position(&self) -> usize {
         self.at
     }

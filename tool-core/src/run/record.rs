@@ -58,7 +58,7 @@ pub(super) async fn required_all(
     })
 }
 
-/// The error of a call that is not made because its row could not be written.
+/// Returns the error of a call that is not made because its row could not be written.
 pub(super) fn unwritten(why: String) -> ToolError {
     ToolError::of(
         ErrorKind::Unavailable,
@@ -94,7 +94,7 @@ pub(super) async fn soon<T>(
     .await
 }
 
-/// The error of a call that is not made because a store did not answer before the deadline.
+/// Returns the error of a call that is not made because a store did not answer before the deadline.
 pub(super) fn not_in_time() -> ToolError {
     let text = "the call was not made, because the host could not look it up or record it in time";
     ToolError::of(ErrorKind::TimedOut, text).operator(

@@ -42,7 +42,7 @@ pub(super) struct Refused<'a> {
 }
 
 impl<'a> Refused<'a> {
-    /// Describes a call that was found and whose arguments fit. `cx` is the context of its caller or its own.
+    /// Describes a call that was found and whose arguments match the schema. `cx` is the context of the caller or of the call.
     pub(super) fn of(flight: &'a Flight, cx: &'a ToolContext) -> Option<Self> {
         let scope = flight.prepared().cx.served();
         Some(Self {
@@ -114,7 +114,7 @@ impl<'a> Refused<'a> {
         Ok(in_part(made, error, why))
     }
 
-    /// The rows of calls that an earlier run of the call has made. While a call waits for one of them, it has no row of its own.
+    /// Returns the rows of calls that an earlier run of the call has made. While a call waits for one of them, it has no row of its own.
     async fn made(&self, gate: &Gate) -> Result<Vec<EffectRow>, StoreError> {
         let runs_again = |tool: &ToolDef| tool.hints().idempotent || tool.only_calls();
         let identity = self.gated.identity();
@@ -219,7 +219,7 @@ fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
     Refusal::Stands(error, unbegun)
 }
 
-/// The text for the model about nested calls that have run.
+/// Returns the text for the model about nested calls that have run.
 pub(super) fn made(calls: usize) -> String {
     match calls {
         1 => "1 call that it made has run".to_owned(),

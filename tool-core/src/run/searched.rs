@@ -9,8 +9,8 @@ use crate::context::ToolContext;
 use crate::search::CALL_TOOL;
 use crate::toolset::{Toolset, open};
 
-/// Runs the call inside a `call_tool`, and returns its result under the name that the model called. The future is boxed, so that other calls do not reserve
-/// memory for it.
+/// Runs the inner call of a `call_tool` call, and returns its result under the name that the model called. The future is boxed, so that other calls do not
+/// reserve memory for it.
 pub(super) fn call(
     toolset: &Toolset,
     call: ToolCall,
@@ -28,7 +28,7 @@ pub(super) fn call(
     .boxed()
 }
 
-/// The same as [`call`], as a stream of events.
+/// Runs the same call as [`call`], and returns its events as a stream.
 pub(super) fn stream(
     toolset: &Toolset,
     call: ToolCall,

@@ -55,8 +55,8 @@ pub(crate) async fn close_approved(
     close(gate, ledger, intent, result).await
 }
 
-/// Closes the key of a call that is refused with `result`. A different run of its message, which has lost the thread, or the token of an approval may still
-/// request the ledger to begin the call. The ledger must not begin the call after the model has read that the call was not run.
+/// Closes the key of a call that is refused with `result`. A different run of the message, which has lost the thread, or a client with an approval token may
+/// still request the ledger to begin the call. The ledger must not begin the call after the model has read that the call was not run.
 ///
 /// `cx` is the context of the call. Fails, and leaves the call open, if the call begins at this moment, or if the ledger fails or does not answer
 /// before the deadline.
@@ -68,7 +68,7 @@ pub(crate) async fn close_refused(
     cx: &ToolContext,
     result: &CallResult,
 ) -> Result<(), ToolError> {
-    // Without an approval, a read-only call has no row. With one, withdrawing the approval closes the key.
+    // Without an approval, a read-only call has no row. With an approval, withdrawing the approval closes the key.
     let reads = tool.is_some_and(|tool| tool.hints().read_only);
     let Some(ledger) = gate.ledger().filter(|_| !reads) else {
         return Ok(());
@@ -94,7 +94,7 @@ pub(crate) async fn close_refused(
     record::soon(cx.deadline(), closed).await
 }
 
-/// Closes a key in a task of its own, which no caller can drop: a call that stays open begins again at the next drive.
+/// Closes a key in its own task, which no caller can drop: a call that stays open begins again at the next drive.
 async fn close(
     gate: &Gate,
     ledger: &Ledger,

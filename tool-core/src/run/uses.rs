@@ -14,9 +14,9 @@ use crate::toolset::Toolset;
 
 /// The right to call the tools named in `T`, as a host value: `uses: &Uses<(send_mail, search_docs)>`.
 ///
-/// The nested tools are part of the tool's type: it cannot call other tools, and its effect includes their effects. Every nested call passes the
-/// same gate as a call of the model, with its own visibility, policy, approval and audit row. The outer call's result reports an approval
-/// that a nested call waits for. Nested results are not messages of the thread.
+/// The nested tools are part of the tool's type: the tool cannot call other tools, and its effect includes their effects. Every nested call
+/// passes the same gate as a call of the model, with its own visibility, policy, approval and audit row. If a nested call waits for an approval,
+/// the outer call's result reports it. Nested results are not messages of the thread.
 ///
 /// After the approval the outer call runs again from its beginning, and each nested call that has run before returns its stored result
 /// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. The outer call runs again
@@ -68,7 +68,7 @@ pub struct Uses<T> {
 
 /// A tuple of tools that a tool may call.
 pub trait UsedTools: Send + 'static {
-    /// The names of the tools.
+    /// The names of the tools in the tuple.
     const NAMES: &'static [&'static str];
     /// The effects of all tools together.
     const EFFECT: Effect;
@@ -144,7 +144,7 @@ impl<T: UsedTools> Uses<T> {
 }
 
 impl ToolContext {
-    /// Returns this context with a toolset whose tools the called tools may call; see [`Uses`].
+    /// Returns the same context with a toolset, so that tools may call the tools in it; see [`Uses`].
     ///
     /// Use this for a toolset that is built from the context. If the toolset exists before the context, use [`ToolContextBuilder::tools`].
     ///

@@ -21,7 +21,7 @@ const ABOUT: f32 = 2.0;
 const TEXT: f32 = 1.0;
 /// Factor for a word that only starts with the query word.
 const BEGINNING: f32 = 0.4;
-/// Query words below this length match exactly only: too many words start with them.
+/// Query words below this length match only exactly: too many words start with them.
 const SHORTEST_BEGINNING: usize = 3;
 
 /// The tools that contain a word, and the amount that the word adds to the score of each.
@@ -221,7 +221,7 @@ fn each_text(tool: &ToolDef, visit: &mut dyn FnMut(&str, f32)) {
     }
 }
 
-/// The JSON counterpart of [`each_in_schema`].
+/// Does the same as [`each_in_schema`] for a JSON Schema.
 fn each_in_json(schema: &Value, visit: &mut dyn FnMut(&str, f32)) {
     match schema {
         Value::Object(entries) => {

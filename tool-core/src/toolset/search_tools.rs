@@ -42,7 +42,7 @@ struct Answer {
 #[derive(Clone)]
 struct Turn(Toolset);
 
-/// The definitions of `call_tool` and `search_tools`, sorted by name. They are the same in every turn.
+/// Returns the definitions of `call_tool` and `search_tools`, sorted by name. They are the same in every turn.
 pub(crate) fn defs() -> Result<&'static [ToolDef; 2], RegistryError> {
     static DEFS: LazyLock<Result<[ToolDef; 2], RegistryError>> =
         LazyLock::new(|| Ok([caller().listed()?, finder().listed()?]));

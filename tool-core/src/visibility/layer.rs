@@ -204,7 +204,7 @@ pub(crate) enum State {
 }
 
 impl Explanation {
-    /// The layer that hid the tool; `None` if the tool is visible or does not exist.
+    /// Returns the layer that hid the tool; `None` if the tool is visible or does not exist.
     pub fn layer(&self) -> Option<Layer> {
         match self.state {
             State::Hidden(layer) => Some(layer),

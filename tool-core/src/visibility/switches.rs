@@ -76,7 +76,7 @@ fn holds(names: &Names, tool: &str, workspace: &str) -> bool {
     !names.is_empty() && of(names, workspace).any(|name| name == tool)
 }
 
-/// The tools whose switches apply in a workspace.
+/// Returns the tools whose switches apply in a workspace.
 fn of<'a>(names: &'a Names, workspace: &'a str) -> impl Iterator<Item = &'a str> {
     let own = names.iter().filter(move |(reach, _)| {
         reach

@@ -92,7 +92,8 @@ impl View {
             .or_else(|| self.live.iter().find_map(|live| live.hides(def)))
     }
 
-    /// A number that changes with every change of the turn's policies, including the kill switches of [`SharedPolicy`](crate::policy::SharedPolicy).
+    /// Returns a number that changes with every change of the turn's policies, including the kill switches of
+    /// [`SharedPolicy`](crate::policy::SharedPolicy).
     pub(crate) fn edition(&self) -> u64 {
         let policies = self.live.iter().filter_map(|live| live.policy.as_ref());
         // Edition numbers never decrease, so the sum changes whenever one of them changes.

@@ -59,7 +59,7 @@ fn read_key<'t>(cursor: &mut Cursor<'t>) -> Result<Cow<'t, str>, Stop> {
 /// Returns a cursor at the value of an entry.
 fn inside<'t>(cursor: &Cursor<'t>, entry: &Entry<'_>) -> Result<Cursor<'t>, Stop> {
     let mut inner = cursor.clone();
-    // The cursor is behind the object, and the value is one level deeper.
+    // The cursor is after the object, and the value is one level deeper.
     inner.open()?;
     inner.at = entry.at;
     Ok(inner)

@@ -78,7 +78,7 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// The same as for [`add`](Self::add).
+    /// Fails like [`add`](Self::add).
     pub fn join(&mut self, other: &Self) -> Result<(), VariableClash> {
         let mut all = self.0.clone();
         for (need, owner) in other.0.values() {

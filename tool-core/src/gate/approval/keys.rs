@@ -75,7 +75,7 @@ impl KeyRing {
         Ok(self)
     }
 
-    /// Creates a key ring with one random key, which is lost when the process ends. It is for stores that are not durable.
+    /// Creates a key ring with one random key, for stores that are not durable. The key is lost when the process ends.
     pub(super) fn ephemeral() -> std::io::Result<Self> {
         let mut key = vec![0; FEWEST];
         crate::env::random(&mut key)?;

@@ -104,7 +104,7 @@ impl<S> Approval<S> {
 }
 
 /// An approval that was given, whether or not it was used. A used approval does not prove that the call has run: the process may have died in between, or an
-/// operator may have requested a rerun. Only the ledger knows whether the call has run.
+/// operator may have requested a rerun. Only the ledger records whether the call has run.
 #[derive(Debug)]
 pub(crate) enum Grant {
     Open(Approval<Granted>),
@@ -119,7 +119,7 @@ impl Grant {
         }
     }
 
-    /// The approved arguments, with the approver's edits.
+    /// Returns the approved arguments, with the approver's edits.
     pub(crate) fn arguments(&self) -> &str {
         match self {
             Self::Open(grant) => grant.arguments(),
@@ -136,7 +136,7 @@ fn granted<'a>(request: &'a ApprovalRequest, answer: &'a ApprovalAnswer) -> &'a 
 }
 
 impl Approval<Granted> {
-    /// The approved arguments, with the approver's edits.
+    /// Returns the approved arguments, with the approver's edits.
     pub(crate) fn arguments(&self) -> &str {
         granted(&self.request, &self.state.0)
     }
@@ -175,7 +175,7 @@ impl Approval<Refused> {
 }
 
 impl Approval<Spent> {
-    /// The approved arguments, with the approver's edits.
+    /// Returns the approved arguments, with the approver's edits.
     pub(crate) fn arguments(&self) -> &str {
         granted(&self.request, &self.state.0)
     }

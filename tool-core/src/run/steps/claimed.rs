@@ -20,7 +20,7 @@ use crate::run::record::{self, Audited};
 #[cfg(feature = "host")]
 use crate::store::{AuditRow, AuditSink};
 
-/// A call that may run now, and nowhere else.
+/// A call that may run now, in this run only.
 pub(in crate::run) struct Claimed<H: Held> {
     held: H,
     guards: H::Guards,
@@ -83,7 +83,7 @@ impl Cleared<Flight> {
 
 #[cfg(feature = "host")]
 impl Unwritten {
-    /// The call, for its result if the task is lost.
+    /// Returns the call, to build its result if the task is lost.
     pub(in crate::run) fn flight(&self) -> &Flight {
         &self.held
     }
@@ -204,7 +204,7 @@ async fn audited(held: &Flight, sink: &Arc<dyn AuditSink>) -> Result<Audited, To
     }
 }
 
-/// Writes the row of a later attempt, and closes the open row of the earlier attempt if that one had no outcome.
+/// Writes the row of a later attempt, and closes the open row of the earlier attempt if the earlier attempt has no outcome.
 #[cfg(feature = "host")]
 async fn audited_again(
     held: &Flight,

@@ -94,7 +94,7 @@ pub(in crate::run) struct Guards {
 
 #[cfg(feature = "host")]
 impl Guards {
-    /// The guards of a call that is refused before it is counted.
+    /// Creates the guards of a call that is refused before it is counted.
     #[inline]
     pub(super) fn none() -> Self {
         Self {
@@ -149,13 +149,13 @@ pub(in crate::run) struct Asks<'t> {
 #[cfg(feature = "host")]
 pub(in crate::run) enum Answered {
     Cleared(Cleared<Flight>),
-    /// The approver edited the arguments, so the call continues with the edited ones. This step has not used the approval.
+    /// The approver edited the arguments, so the call continues with the edited arguments. This step has not used the approval.
     Edited(Flight, Box<Grant>),
 }
 
 #[cfg(feature = "host")]
 impl<'t> Judged<'t, Flight> {
-    /// Clears the call if no person has to be asked. `grant` is the approval that it comes with.
+    /// Clears the call if no person has to be asked. `grant` is the approval that the call has.
     #[inline]
     pub(in crate::run) fn clear(
         self,

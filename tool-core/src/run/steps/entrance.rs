@@ -29,7 +29,7 @@ pub(super) trait Arrived {
 
     fn call(&self) -> &ToolCall;
 
-    /// Splits the call into the parts of its scope, with the arguments as they are, and the rest.
+    /// Splits the call into the parts of its scope, with unchanged arguments, and the rest.
     fn open(self) -> (Opening, Self::Rest);
 }
 

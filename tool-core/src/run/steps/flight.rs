@@ -26,7 +26,7 @@ struct Fields {
     asks: bool,
 }
 
-/// The error of a call whose caller dropped it.
+/// Returns the error of a call whose caller dropped it.
 pub(super) fn dropped() -> ToolError {
     ToolError::of(ErrorKind::Cancelled, "the call was dropped before its end")
 }
@@ -52,7 +52,7 @@ impl Flight {
         &self.0.prepared
     }
 
-    /// The context of the call.
+    /// Returns the context of the call.
     pub(in crate::run) fn context(&self) -> &ToolContext {
         &self.0.prepared.cx
     }
@@ -75,7 +75,7 @@ impl Flight {
         self.0.verdicts.approver = approver;
     }
 
-    /// Marks the call as one that a person is asked about.
+    /// Records that the call requests an approval.
     pub(super) fn asking(mut self) -> Self {
         self.0.asks = true;
         self
@@ -97,13 +97,13 @@ impl Flight {
         self.0.verdicts.attempt += 1;
     }
 
-    /// The audit row that is written before the body.
+    /// Returns the audit row that is written before the body.
     pub(super) fn open_row(&self) -> Option<AuditRow> {
         let identity = self.0.prepared.cx.identity()?.clone();
         Some(self.late(identity, self.0.verdicts.clone(), None).row())
     }
 
-    /// The audit row of a call that ended with an error before its body and can be dispatched again.
+    /// Returns the audit row of a call that ended with an error before its body and can be dispatched again.
     pub(super) fn closed_row(&self, error: &ToolError) -> Option<AuditRow> {
         let identity = self.0.prepared.cx.identity()?.clone();
         let end = End::failed(error, env::elapsed(self.0.prepared.since)).open();

@@ -47,7 +47,7 @@ pub(in crate::run) struct AtGate<'t> {
 
 #[cfg(feature = "host")]
 impl<'t> AtGate<'t> {
-    /// Gives the call its identity. A resumed call has the identity of its approval.
+    /// Assigns an identity to the call. A resumed call has the identity of its approval.
     #[inline]
     pub(in crate::run) fn new(
         gate: &'t Gate,

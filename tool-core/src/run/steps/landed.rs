@@ -129,7 +129,7 @@ impl Left<Prepared> {
 }
 
 impl Why {
-    /// The error that the model reads.
+    /// Returns the error that the model reads.
     #[inline]
     fn into_error(self) -> ToolError {
         match self {
@@ -365,7 +365,7 @@ fn honest(
     cx.redactor().clean(Err(error))
 }
 
-/// The error of a call that was stopped, or whose nested call was stopped, after other nested calls have run.
+/// Returns the error of a call that was stopped, or whose nested call was stopped, after other nested calls have run.
 #[cfg(feature = "host")]
 fn has_made(cx: &ToolContext, error: &ToolError) -> Clean<Result<Output, ToolError>> {
     let made = refusal::made(cx.made() as usize);

@@ -91,7 +91,7 @@ pub(in crate::run) enum Why {
 }
 
 impl Left<Prepared> {
-    /// A call that has stopped before its scope was opened.
+    /// Creates a call that has stopped before its scope was opened.
     pub(super) fn early(call: ToolCall, error: ToolError) -> Self {
         Self(Box::new(Stopped::Early(Early {
             call,
@@ -124,7 +124,7 @@ impl<H: Held> Left<H> {
 
 #[cfg(feature = "host")]
 impl Left<Flight> {
-    /// A call that has no identity.
+    /// Creates a call without an identity.
     pub(super) fn unidentified(
         gate: &Gate,
         call: ToolCall,
@@ -143,7 +143,7 @@ impl Left<Flight> {
         })))
     }
 
-    /// A call whose tool the turn does not have, or whose arguments do not fit.
+    /// Creates a call whose tool the turn does not have, or whose arguments do not match the schema.
     pub(super) fn at_gate(arrived: AtGate<'_>, error: ToolError, layer: Option<Layer>) -> Self {
         Self(Box::new(Stopped::Early(Early {
             call: arrived.call,
@@ -157,7 +157,8 @@ impl Left<Flight> {
         })))
     }
 
-    /// A call whose gate could not decide. If a store failed or did not answer in time, the call stays open; any other error ends it.
+    /// Creates a call whose gate could not decide. If a store failed or did not answer in time, the call stays open; any other error
+    /// ends it.
     pub(super) fn undecided(held: Flight, guards: Guards, error: ToolError) -> Self {
         let why = match error.kind() {
             ErrorKind::Unavailable | ErrorKind::TimedOut => Why::Undecided(error),

@@ -25,22 +25,22 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The tool that runs.
+    /// Returns the tool that runs.
     pub fn tool(&self) -> &ToolDef {
         &self.def
     }
 
-    /// The call, as the model wrote it.
+    /// Returns the call, as the model wrote it.
     pub fn call(&self) -> &ToolCall {
         &self.cx.served().call
     }
 
-    /// The context that the tool sees.
+    /// Returns the context that the tool sees.
     pub fn context(&self) -> &ToolContext {
         &self.cx
     }
 
-    /// The arguments as the tool reads them: JSON text.
+    /// Returns the arguments as the tool reads them: JSON text.
     pub fn arguments(&self) -> &str {
         self.cx.served().arguments()
     }
@@ -51,7 +51,7 @@ impl Permit {
         Permitted { permit: self, body }
     }
 
-    /// Runs a body under guard. Whether the tool is still allowed is checked once more, after everything that waited.
+    /// Runs a body under guard. First checks again whether the tool is still allowed, because earlier steps may have waited.
     pub(in crate::run) async fn run<R>(
         self,
         body: Body<impl Future<Output = Result<R, ToolError>> + Send>,
@@ -119,22 +119,22 @@ impl Permitted {
 
 #[cfg(feature = "host")]
 impl Permitted {
-    /// The tool that runs.
+    /// Returns the tool that runs.
     pub fn tool(&self) -> &ToolDef {
         self.permit.tool()
     }
 
-    /// The call, as the model wrote it.
+    /// Returns the call, as the model wrote it.
     pub fn call(&self) -> &ToolCall {
         self.permit.call()
     }
 
-    /// The arguments as the tool reads them: JSON text.
+    /// Returns the arguments as the tool reads them: JSON text.
     pub fn arguments(&self) -> &str {
         self.permit.arguments()
     }
 
-    /// The context that the tool sees.
+    /// Returns the context that the tool sees.
     pub fn context(&self) -> &ToolContext {
         self.permit.context()
     }

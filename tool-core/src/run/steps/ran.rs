@@ -49,12 +49,13 @@ impl Ran {
 
 #[cfg(feature = "host")]
 impl Ran {
-    /// The error, if there is no output. The turn's secrets are redacted after the hooks, so this may contain some.
+    /// Returns the error, if there is no output. The turn's secrets are redacted after the hooks, so the error may contain
+    /// secrets.
     pub fn error(&self) -> Option<&ToolError> {
         self.outcome.as_ref().err()
     }
 
-    /// The output, as JSON text. The turn's secrets are redacted after the hooks, so this may contain some.
+    /// Returns the output as JSON text. The turn's secrets are redacted after the hooks, so the output may contain secrets.
     pub fn output(&self) -> Option<&str> {
         self.outcome
             .as_ref()
