@@ -289,7 +289,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the scope of the running call. Panics outside of a call; the steps of a call always have one.
+    /// Returns the scope of the running call. Panics outside of a call; the steps of a call always have a scope.
     pub(crate) fn served(&self) -> &CallScope {
         match self.scope() {
             Some(scope) => scope,
@@ -406,7 +406,7 @@ impl ToolContext {
         self.host().value().cloned()
     }
 
-    /// Whether there is a host value of a type.
+    /// Whether the context has a host value of a type.
     pub(crate) fn has_service<T: 'static>(&self) -> bool {
         self.host().value::<T>().is_some()
     }
@@ -455,7 +455,7 @@ impl ToolContext {
         reporter.step(step).then_some(reporter)
     }
 
-    /// Adds a step of a stream and waits until it is read, because a stream that never waits itself must not fill the memory.
+    /// Adds a step of a stream and waits until it is read, so that a stream that never waits cannot fill the memory.
     pub(crate) async fn yield_progress(&self, step: Box<RawValue>) {
         if let Some(reporter) = self.send_progress(step) {
             reporter.read().await;

@@ -144,7 +144,7 @@ impl StoredTools {
         &self.store
     }
 
-    /// Returns the tools that are bound to an agent, enabled and not deleted. Build them for each step of a turn, so that the model sees every change.
+    /// Returns the tools that are bound to an agent, enabled and not deleted. Call this for each step of a turn, so that the model sees every change.
     ///
     /// A tool is in [`AgentTools::left_out`] if it has a fault, if no runner can run it, or if an older tool has the same name.
     ///

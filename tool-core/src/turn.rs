@@ -148,7 +148,7 @@ pub enum TurnError {
         "the context has no conversation, so messages cannot be stored: name it with `ToolContext::builder().conversation(…)`"
     )]
     Unnamed,
-    /// Another message of the model was stored in the thread meanwhile, so [`Turns::record`] did not store this one. Record it again if it is
+    /// Another message of the model was stored in the thread meanwhile, so [`Turns::record`] did not store the new message. Record it again if it is
     /// still wanted. [`Turns::drive`] returns [`Outcome::Busy`] instead.
     #[error(
         "thread {0} has a newer message of the model, so this one was not stored: read the thread again before you record it"
@@ -174,7 +174,7 @@ pub enum TurnError {
     Model(ToolError),
     /// The client sent a result for a call that is not a call of a client tool in the last message of the model.
     #[error(
-        "the last message of the model has no call `{0}` of a client tool: send results only for the calls that the turn has passed on"
+        "the last message of the model has no call `{0}` of a client tool: send results only for the calls in `Turn::Client`"
     )]
     NotForClient(String),
     /// A stored message is not in this crate's format.
@@ -289,7 +289,7 @@ impl Turns {
         self
     }
 
-    /// Stores a message of a model in the conversation of a context. [`drive`](Self::drive) does this itself; hosts with a loop of their own
+    /// Stores a message of a model in the conversation of a context. [`drive`](Self::drive) calls this itself; hosts with their own loop
     /// call it.
     pub async fn record(
         &self,

@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::need::{VariableKind, VariableNeed};
 
 impl ToolContext {
-    /// Returns a variable that the running tool has declared; `None` if the tool does not declare it or it has no value.
+    /// Returns a variable that the running tool has declared; `None` if the tool does not declare the variable or the variable has no value.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.value_of(name).map(Value::expose)
     }

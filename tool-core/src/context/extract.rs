@@ -41,7 +41,7 @@ use crate::error::ToolError;
 )]
 #[doc(alias("dependency injection", "Depends", "State", "extractor"))]
 pub trait FromContext: Sized {
-    /// The effect of a tool that takes this value. It has no default.
+    /// The effect of a tool that takes this value. Implementations must set it.
     const EFFECT: Effect;
 
     /// Whether the value's whole effect consists of calls, each of which passes the gate itself.
@@ -57,7 +57,7 @@ impl FromContext for ToolContext {
 
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
         Ok(Self {
-            // Inside of a call, the context of the tool does not give access to host values.
+            // Inside of a call, the context of the tool provides no access to host values.
             open: cx.scope().is_none(),
             ..cx.clone()
         })

@@ -26,7 +26,7 @@ impl TypedOutput {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
     }
 
-    /// Returns the value, if a body has returned one of this type.
+    /// Returns the value, if a body has returned a value of this type.
     pub(crate) fn take<T: 'static>(&self) -> Option<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         kept?.downcast().ok().map(|value| *value)
@@ -199,7 +199,7 @@ impl Gated {
         })
     }
 
-    /// Stores the output as a value, too.
+    /// Requests the output as a value, in addition to its JSON text.
     pub(crate) fn keep_in(&mut self, output: TypedOutput) {
         self.output = Some(output);
     }
@@ -378,7 +378,7 @@ impl ToolContext {
             .is_some_and(|gated| gated.inside.load(Ordering::Relaxed))
     }
 
-    /// Whether the body was cut off, in this attempt or an earlier one. It may then have had an effect, regardless of the result of the call.
+    /// Whether the body was cut off, in this attempt or an earlier attempt. The body may then have had an effect, regardless of the result of the call.
     pub(crate) fn was_cut(&self) -> bool {
         self.is_inside()
             || self

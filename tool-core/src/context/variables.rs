@@ -1,7 +1,7 @@
 //! Variables: values that people supply, and their inheritance in a tree of threads.
 //!
 //! A value is set at one of five levels. [`Thread`] looks a name up in **one fixed order: thread, agent, prompt, user, instance**; the
-//! first level with a value wins. Within a level the nearest thread wins: a thread's own value comes before one that it inherits.
+//! first level with a value wins. Within a level the nearest thread wins: a thread's own value has priority over an inherited value.
 //!
 //! A child thread inherits the current values of thread, agent and prompt of its ancestors: an edit in an ancestor is visible in the
 //! child. A child does not inherit a name that it declares `scoped`, but its children inherit its own value of that name.
@@ -78,7 +78,7 @@ impl Value {
         }
     }
 
-    /// Whether there is a value. An empty secret counts as missing.
+    /// Whether the value is present. An empty secret counts as missing.
     fn is_there(&self) -> bool {
         !matches!(self, Self::Secret(secret) if secret.expose_secret().is_empty())
     }
@@ -157,7 +157,7 @@ impl Variables {
             .insert(name, value);
     }
 
-    /// Removes a value. Returns whether there was one.
+    /// Removes a value. Returns whether the name had a value.
     pub fn remove(&self, name: &str) -> bool {
         let mut values = self.0.write().unwrap_or_else(PoisonError::into_inner);
         values.remove(name).is_some()
@@ -249,7 +249,7 @@ impl Thread {
         &self.0.own
     }
 
-    /// Returns the current value of a name and its level. It does not apply declared kinds: see [`resolve`](Self::resolve).
+    /// Returns the current value of a name and its level. Does not apply declared kinds: see [`resolve`](Self::resolve).
     pub fn find(&self, name: &str) -> Option<(Level, Value)> {
         Level::ORDER
             .into_iter()

@@ -310,7 +310,7 @@ impl Gate {
 
     /// Settles an effect that the ledger reports as ambiguous. `key` is the key of the effect's call, and the row then contains the name `operator`.
     ///
-    /// `Succeeded` contains the output as JSON text, `Failed` contains the error text for the model; a later dispatch of the same call returns
+    /// `Succeeded` contains the output as JSON text, `Failed` contains the error text for the model; a later dispatch of that call returns
     /// it. `Rerun` lets the call run once more; that attempt has its own audit row ([`CallId::attempt`]).
     ///
     /// The audit gets a separate row that names the operator. If the audit is required and that row cannot be written, the effect is not

@@ -41,7 +41,7 @@ mod pool {
 
     static COMMON: LazyLock<BlockingPool> = LazyLock::new(|| BlockingPool::new(SLOTS));
 
-    /// A limit on how many bodies of sync tools run at once.
+    /// A pool that limits how many bodies of sync tools run at once.
     ///
     /// A body whose deadline passed or whose call was dropped keeps its slot until it has ended, so bodies that hang cannot pile up.
     /// Calls that find no free slot wait in order, while their deadlines keep running. A host adds one pool to the contexts of all its
@@ -96,7 +96,7 @@ mod pool {
         cx: Option<ToolContext>,
     }
 
-    /// The run was dropped: a body that has not begun must not begin, and one that has begun is marked as detached.
+    /// The run was dropped: a body that has not begun must not begin, and a body that has begun is marked as detached.
     impl Drop for Body {
         fn drop(&mut self) {
             if !self.start.leave()

@@ -26,7 +26,7 @@ use crate::store::{
 pub(super) struct Claim {
     ledger: Ledger,
     key: CallKey,
-    /// Identifies this run, so that the end of an earlier run of the call is not taken for the end of this one.
+    /// Identifies this run, so that the end of an earlier run of the call is not mistaken for the end of this run.
     owner: String,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn interrupted(row: &EffectRow) -> ToolError {
     let text = match row.state {
         EffectState::Running => "this call is already running, its result comes from that run",
         EffectState::Succeeded | EffectState::Failed | EffectState::Ambiguous => {
-            "an earlier run of this call was interrupted and may have taken effect; it is not repeated, an operator has to check it"
+            "an earlier run of this call was interrupted and may have taken effect; the call is not repeated, and an operator has to check it"
         }
     };
     ToolError::of(ErrorKind::Interrupted, text)
@@ -380,7 +380,7 @@ impl Claim {
     /// Computes the end of the run for the ledger.
     ///
     /// A body that returned an output has taken effect, even if a later step failed. A body that was cut short after it began may have taken effect:
-    /// that is ambiguous, never failed. A body that waits for the approval of a nested call, or for an operator to settle one, is released if its
+    /// that is ambiguous, never failed. A body that waits for the approval of a nested call, or for an operator to settle that call, is released if its
     /// tool is idempotent or acts only through nested calls, which the ledger answers when the body runs again.
     pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
         let kind = result.error().map(ToolError::kind);

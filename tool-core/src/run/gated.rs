@@ -248,7 +248,7 @@ impl Pause for Here {
     }
 }
 
-/// The caller of a call that runs in a task of its own.
+/// The caller of a call that runs in its own task.
 struct Caller(oneshot::Sender<CallResult>);
 
 impl Pause for Caller {

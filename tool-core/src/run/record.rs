@@ -141,7 +141,7 @@ pub(super) async fn within(
                 Some(patience) => {
                     if tokio::time::timeout(patience, write).await.is_err() {
                         tracing::error!(
-                            "the row of a call was given up, because the audit did not answer"
+                            "the write of a call's audit row was abandoned, because the audit did not answer"
                         );
                     }
                 }

@@ -114,7 +114,7 @@ impl<'a> Refused<'a> {
         Ok(in_part(made, error, why))
     }
 
-    /// Returns the rows of calls that an earlier run of the call has made. While a call waits for one of them, it has no row of its own.
+    /// Returns the rows of calls that an earlier run of the call has made. A call that waits for a nested call has no row of its own.
     async fn made(&self, gate: &Gate) -> Result<Vec<EffectRow>, StoreError> {
         let runs_again = |tool: &ToolDef| tool.hints().idempotent || tool.only_calls();
         let identity = self.gated.identity();

@@ -55,11 +55,11 @@ pub trait FunctionRunner: Send + Sync + 'static {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FunctionCall {
-    /// The function.
+    /// The function to run.
     pub function: Function,
-    /// The version to run.
+    /// The version of the function.
     pub version: FunctionVersion,
-    /// The arguments.
+    /// The arguments, which match the schema of the tool.
     pub arguments: Value,
     /// The context of the call. [`runtime_user`](ToolContext::runtime_user) returns the tool's runtime user.
     pub cx: ToolContext,
@@ -98,7 +98,7 @@ impl Serialize for FunctionOutput {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FunctionFacts {
-    /// The declared effects.
+    /// The effects that the function declares.
     pub declared: Declared,
     /// The effect on the host, in addition to the declared effects.
     pub effect: Effect,

@@ -136,8 +136,9 @@ impl Turns {
             },
             Err(error) => return Err(error.into()),
         };
-        let begun =
-            begun.ok_or_else(|| StoreError::Corrupt("a batch has not begun its run".to_owned()))?;
+        let begun = begun.ok_or_else(|| {
+            StoreError::Corrupt("the store wrote a batch without beginning its run".to_owned())
+        })?;
         self.held(begun, new, cx).await
     }
 
@@ -178,7 +179,7 @@ impl Turns {
         {
             tracing::warn!(
                 run = %row.id,
-                "the run is cancelled: its lease ends further in the future than any driver writes, and no driver renews it"
+                "the run is ended as cancelled: its lease ends later than a driver with a correct clock sets it, and no driver renews it"
             );
             self.end_of_other(row).await?;
             begun = self.runs.begin_run(new.clone()).await?;

@@ -254,7 +254,7 @@ pub(super) struct Recorded {
     /// The number of the message in its run; the first is 1.
     #[serde(default)]
     pub(super) step: u32,
-    /// The sequence number of the last message that the model had read when it wrote this one. Earlier versions did not store it.
+    /// The sequence number of the last message that the model had read when it wrote this message. Earlier versions did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) read: Option<u64>,
 }

@@ -27,7 +27,7 @@ impl Turns {
         self
     }
 
-    /// Lists runs, newest first. The next page begins at the [`RunRow::cursor`] of the last one.
+    /// Lists runs, newest first. The next page begins at the [`RunRow::cursor`] of the last run.
     ///
     /// ```
     /// use tool_core::store::{MemoryStore, RunFilter, RunState, Workspace};

@@ -28,7 +28,9 @@ impl Last {
             ..Batch::default()
         };
         let seq = self.journal.write(batch).await?.message;
-        seq.ok_or_else(|| StoreError::Corrupt("a stored message has no number".to_owned()))
+        seq.ok_or_else(|| {
+            StoreError::Corrupt("the store returned no sequence number for a message".to_owned())
+        })
     }
 }
 

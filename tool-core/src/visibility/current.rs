@@ -14,7 +14,7 @@ use crate::policy::{PolicyState, SharedPolicy};
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
 
-/// Tools that people switch off while turns run. Clones are cheap and share one state. A host creates one value for each instance.
+/// Tools that people switch off while turns run. Clones are cheap and share one state. A host creates one `Disables` for each instance.
 ///
 /// A switched-off tool is refused from the next dispatch on; a tool that is switched on again is visible in the next turn. The state
 /// exists only in this process and ends with it. [`Switches`](crate::Switches) are stored.

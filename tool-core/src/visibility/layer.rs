@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The check that hid a tool from a turn. The checks run in this order, and the first one that hides a tool is reported.
+/// The check that hid a tool from a turn. The checks run in this order, and the first check that hides a tool is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -153,7 +153,7 @@ impl Layer {
                 "policy",
                 "a rule of the policy refuses every call of it: see the policy's deny rules",
             ),
-            Self::Killed => ("killed", "its kill switch is on: revive it"),
+            Self::Killed => ("killed", "its kill switch is on: turn the switch off"),
             Self::Unread => (
                 "unread",
                 "it is not read-only, and the stored switches or enablement rows could not be read for a second: check the store",
@@ -212,7 +212,7 @@ impl Explanation {
         }
     }
 
-    /// Whether the turn can see the tool.
+    /// Whether the tool is visible to the turn.
     pub fn is_visible(&self) -> bool {
         self.state == State::Visible
     }

@@ -14,7 +14,7 @@ const LONGEST_ID: usize = 32;
 
 /// Keys that authenticate approval tokens (HMAC-SHA256). The first key signs, all keys verify.
 ///
-/// To rotate, put the new key first and keep the old one until the last token that it signed has expired.
+/// To rotate, put the new key first and keep the old key until the last token that it signed has expired.
 ///
 /// ```
 /// use tool_core::KeyRing;

@@ -34,7 +34,7 @@ pub(in crate::run) enum Record {
     /// The ledger's row, and the audit row if one is required.
     #[cfg(feature = "host")]
     Row(Box<Claim>),
-    /// The audit row alone.
+    /// The audit row, for a call without a ledger row.
     #[cfg(feature = "host")]
     Audited(Audited),
 }

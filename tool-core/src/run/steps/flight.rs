@@ -13,7 +13,7 @@ use crate::store::{AuditRow, AuditSink, CallId, Timestamp};
 
 /// A call behind a gate. If it is dropped before it has ended, it is reported as cancelled.
 ///
-/// Boxed, because each step moves it.
+/// The fields are boxed, because each step moves the call.
 pub(in crate::run) struct Flight(Box<Fields>);
 
 struct Fields {

@@ -166,7 +166,7 @@ impl<'t> Found<'t, Prepared> {
         })
     }
 
-    /// Looks up the tool of typed arguments; `arguments` is their JSON text, if they have one.
+    /// Looks up the tool of typed arguments; `arguments` is their JSON text, if it exists.
     #[inline]
     pub(in crate::run) fn typed<T: Tool>(
         toolset: &'t Toolset,
