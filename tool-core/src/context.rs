@@ -350,7 +350,7 @@ impl ToolContext {
         self.scope().map(|scope| scope.tool.name())
     }
 
-    /// Returns a secret that the running tool has declared; `None` if the tool does not declare it or the host has none.
+    /// Returns a secret that the running tool has declared; `None` if the tool does not declare it or the host does not have it.
     pub fn secret(&self, key: &str) -> Option<&SecretString> {
         let declared = self
             .scope()
@@ -433,7 +433,7 @@ impl ToolContext {
         }
     }
 
-    /// Notes that the body returned an output. Without a gate, nothing is recorded.
+    /// Records that the body returned an output. Without a gate, does nothing.
     #[cfg(not(feature = "host"))]
     #[expect(
         clippy::unused_self,
@@ -441,7 +441,7 @@ impl ToolContext {
     )]
     pub(crate) fn set_returned(&self) {}
 
-    /// Notes whether the body runs. Without a gate, nothing is recorded.
+    /// Records whether the body runs. Without a gate, does nothing.
     #[cfg(not(feature = "host"))]
     #[expect(
         clippy::unused_self,

@@ -167,7 +167,7 @@ pub enum TurnError {
     },
     /// A store failed: the store of the thread, or a store that the gate uses before a call runs. Stored results remain, and the call stays open, because an
     /// earlier run of it may have had an effect. Run the message again.
-    #[error("a store failed, run the message again: {0}")]
+    #[error("a store failed; run the message again: {0}")]
     Store(#[from] StoreError),
     /// The model failed. Secrets of the context are redacted, because a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
@@ -239,7 +239,7 @@ impl Turns {
         self
     }
 
-    /// Limits the tokens, of input and output, that one run may use. The run ends with [`Outcome::Budget`] before the first request after that. A
+    /// Limits the tokens, of input and output, that one run may use. The run ends with [`Outcome::Budget`] before the next request. A
     /// model that reports no [`usage`](ModelMessage::usage) is not limited.
     #[must_use]
     pub fn most_tokens(mut self, tokens: u64) -> Self {
@@ -583,7 +583,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Stores a result. If another process stored one first, returns that result.
+    /// Stores a result. If another process stored a result first, returns that result.
     async fn store(
         &self,
         thread: &mut Thread<'_>,
@@ -636,7 +636,7 @@ impl Turn {
     }
 }
 
-/// Calls a callback of the host. A panic in it is logged, because the turn must continue.
+/// Calls a callback of the host. A panic of the callback is logged, because the turn must continue.
 fn notify(callback: &str, call: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(call)) {
         tracing::error!(why = panic_text(&*payload), "{callback} panicked");

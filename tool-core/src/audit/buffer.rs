@@ -244,7 +244,7 @@ impl Inner {
 struct Taken<'a> {
     inner: &'a Inner,
     entries: VecDeque<Entry>,
-    /// Whether the write before this one succeeded.
+    /// Whether the previous write succeeded.
     delivered: bool,
 }
 

@@ -201,7 +201,7 @@ pub(crate) struct Late {
 }
 
 impl Late {
-    /// Builds the row of the call. The result is always the same row.
+    /// Builds the row of the call. Every call of this function returns the same row.
     pub(crate) fn row(&self) -> AuditRow {
         let (cx, verdicts, scope) = (&self.cx, &self.verdicts, self.cx.served());
         let used = scope.corrected.as_deref();

@@ -25,7 +25,7 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// If the name has no value, the error requests a value. If the tool does not declare the name, the call is denied.
+    /// If the variable has no value, the error requests a value. If the tool does not declare the name, the call is denied.
     ///
     /// ```
     /// use tool_core::ToolContext;

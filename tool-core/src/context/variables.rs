@@ -360,9 +360,9 @@ pub enum PromptError {
     )]
     Secret(String),
     /// The prompt names an undeclared variable, which counts as secret.
-    #[error("the variable `{0}` is not declared, declare it as text on the prompt that shows it")]
+    #[error("the variable `{0}` is not declared: declare it as text on the prompt that shows it")]
     Undeclared(String),
     /// The prompt names a variable without a value.
-    #[error("the variable `{}` has no value, supply one or do not require it", .0.name)]
+    #[error("the variable `{}` has no value: supply a value, or do not require the variable", .0.name)]
     Missing(Box<VariableNeed>),
 }

@@ -381,7 +381,7 @@ pub(crate) fn plan_text(plan: &str) -> Result<String, ApprovalError> {
     match crate::args::repeated_key(plan) {
         None => Ok(text),
         Some(key) => Err(refused(format!(
-            "the plan has the key `{key}` twice in one object, write each key once"
+            "the plan has the key `{key}` twice in one object: write each key once"
         ))),
     }
 }

@@ -30,7 +30,7 @@ const LEASE: Duration = Duration::from_secs(30);
 /// Maximum time that [`Gate::drain`] waits for the last writes.
 const LAST_WRITES: Duration = Duration::from_secs(1);
 
-/// The checks that every call of a host passes: approvals, limits, the effect ledger, the audit and hooks. It can also stop calls.
+/// The checks that every call of a host passes: approvals, limits, the effect ledger, the audit and hooks. A gate can also stop calls.
 ///
 /// A host builds one gate and attaches it to the tools of each turn with [`Toolset::through`](crate::Toolset::through).
 ///
@@ -62,7 +62,7 @@ struct Inner {
     approvals: Option<Approvals>,
     ledger: Option<Ledger>,
     audit: Audit,
-    /// The journal that the ledger and the required audit share; if only one of them is set, its journal. `None` if they do not share one.
+    /// The journal that the ledger and the required audit share. If only one of them is set, this is its journal. `None` if both are set and share none.
     journal: Option<Journal>,
     hooks: Option<Kept>,
     limits: Option<Limits>,
@@ -554,7 +554,7 @@ impl Gate {
     }
 }
 
-/// Returns the journal that the ledger and the required audit share; if only one of them is set, its journal.
+/// Returns the journal that the ledger and the required audit share. If only one of them is set, returns its journal.
 fn journal(ledger: Option<&Ledger>, audit: &Audit) -> Option<Journal> {
     let ledger = ledger.map(|ledger| ledger.store.journal());
     let audit = match audit {

@@ -14,9 +14,9 @@ const PURGE: Duration = Duration::from_hours(1);
 /// Maximum number of rows of each table in one transaction.
 const BATCH: u32 = 200;
 
-/// The background task of a [`Gate`](crate::Gate), from when the gate is built until it is drained. It marks rows of the effect ledger
-/// with an expired lease as ambiguous, expires approvals whose time has passed, and removes old rows if there is a [`Retention`], and deleted tools if there
-/// are [stored tools](Self::stored_tools).
+/// The background task of a [`Gate`](crate::Gate), from when the gate is built until it is drained. It marks rows of the effect ledger with an expired lease
+/// as ambiguous and expires approvals whose time has passed. It removes old rows if [`purge`](Self::purge) was called, and deleted tools if
+/// [`stored_tools`](Self::stored_tools) was called.
 ///
 /// By default it sweeps once per lease: after a quick restart, the first or second sweep finds the rows of the previous process. If a
 /// gate is built outside of a runtime, its first call starts the task.

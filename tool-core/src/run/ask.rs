@@ -228,7 +228,7 @@ pub(crate) async fn pass(
 }
 
 /// Whether a call may still begin on a used approval, because the process died before the call began, or because an operator has
-/// requested a rerun. The ledger admits only one such run, so it must be at least as durable as the approvals.
+/// requested a rerun. The ledger admits only one such run, so the ledger must be at least as durable as the approvals.
 pub(crate) fn may_begin(gate: &Gate, spent: &Approval<Spent>, now: Timestamp) -> bool {
     let lasts = |approvals: &Approvals| {
         let ledger = gate.effects();

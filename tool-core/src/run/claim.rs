@@ -193,8 +193,8 @@ pub(super) enum Trail {
     Apart(Audited),
 }
 
-/// Writes the intent, with the audit row if both share a database. If the ledger does not answer before the deadline of the call, the claim is
-/// abandoned in the background; `closed` creates the audit row of that end.
+/// Writes the intent, with the audit row if both share a database. If the ledger does not answer before the deadline of the call, the claim is abandoned in
+/// the background, and `closed` creates the audit row of the abandoned call.
 pub(super) async fn claim(
     gate: &Gate,
     ledger: &Ledger,
@@ -335,8 +335,8 @@ impl Claim {
         }
     }
 
-    /// Waits in the background for a ledger that did not answer before the deadline of the call. If the ledger then made the claim, this releases it.
-    /// Otherwise, the row of a body that never begins would stay running and later become ambiguous.
+    /// Waits in the background for a ledger that did not answer before the deadline of the call. If the ledger makes the claim afterwards, releases it, so
+    /// that the row of a body that never begins does not stay running and become ambiguous later.
     fn abandon(
         self,
         gate: &Gate,

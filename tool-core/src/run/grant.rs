@@ -1,4 +1,4 @@
-//! Verifies an approval token and returns the call that may run.
+//! Verification of an approval token, and the call that may run with it.
 
 use super::{ask, is_begun, replay};
 use crate::call::{CallResult, ToolCall};
@@ -33,7 +33,7 @@ pub(crate) async fn grant<'t>(
             ApprovalError::Invalid => invalid(),
             error => ToolError::of(
                 ErrorKind::Unavailable,
-                "the approval could not be looked up, try again later",
+                "the approval could not be looked up; try again later",
             )
             .operator(error.to_string()),
         })

@@ -131,7 +131,7 @@ pub(super) async fn within(
     let deadline = deadline.max(Instant::now() + GRACE);
     if tokio::time::timeout_at(deadline, &mut write).await.is_err() {
         tracing::error!(
-            "the stores did not answer before the deadline of a call, its end is written in the background"
+            "the stores did not answer before the deadline of a call; its end is written in the background"
         );
         let counted = gate.begin_write();
         env::spawn(async move {
@@ -196,7 +196,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
                     tracing::error!(%error, call, "a refused call could not be written to the audit");
                 }
             };
-            // The call was never counted, so without this a drain would not wait for the write.
+            // The call was never counted, so a drain would not wait for the write without this guard.
             let _counted = gate.begin_write();
             within(&gate, write, cx.deadline(), Some(PATIENCE)).await;
         }

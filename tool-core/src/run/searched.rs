@@ -49,7 +49,7 @@ pub(super) fn stream(
         .boxed()
 }
 
-/// Gives the result the name of the call that the model wrote.
+/// Sets the name of the result to the name in the model's call.
 fn named(mut result: CallResult, inner: bool) -> CallResult {
     if inner {
         CALL_TOOL.clone_into(&mut result.name);

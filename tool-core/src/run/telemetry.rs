@@ -127,7 +127,7 @@ pub(super) fn decided(span: &CallSpan, verdicts: &Verdicts) {
     }
 }
 
-/// Records the arguments as the tool reads them. Called only if a gate enables this.
+/// Records the arguments as the tool reads them. A gate has to enable this.
 #[cfg(feature = "host")]
 pub(super) fn arguments(span: &CallSpan, arguments: &str, cx: &ToolContext) {
     if span.0.is_some() {
@@ -136,7 +136,7 @@ pub(super) fn arguments(span: &CallSpan, arguments: &str, cx: &ToolContext) {
     }
 }
 
-/// Records the result, which is already redacted. Called only if a gate enables this.
+/// Records the result, which is already redacted. A gate has to enable this.
 #[cfg(feature = "host")]
 pub(super) fn result(span: &CallSpan, output: &str) {
     span.record("gen_ai.tool.call.result", output);

@@ -59,8 +59,9 @@ const NO_DESCRIPTION: &str = "the tool has no description, which has the most in
 impl StoredTools {
     /// Validates a change, and stores it if these rules hold:
     ///
-    /// - Examples of a tool match its schemas. When a version is published, this includes the examples of all tools that use the default version.
-    /// - Examples of a tool fit its schemas. When a version is published, this includes the examples of the tools that follow it.
+    /// - The schemas of a version and of a tool are accepted by every provider, and outputs can be checked against the output schema.
+    /// - Examples of a tool match its schemas. When a version is published, this includes the examples of all tools that use the default
+    ///   version.
     /// - A runner can run the function.
     ///
     /// # Errors

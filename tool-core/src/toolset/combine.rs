@@ -92,7 +92,7 @@ impl Overridden {
 }
 
 impl Toolset {
-    /// Gives the toolset a name for errors and logs.
+    /// Sets the name of the toolset for errors and logs.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.label = Some(name.into());
@@ -196,7 +196,7 @@ impl Toolset {
         Ok(self.rebuilt(entries))
     }
 
-    /// Changes the descriptions of tools for this turn, or hides tools: `change` returns the list to show. It cannot add or rename
+    /// Changes the descriptions of tools for this turn, or hides tools: `change` returns the list to show, and cannot add or rename
     /// tools.
     ///
     /// ```

@@ -55,7 +55,7 @@ impl Toolset {
         self.search.as_deref()
     }
 
-    /// Returns the tools that a provider is offered, in order. With tool search, these are only the tools that the model can call without a
+    /// Returns the tools that are offered to a provider, in order. With tool search, these are only the tools that the model can call without a
     /// [search](Toolset::searched).
     pub fn offered(&self) -> impl Iterator<Item = &ToolDef> {
         let search = self.search();

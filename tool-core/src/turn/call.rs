@@ -88,7 +88,7 @@ pub(super) async fn withdraw_approvals(
 /// Whether a result may be stored. The refusal of a call must not be stored if another run of the message has begun the call since the ledger was read.
 ///
 /// A run that continues a message cannot detect which earlier run is still active, so the ledger closes the key of the call: no earlier run can begin
-/// the call after the refusal is stored. The first run of a message only checks whether another run has taken it over.
+/// the call after the refusal is stored. The first run of a message only checks whether another run has taken over.
 pub(super) async fn is_final(
     tools: &Toolset,
     call: &StoredCall<'_>,

@@ -60,7 +60,8 @@ impl View {
         }
     }
 
-    /// Returns the strictest decision of all policies. If it is to ask, four eyes are required if any policy that asks requires them.
+    /// Returns the strictest decision of all policies. If that decision requests an approval, four eyes are required if any policy that requests an
+    /// approval requires them.
     pub(crate) fn judge(&self, at: usize, request: &PolicyRequest<'_>) -> Option<Decision> {
         let decisions = self
             .live

@@ -82,7 +82,7 @@ impl<H: Held> Cleared<H> {
     }
 }
 
-/// Counts a call behind a gate.
+/// Guards that count a call behind a gate.
 #[cfg(feature = "host")]
 pub(in crate::run) struct Guards {
     /// Counts the call as running until its end is recorded; [`Gate::drain`](crate::Gate::drain) waits for it.
@@ -221,7 +221,7 @@ impl<'t> Judged<'t, Flight> {
 
 #[cfg(feature = "host")]
 impl Asks<'_> {
-    /// Asks a person, or uses the approval that the call comes with.
+    /// Asks a person, or uses the approval that the call has.
     pub(in crate::run) async fn ask(self) -> Result<Answered, Left<Flight>> {
         // Locals are dropped in reverse order: a call that is dropped here counts as running until `held` has begun the write of its row.
         let Self {

@@ -255,7 +255,7 @@ impl Left<Flight> {
                         error
                     }
                     Why::Foreign(error) => {
-                        // The row with this identity belongs to the other call.
+                        // The row with this identity belongs to a different call.
                         identity = CallId::alone(flight.context().own_workspace()).ok();
                         error
                     }
