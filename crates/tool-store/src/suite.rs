@@ -1,8 +1,8 @@
-//! The conformance suite: tests that every store must pass, for the stores of this crate and for your own.
+//! The conformance suite: tests that every store must pass, for the stores of this crate and for other implementations.
 //!
-//! [`conformance!`](crate::conformance) adds the tests to a test program. It takes a name for the module of the tests and an [`Opener`], which has
-//! two closures: the first creates a place for a new store, such as a folder or a database with a name of its own, and the second opens the store
-//! at that place. The suite opens most places once. It opens a place twice to test changes of a second process.
+//! [`conformance!`](crate::conformance) adds the tests to a test program. It takes a name for the module of the tests and an [`Opener`], which
+//! contains two closures: the first creates a place for a new store, such as a folder or a database with a unique name, and the second opens the
+//! store at that place. The suite opens most places once. It opens a place twice to test changes of a second process.
 //!
 //! ```
 //! # mod program {
@@ -18,10 +18,10 @@
 //! # }
 //! ```
 //!
-//! `cargo test --test suite` then runs tests such as `memory::ledger::a_key_is_begun_once`. The tests need no runtime of their own. Put the crate
+//! `cargo test --test suite` then runs tests such as `memory::ledger::a_key_is_begun_once`. Each test creates its own tokio runtime. Put the crate
 //! into `[dev-dependencies]` with the feature `suite`.
 //!
-//! # Which traits
+//! # Traits and their tests
 //!
 //! | traits | | tests |
 //! |---|---|---|
@@ -32,16 +32,16 @@
 //! | [`ChangeStore`] | optional | `change` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `stored_tool` |
-//! | those of [`VaultStore`] | optional | `sealed`, `vault` |
+//! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
 //!
-//! The optional traits of a store are named in the brackets at the end; without brackets, only the required ones are tested. A clone must be the same
-//! store, because a host passes one clone each to its approvals, its ledger and its audit.
+//! List the optional traits of the store in the brackets at the end; without brackets, the suite tests only the required traits. Clones must share
+//! their state, because a host passes one clone each to its approvals, its ledger and its audit.
 //!
 //! # Comparisons of the tests
 //!
 //! - The tests compare refusals by the kind of the [`StoreError`] and by words of its text. A store that applies the state transitions of this crate
-//!   has both: [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
-//! - The property test compares the answers to random operations with the answers of [`MemoryStore`]. [`Opener::cases`] reduces the number of
+//!   returns both: [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
+//! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
 #![allow(
@@ -115,7 +115,7 @@ pub mod vault;
 #[doc(hidden)]
 pub mod workspaces;
 
-/// A test of the suite as a value: [`conformance_cases!`](crate::conformance_cases) returns all of them.
+/// A test of the suite as a value: [`conformance_cases!`](crate::conformance_cases) returns all cases.
 pub struct Case {
     name: &'static str,
     run: Box<dyn FnOnce() + Send>,
@@ -135,7 +135,7 @@ impl Case {
         self.name
     }
 
-    /// Runs the test on a runtime of its own; a test fails by panicking.
+    /// Runs the test on its own runtime. A failed test panics.
     pub fn run(self) {
         (self.run)();
     }
@@ -147,7 +147,7 @@ impl Debug for Case {
     }
 }
 
-/// How the suite opens the stores of a backend.
+/// Creates and opens the stores that the suite tests.
 pub struct Opener<S> {
     create: Box<dyn Fn() -> LocalBoxFuture<'static, Place<S>>>,
     cases: u32,
@@ -157,8 +157,9 @@ pub struct Opener<S> {
 struct Place<S>(Box<dyn Fn() -> LocalBoxFuture<'static, S>>);
 
 impl<S: 'static> Opener<S> {
-    /// Creates an opener from a closure that creates a place for a new, empty store, and a closure that opens the store at a place. If a place is
-    /// opened again, it must be the same store, as in a second process. The place is dropped after the test, within the test's tokio runtime.
+    /// Creates an opener from a closure that creates a place for a new, empty store, and a closure that opens the store at a place. Stores that are
+    /// opened at one place must share their state, like stores in two processes. The place is dropped after the test, within the test's tokio
+    /// runtime.
     pub fn new<P: 'static>(
         create: impl AsyncFn() -> P + 'static,
         open: impl AsyncFn(&P) -> S + 'static,
@@ -257,7 +258,7 @@ macro_rules! conformance {
     };
     (@ $module:ident [$($list:ident)+] $opener:expr) => {
         mod $module {
-            #[allow(unused_imports, reason = "the opener may name what is around the macro")]
+            #[allow(unused_imports, reason = "the opener may use items around the macro")]
             use super::*;
 
             $($crate::$list! { $opener })+
@@ -271,7 +272,7 @@ macro_rules! conformance {
         };
 
         mod $name {
-            #[allow(unused_imports, reason = "the opener may name what is around the macro")]
+            #[allow(unused_imports, reason = "the opener may use items around the macro")]
             use super::*;
 
             $crate::conformance! { @ approval [__suite_approval] $opener }
@@ -291,9 +292,9 @@ macro_rules! conformance {
     };
 }
 
-/// The tests of the conformance suite as values, for a test harness of your own, such as one that can report a test as ignored at run time.
+/// The tests of the conformance suite as values, for a custom test harness, for example a harness that reports tests as ignored at run time.
 ///
-/// The arguments are those of [`conformance!`](crate::conformance) without the name of the module. Returns a `Vec` of
+/// The arguments are the arguments of [`conformance!`](crate::conformance) without the name of the module. Returns a `Vec` of
 /// [`Case`](crate::suite::Case).
 ///
 /// ```

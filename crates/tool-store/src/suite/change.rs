@@ -90,7 +90,7 @@ async fn begin_run(store: &impl RunStore) -> RunId {
 tests! {
     ($) __suite_change in change for ChangeStore;
 
-    // Each change of an operator is stored with an audit row that names the operator and the changed row.
+    // Each change of an operator is stored with an audit row that contains the operator and identifies the changed row.
     #[test]
     async fn changes_are_stored_with_their_audit_row(store: impl Store + ChangeStore) {
         store.open(request("a1")).await.unwrap();
@@ -157,13 +157,13 @@ tests! {
         let answer = store.apply(of(&acme, stale)).await;
         assert!(matches!(answer, Err(StoreError::Stale(_))), "{answer:?}");
         assert_eq!(audit_of(&store).await, []);
-        // The key is free.
+        // The refused request has not stored its key.
         store.open(request("a3")).await.unwrap();
         let free = keyed("olga", "f2", 300, of(&acme, self::answer("a3")));
         assert!(matches!(store.apply(free).await, Ok(Applied::Changed(_))));
     }
 
-    // Of two operators that have read the same row, one changes it.
+    // If two operators change a row that both have read, the second change is stale.
     #[test]
     async fn change_of_a_row_that_was_changed_meanwhile_is_stale(store: impl Store + ChangeStore) {
         store.open(request("a1")).await.unwrap();
@@ -181,7 +181,7 @@ tests! {
         assert_eq!(row.assignee.as_deref(), Some("eve"));
     }
 
-    // A repeated request with the same idempotency key gets the first response and changes nothing.
+    // A repeated request with the same idempotency key receives the first response and changes nothing.
     #[test]
     async fn repeated_request_gets_the_first_response(store: impl Store + ChangeStore) {
         store.open(request("a1")).await.unwrap();
@@ -194,14 +194,14 @@ tests! {
         assert_eq!(audit_of(&store).await.len(), 1);
         let other = keyed("olga", "f2", 400, of(&acme, answer("a2")));
         conflict(store.apply(other).await, "different request");
-        // The key belongs to the user and to the workspace, and is forgotten when it expires.
+        // The key belongs to the user and to the workspace, and is removed when it expires.
         let other = keyed("bob", "f2", 400, of(&acme, answer("a2")));
         assert!(matches!(store.apply(other).await, Ok(Applied::Changed(_))));
         missing(store.apply(keyed("olga", "f1", 400, of(&umbrella(), answer("a1")))).await);
         conflict(store.apply(first(1000)).await, "not pending");
     }
 
-    // Of requests with the same idempotency key that arrive at once, one makes the change, and the others get its response.
+    // Of requests with the same idempotency key that arrive at once, one makes the change, and the others receive its response.
     #[test]
     async fn one_of_many_concurrent_requests_with_a_key_is_made(store: impl Store + ChangeStore + Clone) {
         let acme = acme();
@@ -219,7 +219,7 @@ tests! {
         assert_eq!(audit_of(&store).await.len(), 1);
     }
 
-    // No change reaches a row of another workspace, and a switch for every workspace can be set.
+    // A change cannot reach a row of a different workspace, and a switch for every workspace can be set.
     #[test]
     async fn changes_stay_in_their_workspace(store: impl Store + ChangeStore) {
         store.open(request("a1")).await.unwrap();
@@ -254,7 +254,7 @@ tests! {
         assert_eq!(audit_of(&store).await.iter().map(key_of).count(), 1);
     }
 
-    // Pages of a thread are read in order.
+    // The messages of a thread are in order across pages.
     #[test]
     async fn pages_of_a_thread_are_in_order(store: impl ThreadStore) {
         let main = thread("main");

@@ -64,7 +64,7 @@ async fn enabled(store: &(impl EnablementStore + ?Sized), instance: &InstanceId)
 tests! {
     ($) __suite_enablement in enablement for EnablementStore;
 
-    // S1-32: a tool is enabled by a row with a source, and there is one row for a tool and an instance.
+    // S1-32: a row with a source enables a tool, and an instance has one row for each tool.
     #[test]
     async fn row_is_unique_for_tool_and_instance(store: impl EnablementStore) {
         store.reconcile(entries(&["look", "act"])).await.unwrap();
@@ -106,7 +106,7 @@ tests! {
         assert_eq!(store.entries().await.unwrap(), [entry]);
     }
 
-    // S1-34: enabling a skill enables the tools of its pinned version, and the answer lists them.
+    // S1-34: enabling a skill enables the tools of its pinned version, and the result lists them.
     #[test]
     async fn skill_enables_the_tools_of_its_pinned_version(store: impl EnablementStore) {
         store.reconcile(entries(&["a", "b", "c"])).await.unwrap();
@@ -118,7 +118,7 @@ tests! {
         assert_eq!(change.missing, ["gone"]);
         let two = skill("x", "2", &["b", "c"]);
         store.enable_skill(&other(), two.clone(), "olga", at(3)).await.unwrap();
-        // The version that a different instance pins does not affect this one.
+        // The version that a different instance pins does not affect this instance.
         assert_eq!(enabled(&store, &own()).await, ["a skill", "b skill+"]);
         assert_eq!(store.skills(&own()).await.unwrap(), [SkillPin::new(one, "olga", at(2))]);
         assert_eq!(enabled(&store, &other()).await, ["b skill", "c skill"]);
@@ -180,7 +180,7 @@ tests! {
         assert_eq!(enabled(&store, &own()).await, ["a manual", "b manual"]);
     }
 
-    // S1-36: an operator can disable a tool that a person has enabled; the refusal for other rows names their source.
+    // S1-36: an operator can disable a tool that a person has enabled; the error for other rows contains their source.
     #[test]
     async fn refusal_to_disable_names_the_source(store: impl EnablementStore) {
         store.reconcile(vec![global("g"), CatalogueEntry::new("m"), CatalogueEntry::new("s")]).await.unwrap();
@@ -195,7 +195,7 @@ tests! {
         conflict(store.enable(&own(), "m", "", at(3)).await, "operator");
         conflict(store.disable(&own(), "m", "").await, "operator");
         missing(store.enable(&other(), "nothing", "olga", at(3)).await);
-        // A refused row adds no instance.
+        // The refused call has not added the instance.
         assert!(store.add_instance(&other(), at(4)).await.unwrap());
     }
 
@@ -297,7 +297,7 @@ tests! {
         assert_eq!(enabled(&store, &own()).await.len(), 3);
     }
 
-    // S1-35, S1-42: global tools have rows for every instance, and a required tool gets its row when a sync adds it.
+    // S1-35, S1-42: global tools have rows for every instance, and a required tool has its row after a sync adds the tool.
     #[test]
     async fn sync_adds_global_and_required_tools(store: impl EnablementStore) {
         store.add_instance(&own(), at(1)).await.unwrap();
@@ -305,7 +305,7 @@ tests! {
         store.reconcile(vec![global("g"), CatalogueEntry::new("later")]).await.unwrap();
         assert_eq!(enabled(&store, &own()).await, ["g global"]);
         assert_eq!(enabled(&store, &other()).await, ["g global", "later skill"]);
-        // A new instance gets the global tools, and an unknown one has no rows.
+        // A new instance has rows for the global tools, and an unknown instance has no rows.
         store.enable(&foreign(), "later", "olga", at(3)).await.unwrap();
         assert_eq!(enabled(&store, &foreign()).await, ["g global", "later manual"]);
         assert_eq!(enabled(&store, &InstanceId::of_workspace(acme())).await, [""; 0]);
@@ -328,7 +328,7 @@ tests! {
             assert!(!store.disable(&stranger, "a", "eve").await.unwrap());
             assert_eq!(store.disable_skill(&stranger, "x", "eve").await.unwrap(), SkillChange::default());
             assert!(!store.remove_instance(&stranger).await.unwrap());
-            // Changes of a different instance do not affect the rows of this one.
+            // Changes of a different instance do not affect the rows of this instance.
             store.enable(&stranger, "b", "eve", at(3)).await.unwrap();
             assert!(store.remove_instance(&stranger).await.unwrap());
         }
@@ -381,7 +381,7 @@ tests! {
         }
     }
 
-    // S1-35: while a skill changes its version, a reader always gets the tools of the old or of the new version.
+    // S1-35: while a skill changes its version, a reader always reads the tools of either the old or the new version.
     #[test]
     async fn a_reader_gets_the_tools_of_one_version_of_a_skill(store: impl EnablementStore + Clone) {
         store.reconcile(entries(&["shared", "one", "two"])).await.unwrap();
@@ -423,7 +423,7 @@ tests! {
 tests! {
     ($) __suite_enablement_places in enablement for EnablementStore;
 
-    // B9: every change raises the version, and other processes can read which instances it has changed.
+    // B9: every change increases the version, and other processes can read which instances it has changed.
     #[test]
     fn other_processes_can_read_the_changed_instances(opener) {
         opener.test(async |place| {
@@ -456,7 +456,7 @@ tests! {
             // A removed instance is not listed, so the store reports that every instance may have changed.
             one.remove_instance(&own()).await.unwrap();
             assert!(two.changed_since(known).await.unwrap().is_all);
-            // A refused change and a change without an effect do not raise the version.
+            // A refused change and a change without an effect do not increase the version.
             let before = two.changed_since(0).await.unwrap().version;
             conflict(one.disable(&other(), "b", "olga").await, "global");
             assert!(!one.disable(&other(), "agent:x", "olga").await.unwrap());

@@ -5,7 +5,7 @@ use crate::*;
 use super::records::{acme, at, audit, end, intent, key, thread};
 use super::{conflict, tests};
 
-/// An intent as a version without call identities stored it: its key is a hash, and it has no agent.
+/// An intent as a version without call identities stored it: its key is a hash, and the agent is not stored.
 fn old(name: &str) -> Intent {
     Intent {
         identity: CallId::earlier("acme", name),
@@ -74,7 +74,7 @@ tests! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap().len(), calls.len());
     }
 
-    // A1: an identity belongs to one call: no other field may differ.
+    // A1: an intent with a known identity and any different field is a conflict.
     #[test]
     async fn identity_with_different_fields_conflicts(store: impl EffectLedger) {
         let identity = CallId::in_thread(&thread("main"), 4, 0);
@@ -153,7 +153,7 @@ tests! {
         assert_eq!((row.attempt, row.resolved_by.as_deref()), (2, Some("olga")));
         assert_eq!(row.intent.identity, next.identity);
         assert_eq!(all(&store).await, std::slice::from_ref(&row));
-        // The first attempt has no row of its own any more, so its end is a conflict, and the row of the rerun is marked as late.
+        // The rerun has replaced the row of the first attempt, so the end of that attempt is a conflict and marks the row as late.
         conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 550)).await, "owner");
         let row = EffectRow { late: true, ..row };
         assert_eq!(all(&store).await, std::slice::from_ref(&row));
@@ -189,7 +189,7 @@ tests! {
         assert_eq!((row.attempt, row.intent), (2, resumed));
     }
 
-    // A1: two calls of one old message shared a key if the model repeated an id. They are two calls now.
+    // A1: in earlier versions, two calls of one message shared a key if the model repeated an id. Now they have different keys.
     #[test]
     async fn calls_that_shared_an_earlier_key_are_separate(store: impl EffectLedger) {
         is_new(&store, again("k", 0)).await;

@@ -152,7 +152,7 @@ tests! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, true));
     }
 
-    // B11: the stores of one database have the same journal, and the stores of two databases have different ones
+    // B11: the stores of one database have the same journal, and the stores of two databases have different journals
     #[test]
     async fn parts_of_one_database_have_one_journal(store: impl Parts) {
         let journal = EffectLedger::journal(&store).unwrap();

@@ -146,7 +146,7 @@ tests! {
         assert_eq!(row(&store, "k").await.result, None);
     }
 
-    // M6: an operator settles an ambiguous effect, and the ledger names the operator.
+    // M6: an operator settles an ambiguous effect, and the row contains the operator's name.
     #[test]
     async fn operator_resolves_an_ambiguous_effect(store: impl EffectLedger) {
         missing(store.resolve(&key("k"), Resolution::Rerun, "olga", at(900)).await);
@@ -213,7 +213,7 @@ tests! {
         }
     }
 
-    // B11: if an operator resolves a call while its body runs, and the body ends with a different outcome, the row records that
+    // B11: if an operator resolves a call while its body runs, and the body ends with a different outcome, the row is marked as late
     #[test]
     async fn end_that_contradicts_an_operator_is_recorded(store: impl EffectLedger) {
         for (name, ended, late) in [("k", EffectState::Succeeded, true), ("l", EffectState::Failed, false)] {
@@ -258,7 +258,7 @@ tests! {
                 missing(store.resolve(&key(name), Resolution::Rerun, "olga", at(ends + 1)).await);
                 assert_eq!(store.sweep(Scope::All, at(ends + 900)).await.unwrap(), []);
             }
-            // A rerun that an operator allows is a new attempt; waiting after it does not begin a further one.
+            // A rerun that an operator allows is a new attempt; waiting after the rerun does not begin a further attempt.
             begun = Intent { owner: "run-3".into(), at: at(3000), lease_until: at(3100), ..begun };
             store.begin(begun.clone(), None).await.unwrap();
             store.resolve(&key(name), Resolution::Rerun, "olga", at(3200)).await.unwrap();
@@ -272,7 +272,7 @@ tests! {
         }
     }
 
-    // A4: the key of a call that must not run is closed in one write, so that a crash cannot make a call ambiguous that never ran.
+    // A4: the key of a call that must not run is closed in one write, so that a crash cannot make a call that never ran ambiguous.
     #[test]
     async fn closed_key_has_failed_and_cannot_begin(store: impl EffectLedger + AuditSink) {
         let result = || Some("refused".to_owned());
@@ -305,7 +305,7 @@ tests! {
         assert_eq!((row.state, row.attempt, row.ended), (EffectState::Failed, 2, Some(at(9300))));
     }
 
-    // B8: a row whose lease is far in the future can be settled by force only.
+    // B8: a row whose lease is far in the future can only be settled by force.
     #[test]
     async fn running_row_is_settled_by_force(store: impl EffectLedger) {
         missing(store.force(&key("k"), Resolution::Rerun, "olga", at(200)).await);
@@ -324,7 +324,7 @@ tests! {
         assert_eq!(store.begin(next, None).await.unwrap(), Begun::Again { attempt: 2, operator: "olga".into() });
     }
 
-    // B11: when a run that was presumed dead ends after the next one has begun, the row records that.
+    // B11: if a run that was presumed dead ends after the next run has begun, the row is marked as late.
     #[test]
     async fn end_of_an_earlier_run_is_noted(store: impl EffectLedger) {
         for (name, first_ends_last) in [("k", true), ("l", false)] {
@@ -347,7 +347,7 @@ tests! {
         }
     }
 
-    // M6: if the first attempt ends before a released second attempt has begun, the second one does not begin.
+    // M6: if the first attempt ends before a released second attempt has begun, the second attempt does not begin.
     #[test]
     async fn late_end_revokes_a_release(store: impl EffectLedger) {
         store.begin(intent("k"), None).await.unwrap();

@@ -161,14 +161,14 @@ tests! {
         store.begin(in_thread("alone", "gone"), None).await.unwrap();
         EffectLedger::end(&store, &key("alone"), "run-1", end(EffectState::Failed, 300)).await.unwrap();
         let effects = Retention { effects: AGE, ..Retention::default() };
-        // At first no effect is old enough. Later, one effect is purged: the only one that no message and no approval refers to.
+        // At first no effect is old enough. Later, the only effect that no message and no approval refers to is purged.
         assert_eq!(purge(&store, effects, 400).await.effects, 0);
         assert_eq!(purge(&store, effects, 10_000).await.effects, 1);
         assert_eq!(EffectLedger::get(&store, &key("alone")).await.unwrap(), None);
         let threads = Retention { threads: AGE, ..effects };
         let purged = purge(&store, threads, 10_000).await;
         assert_eq!((purged.threads, purged.effects), (2, 0));
-        // The next message of the thread gets the next number.
+        // The next message of the thread has the next number.
         assert_eq!(store.append(message("main", Role::User, None)).await.unwrap(), 2);
         ApprovalStore::expire(&store, Scope::All, at(10_000)).await.unwrap();
         let approvals = Retention { approvals: AGE, ..effects };
@@ -176,7 +176,7 @@ tests! {
         // The effects of the thread that has a new message are kept.
         assert_eq!((purged.approvals, purged.effects), (3, 1));
         assert_eq!(effect(&store, "a").await.state, EffectState::Succeeded);
-        // This effect is still ambiguous.
+        // The ambiguous effect is kept.
         assert_eq!(effect(&store, "doubt").await.state, EffectState::Ambiguous);
     }
 
@@ -193,7 +193,7 @@ tests! {
         let purged = purge(&store, audit, 10_000).await;
         // An expired spilled output is removed, even if no retention is set for its table.
         assert_eq!((purged.audit, purged.spills), (3, 1));
-        // An open approval stays until it has expired.
+        // An open approval is kept until it has expired.
         let approvals = Retention { approvals: AGE, ..Retention::default() };
         assert_eq!(purge(&store, approvals, 10_000).await.approvals, 1);
     }

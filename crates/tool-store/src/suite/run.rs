@@ -51,7 +51,7 @@ fn progress(steps: u32) -> RunProgress {
 tests! {
     ($) __suite_run in run for Store;
 
-    // A3: a second drive of a running thread gets `Busy`, and the store numbers the runs
+    // A3: a second driver of a running thread receives `Busy`, and the store numbers the runs
     #[test]
     async fn a_thread_has_one_running_run(store: impl RunStore) {
         let first = begin(&store, "t", "one", 0).await;
@@ -59,7 +59,7 @@ tests! {
         assert_eq!((first.principal.as_deref(), first.agent.as_deref()), (Some("ann"), Some("clerk")));
         let busy = store.begin_run(new("t", "other", 99)).await.unwrap();
         assert_eq!(busy, RunBegun::Busy(Box::new(first.clone())));
-        // The same driver asks again, as it does if the first answer was lost.
+        // The driver repeats its request, as it does after a lost response.
         assert_eq!(begin(&store, "t", "one", 1).await, first);
         // Other threads are not affected.
         assert_eq!(begin(&store, "u", "other", 0).await.id.number(), 1);
@@ -111,12 +111,12 @@ tests! {
         assert_eq!(seen.stop, Some(RunStop::Cancel));
         assert_eq!(store.stop_run(&RunId::new(thread("t"), 9), RunStop::Cancel).await.unwrap(), None);
 
-        // The driver's process died: the run ends as requested, and a new one begins.
+        // The driver's process died: the run ends as requested, and a new run begins.
         let next = begin(&store, "t", "other", 150).await;
         assert_eq!((next.id.number(), next.stop), (2, None));
         let ended = store.get_run(&id).await.unwrap().unwrap();
         assert_eq!((ended.state, ended.cause, ended.ended), (RunState::Ended, Some(RunCause::Cancelled), Some(at(150))));
-        assert_eq!(store.stop_run(&id, RunStop::Interrupt).await.unwrap().unwrap(), ended, "a run that ended stays as it is");
+        assert_eq!(store.stop_run(&id, RunStop::Interrupt).await.unwrap().unwrap(), ended, "an ended run is not changed");
     }
 
     #[test]

@@ -228,7 +228,7 @@ tests! {
         }
         assert_eq!(pages, all);
 
-        // The id of a value is unique.
+        // Two values cannot have the same id.
         let taken = VariableRow { id: clear(&agent, "X", "").id, ..clear(&agent, "Z", "1") };
         conflict(store.put_variables(vec![taken]).await, "new random id");
         let twice = VariableRow { id: clear(&agent, "Q", "").id, ..clear(&agent, "Z", "1") };
@@ -348,7 +348,7 @@ tests! {
         assert_eq!(variables[0].place, hidden(&agent, "V", "k1").place());
         assert_eq!(variables.len(), 1);
 
-        // One of them is written before the batch, one is removed, and one is at a place that does not exist.
+        // Before the batch, one value is written and one value is removed. A third change has a place that does not exist.
         let written = SecretRow { sealed: sealed("k1", "written meanwhile"), ..secret(&acme, "a", "k1") };
         store.put_secret(written.clone()).await.unwrap();
         store.remove_secret(&acme, "b").await.unwrap();

@@ -13,7 +13,7 @@ async fn part(store: &impl SpillStore, handle: &str, from: u64, most: u64) -> Sp
         .unwrap()
 }
 
-/// The result that [`SpillStore::read`] promises, computed from the text itself.
+/// The expected result of [`SpillStore::read`], computed from the complete text.
 fn promised(text: &str, from: u64, most: u64) -> SpillPart {
     let starts: Vec<usize> = text
         .char_indices()
@@ -61,7 +61,7 @@ tests! {
         store.put(spill("s", &text)).await.unwrap();
         for most in [5, 4096, 70_000, 1_000_000] {
             let mut read = String::new();
-            // Reading the complete text in parts of 5 bytes would take long, so that case reads only the first 200 parts.
+            // Reading the complete text in parts of 5 bytes would be slow, so the test reads only the first 200 of these parts.
             let stop = if most == 5 { 0..200 } else { 0..usize::MAX };
             for _ in stop {
                 let from = read.len() as u64;

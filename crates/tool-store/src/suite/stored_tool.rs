@@ -61,7 +61,7 @@ fn forbidden<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str) {
     }
 }
 
-/// The changes of one editor at one time.
+/// Makes changes as one editor at one time.
 struct By<'s, S>(&'s S, Editor, i64);
 
 impl<S: StoredToolStore> By<'_, S> {
@@ -193,7 +193,7 @@ fn acting_as(user: Option<&str>) -> ToolUpdate {
     }
 }
 
-/// Every key of a stored tool.
+/// All keys in the JSON of a stored tool.
 const KEYS: [&str; 20] = [
     "created_at",
     "created_by",
@@ -220,7 +220,7 @@ const KEYS: [&str; 20] = [
 tests! {
     ($) __suite_stored_tool in stored_tool for StoredToolStore;
 
-    // S3-01: the store assigns the id, and neither a new tool nor an update can set it or another read-only field.
+    // S3-01: the store assigns the id, and neither a new tool nor an update can set the id or a different read-only field.
     #[test]
     async fn read_only_fields_cannot_be_written(store: impl StoredToolStore) {
         let new = json!({"name": "ask", "target": "client", "input_schema": {}, "output_schema": {}});
@@ -243,7 +243,7 @@ tests! {
         assert_eq!(renamed.id, one.id);
     }
 
-    // S3-02, S3-18: the owner is the workspace of the author; a system tool has neither a workspace nor an author. Neither changes.
+    // S3-02, S3-18: the owner is the workspace of the author; a system tool has neither a workspace nor an author. Both never change.
     #[test]
     async fn tool_keeps_its_owner_and_its_author(store: impl StoredToolStore) {
         let own = by(&store, author(), 1).tool(client("own")).await.unwrap();
@@ -255,7 +255,7 @@ tests! {
         assert_eq!((changed.workspace, changed.created_by), (own.workspace, own.created_by));
     }
 
-    // S3-03, S3-04: two tools run one function under different names and descriptions, and a new name leaves the function as it was.
+    // S3-03, S3-04: two tools run one function under different names and descriptions, and renaming a tool does not change the function.
     #[test]
     async fn two_tools_run_one_function_under_their_own_names(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -321,7 +321,7 @@ tests! {
         conflict(olga.tool(NewTool { function: named.clone(), ..client("ask") }).await, "leave `function` out");
         conflict(olga.tool(NewTool { function_version: Some(version.id.clone()), ..client("ask") }).await, "leave `function_version` out");
         conflict(olga.tool(NewTool { output_schema: None, ..client("ask") }).await, "`output_schema`");
-        // The same decision is made about an update.
+        // The same check applies to updates.
         let ask = olga.tool(client("ask")).await.unwrap();
         conflict(olga.change(&ask.id, ToolUpdate { function: named, ..ToolUpdate::default() }).await, "leave `function` out");
         missing(olga.tool(NewTool::server("look", "unknown")).await);
@@ -329,7 +329,7 @@ tests! {
         conflict(olga.tool(NewTool::server(" ", &*function.id)).await, "name");
     }
 
-    // S3-09, S3-10: a pinned tool runs its version, and any other tool runs the default version of the moment of the call.
+    // S3-09, S3-10: a pinned tool runs its version, and a tool without a pin runs the version that is the default at the call.
     #[test]
     async fn default_version_is_bound_at_the_call_and_a_pin_earlier(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -344,7 +344,7 @@ tests! {
         assert_eq!(resolved(&store, &pinned.id).await.version.as_ref(), Some(&one));
         assert_eq!(resolved(&store, &free.id).await.version.as_ref(), Some(&two));
         assert_eq!(stored(&store, &free.id).await, free);
-        // The pin is removed by an update.
+        // An update removes the pin.
         let unpinned = ToolUpdate { function_version: Some(None), ..ToolUpdate::default() };
         later.change(&pinned.id, unpinned).await.unwrap();
         assert_eq!(resolved(&store, &pinned.id).await.version, Some(two));
@@ -359,7 +359,7 @@ tests! {
         conflict(resolved(&store, &tool.id).await.check(), "publish a version");
     }
 
-    // S3-11, S3-12: the schemas of the tool apply, else those of the version that runs; their bytes are kept.
+    // S3-11, S3-12: the schemas of the tool apply, else the schemas of the version that runs; the store keeps their bytes.
     #[test]
     async fn schemas_of_the_tool_outrank_those_of_the_version(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -395,7 +395,7 @@ tests! {
         assert_eq!(none.examples, None);
     }
 
-    // S3-15, S3-16: a tool needs no confirmation and is enabled unless its author says otherwise.
+    // S3-15, S3-16: by default, a tool needs no confirmation and is enabled.
     #[test]
     async fn defaults_of_a_new_tool(store: impl StoredToolStore) {
         let new = json!({"name": "ask", "target": "client", "input_schema": {}, "output_schema": {}});
@@ -409,7 +409,7 @@ tests! {
         assert_eq!(stored(&store, &tool.id).await, tool);
     }
 
-    // S3-16: a disabled tool keeps its binding, and is not among the tools of the agent.
+    // S3-16: the binding of a disabled tool is kept, but `agent_tools` does not return the tool.
     #[test]
     async fn disabled_tool_is_bound_and_not_listed_for_the_agent(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -421,14 +421,14 @@ tests! {
         conflict(resolved(&store, &tool.id).await.check(), "disabled");
         by(&store, of(MemberRole::Operator), 3).change(&tool.id, ToolUpdate::enable(true)).await.unwrap();
         assert_eq!(agent_names(&store, "support").await, ["ask"]);
-        // An author may do the same, and an approver may not.
+        // An author may enable a tool, and an approver may not.
         by(&store, author(), 4).change(&tool.id, ToolUpdate::enable(true)).await.unwrap();
         forbidden(by(&store, of(MemberRole::Approver), 5).change(&tool.id, ToolUpdate::enable(false)).await, "`author` or `operator`");
         let both = ToolUpdate { name: Some("b".into()), ..ToolUpdate::enable(false) };
         forbidden(by(&store, of(MemberRole::Operator), 5).change(&tool.id, both).await, "`author`");
     }
 
-    // S3-17: no member changes or deletes a row of the system, not even an admin; every workspace may bind it.
+    // S3-17: no member, not even an admin, may change or delete a system row; every workspace may bind a system tool.
     #[test]
     async fn system_rows_are_read_only(store: impl StoredToolStore) {
         let system = by(&store, Editor::System, 1);
@@ -446,9 +446,9 @@ tests! {
         assert_eq!(stored(&store, &tool.id).await, tool);
         assert!(olga.bind("support", &tool.id).await.unwrap());
         assert_eq!(agent_names(&store, "support").await, ["look"]);
-        // A workspace gives a system function a name of its own.
+        // A tool of a workspace may run a system function under a different name.
         assert_eq!(olga.tool(NewTool::server("see", &*function.id)).await.unwrap().source, ToolSource::Workspace);
-        // The program itself changes its rows, and no row of a workspace.
+        // The host's program may change system rows, but not rows of a workspace.
         system.change(&tool.id, ToolUpdate::enable(false)).await.unwrap();
         let own = olga.tool(client("own")).await.unwrap();
         missing(system.delete(&own.id).await);
@@ -456,7 +456,7 @@ tests! {
         missing(system.tool(NewTool::server("own", &*function.id)).await);
     }
 
-    // S3-20: the runtime user is that of the tool, else of the function, else of the workspace.
+    // S3-20: the runtime user comes from the tool, else from the function, else from the workspace.
     #[test]
     async fn runtime_user_has_three_levels(store: impl StoredToolStore) {
         let olga = by(&store, admin(), 1);
@@ -490,7 +490,7 @@ tests! {
         let tool = boss.tool(new()).await.unwrap();
         forbidden(member.change(&tool.id, acting_as(None)).await, "`admin`");
         forbidden(member.change(&tool.id, acting_as(Some("olga"))).await, "`admin`");
-        // A change of something else keeps the user.
+        // A change of a different field keeps the runtime user.
         let renamed = member.change(&tool.id, ToolUpdate { name: Some("b".into()), ..ToolUpdate::default() }).await.unwrap();
         assert_eq!(renamed.runtime_user.as_deref(), Some("robot"));
         let function = || NewFunction { runtime_user: Some("robot".into()), ..linked("look") };
@@ -503,7 +503,7 @@ tests! {
         conflict(by(&store, Editor::System, 1).tool(new()).await, "belongs to no workspace");
     }
 
-    // S3-22: the runtime user has to be a member when it is set, and again when the tool is called.
+    // S3-22: the runtime user must be a member when it is set, and again when the tool is called.
     #[test]
     async fn runtime_user_has_to_be_a_member(store: impl StoredToolStore) {
         let olga = by(&store, admin(), 1);
@@ -511,7 +511,7 @@ tests! {
         conflict(olga.function(NewFunction { runtime_user: Some("robot".into()), ..linked("look") }).await, "not a member");
         let settings = WorkspaceSettings { default_runtime_user: Some("robot".into()), ..WorkspaceSettings::new(acme(), at(2)) };
         conflict(store.put_workspace(settings.clone(), &admin()).await, "not a member");
-        // A member of a different workspace is none here.
+        // A member of only a different workspace is refused.
         store.put_member(Member::new(umbrella(), "robot", MemberRole::Admin, at(1)), &foreign()).await.unwrap();
         conflict(olga.tool(NewTool { runtime_user: Some("robot".into()), ..client("ask") }).await, "not a member");
         join(&store, "robot", MemberRole::Viewer).await;
@@ -524,7 +524,7 @@ tests! {
         olga.change(&tool.id, ToolUpdate::enable(false)).await.unwrap();
     }
 
-    // S3-23: a deleted tool is not listed and cannot be called, and its row stays. It cannot be changed, and is not deleted twice.
+    // S3-23: a deleted tool is not listed and cannot be called, and its row is kept. It cannot be changed or deleted again.
     #[test]
     async fn deleted_tool_stays_as_a_row(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -545,7 +545,7 @@ tests! {
         forbidden(by(&store, of(MemberRole::Operator), 9).delete(&tool.id).await, "`author`");
     }
 
-    // S3-24, S3-26: the clean-up removes a tool when its tier is over, to the second, and never a tool of the tier `none`.
+    // S3-24, S3-26: the clean-up removes a tool within a second of the end of its retention, and never a tool of the tier `none`.
     #[test]
     async fn deleted_tool_is_removed_after_its_tier(store: impl StoredToolStore) {
         let tiers = [(RetentionTier::Short, Some(7)), (RetentionTier::Medium, Some(30)), (RetentionTier::Long, Some(90)), (RetentionTier::None, None)];
@@ -571,7 +571,7 @@ tests! {
         }
     }
 
-    // S3-24: the clean-up removes the tools that are due first, as many as it is asked for, and no active tool.
+    // S3-24: the clean-up removes at most `most` tools, the tools that are due first, and never an active tool.
     #[test]
     async fn clean_up_is_bounded(store: impl StoredToolStore) {
         let active = by(&store, author(), 1).tool(client("active")).await.unwrap();
@@ -588,7 +588,7 @@ tests! {
         assert_eq!(stored(&store, &active.id).await, active);
     }
 
-    // S3-25: the tier is that of the workspace at the deletion, and a later change of the workspace does not change it.
+    // S3-25: the deletion copies the tier of the workspace, and a later change of the workspace does not change the copy.
     #[test]
     async fn tier_is_copied_at_the_deletion(store: impl StoredToolStore) {
         let tier = async |tier| {
@@ -612,7 +612,7 @@ tests! {
         assert_eq!((other.retention_tier, other.due()), (Some(RetentionTier::Medium), Some(at(1000 + 30 * DAY))));
     }
 
-    // S3-28: the time of creation never changes, and every update moves the other one, even if a clock was set back.
+    // S3-28: the time of creation never changes, and every update increases the time of the last change, even if the clock was set back.
     #[test]
     async fn times_of_a_tool(store: impl StoredToolStore) {
         let tool = by(&store, author(), 100).tool(client("ask")).await.unwrap();
@@ -650,7 +650,7 @@ tests! {
         olga.make(ToolChange::UpdateTool { id, update, expected: Some(changed.updated_at) }).await.unwrap();
     }
 
-    // S3-29: a serialized tool has every key, and null where there is no value.
+    // S3-29: a serialized tool contains every key, and null for an empty field.
     #[test]
     async fn every_key_is_serialized(store: impl StoredToolStore) {
         let tool = by(&store, Editor::System, 1).tool(client("ask")).await.unwrap();
@@ -715,7 +715,7 @@ tests! {
         ] {
             assert_eq!(names(&store, filter.clone()).await, expected, "{filter:?}");
         }
-        // The source follows the function.
+        // The source depends on the function.
         let moved = ToolUpdate { function: Some(function.id), ..ToolUpdate::default() };
         assert_eq!(olga.change(&found.id, moved).await.unwrap().source, ToolSource::Workspace);
         let kinds = FunctionFilter { kind: Some("mcp".into()), ..FunctionFilter::default() };
@@ -752,7 +752,7 @@ tests! {
                     page.before = Some(end.place());
                     read.splice(0..0, tools);
                 }
-                // New tools come after all others; one that comes before the place is not part of the pages that follow.
+                // One new tool is the last of the list, and one is on the side of the cursor that was read before.
                 n += 1;
                 if n < 4 {
                     by(&store, author(), 900 + n).tool(client("new")).await.unwrap();
@@ -783,7 +783,7 @@ tests! {
         conflict(list(Some(101)).await, "1 to 100");
     }
 
-    // S3-33: a binding is a row of its own: it can be removed without the tool, and bound twice it is one row.
+    // S3-33: a binding is a separate row: it can be removed without the tool, and binding a tool twice stores one row.
     #[test]
     async fn binding_is_a_row_of_its_own(store: impl StoredToolStore) {
         let olga = by(&store, of(MemberRole::Author), 1);
@@ -847,7 +847,7 @@ tests! {
         let (other, strange) = olga.published("other").await;
         conflict(olga.version(&function.id, NewFunctionVersion { parent: Some(strange.id), ..new }).await, "belongs to function");
         conflict(olga.version(&other.id, NewFunctionVersion { uses: vec!["a".into()], ..new_version() }).await, "`uses`");
-        // A version that others refer to stays.
+        // A version that other rows refer to cannot be removed.
         conflict(olga.remove_version(&two.id).await, "default");
         conflict(olga.remove_version(&one.id).await, "parent");
     }
@@ -874,7 +874,7 @@ tests! {
         missing(olga.remove_function(&function.id).await);
     }
 
-    // S3-21: only an admin states the effects of a function, and only those of a foreign one.
+    // S3-21: only an admin states the effects of a function, and only for foreign functions.
     #[test]
     async fn effects_of_foreign_functions_need_an_admin(store: impl StoredToolStore) {
         let kind = FunctionKind::Http { document: "api.json".into(), operation: "find".into() };
@@ -892,7 +892,8 @@ tests! {
         forbidden(by(&store, of(MemberRole::Operator), 1).tool(client("ask")).await, "`author`");
     }
 
-    // S3-17, S3-18: a change and its audit row are one transaction; a refused change writes no row, and no row reaches a different workspace.
+    // S3-17, S3-18: a change and its audit row are one transaction; a refused change writes no row, and the audit row cannot belong to a different
+    // workspace.
     #[test]
     async fn change_is_written_with_its_audit_row(store: impl StoredToolStore + AuditSink) {
         let row = |workspace: Workspace| AuditRow::of_operator(workspace, "olga", "tool.create", "{}", at(1)).unwrap();
@@ -909,7 +910,7 @@ tests! {
         assert_eq!(rows[0].notes[0].action, "tool.create");
     }
 
-    // A2: members, settings, functions, versions, tools and bindings of a workspace are missing for a different one.
+    // A2: a different workspace cannot read members, settings, functions, versions, tools and bindings of a workspace.
     #[test]
     async fn workspaces_are_separate(store: impl StoredToolStore) {
         let olga = by(&store, admin(), 1);
@@ -954,7 +955,7 @@ tests! {
         assert!(stored(&store, &tool.id).await.is_deleted());
     }
 
-    // The directory has pages of workspaces and of members, and keeps the time of creation of a workspace.
+    // Workspaces and members are listed in pages, and a later write does not change the creation time of a workspace.
     #[test]
     async fn directory_lists_workspaces_and_members(store: impl StoredToolStore) {
         for (name, millis) in [("b", 2), ("a", 1), ("c", 3)] {
@@ -1005,7 +1006,7 @@ tests! {
         });
     }
 
-    // S3-28: of many updates that expect the same row, one is made.
+    // S3-28: of many updates that expect the same row, one succeeds.
     #[test]
     fn one_of_many_expected_updates_wins(opener) {
         opener.test(async |place| {

@@ -60,7 +60,7 @@ tests! {
         assert!(!store.set(never).await.unwrap());
     }
 
-    // B9: every change raises the version. Other processes compare it to notice changes.
+    // B9: every change increases the version, which other processes compare to detect changes.
     #[test]
     async fn each_change_has_a_version_of_its_own(store: impl SwitchStore + Clone) {
         let before = store.version().await.unwrap();
@@ -144,8 +144,8 @@ tests! {
         }
     }
 
-    // B10: kill switches and disables that were turned off long ago are removed, a few at a time; switches that are on, and enablement rows, are
-    // not removed.
+    // B10: kill switches and disables that were turned off long ago are removed, a bounded number at a time; switches that are on, and enablement
+    // rows, are not removed.
     #[test]
     async fn switches_turned_off_long_ago_are_retired(store: impl SwitchStore) {
         let on = switch(Some("acme"), SwitchKind::Kill, "on");

@@ -64,7 +64,7 @@ tests! {
         assert_eq!(store.append(said(Some(2))).await.unwrap(), 4);
         conflict(store.append(said(Some(3))).await, "newer message of the model");
         assert_eq!(store.append(said(None)).await.unwrap(), 5);
-        // A thread of the same name in a different workspace is a different thread.
+        // A thread with the same name in a different workspace is a different thread.
         let other = NewMessage { thread: ThreadId::new("umbrella", "t").unwrap(), ..said(Some(0)) };
         assert_eq!(store.append(other).await.unwrap(), 1);
         store.erase(&thread("t")).await.unwrap();

@@ -11,7 +11,7 @@ fn twice<S: Clone + 'static>(opener: &Opener<S>, test: impl AsyncFnOnce(&[S; 2])
     opener.test(async |place| test(&[place.open().await, place.open().await]).await);
 }
 
-/// The store that a task uses: half of the tasks use the first one.
+/// The store that a task uses: half of the tasks use each store.
 fn one_of<S: Clone>(stores: &[S; 2], task: u32) -> S {
     stores[usize::from(task % 2 == 1)].clone()
 }
@@ -78,7 +78,7 @@ tests! {
         });
     }
 
-    // Of 32 tasks of two processes that drive one thread, one gets the run.
+    // Of 32 tasks of two processes that drive one thread, one begins the run.
     #[test]
     fn one_of_two_processes_gets_the_run(opener) {
         twice(opener, async |stores| {

@@ -22,7 +22,7 @@ fn material(id: &str) -> SealKey {
     SealKey::new(&bytes)
 }
 
-/// Keys with these ids. The first one is the current one.
+/// Keys with these ids. The first key is the current key.
 fn keys(ids: &[&str]) -> SealKeys {
     let first = SealKeys::new(ids[0], material(ids[0])).unwrap();
     let rest = ids[1..].iter();
@@ -53,7 +53,7 @@ fn damaged<T>(answer: Result<T, VaultError>) {
     match answer {
         Err(VaultError::Damaged { .. }) => {}
         Err(other) => panic!("expected a damaged value, got {other}"),
-        Ok(_) => panic!("expected a damaged value, and it opened"),
+        Ok(_) => panic!("expected a damaged value, but the value opened"),
     }
 }
 
@@ -165,7 +165,7 @@ tests! {
     // Flips each bit of a sealed value: of its header, nonce, ciphertext and tag.
     #[test]
     async fn a_value_with_one_flipped_bit_does_not_open(store: impl VaultStore + Clone) {
-        // `k0` is `k1` with one flipped bit, and the vault has both.
+        // The id `k0` is `k1` with one flipped bit, and the vault has both keys.
         let vault = vault(&store, &["k1", "k0", "k3"]).await;
         let acme = acme();
         set(&vault, &acme, "a", "short").await;
@@ -184,7 +184,7 @@ tests! {
             read += 1;
             damaged(vault.open_secrets(&acme, ["a"]).await);
         }
-        // At least the bits of nonce, ciphertext and tag, which are all bits except the header.
+        // The loop opened a value for at least each bit of the nonce, the ciphertext and the tag.
         assert!(read >= (24 + 5 + 16) * 8, "{read}");
         store.put_secret(good).await.unwrap();
         assert_eq!(value(&vault, &acme, "a").await.as_deref(), Some("short"));
@@ -221,7 +221,7 @@ tests! {
         let wrong = SealKeys::new("k1", material("different")).unwrap();
         let refused = Vault::open(store.clone(), wrong.clone()).await.unwrap_err();
         assert!(matches!(&refused, VaultError::WrongKey(id) if *id == key("k1")), "{refused}");
-        // The store is also not opened if the wrong key is an earlier one.
+        // The store is also not opened if the wrong key is not the current key.
         let behind = keys(&["k2"]).and("k1", material("different")).unwrap();
         let refused = Vault::open(store.clone(), behind).await.unwrap_err();
         assert!(matches!(refused, VaultError::WrongKey(_)), "{refused}");
@@ -258,7 +258,7 @@ tests! {
         assert!(vault.remove_variable(&scope, "TOKEN").await.unwrap());
     }
 
-    // S4-56: a request has its agent and the missing names, without values; 404 if unknown or done, 403 for a different thread.
+    // S4-56: a request contains its agent and the missing names, without values; 404 if unknown or done, 403 for a different thread.
     // S4-57: an answer stores the values; the request stays open until no value is missing, and an answer to a completed request is 404.
     #[test]
     async fn a_request_for_variables_is_read_and_answered(store: impl VaultStore + Clone) {
@@ -326,7 +326,7 @@ tests! {
         assert_eq!(rotation.left, [left]);
         assert!(new.retire_key(&key("k1")).await.is_err());
 
-        // A process that still has the old key as the current one writes until the key is retired.
+        // A process whose current key is still the old key can write until the key is retired.
         set(&old, &acme, "s1", "value 1").await;
         let rotation = new.rotate(3).await.unwrap();
         assert_eq!((rotation.resealed, &*rotation.left), (1, &[][..]));
@@ -411,7 +411,7 @@ tests! {
                     }
                 })
             }).collect();
-            // 32 tasks write values of their own, half of them with the old key.
+            // 32 tasks write different values, half of the tasks with the old key.
             let (one, other) = (old.clone(), vaults[1].clone());
             let own = acme.clone();
             at_once(move |task| {

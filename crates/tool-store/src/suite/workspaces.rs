@@ -95,8 +95,8 @@ async fn holdings(store: &(impl Store + ?Sized), own: &Workspace) -> Vec<String>
     held
 }
 
-/// Fills `acme`, then runs steps with the same ids in `umbrella`: the records of `acme` do not change, and `umbrella` gets the
-/// same answers as in a store without other workspaces.
+/// Fills `acme`, then runs steps with the same ids in `umbrella`: the records of `acme` do not change, and `umbrella` receives the same results as in
+/// a store without other workspaces.
 async fn apart(
     store: &(impl Store + ?Sized),
     fill: &[Step],
@@ -136,7 +136,7 @@ tests! {
     }
 }
 
-/// Stores one record of each kind in a workspace. Ids of approvals and spills get a prefix, because they are unique in the store.
+/// Stores one record of each kind in a workspace. Ids of approvals and spills have a prefix, because they are unique in the store.
 pub(super) async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
     for id in ["pending", "approved"] {
         let id = format!("{prefix}{id}");
@@ -218,7 +218,7 @@ tests! {
             for verdict in [Verdict::Approve, Verdict::Deny] {
                 missing(store.answer(&own, id, says(verdict)).await);
             }
-            // An answer that is too late would expire the row if it were made in the row's own workspace.
+            // In the row's own workspace, this late answer would mark the row as expired.
             missing(store.answer(&own, id, ApprovalAnswer { at: at(9000), ..says(Verdict::Approve) }).await);
             assert!(!store.spend(&own, id, "nonce", at(300)).await.unwrap());
             assert!(!store.withdraw(&own, id).await.unwrap());
