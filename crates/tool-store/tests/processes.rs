@@ -178,7 +178,7 @@ async fn many_processes_create_one_file() {
     }
 }
 
-// B1: two processes that start on one new file both open it, whichever applies the migrations.
+// B1: two processes that start on one new file both open it, and either process may apply the migrations.
 #[tokio::test]
 async fn two_processes_start_on_one_new_file() {
     for _ in 0..50 {
@@ -214,7 +214,7 @@ async fn an_approval_is_answered_once_among_processes() {
     assert_eq!(at_once("answer", &file), ["answered"]);
 }
 
-// M6: each effect is begun by one process.
+// M6: exactly one process begins each effect.
 #[tokio::test]
 async fn an_effect_is_begun_once_among_processes() {
     let (_folder, file) = folder();

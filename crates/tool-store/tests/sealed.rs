@@ -139,7 +139,7 @@ async fn erasure_removes_variables() {
     erasure::removes_variables(SqliteStore::in_memory().await.unwrap()).await;
 }
 
-// B10: the erasure of a thread or a user covers the responses that repeat its contents, and expired ones are purged.
+// B10: the erasure of a thread or a user removes responses that contain its contents, and a purge removes expired responses.
 #[tokio::test]
 async fn erasure_and_retention_remove_stored_responses() {
     erasure::removes_responses(MemoryStore::default()).await;
@@ -191,7 +191,7 @@ async fn rows_that_were_swapped_or_copied_in_the_file_do_not_open() {
     assert_damaged(&open(&vault, "acme", "c").await);
     let swap = "UPDATE secret SET sealed = (SELECT s.sealed FROM secret s WHERE s.workspace = 'acme' AND s.name <> secret.name AND s.name <> 'c')
                 WHERE workspace = 'acme' AND name <> 'c'";
-    // The subquery reads the rows as they were only if they are read first.
+    // The subquery reads a copy, because it would otherwise read rows that the statement has already changed.
     let swap = format!(
         "CREATE TEMP TABLE before AS SELECT * FROM secret; {}",
         swap.replace("FROM secret s", "FROM before s")

@@ -298,7 +298,7 @@ async fn dropped_caller_leaves_the_store_consistent() {
             } else {
                 round % 30
             };
-            // A call that runs to its end succeeds, whatever state a dropped call has left.
+            // A call that is not dropped succeeds in every state that a dropped call can leave.
             let begun = async {
                 let begun = store.begin(intent(&key), Some(audit(&key))).await;
                 assert_eq!(begun.unwrap(), Begun::New);
@@ -306,7 +306,7 @@ async fn dropped_caller_leaves_the_store_consistent() {
             let begun = drop_after(polls, begun);
             ended += usize::from(begun.await);
         }
-        assert!(ended > 0 && ended < 300, "{ended} of 300 came to their end");
+        assert!(ended > 0 && ended < 300, "{ended} of 300 calls completed");
         let effects = EffectLedger::list(&store, Scope::All, None).await.unwrap();
         let audited = exported(&store).await;
         let mut begun: Vec<String> = effects

@@ -1,4 +1,4 @@
-//! The conformance suite on the stores of this crate. A new store gets a call of the macro here.
+//! The conformance suite on the stores of this crate. Add a call of the macro for each new store.
 
 use tool_store::suite::Opener;
 use tool_store::{MemoryStore, SqliteStore, conformance};

@@ -35,7 +35,7 @@ async fn noticed(store: &PostgresStore, version: u64, patience: Duration) -> Opt
     })
 }
 
-/// Sets a switch in one process, and returns how long another one took to notice it.
+/// Sets a switch in one process, and returns the time until a different process noticed the change.
 async fn time_to_notice(
     one: &PostgresStore,
     other: &PostgresStore,
@@ -49,7 +49,7 @@ async fn time_to_notice(
         },
         noticed(other, version, Duration::from_secs(1))
     );
-    // The version that is read after the notification is the new one.
+    // A read after the notification returns the new version.
     assert!(other.version().await.unwrap() > version);
     noticed
 }
@@ -64,10 +64,10 @@ async fn listens(one: &PostgresStore, other: &PostgresStore) {
             return;
         }
     }
-    panic!("no notification arrives");
+    panic!("no notification arrived");
 }
 
-// A switch that one process sets is noticed by another one within a second.
+// A different process notices a switch within a second after one process has set it.
 pub(crate) async fn change_reaches_another_process_by_notification_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
@@ -78,7 +78,7 @@ pub(crate) async fn change_reaches_another_process_by_notification_case() -> Ran
         let took = took.expect("the change is noticed within a second");
         assert!(took < Duration::from_millis(900), "{took:?}");
     }
-    // A process that knows the latest version waits.
+    // The wait for a version after the latest version does not end.
     let version = other.version().await.unwrap();
     assert_eq!(
         noticed(&other, version, Duration::from_millis(300)).await,
@@ -87,7 +87,7 @@ pub(crate) async fn change_reaches_another_process_by_notification_case() -> Ran
     Ok(())
 }
 
-// A switch that an operator sets together with an audit row is noticed, too.
+// Other processes also notice a switch that an operator sets together with an audit row.
 pub(crate) async fn change_of_an_operator_reaches_another_process_by_notification_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
@@ -114,7 +114,7 @@ pub(crate) async fn change_of_an_operator_reaches_another_process_by_notificatio
     Ok(())
 }
 
-// S1-36: a change of enablement in one process is noticed by another one within a second.
+// S1-36: a different process notices a change of enablement within a second.
 pub(crate) async fn enablement_reaches_another_process_by_notification_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
@@ -123,7 +123,7 @@ pub(crate) async fn enablement_reaches_another_process_by_notification_case() ->
     let support = InstanceId::new("acme", "support");
     let version = async |store: &PostgresStore| store.changed_since(0).await.unwrap().version;
     let mut known = version(&other).await;
-    // The state after each change, as the other process reads it once it has noticed the change.
+    // The state after each change, as the other process reads it after it has noticed the change.
     for round in 0..5 {
         let tool = format!("tool_{round}");
         let mut skill = SkillVersion::new("mail", format!("1.{round}"));
@@ -151,7 +151,7 @@ pub(crate) async fn enablement_reaches_another_process_by_notification_case() ->
         known = noticed_enablement(&other, known).await;
         assert!(other.changed_since(0).await.unwrap().is_all);
     }
-    // A change that changes nothing is not noticed.
+    // A sync that changes no row does not end the wait.
     one.reconcile(vec![CatalogueEntry::new("tool_4")])
         .await
         .unwrap();
@@ -172,7 +172,7 @@ async fn noticed_enablement(store: &PostgresStore, known: u64) -> u64 {
     version
 }
 
-// A change between the read of a version and the wait for a later one is not missed.
+// A change between the read of a version and the wait for a later version is not missed.
 pub(crate) async fn waiting_for_a_change_misses_none_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
@@ -189,7 +189,7 @@ pub(crate) async fn waiting_for_a_change_misses_none_case() -> Ran {
     Ok(())
 }
 
-// Without a listener, nothing is noticed early, and a poll reads every change.
+// Without a listener, the wait for a change does not end, and a poll reads every change.
 pub(crate) async fn change_is_noticed_by_polling_without_notifications_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
@@ -206,7 +206,7 @@ pub(crate) async fn change_is_noticed_by_polling_without_notifications_case() ->
     Ok(())
 }
 
-/// Two stores; the listener of the second one leads through a proxy.
+/// Two stores; the listener of the second store connects through a proxy.
 async fn listening_through_proxy(database: &Database) -> (Proxy, PostgresStore, PostgresStore) {
     let proxy = Proxy::start(server().unwrap().address()).await;
     let one = database.options().open().await.unwrap();
@@ -231,7 +231,7 @@ pub(crate) async fn listener_that_lost_its_connection_connects_again_case() -> R
     Ok(())
 }
 
-// A connection whose other side is gone without a word is replaced. Meanwhile, a poll reads every change.
+// The listener replaces a half-open connection. Meanwhile, a poll reads every change.
 pub(crate) async fn listener_with_a_half_open_connection_connects_again_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, one, other) = listening_through_proxy(&database).await;

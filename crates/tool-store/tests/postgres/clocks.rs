@@ -15,7 +15,7 @@ use crate::database::Database;
 
 const TEN_MINUTES: i64 = 10 * 60 * 1000;
 
-/// The environment of a host whose clock is wrong by some milliseconds.
+/// The environment of a host whose clock differs by this number of milliseconds.
 struct Skewed(i64);
 
 impl Env for Skewed {
@@ -41,7 +41,7 @@ impl Env for Skewed {
     }
 }
 
-/// A host with a clock of its own.
+/// A host with its own clock.
 struct Host {
     env: Arc<Skewed>,
     store: PostgresStore,
@@ -80,7 +80,7 @@ impl Host {
     }
 }
 
-/// Two hosts; the first one's clock is ten minutes slow or fast, and the second one's the other way.
+/// Two hosts: one clock is ten minutes slow, and the other clock is ten minutes fast.
 async fn hosts(slow_first: bool) -> Result<(Host, Host), test_support::Missing> {
     let database = Database::create().await?;
     let skew = if slow_first {
@@ -105,7 +105,7 @@ fn begin_at(host: &Host, owner: &str, millis: u64) -> Intent {
     }
 }
 
-// M6: the lease of an effect lasts as long as its owner asked for, whatever the clocks of the hosts show.
+// M6: the lease of an effect lasts for the time span that its owner requested, independently of the hosts' clocks.
 pub(crate) async fn effect_leases_follow_the_database_case() -> Ran {
     let k = key("k");
     for slow_first in [true, false] {
@@ -114,7 +114,7 @@ pub(crate) async fn effect_leases_follow_the_database_case() -> Ran {
         let lease = begun.lease_until;
         one.run(one.store.begin(begun, None)).await.unwrap();
 
-        // The lease runs: no host takes the call for abandoned.
+        // The lease is valid, so no host treats the call as abandoned.
         let again = other.store.begin(begin_at(&other, "run-2", 60_000), None);
         let Begun::Replay(row) = other.run(again).await.unwrap() else {
             panic!("begun twice");
@@ -133,7 +133,7 @@ pub(crate) async fn effect_leases_follow_the_database_case() -> Ran {
             Err(StoreError::Conflict(_))
         ));
 
-        // A renewal for a second counts from now.
+        // A renewal for one second counts from the current time.
         let renewed = one.store.renew(&k, "run-1", one.after(61_000));
         assert!(one.run(renewed).await.unwrap());
         let ended = EffectEnd {
@@ -204,8 +204,8 @@ fn change_at(host: &Host, change: Change) -> ChangeRequest {
     }
 }
 
-// An idempotency key is known to every host for as long as the first one asked for. The row that an operator has read is the expected one, whatever the
-// clock of the host shows.
+// Every host finds an idempotency key for the time span that the first host requested. The check of the row that an operator has read does not depend
+// on the host's clock.
 pub(crate) async fn changes_of_operators_follow_the_database_case() -> Ran {
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;
@@ -258,17 +258,17 @@ fn run_at(host: &Host, owner: &str, millis: u64) -> NewRun {
     }
 }
 
-// The lease of a run follows the database, too.
+// The database's clock also determines when the lease of a run expires.
 pub(crate) async fn run_leases_follow_the_database_case() -> Ran {
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;
         let begun = one.store.begin_run(run_at(&one, "one", 60_000));
         let RunBegun::Begun(run) = one.run(begun).await.unwrap() else {
-            panic!("nobody else drives it");
+            panic!("no other host drives the thread");
         };
         let busy = other.store.begin_run(run_at(&other, "other", 60_000));
         let RunBegun::Busy(held) = other.run(busy).await.unwrap() else {
-            panic!("the lease of `one` runs");
+            panic!("the lease of `one` is valid");
         };
         assert_eq!(held, run);
 
@@ -278,7 +278,7 @@ pub(crate) async fn run_leases_follow_the_database_case() -> Ran {
         let renewed = one.run(renewed).await.unwrap().unwrap();
         assert_eq!(
             renewed.lease_until, run.lease_until,
-            "a lease never moves back"
+            "a renewal never shortens a lease"
         );
         let end = RunEnd {
             cause: RunCause::Replied,
@@ -303,7 +303,7 @@ pub(crate) async fn run_leases_follow_the_database_case() -> Ran {
     Ok(())
 }
 
-// M5: an approval can be answered and used until its time has passed by the database's clock, and its deadline is read back as it was written.
+// M5: an approval can be answered and spent until it expires by the database's clock, and a read returns the deadline that was written.
 pub(crate) async fn approvals_expire_by_the_database_case() -> Ran {
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;
@@ -344,7 +344,7 @@ pub(crate) async fn approvals_expire_by_the_database_case() -> Ran {
     Ok(())
 }
 
-// M17: a spilled output can be read until its time has passed by the database's clock.
+// M17: a spilled output can be read until it expires by the database's clock.
 pub(crate) async fn spilled_outputs_expire_by_the_database_case() -> Ran {
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;

@@ -31,7 +31,7 @@ async fn messages(store: &PostgresStore) -> usize {
     messages.unwrap().len()
 }
 
-// M6: a commit whose answer is lost is not repeated, because the server reports that the transaction was committed.
+// M6: a commit whose response is lost is not repeated, because the server reports that the transaction was committed.
 pub(crate) async fn commit_without_an_answer_is_found_to_be_made_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
@@ -79,7 +79,7 @@ pub(crate) async fn lost_connections_are_replaced_a_bounded_number_of_times_case
     Ok(())
 }
 
-// M6: the outcome is unknown only if the server cannot be asked. The error states this, and contains the id of the transaction.
+// M6: the outcome is unknown only if the server cannot be queried. The error states this, and contains the id of the transaction.
 pub(crate) async fn outcome_is_unknown_if_the_server_cannot_be_asked_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 1).await;
@@ -168,7 +168,7 @@ pub(crate) async fn half_open_connections_are_replaced_case() -> Ran {
     Ok(())
 }
 
-// Two transactions that wait for each other: the server ends one of them, and the store repeats it.
+// If two transactions deadlock, the server aborts one of them, and the store repeats that transaction.
 pub(crate) async fn deadlocks_are_resolved_by_repeating_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();

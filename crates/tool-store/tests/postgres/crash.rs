@@ -238,7 +238,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
 
-    // Effects.
+    // Each effect happened at most once and has an audit row, and no confirmed end is lost.
     let world: Vec<String> = sqlx::query_scalar("SELECT key FROM world")
         .fetch_all(&mut connection)
         .await
@@ -266,7 +266,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
     let results = ThreadStore::read(store, &thread("results"), None).await;
     assert!(results.unwrap().len() >= confirmed("ended ").len());
 
-    // Messages.
+    // The messages of a thread have consecutive numbers, and no confirmed message is lost.
     for n in 0..THREADS {
         let conversation = format!("t{n}");
         let messages = ThreadStore::read(store, &thread(&conversation), None).await;
@@ -287,7 +287,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
     }
     assert!(confirmed("appended ").len() > 20, "too little was done");
 
-    // Approvals.
+    // Each approval was spent at most once.
     let spent = confirmed("spent ");
     let once: BTreeSet<&String> = spent.iter().collect();
     assert_eq!(
@@ -304,7 +304,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
     }
     assert!(spent.len() > 5, "too little was done");
 
-    // Runs.
+    // Each run ended at most once, and a thread has at most one `running` run.
     let runs = store
         .list_runs(Scope::All, &RunFilter::default())
         .await
@@ -366,7 +366,7 @@ pub(crate) async fn dropped_caller_leaves_the_store_consistent_case() -> Ran {
             tokio::time::sleep(Duration::from_micros(300)).await;
         }
     }
-    assert!(ended > 0 && ended < 200, "{ended} of 200 came to their end");
+    assert!(ended > 0 && ended < 200, "{ended} of 200 calls completed");
     // The server ends the transactions whose connections were closed.
     tokio::time::sleep(Duration::from_millis(300)).await;
     let effects = EffectLedger::list(&store, Scope::All, None).await.unwrap();

@@ -5,13 +5,13 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use test_support::Missing;
 use tool_store::PostgresOptions;
 
-/// An empty database of its own.
+/// A separate database for one test.
 pub(crate) struct Database {
     pub(crate) url: String,
 }
 
 impl Database {
-    /// Creates a database.
+    /// Creates an empty database.
     pub(crate) async fn create() -> Result<Self, Missing> {
         let url = test_support::postgres::database().await?;
         Ok(Self { url })
@@ -22,7 +22,7 @@ impl Database {
         PostgresOptions::new(&self.url).unwrap().connections(8)
     }
 
-    /// A connection to this database that is not the store's.
+    /// Opens a connection to this database, separate from the connections of the store.
     pub(crate) async fn connect(&self) -> PgConnection {
         let options: PgConnectOptions = self.url.parse().unwrap();
         options.disable_statement_logging().connect().await.unwrap()

@@ -15,7 +15,7 @@ use tool_store::*;
 
 use crate::database::Database;
 
-/// PgBouncer with few connections to the server, so that transactions of one client use different ones.
+/// PgBouncer with few connections to the server, so that transactions of one client use different connections.
 struct Pooler {
     child: Child,
     port: u16,
@@ -85,7 +85,7 @@ impl Pooler {
     }
 }
 
-// A pooler in transaction mode may use a different server connection for each transaction of a client. The store works with it.
+// The store works with a pooler that uses a different server connection for each transaction of a client.
 pub(crate) async fn store_works_behind_a_pooler_in_transaction_mode_case() -> Ran {
     let database = Database::create().await?;
     let pooler = Pooler::start()?;

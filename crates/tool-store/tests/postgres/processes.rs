@@ -73,7 +73,10 @@ impl Worker {
         self.child.kill().unwrap();
         let status = self.child.wait().unwrap();
         let lines: Vec<String> = self.lines.collect();
-        assert!(status.code().is_none(), "it ended by itself: {lines:?}");
+        assert!(
+            status.code().is_none(),
+            "the process ended by itself: {lines:?}"
+        );
         lines
     }
 

@@ -31,7 +31,7 @@ async fn vault(store: &PostgresStore, keys: SealKeys) -> Vault {
     Vault::open(store.clone(), keys).await.unwrap()
 }
 
-/// The database as text: by `pg_dump`, or each table by `COPY` if the server comes without it.
+/// The database as text: by `pg_dump`, or each table by `COPY` if `pg_dump` is not installed.
 async fn dump(database: &Database) -> Vec<u8> {
     if let Some(program) = server().unwrap().program("pg_dump") {
         let output = Command::new(program).arg(&database.url).output().unwrap();
@@ -67,7 +67,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files of the server that contain what is searched for. A file that is removed meanwhile contains nothing.
+/// The files of the server that contain one of the searched texts. Files that are removed during the search are left out.
 fn found(search: &Search) -> Vec<PathBuf> {
     let mut all = Vec::new();
     files(server().unwrap().data(), &mut all);
@@ -131,7 +131,7 @@ pub(crate) async fn retirement_waits_for_values_that_are_being_written_case() ->
     let value = SecretString::from("value of a");
     let acme = Workspace::new("acme");
     let key = KeyId::new("k1").unwrap();
-    // The lock of another transaction lets the write take the lock of its key, and stops it before its end.
+    // The second transaction locks the table, so the write locks the row of its key and then waits for the table.
     let mut other = database.connect().await;
     let lock = "BEGIN; LOCK TABLE tool_store.secret IN SHARE MODE";
     other.execute(AssertSqlSafe(lock.to_owned())).await.unwrap();
@@ -182,7 +182,7 @@ async fn waiting(database: &Database, count: i64) {
     }
 }
 
-/// A store in an empty database, which compares times as its callers write them.
+/// A store in an empty database. It uses the times of its callers instead of the database's clock.
 async fn store() -> Result<PostgresStore, test_support::Missing> {
     let options = Database::create().await?.options();
     Ok(options.clock(PostgresClock::Caller).open().await.unwrap())
@@ -194,7 +194,7 @@ pub(crate) async fn erasure_removes_variables_case() -> Ran {
     Ok(())
 }
 
-// B10: the erasure of a thread or a user covers the responses that repeat its contents, and expired ones are purged.
+// B10: the erasure of a thread or a user removes responses that contain its contents, and a purge removes expired responses.
 pub(crate) async fn erasure_and_retention_remove_stored_responses_case() -> Ran {
     erasure::removes_responses(store().await?).await;
     Ok(())

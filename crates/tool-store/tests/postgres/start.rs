@@ -8,7 +8,7 @@ use tool_store::*;
 use crate::database::Database;
 use crate::processes::Worker;
 
-// Four processes that start at once on an empty database all succeed, whichever migrates the tables.
+// Four processes that start at once on an empty database all succeed, and any of them may migrate the tables.
 pub(crate) async fn four_processes_start_on_an_empty_database_case() -> Ran {
     for _ in 0..5 {
         let database = Database::create().await?;
@@ -44,7 +44,7 @@ pub(crate) async fn database_of_a_later_version_is_not_changed_case() -> Ran {
     Ok(())
 }
 
-// A host may have tables and sqlx migrations of its own in the same database.
+// A host may have its own tables and sqlx migrations in the same database.
 pub(crate) async fn tables_of_the_host_are_left_alone_case() -> Ran {
     let database = Database::create().await?;
     database
@@ -105,7 +105,7 @@ pub(crate) async fn unreachable_server_is_named_in_the_error_case() -> Ran {
         text.contains("/nowhere`") && text.contains("does not exist"),
         "{text}"
     );
-    // A port without a listener.
+    // No server listens on this port.
     let error = PostgresStore::open("postgres://user@127.0.0.1:1/tools")
         .await
         .unwrap_err();

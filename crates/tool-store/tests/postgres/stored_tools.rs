@@ -1,4 +1,4 @@
-//! Constraints of the tables of stored tools, and changes of a workspace and of the system that are in each other's way.
+//! Constraints of the tables of stored tools, and conflicting changes of a workspace and of the system.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn insert(id: u32, values: [&str; 5]) -> String {
     )
 }
 
-// S3-02: a tool has no workspace exactly if it is a system tool. S3-27: a tool has a retention tier exactly if it is deleted. S3-34: the table refuses
+// S3-02: exactly the system tools have no workspace. S3-27: exactly the deleted tools have a retention tier. S3-34: the table refuses
 // every update of a version.
 pub(crate) async fn tables_refuse_rows_that_cannot_be_case() -> Ran {
     let database = Database::create().await?;
@@ -78,8 +78,8 @@ pub(crate) async fn tables_refuse_rows_that_cannot_be_case() -> Ran {
     Ok(())
 }
 
-// A change of a workspace and a change of the system do not wait for the same lock. If the one refers to a row that the other one removes, the second one to
-// write is decided again.
+// A change of a workspace and a change of the system do not wait for the same lock. If one change refers to a row that the other change removes, the
+// store repeats the checks of the change that writes last.
 pub(crate) async fn function_is_not_removed_while_a_tool_of_another_owner_is_created_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
@@ -118,7 +118,7 @@ pub(crate) async fn function_is_not_removed_while_a_tool_of_another_owner_is_cre
     Ok(())
 }
 
-// S3-28: of updates on several connections that expect the same row, one is made.
+// S3-28: of updates on several connections that expect the same row, one succeeds.
 pub(crate) async fn one_of_many_updates_on_open_connections_wins_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
@@ -128,7 +128,7 @@ pub(crate) async fn one_of_many_updates_on_open_connections_wins_case() -> Ran {
     let new = ToolChange::CreateTool(Box::new(NewTool::client("ask", any.clone(), any)));
     let created = store.edit(ToolEdit::new(olga.clone(), new, at(1))).await;
     let mut tool = created.unwrap().into_tool().unwrap();
-    // A connection that has yet to be opened would let the first update win before the others begin. The first round opens the connections.
+    // The first round opens the connections. Without it, the first update could end before the other updates begin.
     for round in 2..12 {
         let updates = (0..8).map(|_| {
             let update = ToolChange::UpdateTool {

@@ -75,7 +75,7 @@ pub(crate) async fn removes_variables(store: impl VaultStore + Maintenance + Clo
     assert_eq!(left().await, [0, 2, 2, 0, 2, 2, 0, 1]);
 }
 
-/// The responses to requests with an idempotency key are erased with the contents that they repeat, and purged when they expire.
+/// The responses to requests with an idempotency key are erased with the contents that they contain, and purged when they expire.
 pub(crate) async fn removes_responses(store: impl Store + ChangeStore + Maintenance + Clone) {
     let assign = |caller: &str, key: &str, id: &str| {
         let key = RequestKey {

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use tool_store::seal::{NewValue, NewVariableRequest, Vault};
 use tool_store::{ThreadId, VariableField, VariableScope, VariableType, Workspace, digest};
 
-/// A text as it is, in hex, and the parts of its base64 that are the same whatever is before and after it.
+/// A text in clear, in hex, and the parts of its base64 that do not depend on the bytes before and after it.
 fn spellings(text: &str) -> Vec<Vec<u8>> {
     let mut all = vec![text.as_bytes().to_vec()];
     let hex = digest::hex(text.as_bytes());
