@@ -1,4 +1,4 @@
-//! Fingerprints: SHA-256 and hexadecimal digits.
+//! SHA-256 digests and hexadecimal encoding.
 
 #[cfg(feature = "host")]
 use sha2::{Digest, Sha256};

@@ -1,11 +1,11 @@
-//! The host's wall clock, monotonic clock, random bytes and task spawning. This module is hidden and has no stability guarantee.
+//! The host's wall clock, monotonic clock, random bytes and task spawning. This module is hidden, and semver does not cover it.
 //!
 //! All code in `tool-core` and `tool-store` that reads a clock, draws random bytes or spawns a task calls this module. By default it
 //! uses the operating system and tokio. `tests/world` replaces them with its own [`Env`] for each simulated host, so that
 //! several hosts in one process have different clocks and a run can be repeated exactly. Timers (`tokio::time`) belong to the runtime and
 //! not to this module: tokio can pause them.
 //!
-//! In a process that never calls [`enter`], each use costs one relaxed load.
+//! In a process that never calls [`enter`], each call costs one relaxed atomic load.
 
 #![expect(
     clippy::disallowed_methods,
@@ -47,7 +47,7 @@ pub trait Env: Send + Sync + 'static {
     /// Runs a task in the background.
     fn spawn(&self, task: Task);
 
-    /// Runs work where it may block.
+    /// Runs work on a thread that may block.
     fn spawn_blocking(&self, work: Work);
 }
 
@@ -80,7 +80,7 @@ impl Drop for Entered {
     fn drop(&mut self) {
         let before = self.before.take();
         let own = CURRENT.with_borrow_mut(|current| std::mem::replace(current, before));
-        // Dropped outside of the borrow, because its destructor may use the environment.
+        // Drop `own` after the borrow ends, because its destructor may use the environment.
         drop(own);
     }
 }
@@ -106,7 +106,7 @@ fn entered() -> Option<Arc<dyn Env>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// The wall clock, in milliseconds, as stores record it.
+/// The time of the wall clock, in milliseconds, for stored records.
 #[inline]
 pub fn now() -> Timestamp {
     match current() {
@@ -115,7 +115,7 @@ pub fn now() -> Timestamp {
     }
 }
 
-/// The wall clock, as [`SystemTime`].
+/// The time of the wall clock, as a [`SystemTime`].
 pub fn system_time() -> SystemTime {
     match current() {
         None => SystemTime::now(),
@@ -135,7 +135,7 @@ pub fn monotonic() -> Instant {
     }
 }
 
-/// Time since an earlier [`monotonic`].
+/// The time since an earlier result of [`monotonic`].
 #[inline]
 pub fn elapsed(since: Instant) -> Duration {
     monotonic().saturating_duration_since(since)
@@ -156,12 +156,12 @@ const DRAWN: usize = 64 * 16;
 
 #[cfg(feature = "host")]
 thread_local! {
-    /// Random bytes that are not used yet, and the index of the first one.
+    /// A block of random bytes, and the index of the first unused byte.
     static POOL: RefCell<([u8; DRAWN], usize)> = const { RefCell::new(([0; DRAWN], DRAWN)) };
 }
 
 /// Random bytes for ids, which are not secrets. Each call returns different bytes. A thread draws them in blocks, because the system call takes
-/// several times as long as the rest of a call's identity. If a process forks and both processes continue, both return the same bytes.
+/// several times as long as the other work for a call id. After a fork, both processes return the same bytes.
 #[cfg(feature = "host")]
 pub fn distinct() -> io::Result<[u8; 16]> {
     let mut own = [0; 16];
@@ -261,7 +261,7 @@ pub async fn spawn_blocking<R: Send + 'static>(
         let (sender, done) = futures::channel::oneshot::channel();
         env.spawn_blocking(Box::new(move || {
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-            // If the call was dropped, the channel has no receiver.
+            // Sending fails if the caller has dropped its future; the output is not needed then.
             let _ = sender.send(ended);
         }));
         return match done.await {

@@ -1,5 +1,4 @@
-//! The state of hosts that run tools for language models: the traits of the stores, a store in memory, one on SQLite, and
-//! one on PostgreSQL.
+//! The state of hosts that run tools for language models: the traits of the stores, and implementations in memory, on SQLite and on PostgreSQL.
 //!
 //! ```
 //! use tool_store::SqliteStore;
@@ -24,20 +23,20 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `host` | the records of a gate: approvals, effects, audit rows, runs and switches. A store needs it, and the other features enable it |
+//! | `host` | the records of a gate: approvals, effects, audit rows, runs and switches. Every store requires it, so the other features enable it |
 //! | `sqlite` | `SqliteStore`: one file, for the processes of one host |
 //! | `postgres` | `PostgresStore`: one database, for many hosts |
 //! | `seal` | the module `seal`: a vault that encrypts secrets and variables at rest |
 //! | `suite` | the module `suite`: the tests that a store must pass |
 //!
-//! No feature is on by default: a crate of tools needs none of them.
+//! No feature is enabled by default, because a crate that defines tools needs none of them.
 //!
 //! # The traits
 //!
-//! | trait | keeps |
+//! | trait | stores |
 //! |---|---|
 //! | [`ApprovalStore`] | approval requests for calls and plans, and their answers |
-//! | [`EffectLedger`] | which effects were begun and how they ended |
+//! | [`EffectLedger`] | the effects that were begun, and how they ended |
 //! | [`AuditSink`] | one row for each call |
 //! | [`ThreadStore`] | the messages of a thread |
 //! | [`RunStore`] | the driver of each thread, and how each run ended |
@@ -47,22 +46,21 @@
 //! | [`SealStore`] | the ids of the keys, and access to sealed values for rotation |
 //! | [`StoredToolStore`], [`Directory`] | tools that operators create at run time, their functions and bindings; workspaces and members |
 //!
-//! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] has the rows that enable them for instances. [`Maintenance`] covers
-//! erasure and retention of the other tables, and [`ChangeStore`] changes of operators with their audit rows. A [`Journal`] writes to several
-//! of them in one transaction.
+//! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] stores the rows that enable these tools for instances. [`Maintenance`]
+//! erases contents and removes old rows in all tables. [`ChangeStore`] writes the changes of operators together with their audit rows. A [`Journal`]
+//! writes to several of these stores in one transaction.
 //!
-//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and `SqliteStore` and `PostgresStore` for all other
-//! hosts. To write a store of your own, implement the traits and run the tests of the module `suite` on it.
+//! [`MemoryStore`] implements all of these traits for tests and for hosts that may lose their data, and `SqliteStore` and `PostgresStore` for all
+//! other hosts. To write a store of your own, implement the traits and run the tests of the module `suite` on it.
 //!
-//! Each method is one transaction: it happens completely or not at all, even among many tasks and, if
-//! [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store has no clock of its
-//! own and a test needs none. `PostgresStore` reads a deadline as a time span from the moment of the call, which it measures by the database's clock,
-//! because the clocks of many hosts differ.
+//! Each method is one transaction, which is atomic for concurrent tasks and, if [`is_durable`](ApprovalStore::is_durable), for concurrent processes.
+//! The caller passes the time as an argument, so stores and tests need no clock. `PostgresStore` converts a deadline to a time span that begins with
+//! the call, and measures this span by the database's clock, because the clocks of hosts differ.
 //!
-//! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
-//! [`CallKey`], which contain their workspace, or a [`Scope`].
+//! Each record belongs to one workspace. Each method has a parameter that limits it to a part of the store: a [`Workspace`], a [`Scope`], or a
+//! [`ThreadId`] or [`CallKey`], which contain a workspace.
 //!
-//! A future does nothing before it is polled. A future that is dropped before it ends has made either no change or all changes that its method
+//! A future does nothing before it is polled. A future that is dropped before it completes has made either none or all of the changes that its method
 //! documents.
 
 #![forbid(unsafe_code)]

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-/// Returns the text of a panic.
+/// Returns the message of a panic.
 pub fn panic_text(payload: &(dyn Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()

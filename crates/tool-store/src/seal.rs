@@ -6,7 +6,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A host takes its keys from `SealKeys::from_env` or `SealKeys::from_file`.
+//! // A host reads its keys with `SealKeys::from_env` or `SealKeys::from_file`.
 //! let keys = SealKeys::new("2026-11", SealKey::generate()?)?;
 //! let vault = Vault::open(MemoryStore::default(), keys).await?;
 //! let acme = Workspace::new("acme");
@@ -20,10 +20,10 @@
 //!
 //! # The format
 //!
-//! A value is encrypted and authenticated with XChaCha20-Poly1305 and a new random nonce of 24 bytes. Its place is authenticated with it: the kind of
-//! the value, the workspace, the id of the owner, the id of the value, the id of the key and the version of the format, each prefixed with its length.
-//! So a value that is copied to a different row, workspace or owner, or whose bytes were changed, does not open. The place consists of ids: a
-//! secret can be renamed without being sealed again. The length of a value is not hidden.
+//! A value is encrypted and authenticated with XChaCha20-Poly1305 and a new random nonce of 24 bytes. The associated data is the value's place: the
+//! kind of the value, the workspace, the id of the owner, the id of the value, the id of the key and the version of the format, each prefixed with
+//! its length. So a value that is copied to a different row, workspace or owner, or whose bytes were changed, cannot be opened. The place contains
+//! the id of a secret and not its name, so renaming a secret does not require sealing it again. The length of a value is not hidden.
 //!
 //! # The keys
 //!
@@ -35,10 +35,10 @@
 //!
 //! # Rotation
 //!
-//! 1. Add a new key in front of the old one, and restart every process. New values are sealed with the new key.
+//! 1. Add a new key in front of the old key, and restart every process. New values are sealed with the new key.
 //! 2. Call [`Vault::rotate`] until [`Rotation::left`] is empty. It may be stopped and started again at any time, also in several processes at once,
 //!    while other processes write.
-//! 3. Call [`Vault::retire_key`] with the id of the old key. It is refused while values are sealed with the key. Afterwards the store refuses values
+//! 3. Call [`Vault::retire_key`] with the id of the old key. The call fails while values are sealed with the key. Afterwards the store refuses values
 //!    from processes that still use the old key.
 //! 4. Remove the old key from the provider.
 

@@ -121,14 +121,14 @@ pub use variable_request::{VariableField, VariableRequest, VariableRequestStore}
 /// The future that a store's methods return.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// The reason for which a store did not do the requested work.
+/// An error of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A stored row forbids the change. Nothing was changed, except for changes that the method's documentation names.
+    /// A stored row forbids the change. Nothing was changed, except for changes that the method's documentation lists.
     #[error("conflict: {0}")]
     Conflict(String),
-    /// The stored row is not the one that the caller has read. Nothing was changed.
+    /// The stored row differs from the row that the caller has read. Nothing was changed.
     #[error("stale: {0}")]
     Stale(String),
     /// The row does not exist.
@@ -140,7 +140,7 @@ pub enum StoreError {
     /// The store could not be reached or could not write. The same call may succeed later.
     #[error("the store is unavailable: {0}")]
     Unavailable(Box<dyn Error + Send + Sync>),
-    /// A row cannot be read back. An operator has to look at it; a retry does not help.
+    /// A stored row cannot be read. An operator must repair it, because a retry fails with the same error.
     #[error("the store contains a value that this program cannot read: {0}")]
     Corrupt(String),
 }
@@ -167,7 +167,7 @@ impl<
 {
 }
 
-/// The stores of sealed secrets and of variables, in one object: the four traits together. A store that implements them needs no key; the vault
+/// The stores of sealed secrets and of variables, in one object: the four traits together. The store does not need the keys, because the vault
 /// (feature `seal`) seals and opens the values.
 #[cfg(feature = "host")]
 pub trait VaultStore: SealStore + SecretStore + VariableStore + VariableRequestStore {}
@@ -182,14 +182,14 @@ macro_rules! words {
             /// Every value, in the order of the definition.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The value as the word that stores write.
+            /// The word that stores write for the value.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
                 }
             }
 
-            /// The value of a stored word; `None` for a word that this program does not know.
+            /// The value of a stored word; `None` for an unknown word.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$variant),)+

@@ -15,7 +15,7 @@ const DOMAIN: &str = "tool-store sealed value";
 /// The kind of the check value of a key; no column has this name.
 const CHECK: &str = "check";
 
-/// The text that every key seals once.
+/// The text in the check value of each key.
 const CHECK_TEXT: &str = "the key of this id opens this text";
 
 /// The associated data: the place of the value, the id of its key and the version of the format, each part prefixed with its length.
@@ -47,13 +47,13 @@ fn encrypt(key: &SealKey, id: &KeyId, text: &str, associated: &[u8]) -> Result<S
     };
     let cipher = XChaCha20Poly1305::new(key.bytes().into());
     let ciphertext = cipher.encrypt(&XNonce::from(nonce), payload);
-    // The only error is a text of more than 256 GiB.
+    // Encryption fails only for a text of more than 256 GiB.
     let ciphertext =
         ciphertext.map_err(|_| StoreError::Conflict("a value is too long to be sealed".into()))?;
     Ok(Sealed::new(id, &nonce, &ciphertext))
 }
 
-/// Returns `None` if the key, the place or the bytes are not those that were sealed.
+/// Returns `None` if the value was sealed with a different key or for a different place, or if its bytes were changed.
 fn decrypt(key: &SealKey, sealed: &Sealed, associated: &[u8]) -> Option<SecretString> {
     let (nonce, ciphertext) = sealed.parts();
     let nonce = XNonce::try_from(nonce).ok()?;
@@ -62,7 +62,7 @@ fn decrypt(key: &SealKey, sealed: &Sealed, associated: &[u8]) -> Option<SecretSt
     cipher
         .decrypt_in_place(&nonce, associated, &mut *text)
         .ok()?;
-    // The copy has exactly the length of the text, so making it a `SecretString` does not move it.
+    // `from(&str)` allocates exactly the length of the text, so the conversion does not reallocate and leave a copy behind.
     Some(SecretString::from(std::str::from_utf8(&text).ok()?))
 }
 
@@ -81,7 +81,7 @@ pub(super) fn seal(
     encrypt(key, id, text, &of_place(place, id))
 }
 
-/// Opens a value of one place.
+/// Opens a value that was sealed for this place.
 pub(super) fn open(key: &SealKey, place: &SealedPlace, sealed: &Sealed) -> Option<SecretString> {
     decrypt(key, sealed, &of_place(place, sealed.key()))
 }

@@ -24,12 +24,12 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A key of 32 random bytes. It is never printed, and is overwritten when its last copy is dropped.
+/// A key of 32 random bytes. `Debug` does not print them, and dropping the last clone overwrites them.
 #[derive(Clone)]
 pub struct SealKey(Arc<Zeroizing<[u8; LENGTH]>>);
 
 impl SealKey {
-    /// Creates a key from bytes, which must be random. The caller overwrites its own copy.
+    /// Creates a key from bytes, which must be random. The caller must overwrite its own copy.
     pub fn new(bytes: &[u8; LENGTH]) -> Self {
         Self(Arc::new(Zeroizing::new(*bytes)))
     }
@@ -96,11 +96,11 @@ pub trait KeyProvider: Send + Sync + 'static {
     /// The id of the key that seals new values. The vault requests it before each write.
     fn current(&self) -> BoxFuture<'_, Result<KeyId, KeyError>>;
 
-    /// The key with an id; `None` if the provider does not have it. The vault caches a key until the vault is dropped, and requests each key once.
+    /// The key with an id; `None` if the provider does not have it. The vault requests each key once and caches it until the vault is dropped.
     fn key<'a>(&'a self, id: &'a KeyId) -> BoxFuture<'a, Result<Option<SealKey>, KeyError>>;
 }
 
-/// Why a key could not be read. No text contains a part of a key.
+/// Why a key could not be read. The error texts contain no part of a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -149,10 +149,10 @@ impl KeyError {
     }
 }
 
-/// Keys in memory: from an environment variable, from a file, or from the program itself. The first key is the current one.
+/// Keys in memory: from an environment variable, from a file, or from the program itself. The first key is the current key.
 ///
 /// A text of keys has entries `ID:KEY`, separated by commas or white space. An ID has 1 to 64 letters, digits, `.`, `-` and `_`; a KEY is base64 of 32
-/// bytes. In a file, lines that begin with `#` are comments. Keys are read once: a process reads new ones when it starts.
+/// bytes. In a file, lines that begin with `#` are comments. Changes of the variable or file after the keys were read have no effect.
 #[derive(Clone)]
 pub struct SealKeys(Vec<(KeyId, SealKey)>);
 
@@ -166,13 +166,11 @@ impl SealKeys {
         Ok(Self(vec![(id, key)]))
     }
 
-    /// Adds an earlier key, which opens values until they are rotated. Fails if there is a key with this id.
+    /// Adds an earlier key, which opens values until they are rotated. Fails if a key with this id was added before.
     pub fn and(mut self, id: &str, key: SealKey) -> Result<Self, KeyError> {
         let id = KeyId::new(id).map_err(KeyError::provider)?;
         if self.0.iter().any(|(other, _)| *other == id) {
-            return Err(KeyError::provider(format!(
-                "there are two keys with the id `{id}`"
-            )));
+            return Err(KeyError::provider(format!("two keys have the id `{id}`")));
         }
         self.0.push((id, key));
         Ok(self)
@@ -209,7 +207,7 @@ impl SealKeys {
         part.read_to_end(&mut text).map_err(unreadable)?;
         let place = format!("the file `{}`", path.display());
         let text = std::str::from_utf8(&text);
-        Self::read(text.map_err(|_| fault(&place, 1, "is not a text"))?, &place)
+        Self::read(text.map_err(|_| fault(&place, 1, "is not UTF-8"))?, &place)
     }
 
     fn read(text: &str, place: &str) -> Result<Self, KeyError> {
@@ -291,7 +289,7 @@ impl fmt::Debug for SealKeys {
 impl KeyProvider for SealKeys {
     fn current(&self) -> BoxFuture<'_, Result<KeyId, KeyError>> {
         let id = self.0.first().map(|(id, _)| id.clone());
-        Box::pin(async { id.ok_or_else(|| KeyError::provider("there are no keys")) })
+        Box::pin(async { id.ok_or_else(|| KeyError::provider("the list of keys is empty")) })
     }
 
     fn key<'a>(&'a self, id: &'a KeyId) -> BoxFuture<'a, Result<Option<SealKey>, KeyError>> {

@@ -33,7 +33,7 @@ impl Vault {
         Ok(self.store().key_uses().await?)
     }
 
-    /// Seals all values of other keys with the current key, `batch` values in each transaction. 200 is a good size.
+    /// Seals all values of other keys with the current key, at most `batch` values in each transaction. 200 is a good size.
     ///
     /// A batch replaces each value only if it is unchanged since it was read, so a value that is written during the rotation is not lost, and several
     /// processes may rotate at the same time. If the future is dropped or fails, completed batches are kept, and the next rotation continues.
@@ -96,8 +96,8 @@ impl Vault {
         }
     }
 
-    /// Retires a key: no process can seal a value with it any more, and it may be removed from the key provider. Fails if a value is sealed with the
-    /// key, or if it is the current key.
+    /// Retires a key: no process can seal a value with the key afterwards, and the host may remove it from the key provider. Fails if a value is
+    /// sealed with the key, or if it is the current key.
     pub async fn retire_key(&self, key: &KeyId) -> Result<(), VaultError> {
         if *key == self.current().await? {
             return Err(VaultError::Current(key.clone()));

@@ -39,7 +39,7 @@ pub enum VaultError {
         "the key `{0}` of the key provider is not the key `{0}` that this store was used with: restore the right key, or give the new key a new id"
     )]
     WrongKey(KeyId),
-    /// The provider does not have a key that is needed.
+    /// The provider does not have a key that stored values are sealed with.
     #[error(
         "the key provider does not have the key `{key}`, with which {values} values are sealed: add the key"
     )]
@@ -59,9 +59,9 @@ pub enum VaultError {
         "the key `{0}` is the current one and cannot be retired: make a new key the current one, and rotate first"
     )]
     Current(KeyId),
-    /// A stored value does not open: its bytes were changed, or it was copied from a different place.
+    /// A stored value cannot be opened: its bytes were changed, or it was copied from a different place.
     #[error(
-        "the value of the {what} in the workspace `{workspace}` was altered and does not open: write the value again"
+        "the value of the {what} in the workspace `{workspace}` was altered and cannot be opened: write the value again"
     )]
     Damaged {
         /// The kind and the name of the value.
@@ -79,8 +79,8 @@ pub enum VaultError {
 
 /// Stores and opens the secrets and variables of a host. Clones share the keys and the store.
 ///
-/// Each method acts in the workspace of its arguments. Lists contain no secret; the methods whose names begin with `open` return secrets, for
-/// the part of a host that serves tools.
+/// Each method acts in the workspace of its arguments. Lists contain no values of secrets. Only the methods whose names begin with `open` return
+/// values of secrets.
 #[derive(Clone)]
 pub struct Vault(Arc<Inner>);
 
@@ -102,7 +102,7 @@ impl fmt::Debug for Vault {
 }
 
 impl Vault {
-    /// Opens the vault of a store, and checks the keys. A host that gets an error here must not serve.
+    /// Opens the vault of a store, and checks the keys. A host must not serve requests if this fails.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Vault {
         Self::open_shared(Arc::new(store), Arc::new(keys)).await
     }
 
-    /// [`open`](Self::open) with a store and a provider that the host shares.
+    /// Like [`open`](Self::open), with a store and a provider in an `Arc`.
     pub async fn open_shared(
         store: Arc<dyn VaultStore>,
         keys: Arc<dyn KeyProvider>,
@@ -130,7 +130,7 @@ impl Vault {
         for id in ids {
             let values = values_of(id, &uses);
             match vault.key(id).await {
-                // A key that is unused may be missing: its values were rotated, and it was not retired.
+                // The provider may lack a key whose values were all rotated, although the key was not retired.
                 Err(VaultError::MissingKey { .. }) if values == 0 => {}
                 Err(VaultError::MissingKey { key, .. }) => {
                     return Err(VaultError::MissingKey { key, values });
@@ -161,7 +161,7 @@ impl Vault {
         }
     }
 
-    /// The store of the vault. All secrets in it are sealed.
+    /// The store of the vault, in which all secrets are sealed.
     pub fn store(&self) -> &dyn VaultStore {
         &*self.0.store
     }
@@ -176,7 +176,7 @@ impl Vault {
         opened.get(id).cloned()
     }
 
-    /// Returns a key whose check value opens.
+    /// Returns a key after a check that it opens its check value.
     pub(super) async fn key(&self, id: &KeyId) -> Result<SealKey, VaultError> {
         if let Some(key) = self.opened(id) {
             return Ok(key);
@@ -186,7 +186,7 @@ impl Vault {
             key: id.clone(),
             values: 0,
         })?;
-        // If no process has used the key yet, this is its first check value.
+        // The store keeps only the first check value of a key. This row is used if no process has used the key before.
         let row = SealKeyRow::new(envelope::seal_check(&key, id)?, Timestamp::now());
         let row = self.store().register_key(row).await?;
         if !envelope::is_right(&key, id, &row.check) {
@@ -198,8 +198,8 @@ impl Vault {
         Ok(key)
     }
 
-    /// Returns the id of the current key, whose check value was opened. Fails if the key was retired before this process opened it; the store refuses
-    /// values of keys that are retired later.
+    /// Returns the id of the current key, after a check that it opens its check value. Fails if the key was retired before this process opened it;
+    /// the store refuses values of keys that are retired later.
     pub(super) async fn current(&self) -> Result<KeyId, VaultError> {
         let id = self.provider()?.current().await?;
         if self.opened(&id).is_none() {
@@ -272,7 +272,7 @@ impl Vault {
         Ok(self.store().put_secret(row).await?)
     }
 
-    /// Opens those secrets of a workspace that have one of the names. Names without a secret are left out.
+    /// Opens the secrets of a workspace that have these names. Names without a secret are left out.
     ///
     /// # Errors
     ///
@@ -291,7 +291,7 @@ impl Vault {
         Ok(opened)
     }
 
-    /// Lists the names of secrets, with the user and the time of the last write. A list contains no value.
+    /// Lists the names of secrets, with the user and the time of the last write. The list contains no values.
     pub async fn list_secrets(
         &self,
         scope: Scope<'_>,
@@ -374,11 +374,11 @@ pub struct OpenVariable {
 
 /// Methods for variables.
 impl Vault {
-    /// Stores variables of an owner, in one transaction. Variables of type secret and variables without a declared type are sealed.
+    /// Stores variables of an owner, in one transaction, and seals variables of type secret and variables without a declared type.
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::NoKeys`] if one of them is a secret and the vault has no keys. Nothing is stored then.
+    /// Fails with [`VaultError::NoKeys`], and stores nothing, if a variable is a secret and the vault has no keys.
     pub async fn set_variables(
         &self,
         scope: &VariableScope,
@@ -427,7 +427,7 @@ impl Vault {
         Ok(rows)
     }
 
-    /// Opens those variables of the owners that have one of the names. Names for which an owner has no variable are left out.
+    /// Opens the variables of the owners that have these names. Names for which an owner has no variable are left out.
     ///
     /// # Errors
     ///
@@ -468,7 +468,7 @@ impl Vault {
         Ok(self.store().list_variables(workspace, filter).await?)
     }
 
-    /// Removes a variable. Returns whether the owner had one of this name.
+    /// Removes a variable. Returns whether it existed.
     pub async fn remove_variable(
         &self,
         scope: &VariableScope,
@@ -511,7 +511,7 @@ impl Vault {
         Ok(id)
     }
 
-    /// Returns a request of a thread: its agent, the required variables and the missing ones, without values.
+    /// Returns a request of a thread: its agent, the required variables and the missing variables, without values.
     ///
     /// # Errors
     ///
@@ -530,13 +530,13 @@ impl Vault {
         Ok(request)
     }
 
-    /// Stores the values of an answer and returns the names that are still missing. If no name is missing, the request is removed; otherwise it stays
-    /// open. An empty value counts as missing.
+    /// Stores the values of an answer and returns the names that are still missing. An empty value counts as missing. Removes the request if no name
+    /// is missing.
     ///
     /// # Errors
     ///
-    /// Those of [`variable_request`](Self::variable_request), and [`StoreError::Conflict`] if one of the names is not in the request, or if a value is
-    /// not one of the choices. Nothing is stored then.
+    /// Stores nothing and fails like [`variable_request`](Self::variable_request), and with [`StoreError::Conflict`] if the request does not contain
+    /// one of the names, or if a value is not an allowed choice.
     pub async fn answer_variables(
         &self,
         thread: &ThreadId,

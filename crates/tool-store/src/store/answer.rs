@@ -30,7 +30,7 @@ use super::{StoreError, Timestamp};
 /// # Ok::<(), StoreError>(())
 /// ```
 impl ApprovalRow {
-    /// A request without an answer.
+    /// A pending request.
     pub fn new(request: ApprovalRequest) -> Self {
         Self {
             request,
@@ -54,9 +54,9 @@ impl ApprovalRow {
     /// Applies [`ApprovalStore::answer`](super::ApprovalStore::answer), and [`deny_all`](super::ApprovalStore::deny_all) for each
     /// request that its filter admits.
     ///
-    /// Fails with `Conflict` if the request is not pending, if the approver has no name, if the request requires four eyes and the approver is
-    /// the requester, or if `answer.at` is not before the request's expiry. In the last case the request is now
-    /// [`Expired`](ApprovalStatus::Expired), and the store must save this although it is an error.
+    /// Fails with `Conflict` if the request is not pending, if the approver has no name, if the request requires four eyes and the approver is the
+    /// requester, or if `answer.at` is not before the request's expiry. In the last case the step sets the status to
+    /// [`Expired`](ApprovalStatus::Expired), and the store must save the row although the step fails.
     pub fn answer(&mut self, answer: ApprovalAnswer) -> Result<(), StoreError> {
         self.pending()?;
         if self.expire(answer.at) {
@@ -87,7 +87,7 @@ impl ApprovalRow {
         Ok(())
     }
 
-    /// Applies [`ApprovalStore::spend`](super::ApprovalStore::spend). Returns whether this step used up the approval.
+    /// Applies [`ApprovalStore::spend`](super::ApprovalStore::spend). Returns whether this step spent the approval.
     pub fn spend(&mut self, nonce: &str, now: Timestamp) -> bool {
         let spends = self.status == ApprovalStatus::Approved
             && self.request.nonce == nonce
@@ -98,7 +98,7 @@ impl ApprovalRow {
         spends
     }
 
-    /// Applies [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw). Returns whether there was an open request to withdraw.
+    /// Applies [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw). Returns whether the request was open.
     pub fn withdraw(&mut self) -> bool {
         let withdraws = self.status.is_open();
         if withdraws {
@@ -123,7 +123,7 @@ impl ApprovalRow {
         *self != before
     }
 
-    /// Applies [`ApprovalStore::expire`](super::ApprovalStore::expire). Returns whether an open request has expired now.
+    /// Applies [`ApprovalStore::expire`](super::ApprovalStore::expire). Returns whether the step marked an open request as expired.
     pub fn expire(&mut self, now: Timestamp) -> bool {
         let expires = self.status.is_open() && self.request.expires <= now;
         if expires {
@@ -203,7 +203,7 @@ impl Verdict {
         }
     }
 
-    /// Reads a verdict from [`columns`](Self::columns); `None` if the two do not belong together.
+    /// Reads a verdict from [`columns`](Self::columns); `None` if the word is unknown, or if the arguments do not belong to this verdict.
     pub fn from_columns(word: &str, edited: Option<String>) -> Option<Self> {
         match (word, edited) {
             ("approve", None) => Some(Self::Approve),

@@ -10,7 +10,7 @@ use super::{CallId, Scope, StoreFuture, Timestamp, Workspace, words};
 pub enum ApprovalKind {
     /// A single call of a tool.
     Call,
-    /// A plan, whose answer is stored without running anything.
+    /// A plan. Its answer is stored, and no tool runs.
     Plan,
 }
 
@@ -47,7 +47,7 @@ pub struct ApprovalRequest {
     pub four_eyes: bool,
     /// Why the approval is requested.
     pub reason: Option<String>,
-    /// Random text that only the holder of the approval's token knows.
+    /// A random text that the approval's token must contain.
     pub nonce: String,
     /// When the approval was requested.
     pub created: Timestamp,
@@ -63,7 +63,7 @@ pub struct ApprovalRequest {
 pub enum Verdict {
     /// The approver approves the request as it is.
     Approve,
-    /// The approver approves it with these arguments instead, as canonical JSON.
+    /// The approver approves the request with these arguments instead, as canonical JSON.
     Edit(String),
     /// The approver denies the request.
     Deny,
@@ -76,7 +76,7 @@ pub struct ApprovalAnswer {
     pub verdict: Verdict,
     /// The user who gave this answer.
     pub approver: String,
-    /// Why the approver decided so.
+    /// The approver's reason for the verdict.
     pub reason: Option<String>,
     /// When the approver answered.
     pub at: Timestamp,
@@ -93,7 +93,7 @@ pub struct ApprovalAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalStatus {
-    /// The request has no answer yet.
+    /// The request is not answered yet.
     Pending,
     /// The request was approved, unchanged or edited, and the approval is not used yet.
     Approved,
@@ -123,9 +123,9 @@ pub struct ApprovalRow {
     pub request: ApprovalRequest,
     /// The status of the request.
     pub status: ApprovalStatus,
-    /// The person who has to answer the request.
+    /// The person who must answer the request.
     pub assignee: Option<String>,
-    /// The answer, once there is one.
+    /// The answer; `None` if the request is not answered.
     pub answer: Option<ApprovalAnswer>,
 }
 
@@ -150,7 +150,7 @@ pub struct ApprovalFilter {
     pub limit: Option<u32>,
     /// Newest first if set, else oldest first.
     pub newest_first: bool,
-    /// The cursor: only rows after it. It holds `created` and `id` of the last row of the previous page.
+    /// The cursor: only rows after it. It contains `created` and `id` of the last row of the previous page.
     pub after: Option<(Timestamp, String)>,
 }
 
@@ -225,12 +225,12 @@ pub trait ApprovalStore: Send + Sync + 'static {
         id: &'a str,
     ) -> StoreFuture<'a, Option<ApprovalRow>>;
 
-    /// Records the answer to a pending request, and returns the row: approved for [`Verdict::Approve`] and [`Verdict::Edit`], denied
+    /// Stores the answer to a pending request, and returns the row: approved for [`Verdict::Approve`] and [`Verdict::Edit`], denied
     /// for [`Verdict::Deny`].
     ///
-    /// Fails with `Missing` for an unknown id. Fails with `Conflict` if the request is not pending (the message names its status), if `answer.at` is not
-    /// before the request's expiry (the request becomes [`Expired`](ApprovalStatus::Expired)), if the approver has no name, or if the request requires
-    /// four eyes and the approver is the requester.
+    /// Fails with `Missing` for an unknown id. Fails with `Conflict` if the request is not pending (the message contains its status), if `answer.at`
+    /// is not before the request's expiry (the request becomes [`Expired`](ApprovalStatus::Expired)), if the approver has no name, or if the request
+    /// requires four eyes and the approver is the requester.
     fn answer<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -238,7 +238,7 @@ pub trait ApprovalStore: Send + Sync + 'static {
         answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow>;
 
-    /// Uses up an approval. Returns true exactly once, across all tasks and processes: if the request is approved, the nonce matches, and `now` is
+    /// Spends an approval. Returns true exactly once, across all tasks and processes: if the request is approved, the nonce matches, and `now` is
     /// before its expiry. Otherwise it returns false and changes nothing.
     fn spend<'a>(
         &'a self,
@@ -248,11 +248,11 @@ pub trait ApprovalStore: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Withdraws a pending or approved request. Returns false if there is none.
+    /// Withdraws a pending or approved request. Returns false if the workspace has no such request with this id.
     fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool>;
 
-    /// Sets or clears the person who has to answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with `Conflict` if
-    /// the request is not pending.
+    /// Sets or clears the person who must answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with `Conflict`
+    /// if the request is not pending.
     fn assign<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -7,7 +7,7 @@ use super::{CallId, CallKey, Journal, Scope, StoreFuture, Timestamp, Workspace};
 /// A note that a tool or a hook adds to a call's audit row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditNote {
-    /// The action that was noted.
+    /// The name of the action.
     pub action: String,
     /// Details of the action, as JSON.
     pub details: String,
@@ -16,8 +16,8 @@ pub struct AuditNote {
 /// The audit record of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
-    /// The identity of the call, which names its workspace. A call has one row, and each later attempt that an operator has allowed has a row of
-    /// its own, under [`CallId::attempt`].
+    /// The identity of the call, which contains its workspace. A call has one row. Each later attempt that an operator has allowed has a separate
+    /// row, under [`CallId::attempt`].
     pub identity: CallId,
     /// The model's own id of the call.
     pub call: String,
@@ -51,7 +51,7 @@ pub struct AuditRow {
     pub outcome: Option<String>,
     /// The text of the error for operators, redacted.
     pub error: Option<String>,
-    /// The arguments in the form that may be stored, as JSON.
+    /// The redacted arguments, as JSON.
     pub arguments: String,
     /// Hash of the arguments as they arrived.
     pub original_hash: String,
@@ -72,7 +72,7 @@ pub struct AuditRow {
 }
 
 impl AuditRow {
-    /// The row of a call without further data.
+    /// Creates the row of a call that arrived at `started`; all other fields have their defaults.
     pub fn new(
         identity: CallId,
         call: impl Into<String>,
@@ -109,8 +109,8 @@ impl AuditRow {
         }
     }
 
-    /// Turns this into the row of a later attempt, which an operator has allowed: it has an identity of its own, and a note of the action
-    /// `effect.rerun` that names the key of the call, the attempt and the operator.
+    /// Turns this into the row of a later attempt that an operator has allowed: sets the identity of the attempt, and adds a note `effect.rerun` that
+    /// contains the key of the call, the attempt and the operator.
     #[must_use]
     pub fn again(mut self, attempt: u32, operator: &str) -> Self {
         let key = self.identity.key();
@@ -131,7 +131,7 @@ impl AuditRow {
     /// is unknown, or it was a read whose result was not stored.
     pub const OPEN: &'static [&'static str] = &["pending", "unavailable", "interrupted"];
 
-    /// Whether the row has its final outcome, and is never replaced: it has an outcome that is not one of [`OPEN`](Self::OPEN).
+    /// Whether the outcome is final: it is set and is not one of [`OPEN`](Self::OPEN). A store never replaces such a row.
     pub fn is_final(&self) -> bool {
         self.outcome
             .as_deref()
@@ -219,7 +219,7 @@ impl AuditFilter {
 /// let ended = AuditRow { outcome: Some("ok".into()), duration_us: Some(310), ..running.clone() };
 /// store.write(vec![running.clone()]).await?;
 /// store.write(vec![ended.clone()]).await?;
-/// store.write(vec![running]).await?; // dropped: the stored row has its final outcome
+/// store.write(vec![running]).await?; // dropped, because the outcome of the stored row is final
 /// assert_eq!(store.export(Scope::Workspace(&acme), &AuditFilter::default()).await?, [ended]); // a call has one row
 /// # Ok(())
 /// # }
@@ -230,8 +230,8 @@ pub trait AuditSink: Send + Sync + 'static {
         None
     }
 
-    /// Stores all rows or none. A call has one row: a new row replaces the row of the same identity. If that row has its
-    /// [final](AuditRow::is_final) outcome, the new row is dropped instead.
+    /// Stores all rows or none. A call has one row: a new row replaces the row of the same identity. If the outcome of the stored row is
+    /// [final](AuditRow::is_final), the store drops the new row instead.
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()>;
 
     /// Returns the rows of a scope that the filter admits, ordered by `started`, then key, or in reverse order for

@@ -10,7 +10,7 @@ use super::{EnablementRow, StoreFuture, Timestamp};
 pub struct CatalogueEntry {
     /// The name of the tool.
     pub name: String,
-    /// The name of the tool for people.
+    /// The display name of the tool.
     pub title: Option<String>,
     /// The description of the tool for models.
     pub description: String,
@@ -146,8 +146,9 @@ impl RenamedTool {
 /// # }
 /// ```
 pub trait Catalogue: Send + Sync + 'static {
-    /// Replaces the catalogue with `entries`, in one transaction. A store that also implements [`EnablementStore`](super::EnablementStore) changes the same
-    /// rows as [`reconcile`](super::EnablementStore::reconcile), but this method returns only the numbers of changed entries.
+    /// Replaces the catalogue with `entries`, in one transaction. A store that also implements [`EnablementStore`](super::EnablementStore) also moves
+    /// and removes enablement rows, like [`reconcile`](super::EnablementStore::reconcile), but this method returns only the numbers of changed
+    /// entries.
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges>;
 
     /// Returns all entries, ordered by name.

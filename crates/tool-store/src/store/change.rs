@@ -6,17 +6,17 @@ use super::{
 };
 use super::{EffectClaim, RunId};
 
-/// The row that an operator has read before a change.
+/// The condition of a change: the row that the operator has read before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected<T> {
-    /// The change is made whatever is stored.
+    /// The change does not depend on the stored row.
     Any,
-    /// The change is made only if the stored row is this one; `None` if no row was stored.
+    /// The change is made only if the stored row equals this row; `None` if no row was stored.
     Same(Option<T>),
 }
 
 impl<T: PartialEq> Expected<T> {
-    /// Fails with [`StoreError::Stale`] if the stored row is a different one.
+    /// Fails with [`StoreError::Stale`] if the stored row differs from the expected row.
     pub fn check(&self, stored: Option<&T>) -> Result<(), StoreError> {
         match self {
             Self::Same(read) if read.as_ref() != stored => Err(StoreError::Stale(
@@ -42,28 +42,28 @@ pub enum Change {
     Assign {
         /// The id of the request.
         id: String,
-        /// The person who is to answer; `None` removes the assignee.
+        /// The person who must answer; `None` removes the assignee.
         assignee: Option<String>,
         /// The row that the operator has read.
         expected: Expected<Box<ApprovalRow>>,
     },
-    /// [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw), which here fails with `Conflict` for a request that is not open.
+    /// [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw), which fails with `Conflict` in a change if the request is not open.
     Revoke {
         /// The id of the request.
         id: String,
     },
-    /// [`RunStore::stop_run`](super::RunStore::stop_run), which here fails with `Conflict` for a run that has ended.
+    /// [`RunStore::stop_run`](super::RunStore::stop_run), which fails with `Conflict` in a change if the run has ended.
     StopRun {
         /// The id of the run.
         id: RunId,
-        /// How the run is to stop.
+        /// Whether the run is interrupted or cancelled.
         stop: RunStop,
     },
     /// [`EffectLedger::resolve`](super::EffectLedger::resolve).
     Resolve {
         /// The key of the call.
         key: CallKey,
-        /// What the operator found out.
+        /// The operator's finding about the effect.
         resolution: Resolution,
         /// The operator.
         operator: String,
@@ -77,14 +77,14 @@ pub enum Change {
         /// The row that the operator has read.
         expected: Expected<Switch>,
     },
-    /// Only the audit row: the change itself is made elsewhere, for example in the policy of the process.
+    /// Writes only the audit row, because the caller makes the change itself, for example in the policy of the process.
     Note,
 }
 
-/// The idempotency key of a request: a repetition of the request changes nothing and gets the first response.
+/// The idempotency key of a request: a repeated request changes nothing and receives the first response.
 #[derive(Clone, Debug)]
 pub struct RequestKey {
-    /// The user who sent the request. Keys of different users never meet.
+    /// The user who sent the request. Each user has a separate set of keys.
     pub caller: String,
     /// The key that the client chose.
     pub key: String,
@@ -92,9 +92,9 @@ pub struct RequestKey {
     pub fingerprint: String,
     /// When the request arrived.
     pub at: Timestamp,
-    /// When the key is forgotten.
+    /// When the key expires.
     pub expires: Timestamp,
-    /// Writes the response that is stored for repetitions.
+    /// Creates the response that is stored for repeated requests.
     pub respond: fn(&Changed) -> String,
 }
 
@@ -103,7 +103,7 @@ pub struct RequestKey {
 pub struct ChangeRequest {
     /// The change.
     pub change: Change,
-    /// The audit row. Its identity names the workspace of the change.
+    /// The audit row. Its identity contains the workspace of the change.
     pub audit: AuditRow,
     /// The idempotency key, if the client sent one.
     pub key: Option<RequestKey>,
@@ -115,7 +115,7 @@ pub struct ChangeRequest {
 pub enum Changed {
     /// An approval was answered, assigned or revoked.
     Approval(Box<ApprovalRow>),
-    /// A run was asked to stop.
+    /// A stop of a run was requested.
     Run(Box<RunRow>),
     /// An effect was settled.
     Effect(Box<EffectRow>),
@@ -123,19 +123,19 @@ pub enum Changed {
     Switch {
         /// The switch as it is stored now.
         switch: Switch,
-        /// Whether it was turned on or off.
+        /// Whether the change turned the switch on or off.
         flipped: bool,
     },
     /// Only the audit row was written.
     Noted,
 }
 
-/// The answer to a [`ChangeRequest`].
+/// The result of a [`ChangeRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
     /// The change was made.
     Changed(Changed),
-    /// The request had been made before, and this response was stored for it. Nothing was changed now.
+    /// The request is a repetition. Nothing was changed, and this is the stored response.
     Repeated(String),
 }
 
@@ -145,8 +145,8 @@ impl ChangeRequest {
         self.audit.identity.workspace()
     }
 
-    /// Checks what [`ChangeStore::apply`] refuses whatever is stored: fails with `Missing` if the change is about a row of a different
-    /// workspace than the audit row, and with `Conflict` if [`Switch::check`] fails.
+    /// Checks the request without the stored rows, for [`ChangeStore::apply`]. Fails with `Missing` if the changed row and the audit row belong to
+    /// different workspaces, and with `Conflict` if [`Switch::check`] fails.
     pub fn check(&self) -> Result<(), StoreError> {
         let own = self.workspace();
         match &self.change {
@@ -167,7 +167,7 @@ impl ChangeRequest {
 }
 
 impl RequestKey {
-    /// The answer to a repetition, from the fingerprint and the response that are stored under the key. Fails with `Conflict` if the
+    /// The result of a repeated request, from the fingerprint and the response that are stored under the key. Fails with `Conflict` if the
     /// key was used for a different request.
     pub fn repeated(&self, fingerprint: &str, response: String) -> Result<Applied, StoreError> {
         if fingerprint == self.fingerprint {
@@ -180,8 +180,8 @@ impl RequestKey {
 }
 
 impl Changed {
-    /// The conversation and the user of the contents that a response about the changed row may repeat. A store keeps both with the response, so
-    /// that an erasure of one of them also removes the response.
+    /// The conversation and the user whose contents a response about the changed row may contain. A store saves both with the response, so that
+    /// erasing the conversation or the user also removes the response.
     pub fn contents_of(&self) -> (Option<&str>, Option<&str>) {
         match self {
             Self::Approval(row) => {
@@ -200,7 +200,7 @@ impl Changed {
         }
     }
 
-    /// Adds to the audit row what the changed row says about its call: the tool, the conversation, the call and the approval.
+    /// Copies the tool, the conversation, the call and the approval of the changed row to the audit row.
     pub fn complete(&self, audit: &mut AuditRow) {
         match self {
             Self::Approval(row) => {
@@ -225,8 +225,8 @@ impl Changed {
 }
 
 impl AuditRow {
-    /// The row of a change that an operator makes: the principal is the operator, and a note names the action and its details (JSON). Fails with
-    /// [`StoreError::Unavailable`] if the system gives no random bytes.
+    /// The row of a change that an operator makes: the principal is the operator, and a note contains the action and its details (JSON). Fails with
+    /// [`StoreError::Unavailable`] if the operating system fails to return random bytes.
     pub fn of_operator(
         workspace: impl Into<Workspace>,
         operator: impl Into<String>,
@@ -248,8 +248,8 @@ impl AuditRow {
 }
 
 impl ApprovalRow {
-    /// Applies [`Change::Answer`], [`Change::Assign`] and [`Change::Revoke`]. Other changes leave the row unchanged. If an answer comes too
-    /// late, the row has expired, and the store must save this although it is an error.
+    /// Applies [`Change::Answer`], [`Change::Assign`] and [`Change::Revoke`]. Other changes leave the row unchanged. An answer after the expiry marks
+    /// the row as expired, and the store must save the row although the method fails.
     pub fn change(&mut self, change: Change) -> Result<(), StoreError> {
         match change {
             Change::Answer { answer, .. } => self.answer(answer),
@@ -262,7 +262,7 @@ impl ApprovalRow {
                 self.assign(assignee)
             }
             Change::Revoke { .. } if !self.withdraw() => Err(StoreError::Conflict(format!(
-                "approval `{}` is {}, only a pending or approved one can be revoked",
+                "approval `{}` is {}, only pending and approved requests can be revoked",
                 self.request.id, self.status
             ))),
             _ => Ok(()),
@@ -281,7 +281,7 @@ impl RunRow {
     pub fn request_stop(&mut self, stop: RunStop) -> Result<bool, StoreError> {
         if self.state == RunState::Ended {
             return Err(StoreError::Conflict(format!(
-                "{} has ended, only a running one can be stopped",
+                "{} has ended, only running runs can be stopped",
                 self.id
             )));
         }
@@ -312,12 +312,12 @@ impl RunRow {
 /// # }
 /// ```
 pub trait ChangeStore: Send + Sync + 'static {
-    /// Makes the change and writes the audit row, which [`Changed::complete`] has completed, in one transaction. Then stores the response under
-    /// the idempotency key, if there is one.
+    /// Makes the change and writes the audit row, which [`Changed::complete`] has completed, in one transaction. The transaction also stores the
+    /// response under the idempotency key, if the request has a key.
     ///
-    /// A key that is stored and has not expired at [`RequestKey::at`] is answered by [`RequestKey::repeated`], and nothing is changed.
+    /// If the key is stored and has not expired at [`RequestKey::at`], the method changes nothing and returns the result of [`RequestKey::repeated`].
     ///
-    /// A refused change writes no audit row and stores no key. Fails like the method that the [`Change`] names, with
-    /// [`Stale`](StoreError::Stale) if the stored row is not the [expected](Expected) one, and if [`ChangeRequest::check`] fails.
+    /// A refused change writes no audit row and stores no key. Fails like the method that the [`Change`] links to, with
+    /// [`Stale`](StoreError::Stale) if the stored row is not the [expected](Expected) row, and if [`ChangeRequest::check`] fails.
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied>;
 }

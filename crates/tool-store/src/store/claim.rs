@@ -25,7 +25,7 @@ use super::{CallKey, StoreError, Timestamp};
 /// let (begun, stored) = EffectClaim::begin(None, intent.clone())?;
 /// assert_eq!(begun, Begun::New);
 ///
-/// // Within the lease, the stored row is returned, and there is nothing to write.
+/// // Within the lease, `begin` returns the stored row and does not change it.
 /// let (begun, changed) = EffectClaim::begin(stored.clone(), intent)?;
 /// assert!(matches!(begun, Begun::Replay(row) if row.state == EffectState::Running));
 /// assert_eq!(changed, None);
@@ -47,7 +47,7 @@ pub struct EffectClaim {
 impl EffectClaim {
     /// Applies [`EffectLedger::begin`](super::EffectLedger::begin). `stored` is the claim under the intent's key, or else under its earlier key.
     /// Returns the result, and the claim to store under the key of its own identity, or `None` if the stored claim is unchanged.
-    /// [`Begun::audit_row`] returns the audit row to store with it. A new claim with a different key than the stored one replaces the stored one.
+    /// [`Begun::audit_row`] returns the audit row to store with it. A new claim replaces a stored claim that has a different key.
     ///
     /// Fails with `Conflict` if the key belongs to a different effect: to a different tool, arguments, user or agent. A different user or
     /// agent of the same conversation may begin a call whose key was released.
@@ -104,7 +104,7 @@ impl EffectClaim {
     }
 
     /// Whether the claim may belong to the intent's call: it has the same identity, or was found by an earlier key in the same conversation.
-    /// Versions without call identities gave calls of two conversations one key, so a store must leave any other claim unchanged.
+    /// Versions without call identities could use the same key for calls of two conversations, so a store must leave all other claims unchanged.
     pub fn is_of(&self, intent: &Intent) -> bool {
         let found = &self.row.intent;
         found.identity == intent.identity || found.thread == intent.thread
@@ -127,7 +127,7 @@ impl EffectClaim {
     }
 
     /// Applies [`EffectLedger::sweep`](super::EffectLedger::sweep), and is a part of every other step that reads a row: a running row whose
-    /// lease has expired at `now` becomes ambiguous. Returns whether it did.
+    /// lease has expired at `now` becomes ambiguous. Returns whether the row became ambiguous.
     pub fn lapse(&mut self, now: Timestamp) -> bool {
         let lapses = self.row.state == EffectState::Running && self.row.intent.lease_until <= now;
         if lapses {
@@ -148,9 +148,9 @@ impl EffectClaim {
 
     /// Applies [`EffectLedger::end`](super::EffectLedger::end). Returns whether the end came within the lease.
     ///
-    /// Fails with [`StoreError::Conflict`] if the owner is a different one, if the row has already succeeded or failed, if the new state is
-    /// `Running`, or if a released end is not `Failed`. The end of an earlier run, and an end that contradicts what an operator
-    /// has settled, mark the row as late; store this mark although the method returns an error.
+    /// Fails with [`StoreError::Conflict`] if the row belongs to a different owner, if the row has already succeeded or failed, if the new state is
+    /// `Running`, or if a released end is not `Failed`. The end of an earlier run, and an end that contradicts an operator's resolution, mark the row
+    /// as late; the store must save this mark although the method fails.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
         let key = row.intent.identity.key();
@@ -218,7 +218,7 @@ impl EffectClaim {
         if self.released {
             return Err(Self::missing(&self.row.intent.identity.key()));
         }
-        // A row whose lease has not expired is not ambiguous, and stays unchanged.
+        // A row whose lease has not expired is not ambiguous, so it is not changed.
         self.lapse(now);
         let row = &mut self.row;
         if row.state != EffectState::Ambiguous {
@@ -249,8 +249,9 @@ impl EffectRow {
     }
 }
 
-/// A key identifies one effect, and a caller never gets the stored result of a different caller's effect. The row of a released key is not returned, so
-/// every user and agent of the conversation may begin the call: it continues a call that waited, or is the rerun that an operator allowed.
+/// A key identifies one effect, and a caller never receives the stored result of a different caller's effect. The row of a released key is not
+/// returned, so every user and agent of the conversation may begin the call, either to continue a waiting call or as the rerun that an operator has
+/// allowed.
 fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
     let stored = &claim.row.intent;
     let given_back = claim.released && intent.identity.conversation().is_some();

@@ -57,17 +57,17 @@ impl RetentionTier {
     }
 }
 
-/// The role of a member in a workspace. [`includes`](Self::includes) says which roles may do what others may do.
+/// The role of a member in a workspace. [`includes`](Self::includes) defines which roles contain the rights of a lower role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemberRole {
-    /// Reads.
+    /// May read the workspace.
     Viewer,
-    /// Answers approvals.
+    /// May also answer approvals.
     Approver,
     /// Controls running hosts, answers approvals, enables and disables tools, and binds them to agents.
     Operator,
-    /// Creates, changes, deletes and binds tools and functions. An author does not answer approvals of calls of own tools.
+    /// Creates, changes, deletes and binds tools and functions. An author may not answer approvals, such as those of calls of the author's own tools.
     Author,
     /// Does everything in a workspace: members, settings, runtime users and effects.
     Admin,
@@ -107,11 +107,11 @@ impl MemberRole {
 pub struct WorkspaceSettings {
     /// The workspace.
     pub workspace: Workspace,
-    /// The user as whom stored tools act if neither the tool nor its function has a runtime user. The user has to be a member.
+    /// The user that stored tools run as if neither the tool nor its function has a runtime user. The user must be a member.
     pub default_runtime_user: Option<String>,
     /// How long deleted tools are kept.
     pub retention_tier: RetentionTier,
-    /// When the workspace was added. A store keeps the first value.
+    /// When the workspace was added. Later writes do not change this time.
     pub created_at: Timestamp,
     /// When the settings were last written.
     pub updated_at: Timestamp,
@@ -162,7 +162,7 @@ pub struct Member {
     pub user: String,
     /// The role of the user in the workspace.
     pub role: MemberRole,
-    /// When the role was given.
+    /// When the role was assigned.
     pub at: Timestamp,
 }
 
@@ -193,7 +193,7 @@ impl Member {
         Ok(())
     }
 
-    /// Fails with `Conflict` if a user as whom tools are to act is not a member. `member` is the membership, if there is one.
+    /// Fails with `Conflict` if a runtime user is not a member. `member` is the stored membership of the user.
     pub fn check_runtime_user(user: &str, member: Option<&Self>) -> Result<(), StoreError> {
         if member.is_some_and(|member| member.user == user) {
             return Ok(());
@@ -260,12 +260,12 @@ impl Editor {
         }
     }
 
-    /// Fails with `Forbidden` if the editor's role does not include this one. `what` is the rest of the sentence "the role … is required to …".
+    /// Fails with `Forbidden` if the editor's role does not include this role. `what` is the rest of the sentence "the role … is required to …".
     pub fn require(&self, role: MemberRole, what: &str) -> Result<(), StoreError> {
         self.require_any(&[role], what)
     }
 
-    /// Fails with `Forbidden` if the editor's role includes none of these. `what` is the rest of the sentence "the role … is required to …".
+    /// Fails with `Forbidden` if the editor's role includes none of these roles. `what` is the rest of the sentence "the role … is required to …".
     pub fn require_any(&self, roles: &[MemberRole], what: &str) -> Result<(), StoreError> {
         let Self::Member { role: own, .. } = self else {
             return Ok(());
@@ -280,7 +280,7 @@ impl Editor {
         )))
     }
 
-    /// [`require`](Self::require), for a change of a workspace itself. The program of the host may change every workspace. Fails with
+    /// Like [`require`](Self::require), for a change of a workspace itself. The program of the host may change every workspace. Fails with
     /// `Missing` for a member of a different workspace.
     pub fn require_in(
         &self,
@@ -294,13 +294,13 @@ impl Editor {
         self.require(role, what)
     }
 
-    /// Whether the editor sees a row: a member sees the rows of the workspace and system rows, and the program sees system rows.
+    /// Whether the editor may read a row: a member may read rows of the workspace and system rows, and the program may read system rows.
     pub fn sees(&self, owner: Option<&Workspace>) -> bool {
         owner.is_none() || owner == self.owner()
     }
 
-    /// Checks whether the editor may change a row of an owner. `what` names the row. Fails with `Missing` for a row of a different workspace,
-    /// and with `Forbidden` for a system row, which no member may change.
+    /// Checks whether the editor may change a row of an owner. `what` is the name of the row in errors. Fails with `Missing` for a row of a different
+    /// workspace, and with `Forbidden` for a system row, which no member may change.
     pub fn check_owner(&self, owner: Option<&Workspace>, what: &str) -> Result<(), StoreError> {
         if owner == self.owner() {
             Ok(())
@@ -335,7 +335,7 @@ impl Editor {
 /// # }
 /// ```
 pub trait Directory: Send + Sync + 'static {
-    /// Writes the settings of a workspace, as [`WorkspaceSettings::decide`] decides.
+    /// Writes the settings of a workspace that [`WorkspaceSettings::decide`] returns.
     fn put_workspace<'a>(
         &'a self,
         settings: WorkspaceSettings,
@@ -355,10 +355,10 @@ pub trait Directory: Send + Sync + 'static {
         most: u32,
     ) -> StoreFuture<'a, Vec<WorkspaceSettings>>;
 
-    /// Adds a member or changes the role of one. Fails as [`Member::check`] does.
+    /// Adds a member or changes the role of a member. Fails like [`Member::check`].
     fn put_member<'a>(&'a self, member: Member, editor: &'a Editor) -> StoreFuture<'a, ()>;
 
-    /// Removes a member. Returns false if the user is not a member. Tools whose runtime user was removed are refused when they are called. Fails
+    /// Removes a member. Returns false if the user is not a member. Later calls of tools with this runtime user are refused. Fails
     /// with `Forbidden` if the editor is not an admin of the workspace.
     fn remove_member<'a>(
         &'a self,

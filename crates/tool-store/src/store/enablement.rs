@@ -11,10 +11,10 @@ use super::{
     words,
 };
 
-/// The prefix of rows that enable the tool which calls an agent. Such tools have no entry in the catalogue, so a sync keeps their rows.
+/// The prefix of the names of tools that call an agent. These tools have no entry in the catalogue, so a sync keeps their rows.
 const AGENT: &str = "agent:";
 
-/// An instance: the part of a workspace that has enablement rows of its own, such as one assistant.
+/// An instance: the part of a workspace that has its own enablement rows, such as an assistant.
 ///
 /// ```
 /// use tool_store::{InstanceId, Workspace};
@@ -37,7 +37,7 @@ impl InstanceId {
         Self { workspace, slug }
     }
 
-    /// The only instance of a workspace whose rows apply to all of it: its name is empty.
+    /// The instance with an empty name, for a workspace that is not divided into instances.
     pub fn of_workspace(workspace: impl Into<Workspace>) -> Self {
         Self::new(workspace, "")
     }
@@ -59,7 +59,7 @@ impl fmt::Display for InstanceId {
     }
 }
 
-/// The reason for which a row enables its tool. A later source outranks an earlier one.
+/// The reason for which a row enables its tool. A later variant outranks an earlier variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EnablementSource {
@@ -67,7 +67,7 @@ pub enum EnablementSource {
     Manual,
     /// The pinned version of a skill requires the tool.
     Skill,
-    /// The catalogue says that the tool is enabled for every instance.
+    /// The catalogue enables the tool for every instance.
     Global,
 }
 
@@ -77,7 +77,7 @@ words!(EnablementSource {
     Global = "global",
 });
 
-/// A row that enables a tool for an instance. There is at most one for both.
+/// A row that enables a tool for an instance. An instance has at most one row for each tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EnablementRow {
@@ -87,7 +87,7 @@ pub struct EnablementRow {
     pub tool: String,
     /// The highest source that enables the tool.
     pub source: EnablementSource,
-    /// Whether a person has enabled the tool. If so, the row stays when a higher source is removed.
+    /// Whether a person has enabled the tool. If so, the row is kept when a higher source is removed.
     pub is_manual: bool,
     /// The user who created the row; `sync` for a row that a sync created.
     pub by: String,
@@ -124,7 +124,7 @@ pub struct EnablementFilter {
     pub tool: Option<String>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Only rows after this one: instance and tool of the last row of the previous page.
+    /// The cursor: only rows after it. It is the instance and the tool of the last row of the previous page.
     pub after: Option<(InstanceId, String)>,
 }
 
@@ -140,7 +140,7 @@ impl EnablementFilter {
     }
 }
 
-/// One version of a skill: a folder of Markdown files, and what its front matter says. A version never changes.
+/// One version of a skill: a folder of Markdown files, and the fields of its front matter. A version never changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SkillVersion {
@@ -148,7 +148,7 @@ pub struct SkillVersion {
     pub name: String,
     /// The version, as the front matter writes it.
     pub version: String,
-    /// What the skill is for, in the words that a model reads.
+    /// The purpose of the skill, for the model.
     pub description: String,
     /// The names of the tools that the skill needs.
     pub required_tools: Vec<String>,
@@ -168,8 +168,8 @@ impl SkillVersion {
         }
     }
 
-    /// Checks a version before it is pinned: it must have a name and a version, and equal the stored version of this number, if there is
-    /// one. Fails with `Conflict`.
+    /// Checks a version before it is pinned: it must have a name and a version. If a version with this number is stored, both must be equal. Fails
+    /// with `Conflict`.
     pub fn check(&self, stored: Option<&Self>) -> Result<(), StoreError> {
         let why = if self.name.is_empty() || self.version.is_empty() {
             "a skill needs a name and a version, write both into its front matter".to_owned()
@@ -191,7 +191,7 @@ impl SkillVersion {
 pub struct SkillPin {
     /// The pinned version.
     pub skill: SkillVersion,
-    /// The user who has pinned it.
+    /// The user who pinned the version.
     pub by: String,
     /// When the version was pinned.
     pub at: Timestamp,
@@ -213,14 +213,14 @@ pub struct SkillChange {
     pub tools: Vec<String>,
     /// Tools that were not enabled before.
     pub added: Vec<String>,
-    /// Tools that are not enabled any more.
+    /// Tools that are no longer enabled.
     pub removed: Vec<String>,
     /// Required tools that the catalogue lacks. They are enabled as soon as a sync adds them.
     pub missing: Vec<String>,
 }
 
 impl SkillChange {
-    /// Notes what the change of a skill does to one tool. `is_required` is whether the skill requires the tool now.
+    /// Records how the change of a skill affects one tool. `is_required` is whether the skill requires the tool now.
     pub fn note(&mut self, facts: &EnablementFacts, change: &RowChange, is_required: bool) {
         let is_on = match change {
             RowChange::Keep => facts.row.is_some(),
@@ -260,7 +260,7 @@ impl ChangedInstances {
     /// The largest number of instances that a store lists. If more have changed, `is_all` is set.
     pub const MOST: usize = 1_000;
 
-    /// Creates the answer of [`EnablementStore::changed_since`].
+    /// Creates the result of [`EnablementStore::changed_since`].
     pub fn new(version: u64, is_all: bool, instances: Vec<InstanceId>) -> Self {
         Self {
             version,
@@ -279,22 +279,22 @@ pub struct EnablementFacts {
     pub tool: String,
     /// Whether the catalogue has the tool.
     pub is_listed: bool,
-    /// Whether the catalogue says that the tool is enabled for every instance.
+    /// Whether the catalogue enables the tool for every instance.
     pub is_global: bool,
     /// The skills of the instance whose pinned version requires the tool, by its name or an alias; sorted.
     pub skills: Vec<String>,
-    /// The row, if there is one.
+    /// The stored row; `None` if the tool is not enabled.
     pub row: Option<EnablementRow>,
 }
 
-/// The change of a row that a store has to write.
+/// The change of a row that a store must write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowChange {
-    /// The row stays as it is.
+    /// The stored row is not changed.
     Keep,
-    /// The row is written, in place of the one that there is.
+    /// The store writes this row, in place of the stored row.
     Put(EnablementRow),
-    /// The row is removed.
+    /// The store removes the row.
     Remove,
 }
 
@@ -312,7 +312,7 @@ impl EnablementFacts {
         tool.starts_with(AGENT)
     }
 
-    /// Whether there can be a row for the tool.
+    /// Whether the tool may have a row.
     fn is_known(&self) -> bool {
         self.is_listed || Self::is_agent(&self.tool)
     }
@@ -330,7 +330,7 @@ impl EnablementFacts {
         }
     }
 
-    /// Gives the row the source that follows from the facts, without a change by a person.
+    /// Returns the change that makes the row's source match the facts. This is not a change by a person.
     pub fn settle(&self, instance: &InstanceId, by: &str, at: Timestamp) -> RowChange {
         let is_manual = self.row.as_ref().is_some_and(|row| row.is_manual);
         match (self.source(is_manual), &self.row) {
@@ -348,7 +348,7 @@ impl EnablementFacts {
         }
     }
 
-    /// Enables the tool by hand. Fails with `Missing` if the catalogue lacks it, and with `Conflict` without an operator.
+    /// Enables the tool by hand. Fails with `Missing` if the catalogue lacks it, and with `Conflict` if `by` is empty.
     pub fn enable(
         &self,
         instance: &InstanceId,
@@ -373,7 +373,7 @@ impl EnablementFacts {
         }))
     }
 
-    /// Removes what [`enable`](Self::enable) has added. Fails with `Conflict` if a different source enables the tool; the error names it.
+    /// Removes a row that a person created. Fails with `Conflict` if a different source enables the tool; the error contains this source.
     pub fn disable(&self, by: &str) -> Result<RowChange, StoreError> {
         check_operator(by)?;
         let tool = &self.tool;
@@ -397,7 +397,7 @@ impl EnablementFacts {
 /// The user of rows that a sync creates.
 pub(crate) const SYNC: &str = "sync";
 
-/// Fails with `Conflict` if a change names no operator.
+/// Fails with `Conflict` if the name of the operator is empty.
 pub(crate) fn check_operator(by: &str) -> Result<(), StoreError> {
     if by.is_empty() {
         return Err(StoreError::Conflict(
@@ -412,20 +412,20 @@ pub(crate) fn check_operator(by: &str) -> Result<(), StoreError> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CatalogueDiff {
-    /// Names of new entries, without renamed ones.
+    /// Names of new entries, except renamed entries.
     pub added: Vec<String>,
-    /// Names of entries with changed contents, without renamed ones.
+    /// Names of entries with changed contents, except renamed entries.
     pub changed: Vec<String>,
     /// Names of entries that are not in the sync and were not renamed.
     pub removed: Vec<String>,
     /// The old and the new name of entries that were renamed.
     pub renamed: Vec<(String, String)>,
-    /// Names of entries whose rows have to be settled for all instances.
+    /// Names of entries whose rows must be settled for all instances.
     pub unsettled: Vec<String>,
 }
 
 impl CatalogueDiff {
-    /// Compares the entries of a catalogue by name with those of a sync. Entries named `agent:…` are not removed.
+    /// Compares the entries of a catalogue with the entries of a sync, by name. Entries named `agent:…` are not removed.
     pub fn of(
         before: &BTreeMap<String, CatalogueEntry>,
         after: &BTreeMap<String, CatalogueEntry>,
@@ -467,7 +467,7 @@ impl CatalogueDiff {
     }
 }
 
-/// A store of enablement rows, beside the catalogue that they refer to. A tool is enabled for an instance if there is a row for both.
+/// A store of enablement rows and of the catalogue that they refer to. A tool is enabled for an instance if a row contains both.
 ///
 /// ```
 /// use tool_store::*;
@@ -496,22 +496,22 @@ impl CatalogueDiff {
 /// # }
 /// ```
 pub trait EnablementStore: Catalogue {
-    /// Replaces the catalogue by `entries`, in one transaction, and brings enablement in line with it:
+    /// Replaces the catalogue with `entries`, and updates the enablement rows in the same transaction:
     ///
     /// - The rows of a removed tool are removed with it. Entries and rows named `agent:…` are kept, because agents are not tools of a program.
     /// - If an entry has the name of a removed tool as an alias, the tool was renamed: its rows move to the new name.
-    /// - A global tool gets a row for every instance, and a tool that a pinned skill requires gets its row.
+    /// - Rows are added for each global tool in every instance, and for each tool that a pinned skill of an instance requires.
     fn reconcile(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, SyncReport>;
 
-    /// Adds an instance, which gets the rows of global tools. Returns false if it exists. The first row of an instance adds it too.
+    /// Adds an instance, with a row for each global tool. Returns false if it exists. Writing the first row of an instance also adds it.
     fn add_instance<'a>(&'a self, instance: &'a InstanceId, at: Timestamp)
     -> StoreFuture<'a, bool>;
 
     /// Removes an instance with its rows and pins. Returns false if it does not exist.
     fn remove_instance<'a>(&'a self, instance: &'a InstanceId) -> StoreFuture<'a, bool>;
 
-    /// Enables a tool by hand. An alias stands for the tool that has it. Returns false if a person has enabled the tool before. Fails with
-    /// `Missing` if the catalogue has no such tool, and with `Conflict` if `by` is empty.
+    /// Enables a tool by hand. `tool` may be an alias. Returns false if a person has enabled the tool before. Fails with `Missing` if the catalogue
+    /// lacks the tool, and with `Conflict` if `by` is empty.
     fn enable<'a>(
         &'a self,
         instance: &'a InstanceId,
@@ -520,8 +520,8 @@ pub trait EnablementStore: Catalogue {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Removes a row that a person created. Returns false if the tool is not enabled. Fails with `Conflict` if the row's source is a skill or
-    /// global, and names the source.
+    /// Removes a row that a person created. Returns false if the tool is not enabled. Fails with `Conflict` if the row's source is a skill or global;
+    /// the error contains the source.
     fn disable<'a>(
         &'a self,
         instance: &'a InstanceId,
@@ -529,9 +529,9 @@ pub trait EnablementStore: Catalogue {
         by: &'a str,
     ) -> StoreFuture<'a, bool>;
 
-    /// Pins a version of a skill in place of the version that was pinned before, and enables the tools that it requires. The rows that
-    /// differ are changed in one transaction, so that no reader sees the tools of neither version. Fails with `Conflict` if the workspace
-    /// has stored the version with different contents.
+    /// Pins a version of a skill in place of the version that was pinned before, and enables the tools that it requires. The store changes the rows
+    /// in one transaction, so a reader sees the tools of either the earlier or the new version. Fails with `Conflict` if the workspace has stored the
+    /// version with different contents.
     fn enable_skill<'a>(
         &'a self,
         instance: &'a InstanceId,
@@ -562,13 +562,12 @@ pub trait EnablementStore: Catalogue {
         filter: &'a EnablementFilter,
     ) -> StoreFuture<'a, Vec<EnablementRow>>;
 
-    /// Returns the instances whose rows, pins or existence have changed after a version. A read sees every change that ended before the read
-    /// began, including changes of other processes.
+    /// Returns the instances whose rows, pins or existence have changed after a version. The result includes every change that ended before the call
+    /// began, including changes by other processes.
     fn changed_since(&self, version: u64) -> StoreFuture<'_, ChangedInstances>;
 
-    /// Completes once the store has noticed that [`ChangedInstances::version`] is a later one than `version`, such as by a notification of the
-    /// database. It only shortens the time until a change is read: the caller polls as well, because a notification may be lost. The default
-    /// implementation never completes.
+    /// Completes when the store detects that [`ChangedInstances::version`] is greater than `version`, for example by a notification of the database.
+    /// The caller must also poll, because a notification may be lost. The default implementation never completes.
     fn enablement_changed(&self, version: u64) -> StoreFuture<'_, ()> {
         let _ = version;
         Box::pin(std::future::pending())

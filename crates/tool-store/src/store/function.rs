@@ -38,8 +38,8 @@ struct Read {
 }
 
 impl ToolSchema {
-    /// Creates a schema from its JSON text, whose order of keys is kept. Fails with `Conflict` if the text is not JSON. The rules of providers are
-    /// checked by `tool_core`.
+    /// Creates a schema from its JSON text, whose order of keys is kept. Fails with `Conflict` if the text is not JSON. `tool_core` checks the rules
+    /// of providers.
     pub fn new(text: impl Into<String>) -> Result<Self, StoreError> {
         let text = RawValue::from_string(text.into()).map_err(|error| {
             StoreError::Conflict(format!("the schema of a tool is not JSON: {error}"))
@@ -63,18 +63,18 @@ impl ToolSchema {
         &self.text
     }
 
-    /// Reads the plain schema of a request, which has no id.
+    /// Deserializes a schema without an id, as requests contain it.
     pub(super) fn plain<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Box::<RawValue>::deserialize(from).map(|text| Self::of(&text))
     }
 
-    /// Reads the plain schema of a request; null means that there is no schema.
+    /// Deserializes an optional schema of a request; null is no schema.
     pub(super) fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
         let text = Option::<Box<RawValue>>::deserialize(from)?;
         Ok(text.map(|text| Self::of(&text)))
     }
 
-    /// Reads the plain schema of a request that changes it; null removes it.
+    /// Deserializes the schema of an update; null removes the stored schema.
     #[expect(
         clippy::option_option,
         reason = "an absent key, null and a value are three cases"
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for ToolSchema {
     }
 }
 
-/// Reads a key whose presence means a change, and whose null removes the value.
+/// Deserializes a key of an update that is present: a value replaces the stored value, and null removes it.
 #[expect(
     clippy::option_option,
     reason = "an absent key, null and a value are three cases"
@@ -159,7 +159,7 @@ impl FunctionKind {
         matches!(self, Self::Mcp { .. } | Self::Http { .. })
     }
 
-    /// The file that a version has to have.
+    /// The file that a version must contain.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Linked { .. } | Self::Mcp { .. } => None,
@@ -190,12 +190,12 @@ pub struct FunctionEffects {
     pub destructive: bool,
     /// Whether a repeated call has no further effect.
     pub idempotent: bool,
-    /// Whether the function reaches beyond the host.
+    /// Whether the function interacts with systems outside of the host.
     pub open_world: bool,
 }
 
 impl Default for FunctionEffects {
-    /// The effects of a foreign function for which no admin has stated any: it may do everything.
+    /// The effects of a foreign function before an admin states them: it may have any effect.
     fn default() -> Self {
         Self {
             read_only: false,
@@ -214,15 +214,15 @@ pub struct Function {
     pub id: String,
     /// The workspace that owns the function; `None` for a system function.
     pub workspace: Option<Workspace>,
-    /// The name for people.
+    /// The display name.
     pub name: String,
     /// What the function does, for people and for tools without a description.
     pub description: Option<String>,
     /// The code. It never changes.
     pub kind: FunctionKind,
-    /// The version that tools without a pin run; `None` before the first one is published.
+    /// The version that tools without a pin run; `None` before a version is published.
     pub default_version: Option<String>,
-    /// The user as whom the function acts, unless its tool names one.
+    /// The user that the function runs as, unless its tool has a runtime user.
     pub runtime_user: Option<String>,
     /// The effects that an admin states; only a foreign function has them.
     pub effects: Option<FunctionEffects>,
@@ -246,13 +246,13 @@ pub struct FunctionVersion {
     pub function: String,
     /// The number of the version in its function; the first is 1.
     pub number: u32,
-    /// The version from which this one was made.
+    /// The version that this version was derived from.
     pub parent: Option<String>,
-    /// A name for people.
+    /// A display name.
     pub label: Option<String>,
     /// The texts of the files by their path, with `/`.
     pub files: BTreeMap<String, String>,
-    /// The names of the tools that the code may call. Its effects are theirs.
+    /// The names of the tools that the code may call. The version has the effects of these tools.
     pub uses: Vec<String>,
     /// The schema of the arguments.
     pub input_schema: ToolSchema,
@@ -269,14 +269,14 @@ pub struct FunctionVersion {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NewFunction {
-    /// The name for people.
+    /// The display name.
     pub name: String,
     /// What the function does.
     #[serde(default)]
     pub description: Option<String>,
     /// The code.
     pub kind: FunctionKind,
-    /// The user as whom the function acts. Only an admin may set it.
+    /// The user that the function runs as. Only an admin may set it.
     #[serde(default)]
     pub runtime_user: Option<String>,
     /// The effects of a foreign function. Only an admin may set them.
@@ -285,7 +285,7 @@ pub struct NewFunction {
 }
 
 impl NewFunction {
-    /// A function without a description, a runtime user and stated effects.
+    /// Creates a function without a description, a runtime user or stated effects.
     pub fn new(name: impl Into<String>, kind: FunctionKind) -> Self {
         Self {
             name: name.into(),
@@ -327,12 +327,12 @@ impl NewFunction {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FunctionUpdate {
-    /// The name for people.
+    /// The display name.
     pub name: Option<String>,
     /// What the function does.
     #[serde(deserialize_with = "nullable")]
     pub description: Option<Option<String>>,
-    /// The user as whom the function acts. Only an admin may change it.
+    /// The user that the function runs as. Only an admin may change it.
     #[serde(deserialize_with = "nullable")]
     pub runtime_user: Option<Option<String>>,
     /// The effects of a foreign function. Only an admin may change them.
@@ -364,7 +364,7 @@ impl FunctionUpdate {
     }
 }
 
-/// The time of an update, which is later than that of the one before even if a clock was set back.
+/// Returns the time of an update, which is later than the previous update even if the clock was set back.
 pub(super) fn later(before: Timestamp, at: Timestamp) -> Timestamp {
     at.max(before.plus(std::time::Duration::from_millis(1)))
 }
@@ -382,7 +382,7 @@ impl Function {
     fn check_fields(&self, editor: &Editor, before: Option<&Self>) -> Result<(), StoreError> {
         let conflict = |text: &str| Err(StoreError::Conflict(text.to_owned()));
         if self.name.trim().is_empty() {
-            return conflict("a function has no name, give it one");
+            return conflict("a function has no name, give the function a name");
         }
         if self.effects != before.and_then(|before| before.effects) {
             editor.require(MemberRole::Admin, "state the effects of a function")?;
@@ -406,8 +406,7 @@ impl Function {
         check_member(self.runtime_user.as_ref(), before, member)
     }
 
-    /// Checks whether the function may be removed. `tools` is the number of tools that run it, deleted ones included, which are kept until
-    /// their retention ends.
+    /// Checks whether the function may be removed. `tools` is the number of tools that run it, including deleted tools that are still kept.
     pub fn check_removal(&self, editor: &Editor, tools: u64) -> Result<(), StoreError> {
         editor.check_owner(self.workspace.as_ref(), &self.what())?;
         editor.require(MemberRole::Author, "delete a function")?;
@@ -438,7 +437,7 @@ impl Function {
     }
 }
 
-/// Fails with `Forbidden` if the editor may not change a runtime user, and with `Conflict` if a system row would have one.
+/// Fails with `Forbidden` if the editor may not change a runtime user, and with `Conflict` if a system row has a runtime user.
 pub(super) fn check_runtime_user_right(
     editor: &Editor,
     user: Option<&String>,
@@ -473,10 +472,10 @@ pub(super) fn check_member(
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NewFunctionVersion {
-    /// The version from which this one is made. It belongs to the same function.
+    /// The version that the new version is derived from. Both must belong to one function.
     #[serde(default)]
     pub parent: Option<String>,
-    /// A name for people.
+    /// A display name.
     #[serde(default)]
     pub label: Option<String>,
     /// The texts of the files by their path.
@@ -494,7 +493,7 @@ pub struct NewFunctionVersion {
 }
 
 impl NewFunctionVersion {
-    /// A version without a parent, a label, files and tools that it calls.
+    /// Creates a version without a parent, a label, files or called tools.
     pub fn new(input_schema: ToolSchema, output_schema: ToolSchema) -> Self {
         Self {
             parent: None,
@@ -506,9 +505,8 @@ impl NewFunctionVersion {
         }
     }
 
-    /// Creates the row. `parent` is the stored version that [`parent`](Self::parent) names, and `number` the number after that of the last
-    /// version of the function. Fails if the editor may not change the function, with `Missing` for an unknown parent, and with `Conflict`
-    /// for an invalid version.
+    /// Creates the row. `parent` is the stored version that [`parent`](Self::parent) names, and `number` is the number of the function's last version
+    /// plus 1. Fails if the editor may not change the function, with `Missing` for an unknown parent, and with `Conflict` for an invalid version.
     pub fn decide(
         self,
         editor: &Editor,
@@ -586,7 +584,7 @@ impl FunctionVersion {
         editor.check_owner(self.workspace.as_ref(), &self.what())?;
         editor.require(MemberRole::Author, "delete a version")?;
         let why = if is_default {
-            "is the default of its function, publish a different one first".to_owned()
+            "is the default of its function, publish a different version first".to_owned()
         } else if pins > 0 {
             format!("is pinned by {pins} tools, change their pins first")
         } else if forks > 0 {
@@ -601,18 +599,18 @@ impl FunctionVersion {
 /// A filter for functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionFilter {
-    /// Functions whose name contains this text, whatever the case of ASCII letters.
+    /// Functions whose name contains this text, ignoring the case of ASCII letters.
     pub name: Option<String>,
     /// Functions of this kind: the word of [`FunctionKind::as_str`].
     pub kind: Option<String>,
     /// The maximum number of functions.
     pub limit: Option<u32>,
-    /// Only functions after this one: the time of creation and the id of the last one of the previous page.
+    /// The cursor: only functions after it. It is the time of creation and the id of the last function of the previous page.
     pub after: Option<(Timestamp, String)>,
 }
 
 impl FunctionFilter {
-    /// Whether the filter admits a function that the caller may see. The caller applies `limit`.
+    /// Whether the filter admits a function that the caller may read. The caller applies `limit`.
     pub fn admits(&self, function: &Function) -> bool {
         let place = (function.created_at, &function.id);
         let after = self.after.as_ref();
@@ -627,7 +625,7 @@ impl FunctionFilter {
     }
 }
 
-/// Whether a name contains a text, whatever the case of ASCII letters.
+/// Whether a name contains a text, ignoring the case of ASCII letters.
 pub(super) fn contains(name: &str, part: &str) -> bool {
     let lower = str::to_ascii_lowercase;
     lower(name).contains(&lower(part))

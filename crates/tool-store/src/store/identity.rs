@@ -27,7 +27,7 @@ impl Workspace {
         Self(name.into())
     }
 
-    /// The workspace of a host that has only one: its name is empty. Contexts without a workspace belong to it.
+    /// The workspace of a host with a single workspace; its name is empty. Contexts without a workspace use it.
     pub fn single() -> Self {
         Self::default()
     }
@@ -56,7 +56,7 @@ impl fmt::Display for Workspace {
     }
 }
 
-/// The part of a store in which a method acts: one workspace, or all of them.
+/// The part of a store in which a method acts: one workspace, or all workspaces.
 ///
 /// `All` is for operators and for maintenance. A host that serves a user passes the user's workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,7 +73,7 @@ impl<'a> Scope<'a> {
         self.workspace().is_none_or(|own| own == workspace)
     }
 
-    /// The workspace, if the scope is a single one.
+    /// The workspace; `None` if the scope covers all workspaces.
     pub fn workspace(self) -> Option<&'a Workspace> {
         match self {
             Self::Workspace(workspace) => Some(workspace),
@@ -88,7 +88,7 @@ impl<'a> From<&'a Workspace> for Scope<'a> {
     }
 }
 
-/// A thread: one conversation of one workspace. Conversations of two workspaces never share a thread, even if their names are equal.
+/// A thread: one conversation of one workspace. Conversations of two workspaces are different threads, even if their names are equal.
 ///
 /// ```
 /// use tool_store::{ThreadId, Workspace};
@@ -160,8 +160,8 @@ pub struct CallPlace {
 /// because models repeat ids (`call_0`) in every message.
 ///
 /// - A call in a thread is identified by workspace, conversation, sequence number of the assistant message, and position in it.
-/// - A call outside of a thread has a random identity, which no other call has.
-/// - A call that a tool makes has the identity of the outer call and a number: it is the outer call's first, second, … call.
+/// - A call outside of a thread has a random, unique identity.
+/// - A call that a tool makes is identified by the identity of the outer call and its position among the calls of that tool.
 ///
 /// ```
 /// use tool_store::{CallId, ThreadId};
@@ -224,7 +224,7 @@ enum Root {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 enum Lone {
-    /// Random bits from [`CallId::alone`]: 32 lowercase hex digits, which are written only if a key is needed. Most calls need none.
+    /// Random bits from [`CallId::alone`]: 32 lowercase hex digits, which are formatted only if a key is needed. Most calls need no key.
     Random(u128),
     /// Any other text, from a row that other software wrote.
     Named(Arc<str>),
@@ -304,8 +304,8 @@ impl CallId {
         Self::at(self.0.workspace.clone(), place)
     }
 
-    /// The identity of the audit row of a later attempt, which an operator has allowed: the row of the attempt before it keeps its own outcome.
-    /// The first attempt is 1, and has the identity of the call.
+    /// The identity of the audit row of a later attempt that an operator has allowed, so that the row does not replace the row of the previous
+    /// attempt. The first attempt is 1, and has the identity of the call.
     ///
     /// Only audit rows use it: the effect ledger, approvals and idempotency keys use the identity of the call.
     #[must_use]
@@ -361,7 +361,7 @@ impl CallId {
         matches!(self.0.place.root, Root::Earlier(_))
     }
 
-    /// The key of the identity: stores compare it, and services take it as an idempotency key.
+    /// The key of the identity: stores compare it, and services receive it as an idempotency key.
     #[cfg(feature = "host")]
     pub fn key(&self) -> CallKey {
         let text = self
@@ -480,7 +480,7 @@ impl CallKey {
         }
     }
 
-    /// The key that versions without call identities gave to a call, made of its workspace, the host's name of its turn, and the model's id of the call.
+    /// The key of a call in versions without call identities: a hash of its workspace, the host's name of its turn, and the model's id of the call.
     #[cfg(feature = "host")]
     pub fn earlier(workspace: impl Into<Workspace>, turn: &str, call: &str) -> Self {
         let workspace = workspace.into();
@@ -554,7 +554,7 @@ mod tests {
             call.attempt(2),
             call.attempt(3),
             call.nested(0).attempt(2),
-            // Text that moves from one part to the next changes the key.
+            // Moving a character from one part to the next changes the key.
             CallId::in_thread(&thread("acme", "main4"), 0, 0),
             CallId::in_thread(&thread("acmemain", "4"), 4, 0),
             CallId::alone("acme").unwrap(),

@@ -11,9 +11,9 @@ use super::{
 
 /// Changes that are written together or not at all.
 ///
-/// The end of a call changes the effect ledger, the audit and the thread; the last message of a run ends the run; a user's message
-/// may begin one. If these stores belong to one database, one transaction writes all the changes: one `fsync` instead of three, and no
-/// crash in between.
+/// The end of a call changes the effect ledger, the audit and the thread; the last message of a run ends the run; a user's message may begin a run.
+/// If these stores belong to one database, one transaction writes all the changes: it needs one `fsync` instead of three, and a crash cannot separate
+/// the changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// The arguments of [`EffectLedger::end`](super::EffectLedger::end).
@@ -50,7 +50,7 @@ pub struct EndedRun {
     pub end: RunEnd,
 }
 
-/// The values that the methods of the single stores would have returned for the parts of a [`Batch`].
+/// The results of a [`Batch`]: for each part, the result of the method that the part replaces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batched {
     /// Whether the effect ended within its lease.
@@ -59,22 +59,22 @@ pub struct Batched {
     pub message: Option<u64>,
     /// Whether the run belonged to this owner.
     pub run: Option<bool>,
-    /// The run that was begun, or the run that continues in its place. The other parts are written in both cases.
+    /// The run that was begun, or the run that continues in its place. In both cases, the other parts are written.
     pub begun: Option<RunBegun>,
 }
 
 /// A database that can write a [`Batch`].
 pub trait BatchStore: Send + Sync + 'static {
-    /// Applies each part as the single stores would, in one transaction and in this order: ends the effect, writes the audit row, appends the
+    /// Applies each part like the method that it replaces, in one transaction and in this order: ends the effect, writes the audit row, appends the
     /// message, ends the run, begins a run.
     ///
-    /// If one part is refused, nothing is written, and the error is the error of that part. The caller then writes the parts one by one.
+    /// If a part is refused, the method writes nothing and returns the error of that part. The caller then writes the parts one by one.
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched>;
 }
 
 /// The transactions of the database that a store belongs to.
 ///
-/// A store returns it from [`EffectLedger::journal`](super::EffectLedger::journal) and the same methods of
+/// A store returns it from [`EffectLedger::journal`](super::EffectLedger::journal) and from the method of this name of
 /// [`AuditSink`](super::AuditSink), [`ThreadStore`](super::ThreadStore) and [`RunStore`](super::RunStore). Two stores belong to one
 /// database if their journals are equal.
 ///

@@ -1,4 +1,4 @@
-//! The effect ledger: which effects were begun, and how they ended.
+//! The effect ledger: a record of effects that were begun, and of their outcomes.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,8 @@ use super::{CallId, CallKey, Journal, Scope, StoreError, StoreFuture, Timestamp,
 pub struct Intent {
     /// The identity of the call, and so of the effect. Its key is the idempotency key that the tool receives.
     pub identity: CallId,
-    /// The key that a version without call identities gave to the same call, if such a version may have left a row. It belongs to the same workspace.
+    /// The key that a version without call identities gave to the same call, if such a version may have stored a row. Both keys must belong to one
+    /// workspace.
     pub earlier: Option<CallKey>,
     /// The model's own id of the call.
     pub call: String,
@@ -26,11 +27,11 @@ pub struct Intent {
     pub principal: String,
     /// Hash of the canonical arguments.
     pub arguments_hash: String,
-    /// The run that owns the row. Each run of the body has its own owner: two attempts never share a name.
+    /// The run of the body that owns the row. Each run has a different owner.
     pub owner: String,
     /// When the run begins.
     pub at: Timestamp,
-    /// When the lease expires: from then on, other processes may assume that the owner is dead. [`EffectLedger::renew`] moves it.
+    /// When the lease expires: from then on, other processes may assume that the owner is dead. [`EffectLedger::renew`] extends the lease.
     pub lease_until: Timestamp,
 }
 
@@ -41,7 +42,7 @@ impl Intent {
         match &self.earlier {
             Some(earlier) if earlier.workspace() != self.identity.workspace() => {
                 Err(StoreError::Conflict(format!(
-                    "effect `{}` has an earlier key of another workspace, give the key of its own workspace",
+                    "effect `{}` has an earlier key of a different workspace, pass a key of the effect's workspace",
                     self.identity.key()
                 )))
             }
@@ -95,19 +96,19 @@ pub struct EffectRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(
     clippy::large_enum_variant,
-    reason = "returned once and matched at once"
+    reason = "each value is matched right after it is returned"
 )]
 pub enum Begun {
-    /// The row is stored: run the body.
+    /// The row is stored. The caller must run the body.
     New,
-    /// The row of a later attempt, which an operator has allowed, is stored: run the body.
+    /// The row of a later attempt that an operator has allowed is stored. The caller must run the body.
     Again {
         /// The number of the attempt.
         attempt: u32,
         /// The operator who allowed the attempt.
         operator: String,
     },
-    /// The effect exists already, in any state: do not run the body.
+    /// This row was stored before, in any state. The caller must not run the body.
     Replay(EffectRow),
 }
 
@@ -263,10 +264,10 @@ pub trait EffectLedger: Send + Sync + 'static {
     }
 
     /// Claims the key of an intent's identity. [`Begun::New`] and [`Begun::Again`] store the intent and the audit row of
-    /// [`Begun::audit_row`] in one transaction. If a row exists already, it is returned instead, and the audit row is not written. A
+    /// [`Begun::audit_row`] in one transaction. If a row exists already, the method returns this row and does not write the audit row. A
     /// running row whose lease has expired at `intent.at` becomes ambiguous first.
     ///
-    /// If the key has no row, the row of `intent.earlier` is used as if it had the key. The row of a rerun replaces it.
+    /// If no row has the key, the row of `intent.earlier` is used instead, and the row of a rerun replaces it.
     ///
     /// Every method that takes a key finds the row with that key, or else the row that was begun with it as `intent.earlier` (of several,
     /// the first by `at`, then key). So a call is not begun under both of its keys.
@@ -275,9 +276,9 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// [`Intent::check`] fails. A different principal or agent of the same conversation may begin a call whose key is released.
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
 
-    /// Claims the key of a call that must not run any more: the row that [`begin`](Self::begin) would store as running is stored as
-    /// [`Failed`](EffectState::Failed) with `result`, in one write. So a crash cannot make the outcome of a call that never ran unknown. A row
-    /// that exists already is returned and stays unchanged.
+    /// Claims the key of a call that must not run: the row that [`begin`](Self::begin) would store as running is stored as
+    /// [`Failed`](EffectState::Failed) with `result`, in one write. So a crash cannot make the outcome of a call that never ran unknown. An existing
+    /// row is returned unchanged.
     ///
     /// The default implementation begins the call and then ends it, in two writes.
     fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
@@ -304,7 +305,7 @@ pub trait EffectLedger: Send + Sync + 'static {
         })
     }
 
-    /// Moves the lease of a running row to `until`, never back. Returns false if the row is not running or belongs to a different owner.
+    /// Extends the lease of a running row to `until`, and never shortens it. Returns false if the row is not running or belongs to a different owner.
     fn renew<'a>(
         &'a self,
         key: &'a CallKey,
@@ -315,15 +316,14 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Records how the body ended. A late end settles an ambiguous row, even if the row was released for a rerun that has
     /// not begun.
     ///
-    /// The end of an earlier run, whose call was released and begun again, fails with `Conflict` and marks the row as
-    /// [`late`](EffectRow::late): both runs may have taken effect. The same applies to an end that contradicts what an operator has settled
-    /// while the body ran.
+    /// The end of an earlier run, whose call was released and begun again, fails with `Conflict` and marks the row as [`late`](EffectRow::late): both
+    /// runs may have taken effect. The same applies to an end that contradicts an operator's resolution from the time when the body ran.
     ///
     /// An end that is [`released`](EffectEnd::released) releases the key like [`Resolution::Rerun`], in the same write, so that a crash cannot
     /// make the outcome of a call that only waits unknown. The next [`begin`](Self::begin) has the same attempt number, and is
     /// [`Begun::New`] if that is the first.
     ///
-    /// Fails with `Missing` for an unknown key. Fails with `Conflict` if the owner is a different one, if the row has succeeded or failed
+    /// Fails with `Missing` for an unknown key. Fails with `Conflict` if the row belongs to a different owner, if the row has succeeded or failed
     /// already, if the end's state is `Running`, or if a released end's state is not `Failed`.
     fn end<'a>(
         &'a self,
@@ -337,7 +337,7 @@ pub trait EffectLedger: Send + Sync + 'static {
 
     /// Settles an ambiguous row as an operator has decided, and returns it. A running row whose lease has expired at `now` counts as ambiguous.
     ///
-    /// [`Resolution::Rerun`] releases the key: [`get`](Self::get) and [`list`](Self::list) no longer return it, and the next
+    /// [`Resolution::Rerun`] releases the key: [`get`](Self::get) and [`list`](Self::list) no longer return the row, and the next
     /// [`begin`](Self::begin) is [`Begun::Again`], with the next attempt's number and the operator's name.
     ///
     /// Fails with `Missing` for an unknown or released key, and with `Conflict` if the row is not ambiguous.
@@ -349,8 +349,8 @@ pub trait EffectLedger: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow>;
 
-    /// Settles a row like [`resolve`](Self::resolve), even if it is running and its lease has not expired. Only for an operator who
-    /// knows that its owner is dead.
+    /// Settles a row like [`resolve`](Self::resolve), even if it is running and its lease has not expired. The operator must have checked that the
+    /// owner is dead.
     ///
     /// The default implementation resolves the row at the end of its lease, and stores that time as the row's end.
     fn force<'a>(
@@ -370,7 +370,7 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Marks every running row of a scope whose lease has expired at `now` as ambiguous, and returns those rows, ordered by `at`, then key.
     fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>>;
 
-    /// Returns the rows of a scope, in one state or in all, ordered by `at`, then key.
+    /// Returns the rows of a scope that are in `state`, or in any state if it is `None`, ordered by `at`, then key.
     fn list<'a>(
         &'a self,
         scope: Scope<'a>,

@@ -35,7 +35,7 @@ pub struct Erased {
     pub spills: u64,
     /// Variables of the thread or the user that were removed.
     pub variables: u64,
-    /// Responses under idempotency keys that were removed: those that may repeat erased contents, and those to requests of the user.
+    /// Stored responses that were removed: responses that may contain erased contents, and responses to requests of the user.
     pub requests: u64,
 }
 
@@ -55,17 +55,17 @@ pub struct Erased {
 pub struct Retention {
     /// Audit rows, counted from the arrival of their call.
     pub audit: Option<Duration>,
-    /// Approvals that are denied, expired, spent or withdrawn, counted from their request. Open ones stay.
+    /// Approvals that are denied, expired, spent or withdrawn, counted from their request. Open approvals are kept.
     pub approvals: Option<Duration>,
-    /// Effects that have succeeded or failed, counted from their end. A row stays longer if the store still holds messages of its thread
-    /// or an approval of its call, which could refer to it. Ambiguous rows stay until an operator has settled them.
+    /// Effects that have succeeded or failed, counted from their end. A row is kept longer if the store still contains messages of its thread or an
+    /// approval of its call, which could refer to the row. Ambiguous rows are kept until an operator has settled them.
     pub effects: Option<Duration>,
-    /// Messages of threads without a new message for this time. The last sequence number of a thread stays, so that a new call never gets the
-    /// identity of an old one.
+    /// Messages of threads without a new message for this time. The last sequence number of a thread is kept, so that a new call never has the
+    /// identity of an old call.
     pub threads: Option<Duration>,
-    /// Runs that have ended, counted from their end. The last run number of a thread stays.
+    /// Runs that have ended, counted from their end. The last run number of a thread is kept.
     pub runs: Option<Duration>,
-    /// Messages that belong to no workspace. They were stored before messages had workspaces, in threads that several workspaces used.
+    /// Messages without a workspace. Earlier versions stored them in threads that several workspaces used.
     pub unassigned: Option<Duration>,
     /// Kill switches and disables that are off, counted from when they were turned off.
     pub switches: Option<Duration>,
@@ -84,7 +84,7 @@ pub struct Purged {
     pub threads: u64,
     /// Runs that were removed.
     pub runs: u64,
-    /// Messages of no workspace that were removed.
+    /// Messages without a workspace that were removed.
     pub unassigned: u64,
     /// Spilled outputs that were removed.
     pub spills: u64,
@@ -92,13 +92,13 @@ pub struct Purged {
     pub switches: u64,
     /// Expired idempotency keys that were removed, with their responses.
     pub requests: u64,
-    /// Whether a table had as many rows as one purge removes, so that another purge may find more.
+    /// Whether a table had as many rows as one purge removes, so that a further purge may find more.
     pub more: bool,
 }
 
 impl Purged {
-    /// Whether a table reached the limit of rows that one purge removes from it, so that another purge may find more. A purge of at most 0
-    /// rows finds no more.
+    /// Whether a table reached the limit of rows that one purge removes from the table, so that a further purge may find more. Returns false if
+    /// `most` is 0.
     pub fn reached(&self, most: u32) -> bool {
         // Each field is named, so that a new table cannot be forgotten.
         let Self {
@@ -135,7 +135,7 @@ impl Erasure<'_> {
 }
 
 impl Retention {
-    /// The time before which rows of an age are removed; `None` if they are kept.
+    /// The time before which rows are removed if they are kept for `age`; `None` if they are kept forever.
     pub fn since(age: Option<Duration>, now: Timestamp) -> Option<Timestamp> {
         let millis = i64::try_from(age?.as_millis()).unwrap_or(i64::MAX);
         Some(Timestamp::from_millis(
@@ -144,7 +144,7 @@ impl Retention {
     }
 }
 
-/// Erasure and retention for a store that holds all tables.
+/// Erasure and retention for a store that contains all tables.
 ///
 /// ```
 /// use tool_store::*;
@@ -161,12 +161,12 @@ impl Retention {
 /// ```
 pub trait Maintenance: Send + Sync + 'static {
     /// Erases contents, in one transaction. Messages, audit rows and spilled outputs are removed. The results of effects, and the arguments,
-    /// reasons and edits of approvals, are blanked, while keys, states and times stay, so that no effect happens twice. An open approval
+    /// reasons and edits of approvals, are blanked, while keys, states and times are kept, so that no effect happens twice. An open approval
     /// is withdrawn. Afterwards, no file of the store contains the erased data.
     ///
-    /// A store of variables also removes the variables of the thread, with its requests for variables, or those of the user. A store of idempotency
-    /// keys also removes the responses that may repeat the erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and those to
-    /// requests of the user.
+    /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
+    /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the
+    /// responses to requests of the user.
     ///
     /// A thread's audit rows and spilled outputs belong to its users, so only [`Erasure::Principal`] removes them.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;

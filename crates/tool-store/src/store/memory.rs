@@ -38,8 +38,8 @@ use super::{StoreError, StoreFuture};
 
 /// All stores in memory, for tests and for hosts that may lose their data. Clones share the data.
 ///
-/// One lock protects all tables, so that other tasks see a change of several rows as a single step, and no code awaits while it holds the lock. A row
-/// is found by its key, and an expiring row by its time; lists iterate over the rows in order and stop at their limit. Only methods that document a
+/// One lock protects all tables, so that other tasks see a change of several rows as a single step, and no code awaits while it holds the lock. Maps
+/// by key find rows, and sets by time find expiring rows; lists iterate over the rows in order and stop at their limit. Only methods that document a
 /// removal remove rows.
 ///
 /// ```
@@ -82,7 +82,7 @@ struct Tables {
 }
 
 impl MemoryStore {
-    /// Locks the tables for one step. After a panic elsewhere they are still usable, because each step finishes its checks before it changes a table.
+    /// Locks the tables for one step. A poisoned lock is still usable, because each step finishes its checks before it changes a table.
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Journal, Scope, StoreFuture, ThreadId, Timestamp, Workspace, words};
 
-/// The id of a run: its thread and its number there. The store assigns numbers; they grow by 1 and are never reused.
+/// The id of a run: its thread and its number in the thread. The store assigns the numbers, which increase by 1 and are never reused.
 ///
 /// ```
 /// use tool_store::{RunId, ThreadId};
@@ -57,7 +57,7 @@ impl fmt::Display for RunId {
 pub enum RunState {
     /// The run continues, or its process died: see [`RunRow::is_held`].
     Running,
-    /// The run ended, for the cause in its row.
+    /// The run has ended. Its row contains the cause.
     Ended,
 }
 
@@ -78,11 +78,11 @@ pub enum RunCause {
     Waiting,
     /// The calls need variables that the user has not supplied.
     Lacking,
-    /// The outcome of an earlier call has to be settled first.
+    /// The outcome of an earlier call is unknown and must be settled first.
     Unsettled,
     /// The run was cancelled, the future that drove it was dropped, or an operator ended it by force.
     Cancelled,
-    /// A message of the user arrived, which a different run answers.
+    /// A new message of the user arrived, and the next run answers it.
     Interrupted,
     /// The deadline of the run's context passed.
     Deadline,
@@ -165,16 +165,16 @@ impl AddAssign for Usage {
     }
 }
 
-/// The data of a run that is to begin.
+/// The data of a new run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
     /// The thread of the run.
     pub thread: ThreadId,
-    /// The requesting user, if the context names one.
+    /// The requesting user, if the context contains a user.
     pub principal: Option<String>,
-    /// The agent, if the context names one.
+    /// The agent, if the context contains an agent.
     pub agent: Option<String>,
-    /// A random name of the driver. Each driver has a new name.
+    /// The random, unique name of the driver.
     pub owner: String,
     /// When the run begins.
     pub at: Timestamp,
@@ -210,7 +210,7 @@ pub struct RunEnd {
 pub struct RunRow {
     /// The id of the run.
     pub id: RunId,
-    /// The requesting user, if there is one.
+    /// The requesting user; `None` if the context contained no user.
     pub principal: Option<String>,
     /// The agent that acts for the user.
     pub agent: Option<String>,
@@ -220,15 +220,15 @@ pub struct RunRow {
     pub lease_until: Timestamp,
     /// Whether the run continues.
     pub state: RunState,
-    /// Why the run ended, once it has.
+    /// Why the run ended; `None` while it continues.
     pub cause: Option<RunCause>,
-    /// The request to stop the run, if there is one.
+    /// The request to stop the run; `None` if no stop was requested.
     pub stop: Option<RunStop>,
     /// When the run began.
     pub started: Timestamp,
-    /// When the run ended, once it has.
+    /// When the run ended; `None` while it continues.
     pub ended: Option<Timestamp>,
-    /// How many drivers the run has had: more than 1 if the process of an earlier driver died.
+    /// The number of drivers so far: more than 1 if the process of an earlier driver died.
     pub attempt: u32,
     /// The steps and tokens that the run has used. While the run continues, they are the values at the last renewal of its lease.
     pub progress: RunProgress,
@@ -250,7 +250,7 @@ pub struct RunFilter {
     pub conversation: Option<String>,
     /// Only runs in this state.
     pub state: Option<RunState>,
-    /// Only runs after this one in the order of the list: the [`cursor`](RunRow::cursor) of the last row of the previous page.
+    /// The cursor: only runs after it in the order of the list. It is [`RunRow::cursor`] of the last row of the previous page.
     pub after: Option<RunCursor>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
@@ -266,11 +266,11 @@ pub struct RunCursor {
 }
 
 impl RunRow {
-    /// Applies [`RunStore::begin_run`] to the row of the thread that is `running`, if there is one. `number` is the next number of the thread.
+    /// Applies [`RunStore::begin_run`] to the `running` row of the thread, or to `None`. `number` is the next number of the thread.
     /// Returns the result and the rows to store.
     ///
-    /// A run whose lease has expired is taken over under its own number, unless a stop was requested: then it ends, and a new run
-    /// begins. A driver that begins again under the same owner gets its own run, so that it can repeat a request whose response was lost.
+    /// A run whose lease has expired keeps its number when the new driver takes it over. If a stop was requested, it ends instead, and a new run
+    /// begins. A driver that begins again under the same owner receives its own run, so that it can repeat a request whose response was lost.
     pub fn begin(running: Option<Self>, new: NewRun, number: u64) -> (RunBegun, Vec<Self>) {
         let mut rows = Vec::new();
         if let Some(mut row) = running {
@@ -337,7 +337,7 @@ impl RunRow {
         ends
     }
 
-    /// Applies [`RunStore::stop_run`]. Returns whether the row changed: a run that has ended stays unchanged, and a cancellation is not
+    /// Applies [`RunStore::stop_run`]. Returns whether the row changed: a run that has ended is not changed, and a cancellation is not
     /// weakened to an interruption.
     pub fn stop(&mut self, stop: RunStop) -> bool {
         let stops = self.state == RunState::Running && self.stop < Some(stop);
@@ -347,8 +347,8 @@ impl RunRow {
         stops
     }
 
-    /// Whether a driver holds the run at this time. A run that is `running` and not held was left by a process that died; the next driver
-    /// of its thread takes it over.
+    /// Whether a driver holds the lease at this time. If not, the process of a `running` run has died, and the next driver of the thread takes the
+    /// run over.
     pub fn is_held(&self, now: Timestamp) -> bool {
         self.state == RunState::Running && now < self.lease_until
     }
@@ -408,7 +408,7 @@ pub trait RunStore: Send + Sync + 'static {
     /// Begins a run of a thread, or takes over the run whose lease has expired: [`RunRow::begin`].
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun>;
 
-    /// Extends the lease. Returns the row as it is stored now, or `None` if the owner no longer holds the run.
+    /// Extends the lease. Returns the stored row, or `None` if the owner no longer holds the run.
     fn renew_run<'a>(
         &'a self,
         id: &'a RunId,
@@ -417,10 +417,10 @@ pub trait RunStore: Send + Sync + 'static {
         progress: RunProgress,
     ) -> StoreFuture<'a, Option<RunRow>>;
 
-    /// Ends a run. Returns false, and changes nothing, if the owner no longer holds it.
+    /// Ends a run. Returns false, and changes nothing, if the owner no longer holds the run.
     fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool>;
 
-    /// Asks the driver of a run to stop. Returns the row, or `None` for an unknown run. A run that has ended is returned unchanged.
+    /// Requests that the driver of a run stops. Returns the row, or `None` for an unknown run. A run that has ended is returned unchanged.
     fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>>;
 
     /// Returns a run, or `None` if the id is unknown.

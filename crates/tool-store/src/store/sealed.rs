@@ -61,7 +61,7 @@ impl fmt::Debug for KeyId {
 /// A value that is encrypted and authenticated, in its stored form.
 ///
 /// The bytes are the format version (one byte), the length of the key's id (one byte), the key's id, the nonce (24 bytes), and the ciphertext with
-/// its tag of 16 bytes. A store only copies them; the module `seal` (feature `seal`) makes and opens them.
+/// its tag of 16 bytes. A store only copies them; the module `seal` (feature `seal`) creates and opens them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sealed {
     key: KeyId,
@@ -92,7 +92,7 @@ impl Sealed {
         }
     }
 
-    /// Reads the bytes of a column. Fails with [`StoreError::Corrupt`] if they are not in this format.
+    /// Reads the bytes of a column. Fails with [`StoreError::Corrupt`] if the bytes do not have this format.
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Self, StoreError> {
         let bytes = bytes.into();
         let corrupt = |why: &str| StoreError::Corrupt(format!("a sealed value {why}"));
@@ -155,8 +155,8 @@ words!(SealedColumn {
     Variable = "variable",
 });
 
-/// The place of a sealed value. It is authenticated together with the value, so that it cannot be opened at a different place. Places sort in the order
-/// in which [`SealStore::sealed`] lists them.
+/// The place of a sealed value. The place is authenticated together with the value, so that the value cannot be opened at a different place. Places
+/// sort in the order in which [`SealStore::sealed`] lists them.
 ///
 /// A place consists of ids that never change, so a row can be renamed without resealing its value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -198,7 +198,7 @@ impl fmt::Debug for SealedRow {
     }
 }
 
-/// Replaces a sealed value, if it is unchanged since it was read.
+/// The replacement of a sealed value. A store writes it only if the value has not changed since it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reseal {
     /// The value that was read, at its place.
@@ -222,7 +222,7 @@ pub struct SealKeyRow {
 }
 
 impl SealKeyRow {
-    /// A key that is used for the first time.
+    /// Creates the row of a key that is used for the first time.
     pub fn new(check: Sealed, at: Timestamp) -> Self {
         Self {
             id: check.key().clone(),
@@ -232,8 +232,8 @@ impl SealKeyRow {
         }
     }
 
-    /// Checks that a value may be sealed with a key whose row is `row`. A store calls it in the transaction that writes the value, so that no value is
-    /// written with a key after its retirement. The error is a [`StoreError::Conflict`].
+    /// Checks that a value may be sealed with a key whose row is `row`. A store calls this method in the transaction that writes the value, so that
+    /// no value is written with a key after its retirement. The error is a [`StoreError::Conflict`].
     pub fn check_use(id: &KeyId, row: Option<&Self>) -> Result<(), StoreError> {
         let why = match row {
             None => {
@@ -285,7 +285,8 @@ pub struct KeyUse {
     pub values: u64,
 }
 
-/// The keys of a store, and access to its sealed values for rotation. It belongs to the operator of the host, so its methods cover all workspaces.
+/// The keys of a store, and access to its sealed values for rotation. Only the operator of the host may use this trait, because its methods cover all
+/// workspaces.
 ///
 /// ```
 /// use tool_store::*;
@@ -308,13 +309,13 @@ pub trait SealStore: Send + Sync + 'static {
     /// process.
     fn register_key(&self, row: SealKeyRow) -> StoreFuture<'_, SealKeyRow>;
 
-    /// Returns all keys, retired ones included, ordered by id.
+    /// Returns all keys, including retired keys, ordered by id.
     fn keys(&self) -> StoreFuture<'_, Vec<SealKeyRow>>;
 
     /// Counts the values of each column and key, ordered by column and key. Columns and keys without values are left out.
     fn key_uses(&self) -> StoreFuture<'_, Vec<KeyUse>>;
 
-    /// Returns at most `most` values of a column that are sealed with a key, ordered by place, after a place.
+    /// Returns at most `most` values of a column that are sealed with a key, ordered by place; with `after`, only values after this place.
     fn sealed<'a>(
         &'a self,
         column: SealedColumn,
@@ -327,8 +328,8 @@ pub trait SealStore: Send + Sync + 'static {
     /// `Conflict`, and changes nothing, if [`SealKeyRow::check_use`] fails for a new value.
     fn reseal(&self, changes: Vec<Reseal>) -> StoreFuture<'_, u64>;
 
-    /// Retires a key. Afterwards, no process can store a value that is sealed with it. Retiring it again changes nothing. Fails if
-    /// [`SealKeyRow::check_retirement`] fails: with `Missing` for an unknown key, and with `Conflict` while values are sealed with it.
+    /// Retires a key. Afterwards, no process can store a value that is sealed with the key. Retiring the key again changes nothing. Fails if
+    /// [`SealKeyRow::check_retirement`] fails: with `Missing` for an unknown key, and with `Conflict` while values are sealed with the key.
     fn retire_key<'a>(&'a self, key: &'a KeyId, now: Timestamp) -> StoreFuture<'a, ()>;
 }
 
@@ -344,7 +345,7 @@ mod tests {
         assert_eq!(read, sealed);
         assert_eq!(read.parts(), (&[7; 24][..], &[8; 20][..]));
         assert_eq!(format!("{read:?}"), "Sealed(k-1, 49 bytes)");
-        // Every truncation into the tag, and every change of the header, is refused or changes the id of the key.
+        // A truncated value and a changed header are refused, or the header contains a different key id.
         for length in 0..2 + 3 + 24 + 16 {
             let cut = sealed.as_bytes()[..length].to_vec();
             assert!(Sealed::from_bytes(cut).is_err(), "{length}");

@@ -14,7 +14,7 @@ pub struct SecretRow {
     pub workspace: Workspace,
     /// The name in the declarations of tools: the key of `#[secret("…")]`.
     pub name: String,
-    /// The id of the value. A new value has a new id; a rename keeps it.
+    /// The id of the value. A new value has a new id; a rename keeps the id.
     pub id: String,
     /// The sealed value of the secret.
     pub sealed: Sealed,
@@ -59,7 +59,7 @@ impl SecretRow {
         }
     }
 
-    /// The part of the row that lists show.
+    /// The row without its value, for lists.
     pub fn info(&self) -> SecretInfo {
         SecretInfo {
             workspace: self.workspace.clone(),
@@ -83,7 +83,7 @@ impl SecretRow {
     }
 }
 
-/// Refuses rows without a name, an id or an operator.
+/// Fails with `Conflict` if the name, the id or the operator is empty.
 pub(super) fn check_names(what: &str, name: &str, id: &str, by: &str) -> Result<(), StoreError> {
     let why = if name.is_empty() {
         "has no name, give the name that tools declare"
@@ -116,7 +116,7 @@ pub struct SecretInfo {
 pub struct SecretFilter {
     /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Only secrets after this workspace and name: those of the last secret of the previous page.
+    /// The cursor: only secrets after it. It is the workspace and the name of the last secret of the previous page.
     pub after: Option<(Workspace, String)>,
 }
 
@@ -128,7 +128,7 @@ pub struct SecretFilter {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {
 /// let store = MemoryStore::default();
-/// // `Vault` (feature `seal`) does these steps with real keys.
+/// // `Vault` (feature `seal`) performs these steps with real keys.
 /// let key = KeyId::new("2026-11")?;
 /// let sealed = Sealed::new(&key, &[0; 24], &[0; 16]);
 /// store.register_key(SealKeyRow::new(sealed.clone(), Timestamp::now())).await?;
@@ -145,7 +145,7 @@ pub trait SecretStore: Send + Sync + 'static {
     /// [`SealKeyRow::check_use`](super::SealKeyRow::check_use) fails, or if a different secret of the workspace has a value with the same id.
     fn put_secret(&self, row: SecretRow) -> StoreFuture<'_, ()>;
 
-    /// Returns those secrets of a workspace that have one of the names, sealed, ordered by name.
+    /// Returns the sealed secrets of a workspace that have these names, ordered by name.
     fn secrets<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -159,7 +159,7 @@ pub trait SecretStore: Send + Sync + 'static {
         filter: &'a SecretFilter,
     ) -> StoreFuture<'a, Vec<SecretInfo>>;
 
-    /// Renames a secret; the sealed value stays as it is. Returns false if no secret of the workspace has the old name. Fails with `Conflict` if the
+    /// Renames a secret without changing its sealed value. Returns false if no secret of the workspace has the old name. Fails with `Conflict` if the
     /// new name is empty or exists.
     fn rename_secret<'a>(
         &'a self,
@@ -170,7 +170,7 @@ pub trait SecretStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Removes a secret. Returns whether the workspace had one of this name.
+    /// Removes a secret. Returns whether it existed.
     fn remove_secret<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -1,4 +1,4 @@
-//! Panic shield for stores: a panic of a store becomes an error. A store is wrapped once, so that its callers need not handle panics.
+//! Panic shields for stores: a wrapper that converts panics of a store to errors, so that callers do not handle panics.
 
 use std::any::Any;
 use std::future::ready;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 
-/// A text that is stored for its reader.
+/// A stored output that one user may read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spill {
     /// The handle of the text, unique in the store.
@@ -24,7 +24,7 @@ pub struct Spill {
 /// A part of a stored text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpillPart {
-    /// The text of the part, in whole characters.
+    /// The text of the part, which consists of whole characters.
     pub text: String,
     /// The byte at which the part begins. The next part begins at `from + text.len()`.
     pub from: u64,
@@ -46,8 +46,8 @@ impl Spill {
 impl SpillPart {
     /// Returns the part of a text that [`SpillStore::read`] must return, for authors of a store.
     ///
-    /// A store that stores a text in pieces passes the pieces that contain the part, with `from` counted in them, and then sets `from` and
-    /// `total` of the returned part to their values in the complete text.
+    /// A store that splits texts into pieces passes the joined pieces that contain the part, with `from` relative to the first piece, and then sets
+    /// `from` and `total` of the returned part to their values in the complete text.
     ///
     /// ```
     /// use tool_store::SpillPart;
@@ -97,12 +97,11 @@ pub trait SpillStore: Send + Sync + 'static {
     /// Stores a text. Fails with `Conflict` if the handle exists.
     fn put(&self, spill: Spill) -> StoreFuture<'_, ()>;
 
-    /// Returns a part of at most `most` bytes that begins at the byte `from`, or with the character that contains this byte. The part ends with a
-    /// whole character. If `most` is too small for one character, the part is one character, so that a reader always makes progress. Past the
-    /// end, the part is empty.
+    /// Returns a part of at most `most` bytes that begins with the character that contains the byte `from`. The part ends with a whole character. If
+    /// `most` is too small for this character, the part is this character, so that a reader always makes progress. Past the end, the part is empty.
     ///
-    /// Returns `None` if the handle is unknown, if it belongs to a different workspace or principal, and if it has expired at `now`: a
-    /// reader cannot distinguish these cases.
+    /// Returns `None` if the handle is unknown, if the text belongs to a different workspace or principal, or if it has expired at `now`. A reader
+    /// cannot distinguish these cases.
     fn read<'a>(
         &'a self,
         workspace: &'a Workspace,

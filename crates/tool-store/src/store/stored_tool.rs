@@ -16,14 +16,14 @@ mod resolved;
 
 pub use resolved::{ResolvedTool, RuntimeUser, RuntimeUserLevel};
 
-/// A new id of a function, a version or a tool. Fails with `Unavailable` if the system gives no random bytes.
+/// A new id of a function, a version or a tool. Fails with `Unavailable` if the operating system fails to return random bytes.
 pub(crate) fn new_row_id() -> Result<String, StoreError> {
     let bytes = crate::env::distinct();
     let bytes = bytes.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
     Ok(hex(&bytes))
 }
 
-/// The roles that decide which agents may use a tool now.
+/// The roles that may enable tools and bind them to agents.
 const RUNNING: &[MemberRole] = &[MemberRole::Author, MemberRole::Operator];
 
 /// Where a tool runs.
@@ -41,15 +41,15 @@ words!(ToolTarget {
     Client = "client",
 });
 
-/// Where a tool comes from.
+/// The origin of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolSource {
-    /// A member of the workspace created it.
+    /// A member of the workspace created the tool.
     Workspace,
-    /// The program created it, for every workspace.
+    /// The host's program created the tool, for every workspace.
     System,
-    /// A member of the workspace created it, and its function runs in a system that the host does not control.
+    /// A member of the workspace created the tool, and its function runs in a system that the host does not control.
     Integration,
 }
 
@@ -72,7 +72,7 @@ impl ToolSource {
     }
 }
 
-/// An example of a call, which the model reads.
+/// An example of a call, for the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredExample {
@@ -83,11 +83,11 @@ pub struct StoredExample {
     pub result: Option<Value>,
 }
 
-/// A stored tool. When it is serialized, every key is present; a field without a value is null.
+/// A stored tool. Its JSON contains every key; the value of an empty field is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StoredTool {
-    /// The id, which the store assigns and which is unique in it.
+    /// The id, which the store assigns and which is unique in the store.
     pub id: String,
     /// The workspace that owns the tool; `None` for a system tool.
     pub workspace: Option<Workspace>,
@@ -103,21 +103,21 @@ pub struct StoredTool {
     pub function_version: Option<String>,
     /// The schema of the arguments, for the model and for the check of calls. `None` is the schema of the version that runs.
     pub input_schema: Option<ToolSchema>,
-    /// The schema that every output has to fit. `None` is the schema of the version that runs.
+    /// The schema that every output must match. `None` is the schema of the version that runs.
     pub output_schema: Option<ToolSchema>,
     /// Examples for the model.
     pub examples: Option<Vec<StoredExample>>,
-    /// Whether a person has to approve each call.
+    /// Whether a person must approve each call.
     pub requires_confirmation: bool,
-    /// Whether models see the tool and may call it. A disabled tool keeps its bindings.
+    /// Whether the tool is offered to models and may be called. A disabled tool keeps its bindings.
     pub enabled: bool,
     /// Whether the tool belongs to the system, so that no member may change it.
     pub system: bool,
-    /// Where the tool comes from.
+    /// The origin of the tool.
     pub source: ToolSource,
     /// The user who created the tool; `None` for a system tool.
     pub created_by: Option<String>,
-    /// The user as whom the tool acts. `None` inherits from the function, then from the workspace.
+    /// The user that the tool runs as. If it is `None`, the user of the function applies, and then the default of the workspace.
     pub runtime_user: Option<String>,
     /// When the tool was deleted; `None` for an active tool.
     pub deleted_at: Option<Timestamp>,
@@ -125,16 +125,16 @@ pub struct StoredTool {
     pub retention_tier: Option<RetentionTier>,
     /// When the tool was created.
     pub created_at: Timestamp,
-    /// When the tool was last changed. Each change moves it.
+    /// When the tool was last changed. Each change sets a later time.
     pub updated_at: Timestamp,
 }
 
 /// The rows on which the decision about a tool depends. A store reads them in the transaction of the change.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ToolFacts<'a> {
-    /// The function that the tool names, if there is one and the editor sees it.
+    /// The function of the tool; `None` if it does not exist or the editor may not read it.
     pub function: Option<&'a Function>,
-    /// The version that the tool pins, if there is one and the editor sees it.
+    /// The pinned version of the tool; `None` if it does not exist or the editor may not read it.
     pub version: Option<&'a FunctionVersion>,
     /// The membership of the tool's runtime user.
     pub member: Option<&'a Member>,
@@ -155,18 +155,18 @@ impl StoredTool {
         self.deleted_at.is_some()
     }
 
-    /// The time at which a deleted tool is removed; `None` for an active tool, and for a deleted tool without an end of retention.
+    /// The time at which a deleted tool is removed; `None` for an active tool, and for a deleted tool that is kept forever.
     pub fn due(&self) -> Option<Timestamp> {
         self.retention_tier?.due(self.deleted_at?)
     }
 
-    /// The place of the tool in lists.
+    /// The tool's position in the order of lists: time of creation, then id.
     pub fn place(&self) -> (Timestamp, String) {
         (self.created_at, self.id.clone())
     }
 
-    /// Completes a tool that is created or changed, and checks it against the rows that it names. `before` is the stored tool. Fails with
-    /// `Missing` if a row does not exist, and with `Conflict` for a tool that cannot be.
+    /// Completes a created or changed tool, and checks it against the rows that it refers to. `before` is the stored tool. Fails with `Missing` if
+    /// one of these rows does not exist, and with `Conflict` if the tool is invalid.
     pub fn decide(
         mut self,
         before: Option<&Self>,
@@ -174,12 +174,12 @@ impl StoredTool {
     ) -> Result<Self, StoreError> {
         let conflict = |text: &str| Err(StoreError::Conflict(text.to_owned()));
         if self.name.trim().is_empty() {
-            return conflict("a tool has no name, give it one");
+            return conflict("a tool has no name, give the tool a name");
         }
         match (self.target, &self.function) {
             (ToolTarget::Server, None) => {
                 return conflict(
-                    "a tool with the target `server` runs a function, give the id of one in `function`",
+                    "a tool with the target `server` runs a function, set `function` to the id of a function",
                 );
             }
             (ToolTarget::Client, Some(_)) => {
@@ -219,8 +219,8 @@ impl StoredTool {
         Ok(self)
     }
 
-    /// Deletes the tool: it stays readable until the retention that the workspace has now is over. Fails with `Conflict` for a tool that is
-    /// deleted, so that its retention does not change.
+    /// Deletes the tool, which stays readable until its retention ends. The current tier of the workspace determines this time. Fails with `Conflict`
+    /// if the tool is already deleted, so that the time does not change.
     pub fn delete(
         mut self,
         editor: &Editor,
@@ -261,7 +261,7 @@ impl StoredTool {
             return Err(Self::missing(&self.id));
         };
         if agent.is_empty() {
-            let text = "a binding names no agent, give the id of one";
+            let text = "a binding has no agent, give the id of an agent";
             return Err(StoreError::Conflict(text.to_owned()));
         }
         if binds {
@@ -275,14 +275,14 @@ fn enabled() -> bool {
     true
 }
 
-/// A tool to create. The store assigns the id, the times, and everything else that is not a field here.
+/// A tool to create. The store sets the id, the times, and all other fields of [`StoredTool`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NewTool {
     /// The name that the model sees.
     pub name: String,
-    /// When to use the tool.
+    /// When the model should use the tool.
     #[serde(default)]
     pub description: Option<String>,
     /// Where the tool runs.
@@ -302,19 +302,19 @@ pub struct NewTool {
     /// Examples for the model.
     #[serde(default)]
     pub examples: Option<Vec<StoredExample>>,
-    /// Whether a person has to approve each call; false by default.
+    /// Whether a person must approve each call; false by default.
     #[serde(default)]
     pub requires_confirmation: bool,
     /// Whether models may use the tool; true by default.
     #[serde(default = "enabled")]
     pub enabled: bool,
-    /// The user as whom the tool acts. Only an admin may set it.
+    /// The user that the tool runs as. Only an admin may set it.
     #[serde(default)]
     pub runtime_user: Option<String>,
 }
 
 impl NewTool {
-    /// A tool that the host runs.
+    /// Creates a tool that the host runs.
     pub fn server(name: impl Into<String>, function: impl Into<String>) -> Self {
         Self {
             function: Some(function.into()),
@@ -322,7 +322,7 @@ impl NewTool {
         }
     }
 
-    /// A tool that the client runs.
+    /// Creates a tool that the client runs.
     pub fn client(name: impl Into<String>, input: ToolSchema, output: ToolSchema) -> Self {
         Self {
             input_schema: Some(input),
@@ -347,7 +347,7 @@ impl NewTool {
         }
     }
 
-    /// The row before [`StoredTool::decide`]. Fails with `Forbidden` if the role of the editor is too low.
+    /// Returns the row for [`StoredTool::decide`]. Fails with `Forbidden` if the role of the editor is too low.
     pub fn begin(
         self,
         editor: &Editor,
@@ -381,14 +381,14 @@ impl NewTool {
     }
 }
 
-/// A change of a tool: the fields that are set. Null removes a value. The other fields of a tool are read-only.
+/// A change of a tool: the fields that are set. Null removes a value. A change cannot set the other fields of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolUpdate {
     /// The name that the model sees.
     pub name: Option<String>,
-    /// When to use the tool.
+    /// When the model should use the tool.
     #[serde(deserialize_with = "nullable")]
     pub description: Option<Option<String>>,
     /// The id of the function.
@@ -405,11 +405,11 @@ pub struct ToolUpdate {
     /// Examples for the model.
     #[serde(deserialize_with = "nullable")]
     pub examples: Option<Option<Vec<StoredExample>>>,
-    /// Whether a person has to approve each call.
+    /// Whether a person must approve each call.
     pub requires_confirmation: Option<bool>,
     /// Whether models may use the tool. An operator may change it.
     pub enabled: Option<bool>,
-    /// The user as whom the tool acts. Only an admin may change it.
+    /// The user that the tool runs as. Only an admin may change it.
     #[serde(deserialize_with = "nullable")]
     pub runtime_user: Option<Option<String>>,
 }
@@ -423,7 +423,7 @@ impl ToolUpdate {
         }
     }
 
-    /// The row before [`StoredTool::decide`]. Fails with `Missing` for a tool of a different workspace, with `Forbidden` for a system tool and
+    /// Returns the row for [`StoredTool::decide`]. Fails with `Missing` for a tool of a different workspace, with `Forbidden` for a system tool and
     /// if the role of the editor is too low, and with `Conflict` for a deleted tool.
     pub fn begin(
         self,
@@ -467,7 +467,7 @@ impl ToolUpdate {
     }
 }
 
-/// Which tools a list contains, by whether they are deleted.
+/// Whether a list contains active tools, deleted tools, or both.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -495,7 +495,7 @@ words!(IncludeDeleted {
 pub struct StoredToolFilter {
     /// Whether deleted tools are listed.
     pub include_deleted: IncludeDeleted,
-    /// Tools of this source. System tools are listed with every workspace, unless a different source is set.
+    /// Tools of this source. If it is `None`, the list contains the tools of the workspace and of the system.
     pub source: Option<ToolSource>,
     /// Tools that are bound to this agent.
     pub agent: Option<String>,
@@ -503,11 +503,11 @@ pub struct StoredToolFilter {
     pub function: Option<String>,
     /// Tools with this target.
     pub target: Option<ToolTarget>,
-    /// Tools whose name contains this text, whatever the case of ASCII letters.
+    /// Tools whose name contains this text, ignoring the case of ASCII letters.
     pub name: Option<String>,
-    /// Tools that require a confirmation, or that do not.
+    /// Only tools that require a confirmation, or only tools that do not.
     pub requires_confirmation: Option<bool>,
-    /// Only tools after this [place](StoredTool::place): that of the last tool of the previous page.
+    /// The cursor: only tools after it. It is [`StoredTool::place`] of the last tool of the previous page.
     pub after: Option<(Timestamp, String)>,
     /// Only tools before this [place](StoredTool::place). Without `after`, the page contains the last tools before it.
     pub before: Option<(Timestamp, String)>,
@@ -530,12 +530,12 @@ impl StoredToolFilter {
         }
     }
 
-    /// Whether the page contains the last tools that match, instead of the first ones.
+    /// Whether the page contains the last matching tools instead of the first matching tools.
     pub fn is_backward(&self) -> bool {
         self.before.is_some() && self.after.is_none()
     }
 
-    /// Whether the filter admits a tool of the workspace or of the system. `is_bound` is whether it is bound to the agent of the filter. The
+    /// Whether the filter admits a tool of the workspace or of the system. `is_bound` is whether the tool is bound to the agent of the filter. The
     /// caller applies the limit.
     pub fn admits(&self, tool: &StoredTool, is_bound: bool) -> bool {
         let place = (tool.created_at, &tool.id);
@@ -607,7 +607,7 @@ pub struct BindingFilter {
     pub tool: Option<String>,
     /// The maximum number of bindings.
     pub limit: Option<u32>,
-    /// Only bindings after this one: agent and tool of the last one of the previous page.
+    /// The cursor: only bindings after it. It is the agent and the tool of the last binding of the previous page.
     pub after: Option<(String, String)>,
 }
 
@@ -639,12 +639,12 @@ pub enum ToolChange {
         /// [`Function::updated_at`] of the row that the editor has read; `None` changes any row.
         expected: Option<Timestamp>,
     },
-    /// Deletes a function with its versions. Fails with `Conflict` while a tool runs it; a deleted tool counts until it is removed.
+    /// Deletes a function with its versions. Fails with `Conflict` while a tool, even a deleted tool that is still kept, runs the function.
     DeleteFunction {
         /// The id of the function.
         id: String,
     },
-    /// Creates a version of a function. It is not the default before it is published.
+    /// Creates a version of a function. [`Publish`](Self::Publish) makes it the default.
     CreateVersion {
         /// The id of the function.
         function: String,
@@ -656,7 +656,7 @@ pub enum ToolChange {
         /// The id of the version.
         id: String,
     },
-    /// Makes a version the default of its function. Tools without a pin run it from the next call on.
+    /// Makes a version the default of its function. Later calls of tools without a pin run this version.
     Publish {
         /// The id of the version.
         version: String,
@@ -672,14 +672,14 @@ pub enum ToolChange {
         /// [`StoredTool::updated_at`] of the row that the editor has read; `None` changes any row.
         expected: Option<Timestamp>,
     },
-    /// Deletes a tool. Its row stays until the retention that the workspace has now is over.
+    /// Deletes a tool. Its row is kept until the retention of the workspace's current tier ends.
     DeleteTool {
         /// The id of the tool.
         id: String,
         /// [`StoredTool::updated_at`] of the row that the editor has read; `None` deletes any row.
         expected: Option<Timestamp>,
     },
-    /// Binds a tool to an agent. A binding that exists stays as it is.
+    /// Binds a tool to an agent. An existing binding is not changed.
     Bind {
         /// The id of the agent.
         agent: String,
@@ -705,7 +705,7 @@ pub struct ToolEdit {
     pub change: ToolChange,
     /// When the change is made.
     pub at: Timestamp,
-    /// The audit row of the change, which is written in the same transaction. A refused change writes none.
+    /// The audit row of the change, which is written in the same transaction. A refused change writes no audit row.
     pub audit: Option<Box<AuditRow>>,
 }
 
@@ -720,7 +720,7 @@ impl ToolEdit {
         }
     }
 
-    /// Adds the audit row of the change, such as [`AuditRow::of_operator`]. [`ToolEdited::complete`] adds the name of the tool to it.
+    /// Adds the audit row of the change, such as [`AuditRow::of_operator`]. [`ToolEdited::complete`] adds the name of the tool to the row.
     #[must_use]
     pub fn audited(self, row: AuditRow) -> Self {
         let audit = Some(Box::new(row));
@@ -756,15 +756,15 @@ impl ToolEdit {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolEdited {
-    /// The function as it is stored now, or as it was before it was deleted.
+    /// The stored function, or the deleted function.
     Function(Box<Function>),
-    /// The version as it is stored now, or as it was before it was deleted.
+    /// The stored version, or the deleted version.
     Version(Box<FunctionVersion>),
-    /// The tool as it is stored now.
+    /// The stored tool, which may be deleted.
     Tool(Box<StoredTool>),
     /// The binding.
     Binding {
-        /// The row that is stored now, or that was removed; `None` if there was none to remove.
+        /// The stored binding, or the removed binding; `None` if the binding to remove did not exist.
         binding: Option<AgentBinding>,
         /// Whether a row was added or removed.
         changed: bool,
@@ -779,7 +779,7 @@ impl ToolEdited {
         }
     }
 
-    /// The function; `None` for a change of something else.
+    /// The function; `None` if the change did not concern a function.
     pub fn into_function(self) -> Option<Function> {
         match self {
             Self::Function(function) => Some(*function),
@@ -787,7 +787,7 @@ impl ToolEdited {
         }
     }
 
-    /// The version; `None` for a change of something else.
+    /// The version; `None` if the change did not concern a version.
     pub fn into_version(self) -> Option<FunctionVersion> {
         match self {
             Self::Version(version) => Some(*version),
@@ -795,7 +795,7 @@ impl ToolEdited {
         }
     }
 
-    /// The tool; `None` for a change of something else.
+    /// The tool; `None` if the change did not concern a tool.
     pub fn into_tool(self) -> Option<StoredTool> {
         match self {
             Self::Tool(tool) => Some(*tool),
@@ -806,7 +806,7 @@ impl ToolEdited {
 
 /// A store of functions, their versions, tools and their bindings to agents.
 ///
-/// A member of a workspace sees the rows of the workspace and those of the system, and changes only the former.
+/// A member of a workspace may read the rows of the workspace and of the system, and may change only rows of the workspace.
 ///
 /// ```
 /// use tool_store::*;
@@ -835,11 +835,11 @@ impl ToolEdited {
 /// # }
 /// ```
 pub trait StoredToolStore: Directory {
-    /// Makes a change and writes its audit row, if it has one, in one transaction.
+    /// Makes a change and writes its audit row, if it is set, in one transaction.
     ///
-    /// Fails with `Missing` for a row that does not exist or that belongs to a different workspace, with `Forbidden` for a system row and if
-    /// the role of the editor is too low, with `Stale` if the row is not the expected one, and with `Conflict` for a change that the rows do
-    /// not allow.
+    /// Fails with `Missing` for a row that does not exist or that belongs to a different workspace, with `Forbidden` for a system row and if the role
+    /// of the editor is too low, with `Stale` if the row was changed after the expected time, and with `Conflict` if the stored rows do not allow the
+    /// change.
     fn edit(&self, edit: ToolEdit) -> StoreFuture<'_, ToolEdited>;
 
     /// Returns a tool of the workspace or of the system, even if it is deleted.
@@ -892,7 +892,7 @@ pub trait StoredToolStore: Directory {
         filter: &'a BindingFilter,
     ) -> StoreFuture<'a, Vec<AgentBinding>>;
 
-    /// Returns a tool of the workspace or of the system with the rows that a call of it needs, as they are now.
+    /// Returns a tool of the workspace or of the system with the current rows that a call of the tool needs.
     fn resolve_tool<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -906,8 +906,8 @@ pub trait StoredToolStore: Directory {
         agent: &'a str,
     ) -> StoreFuture<'a, Vec<ResolvedTool>>;
 
-    /// Removes at most `most` deleted tools of a scope whose retention is over at `now`, with their bindings, and returns them. The scope of all
-    /// workspaces includes the system.
+    /// Removes at most `most` deleted tools of a scope whose retention is over at `now`, with their bindings, and returns the tools. [`Scope::All`]
+    /// includes system tools.
     fn purge_tools<'a>(
         &'a self,
         scope: Scope<'a>,

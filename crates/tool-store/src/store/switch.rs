@@ -119,16 +119,16 @@ pub trait SwitchStore: Send + Sync + 'static {
     /// Whether stored switches survive the process and are shared with other processes that open the same store.
     fn is_durable(&self) -> bool;
 
-    /// Stores a switch in place of the switch with the same key, and raises the [version](Self::version) in the same transaction. Returns true if
+    /// Stores a switch in place of the switch with the same key, and increases the [version](Self::version) in the same transaction. Returns true if
     /// this turned the switch on or off; a switch that was never set is off. Fails with `Conflict` if [`Switch::check`] fails.
     fn set(&self, switch: Switch) -> StoreFuture<'_, bool>;
 
-    /// A number that grows with every [`set`](Self::set). A read sees every change whose `set` ended before the read began, including
-    /// changes of other processes.
+    /// A number that increases with every [`set`](Self::set). It includes every `set` that ended before this call began, including calls of other
+    /// processes.
     fn version(&self) -> StoreFuture<'_, u64>;
 
     /// Completes when the store detects that its [version](Self::version) is later than `version`, for example by a notification of
-    /// the database. It only shortens the time until a change is read: the caller polls as well, because a notification may be lost. The default
+    /// the database. The caller must also poll, because a notification may be lost. The default
     /// implementation never completes.
     fn changed(&self, version: u64) -> StoreFuture<'_, ()> {
         let _ = version;

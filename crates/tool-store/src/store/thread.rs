@@ -22,7 +22,7 @@ pub enum Role {
 
 words!(Role { System = "system", User = "user", Assistant = "assistant", Tool = "tool", });
 
-/// A message that is to be stored.
+/// A new message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMessage {
     /// The thread of the message.
@@ -31,9 +31,9 @@ pub struct NewMessage {
     pub role: Role,
     /// The call that a tool's message answers; `None` for other messages.
     pub answers: Option<CallPlace>,
-    /// For a message of the model: the sequence number of the model's last message that the writer has read, 0 if there was none. The store
-    /// refuses the message if the thread has a newer one, so that of two runs in one thread only one continues. `None` stores the message
-    /// in any case.
+    /// For a message of the model: the sequence number of the model's last message that the writer has read, 0 if there was none. The store refuses
+    /// the message if the thread contains a newer message of the model, so that only one of two concurrent runs continues. `None` disables this
+    /// check.
     pub follows: Option<u64>,
     /// The content, as JSON. `tool_core::turn::Turns` store a string for the system, a `UserMessage`, a
     /// `ModelMessage` or a `ToolMessage`, depending on the role.
@@ -45,7 +45,7 @@ pub struct NewMessage {
 /// A stored message with its sequence number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The sequence number in the thread. Numbers grow by 1 and are never reused, even after the thread was erased.
+    /// The sequence number in the thread. Numbers increase by 1 and are never reused, even after the thread was erased.
     pub seq: u64,
     /// The thread of the message.
     pub thread: ThreadId,
@@ -62,12 +62,12 @@ pub struct Message {
 }
 
 impl NewMessage {
-    /// Checks the conditions of [`ThreadStore::append`] that do not depend on the thread: fails with `Conflict` if a tool's message does
-    /// not name the call that it answers, or if any other message names one.
+    /// Checks the conditions of [`ThreadStore::append`] that do not depend on the thread: fails with `Conflict` if a tool's message does not contain
+    /// the call that it answers, or if a different message contains a call.
     pub fn check(&self) -> Result<(), StoreError> {
         match (self.role, self.answers) {
             (Role::Tool, None) => Err(StoreError::Conflict(
-                "a tool's message answers a call, give its place in the thread".to_owned(),
+                "a tool's message answers a call, give the call's place in the thread".to_owned(),
             )),
             (Role::System | Role::User | Role::Assistant, Some(_)) => {
                 Err(StoreError::Conflict(format!(
@@ -79,7 +79,7 @@ impl NewMessage {
         }
     }
 
-    /// The error for a tool's message whose call has its result in the thread already.
+    /// The error for a tool's message whose call already has a result in the thread.
     #[must_use]
     pub fn answered(&self) -> StoreError {
         let CallPlace { message, position } = self.answers.unwrap_or(CallPlace {
@@ -155,7 +155,7 @@ pub trait ThreadStore: Send + Sync + 'static {
     }
 
     /// Stores a message at the end of its thread, and returns its sequence number. Fails with `Conflict` if the call has a tool's message already,
-    /// if a message of the model does not [follow](NewMessage::follows) the last one, or if [`NewMessage::check`] fails.
+    /// if a message of the model does not [follow](NewMessage::follows) the model's last message, or if [`NewMessage::check`] fails.
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64>;
 
     /// Returns the messages of a thread in order, or only the messages after a sequence number if one is passed. An unknown thread has no messages.
@@ -165,7 +165,7 @@ pub trait ThreadStore: Send + Sync + 'static {
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>>;
 
-    /// Returns at most `limit` messages of a thread, in order, after a sequence number; 0 for the beginning. The default implementation reads
+    /// Returns at most `limit` messages of a thread, in order, after a sequence number; 0 is the beginning. The default implementation reads
     /// all messages after the number.
     fn read_page<'a>(
         &'a self,
@@ -180,7 +180,7 @@ pub trait ThreadStore: Send + Sync + 'static {
         })
     }
 
-    /// Removes the messages of a thread, and returns their number. Their sequence numbers are never reused, so that a new call never gets the
-    /// identity of a call in an erased message.
+    /// Removes the messages of a thread, and returns their number. Their sequence numbers are never reused, so that a new call never has the identity
+    /// of a call in an erased message.
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64>;
 }

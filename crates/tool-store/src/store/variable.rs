@@ -8,7 +8,7 @@ use super::{
     words,
 };
 
-/// The kind of owner that a variable belongs to. The levels sort in the order of lists; `tool_core::variables::Level` has the order of look-ups.
+/// The kind of owner that a variable belongs to. The levels sort in the order of lists; `tool_core::variables::Level` defines the order of look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VariableLevel {
@@ -93,7 +93,8 @@ impl VariableScope {
         }
     }
 
-    /// The owner with an id at a level. Fails with `Conflict` if the id is empty and the level is not the workspace, or the other way round.
+    /// The owner with an id at a level. Fails with `Conflict` if the id is empty for a level other than the workspace, or is not empty for the
+    /// workspace.
     pub fn of(
         workspace: Workspace,
         level: VariableLevel,
@@ -126,7 +127,7 @@ impl VariableScope {
         &self.owner
     }
 
-    /// The owner as a part of the place of sealed values.
+    /// The text of the owner in the place of sealed values.
     fn column(&self) -> String {
         format!("{}:{}", self.level, self.owner)
     }
@@ -152,13 +153,14 @@ words!(VariableType {
 });
 
 impl VariableType {
-    /// The declared type of a variable, or [`Secret`](Self::Secret) if it is not declared, so that a value is never shown by mistake.
+    /// The declared type of a variable, or [`Secret`](Self::Secret) if it is not declared, so that the value of an undeclared variable is never
+    /// shown.
     pub fn or_undeclared(declared: Option<Self>) -> Self {
         declared.unwrap_or(Self::Secret)
     }
 }
 
-/// A value in a store. `Debug` does not print it.
+/// A value in a store. `Debug` does not print the value.
 #[derive(Clone, PartialEq, Eq)]
 pub enum VariableValue {
     /// The clear text of a variable that is not a secret.
@@ -241,7 +243,7 @@ impl VariableRow {
         }
     }
 
-    /// The part of the row that lists show.
+    /// The row without the value of a secret, for lists.
     pub fn info(&self) -> VariableInfo {
         VariableInfo {
             level: self.scope.level,
@@ -265,13 +267,13 @@ impl VariableRow {
             return Ok(());
         }
         Err(StoreError::Conflict(format!(
-            "the value of the variable `{}` of type `{}` is in the wrong form: seal the values of secrets, and only those",
+            "the value of the variable `{}` of type `{}` is in the wrong form: seal the values of secrets, and no other values",
             self.name, self.kind
         )))
     }
 }
 
-/// A variable in a list. The value of a secret is never part of it.
+/// A variable in a list, without the value of a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct VariableInfo {
@@ -300,7 +302,7 @@ pub struct VariableFilter {
     pub owner: Option<String>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Only variables after this level, owner and name: the position of the last variable of the previous page.
+    /// The cursor: only variables after it. It is the level, the owner and the name of the last variable of the previous page.
     pub after: Option<(VariableLevel, String, String)>,
 }
 
@@ -336,8 +338,8 @@ impl VariableFilter {
 /// # }
 /// ```
 pub trait VariableStore: Send + Sync + 'static {
-    /// Stores variables, each in place of the variable with the same owner and name, in one transaction. Fails with `Conflict`, and changes nothing, if
-    /// [`VariableRow::check`] or [`SealKeyRow::check_use`](super::SealKeyRow::check_use) fails for one of them, or if another variable of
+    /// Stores variables, each in place of the variable with the same owner and name, in one transaction. Fails with `Conflict`, and changes nothing,
+    /// if [`VariableRow::check`] or [`SealKeyRow::check_use`](super::SealKeyRow::check_use) fails for one of the rows, or if a different variable of
     /// the workspace has a value with the same id.
     fn put_variables(&self, rows: Vec<VariableRow>) -> StoreFuture<'_, ()>;
 
@@ -351,7 +353,7 @@ pub trait VariableStore: Send + Sync + 'static {
         filter: &'a VariableFilter,
     ) -> StoreFuture<'a, Vec<VariableInfo>>;
 
-    /// Removes a variable. Returns whether the owner had one of this name.
+    /// Removes a variable. Returns whether it existed.
     fn remove_variable<'a>(
         &'a self,
         scope: &'a VariableScope,

@@ -7,7 +7,7 @@ use super::{
     VariableValue, Workspace,
 };
 
-/// A variable whose value a request asks for.
+/// A variable that a request requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct VariableField {
@@ -22,7 +22,7 @@ pub struct VariableField {
 }
 
 impl VariableField {
-    /// A variable that a request asks for, without a description and without choices.
+    /// Creates a field without a description and without choices.
     pub fn new(name: impl Into<String>, kind: VariableType) -> Self {
         Self {
             name: name.into(),
@@ -51,7 +51,7 @@ impl VariableField {
     }
 }
 
-/// A request for variables: a thread waits for them before it starts a sub-agent. It contains no values.
+/// A request for the variables that a thread waits for before it starts a sub-agent. The request contains no values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VariableRequest {
@@ -61,7 +61,7 @@ pub struct VariableRequest {
     pub thread: ThreadId,
     /// The agent that is started when all values are stored.
     pub agent: String,
-    /// The owner of the values: the thread of the agent that is started, for example.
+    /// The owner of the values, for example the thread of the started agent.
     pub target: VariableScope,
     /// The required variables.
     pub required: Vec<VariableField>,
@@ -72,7 +72,7 @@ pub struct VariableRequest {
 }
 
 impl VariableRequest {
-    /// A request whose variables are all missing.
+    /// Creates a request whose variables are all missing.
     pub fn new(
         id: impl Into<String>,
         thread: ThreadId,
@@ -98,7 +98,7 @@ impl VariableRequest {
     }
 
     /// Checks the conditions of [`VariableRequestStore::open_request`] that do not depend on stored rows: fails with `Conflict` if the id or the agent
-    /// is empty, if the values belong to a different workspace than the thread, if nothing is missing, if a name is empty or occurs twice, if a
+    /// is empty, if the values belong to a different workspace than the thread, if `missing` is empty, if a name is empty or occurs twice, if a
     /// variable of type select has no choices, or if a variable of a different type has choices.
     pub fn check(&self) -> Result<(), StoreError> {
         let refuse = |why: String| Err(StoreError::Conflict(why));
@@ -127,7 +127,7 @@ impl VariableRequest {
             }
             if field.choices.is_empty() == (field.kind == VariableType::Select) {
                 return refuse(format!(
-                    "the variable `{name}` of type `{}` has {} choices: those of type `select` have choices, and no other",
+                    "the variable `{name}` of type `{}` has {} choices: variables of type `select` need choices, and other types have none",
                     field.kind,
                     field.choices.len()
                 ));
@@ -137,7 +137,7 @@ impl VariableRequest {
     }
 
     /// Checks the values of an answer and returns the names that are missing afterwards. An empty clear text counts as missing. Fails with `Conflict`
-    /// if the request does not ask for one of the variables, or if a value has a different owner or type, or is not one of the choices.
+    /// if the request does not contain one of the variables, or if a value has a different owner or type, or is not one of the choices.
     pub fn answered(&self, rows: &[VariableRow]) -> Result<Vec<String>, StoreError> {
         for row in rows {
             let field = self.required.iter().find(|field| field.name == row.name);
@@ -227,9 +227,9 @@ pub trait VariableRequestStore: Send + Sync + 'static {
     /// Lists the open requests of a thread, ordered by id.
     fn requests<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Vec<VariableRequest>>;
 
-    /// Stores the values of an answer and returns the names that are still missing, in one transaction. If nothing is missing, the request is removed;
-    /// otherwise it stays open. Fails with `Missing` if the request is not open, and with `Conflict` if [`VariableRequest::answered`] or
-    /// [`VariableStore::put_variables`](super::VariableStore::put_variables) refuses the values. If it fails, nothing is stored.
+    /// Stores the values of an answer and returns the names that are still missing, in one transaction. Removes the request if nothing is missing.
+    /// Fails with `Missing` if the request is not open, and with `Conflict` if [`VariableRequest::answered`] or
+    /// [`VariableStore::put_variables`](super::VariableStore::put_variables) refuses the values. A call that fails stores nothing.
     fn answer_request<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -48,7 +48,7 @@ impl Approvals {
         blanked
     }
 
-    /// Applies a step to a row of a workspace; `None` if there is no such row.
+    /// Applies a step to a row of a workspace; `None` if the row does not exist.
     fn change<R>(
         &mut self,
         workspace: &Workspace,

@@ -19,7 +19,7 @@ pub(super) struct Audit {
 }
 
 impl Audit {
-    /// Stores a row in place of the row with the same identity, unless that row has its final outcome.
+    /// Stores a row in place of the row with the same identity, unless the outcome of that row is final.
     pub(super) fn write(&mut self, row: AuditRow) {
         let place = row.place();
         match self.started.entry(place.1.clone()) {

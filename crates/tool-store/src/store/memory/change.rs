@@ -41,7 +41,7 @@ impl Requests {
             .insert((workspace.clone(), key.caller, key.key), request);
     }
 
-    /// Removes the responses that repeat contents which an erasure covers, and those to requests of the erased user.
+    /// Removes the responses that may contain erased contents, and the responses to requests of the erased user.
     pub(super) fn erase(&mut self, of: Erasure<'_>) -> u64 {
         let before = self.0.len();
         self.0.retain(|(own, caller, _), request| match of {

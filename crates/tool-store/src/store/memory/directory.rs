@@ -18,7 +18,7 @@ impl People {
         self.workspaces.get(workspace)
     }
 
-    /// The tier of deleted rows of an owner.
+    /// The retention tier for deleted tools of an owner.
     pub(super) fn tier(&self, owner: Option<&Workspace>) -> RetentionTier {
         let settings = owner.and_then(|workspace| self.settings(workspace));
         settings.map_or_else(RetentionTier::default, |settings| settings.retention_tier)

@@ -85,7 +85,7 @@ impl Tables {
         }
     }
 
-    /// Applies a change to a row, and returns false if the row is kept as it is.
+    /// Applies a change to a row, and returns false if the row is unchanged.
     fn write_row(&mut self, instance: &InstanceId, tool: &str, change: RowChange) -> bool {
         let key = (instance.clone(), tool.to_owned());
         match change {
@@ -181,7 +181,7 @@ impl Tables {
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let tool = self.catalogue.resolve(tool).to_owned();
-        // Fails before the instance is added.
+        // This check runs first, so that a refused call does not add the instance.
         self.facts(instance, &tool).enable(instance, by, at)?;
         self.add_instance(instance, at);
         let change = self.facts(instance, &tool).enable(instance, by, at)?;
@@ -248,7 +248,7 @@ impl Tables {
         Ok(self.apply(instance, &before, &[], by, pin.at))
     }
 
-    /// Settles the tools that a skill required before, and those that it requires now.
+    /// Settles the tools that a skill required before and the tools that it requires now.
     fn apply(
         &mut self,
         instance: &InstanceId,

@@ -14,7 +14,7 @@ impl Tables {
             run,
             begin,
         } = batch;
-        // Everything that can be refused is checked first, so that a refused batch changes nothing.
+        // All checks run first, so that a refused batch changes nothing.
         if let Some(EndedEffect { key, owner, end }) = &effect {
             self.ledger.check_end(key, owner, end.clone())?;
         }

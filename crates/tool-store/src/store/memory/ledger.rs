@@ -24,7 +24,7 @@ fn lease(claim: &EffectClaim) -> Option<Timestamp> {
 }
 
 impl Ledger {
-    /// Applies a step that may create a claim to the claim of an intent's key, or of its earlier key.
+    /// Applies a step to the claim of an intent's key, or of its earlier key. The step may create a claim.
     fn claim(
         &mut self,
         intent: Intent,
@@ -50,7 +50,7 @@ impl Ledger {
         Ok(begun)
     }
 
-    /// Finds the key of the row for a key: the same key, or else the key of the first row that was begun with it as the earlier key.
+    /// Returns `key` if it has a row, or else the key of the first row that was begun with `key` as its earlier key.
     fn find(&self, key: &CallKey) -> Option<CallKey> {
         if self.claims.contains_key(key) {
             return Some(key.clone());

@@ -11,7 +11,7 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Runs {
     rows: BTreeMap<RunId, RunRow>,
-    /// The last run number of each thread, which outlives the rows.
+    /// The last run number of each thread, which is kept when rows are removed.
     last: BTreeMap<ThreadId, u64>,
     /// The `running` run of each thread.
     running: BTreeMap<ThreadId, RunId>,

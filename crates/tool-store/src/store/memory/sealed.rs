@@ -12,7 +12,7 @@ use crate::store::{
 pub(super) struct Keys(BTreeMap<KeyId, SealKeyRow>);
 
 impl Keys {
-    /// Refuses to write a value with a key that is unknown or retired.
+    /// Fails if the key of a value to write is unknown or retired.
     pub(super) fn check_use(&self, sealed: &Sealed) -> Result<(), StoreError> {
         SealKeyRow::check_use(sealed.key(), self.0.get(sealed.key()))
     }

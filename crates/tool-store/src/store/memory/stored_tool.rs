@@ -15,7 +15,7 @@ pub(super) struct StoredTools {
     functions: BTreeMap<String, Function>,
     versions: BTreeMap<String, FunctionVersion>,
     tools: BTreeMap<String, StoredTool>,
-    /// By workspace, agent and tool.
+    /// The bindings, by workspace, agent and tool.
     bindings: BTreeMap<(Workspace, String, String), AgentBinding>,
 }
 
@@ -41,7 +41,7 @@ impl StoredTools {
             .ok_or_else(|| StoredTool::missing(id))
     }
 
-    /// Checks a tool against the rows that it names.
+    /// Checks a tool against the rows that it refers to.
     fn decide(
         &self,
         people: &People,

@@ -12,7 +12,7 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Thread {
     pub(super) messages: Vec<Message>,
-    /// The last sequence number that was assigned, which outlives the messages.
+    /// The last sequence number that was assigned, which is kept when messages are removed.
     last: u64,
     /// Calls that already have their result.
     answered: BTreeSet<CallPlace>,

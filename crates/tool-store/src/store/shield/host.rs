@@ -1,6 +1,6 @@
 //! Panic shields of the stores of a gate.
 //!
-//! A gate wraps every store once, when the store is added to it, so that callers of a store do not have to handle panics.
+//! A gate wraps each store once, when the host adds the store.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! A tool with the rows that a call of it needs.
+//! Stored tools, resolved with the rows that their calls need.
 
 use super::{StoredTool, ToolTarget};
 use crate::store::{Function, FunctionVersion, Member, StoreError, ToolSchema};
 
-/// The row from which the runtime user of a call comes.
+/// The row that contains the runtime user of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuntimeUserLevel {
     /// The tool.
@@ -14,17 +14,17 @@ pub enum RuntimeUserLevel {
     Workspace,
 }
 
-/// The user as whom a call acts.
+/// The user that a call runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuntimeUser<'a> {
     /// The user.
     pub user: &'a str,
-    /// The row that names the user.
+    /// The row that contains the user.
     pub level: RuntimeUserLevel,
 }
 
 impl<'a> RuntimeUser<'a> {
-    /// The user that applies: that of the tool, else that of the function, else the default of the workspace.
+    /// The first runtime user that is set: of the tool, of the function, or the default of the workspace.
     ///
     /// ```
     /// use tool_store::{RuntimeUser, RuntimeUserLevel};
@@ -48,7 +48,7 @@ impl<'a> RuntimeUser<'a> {
     }
 }
 
-/// A tool with the rows that a call of it needs, as they were when the store was read.
+/// A tool with the rows that its calls need, at the time when the store was read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResolvedTool {
@@ -56,7 +56,7 @@ pub struct ResolvedTool {
     pub tool: StoredTool,
     /// The function; `None` for a client tool.
     pub function: Option<Function>,
-    /// The version that runs: the pinned one, else the default of the function. `None` for a client tool, and if no version is published.
+    /// The version that runs: the pinned version, else the default of the function. `None` for a client tool, and if no version is published.
     pub version: Option<FunctionVersion>,
     /// The default runtime user of the workspace.
     pub default_runtime_user: Option<String>,
@@ -76,25 +76,25 @@ impl ResolvedTool {
         }
     }
 
-    /// The id of the version that a tool runs: the pinned one, else the default of the function.
+    /// The id of the version that a tool runs: the pinned version, else the default of the function.
     pub fn version_of<'a>(tool: &'a StoredTool, function: &'a Function) -> Option<&'a str> {
         let pinned = tool.function_version.as_deref();
         pinned.or(function.default_version.as_deref())
     }
 
-    /// The schema of the arguments: that of the tool, else that of the version.
+    /// The schema of the arguments: from the tool, else from the version.
     pub fn input_schema(&self) -> Option<&ToolSchema> {
         let version = || self.version.as_ref().map(|version| &version.input_schema);
         self.tool.input_schema.as_ref().or_else(version)
     }
 
-    /// The schema of the output: that of the tool, else that of the version.
+    /// The schema of the output: from the tool, else from the version.
     pub fn output_schema(&self) -> Option<&ToolSchema> {
         let version = || self.version.as_ref().map(|version| &version.output_schema);
         self.tool.output_schema.as_ref().or_else(version)
     }
 
-    /// The user as whom a call acts; `None` if no row names one.
+    /// The user that a call runs as; `None` if no row contains a runtime user.
     pub fn runtime_user(&self) -> Option<RuntimeUser<'_>> {
         let function = self.function.as_ref();
         RuntimeUser::of(
@@ -117,7 +117,7 @@ impl ResolvedTool {
         }
         if self.tool.target == ToolTarget::Server && self.version.is_none() {
             return conflict(format!(
-                "{what} has no version to run, publish a version of its function or pin one"
+                "{what} has no version to run, publish a version of its function or pin a version"
             ));
         }
         match self.runtime_user() {
