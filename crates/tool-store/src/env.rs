@@ -189,7 +189,7 @@ pub fn unique(count: &AtomicU64) -> u64 {
     }
 }
 
-/// Returns a number for this process and a number for this call. Together they form an id. It is not a secret.
+/// Returns a number for this process and a number for this call. Together they form an id, which is not a secret.
 pub fn serial() -> (u64, u64) {
     static PROCESS: LazyLock<u64> = LazyLock::new(|| SEED.hash_one(std::process::id()));
     static SERIAL: AtomicU64 = AtomicU64::new(0);
@@ -199,7 +199,7 @@ pub fn serial() -> (u64, u64) {
     }
 }
 
-/// Hash keys from the operating system.
+/// Random hash keys from the operating system.
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 fn number(env: &dyn Env) -> u64 {
@@ -252,7 +252,7 @@ pub enum Lost {
     Dropped,
 }
 
-/// Runs work on a thread where it may block.
+/// Runs work on a blocking thread and returns its output.
 #[cfg(feature = "host")]
 pub async fn spawn_blocking<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,

@@ -47,8 +47,8 @@
 //! | [`StoredToolStore`], [`Directory`] | tools that operators create at run time, their functions and bindings; workspaces and members |
 //!
 //! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] stores the rows that enable these tools for instances. [`Maintenance`]
-//! erases contents and removes old rows in all tables. [`ChangeStore`] writes the changes of operators together with their audit rows. A [`Journal`]
-//! writes to several of these stores in one transaction.
+//! erases contents and removes old rows. [`ChangeStore`] writes the changes of operators together with their audit rows. A [`Journal`] writes to
+//! several of these stores in one transaction.
 //!
 //! [`MemoryStore`] implements all of these traits for tests and for hosts that may lose their data, and `SqliteStore` and `PostgresStore` for all
 //! other hosts. To write a store of your own, implement the traits and run the tests of the module `suite` on it.

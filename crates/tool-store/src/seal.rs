@@ -36,7 +36,7 @@
 //! # Rotation
 //!
 //! 1. Add a new key in front of the old key, and restart every process. New values are sealed with the new key.
-//! 2. Call [`Vault::rotate`] until [`Rotation::left`] is empty. It may be stopped and started again at any time, also in several processes at once,
+//! 2. Call [`Vault::rotate`] until [`Rotation::left`] is empty. A rotation may be stopped and resumed at any time, and may run in several processes
 //!    while other processes write.
 //! 3. Call [`Vault::retire_key`] with the id of the old key. The call fails while values are sealed with the key. Afterwards the store refuses values
 //!    from processes that still use the old key.

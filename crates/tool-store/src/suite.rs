@@ -39,7 +39,7 @@
 //!
 //! # Comparisons of the tests
 //!
-//! - The tests compare refusals by the kind of the [`StoreError`] and by words of its text. A store that applies the state transitions of this crate
+//! - The tests check errors by the kind of the [`StoreError`] and by words of its text. A store that applies the state transitions of this crate
 //!   returns both: [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.

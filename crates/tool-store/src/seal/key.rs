@@ -160,7 +160,7 @@ impl SealKeys {
     /// The recommended name of the environment variable.
     pub const VARIABLE: &'static str = "TOOL_SEAL_KEYS";
 
-    /// Starts with the current key.
+    /// Creates a list that contains only the current key.
     pub fn new(id: &str, key: SealKey) -> Result<Self, KeyError> {
         let id = KeyId::new(id).map_err(KeyError::provider)?;
         Ok(Self(vec![(id, key)]))

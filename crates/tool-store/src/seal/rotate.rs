@@ -1,4 +1,4 @@
-//! Rotation: seals values of earlier keys again with the current key.
+//! Key rotation, which seals values of earlier keys again with the current key.
 
 use secrecy::ExposeSecret as _;
 
@@ -19,7 +19,7 @@ pub struct Rotation {
     pub resealed: u64,
     /// The number of values that other calls wrote or removed between the read and the write of this rotation. Their new state is kept.
     pub changed: u64,
-    /// The number of values that did not open, because their bytes or their place were altered. They are not changed.
+    /// The number of values that could not be opened, because their bytes or their place were altered. They are not changed.
     pub damaged: u64,
     /// The places of the first 100 damaged values.
     pub damaged_places: Vec<SealedPlace>,

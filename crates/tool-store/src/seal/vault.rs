@@ -1,4 +1,4 @@
-//! The vault: seals values before they are stored, and opens them after they are read.
+//! The vault, which seals values before they are stored and opens them after they are read.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -30,7 +30,7 @@ use super::{StoreError, Timestamp};
 /// # Ok::<(), StoreError>(())
 /// ```
 impl ApprovalRow {
-    /// A pending request.
+    /// Creates the row of a pending request.
     pub fn new(request: ApprovalRequest) -> Self {
         Self {
             request,

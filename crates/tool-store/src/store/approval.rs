@@ -16,7 +16,7 @@ pub enum ApprovalKind {
 
 words!(ApprovalKind { Call = "call", Plan = "plan", });
 
-/// The subject of an approval, and everything that the approval is bound to.
+/// The subject of an approval, and the data that the approval is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalRequest {
     /// The id of the request, unique in the store.

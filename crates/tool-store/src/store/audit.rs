@@ -72,7 +72,7 @@ pub struct AuditRow {
 }
 
 impl AuditRow {
-    /// Creates the row of a call that arrived at `started`; all other fields have their defaults.
+    /// Creates the row of a call that arrived at `started`. The identity contains the conversation; all other fields have their defaults.
     pub fn new(
         identity: CallId,
         call: impl Into<String>,

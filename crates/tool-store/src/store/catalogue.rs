@@ -117,7 +117,7 @@ pub struct RenamedTool {
     pub from: String,
     /// The name of the tool after the sync.
     pub to: String,
-    /// The enablement rows that named the tool by its old name, as they were before, ordered by instance.
+    /// The enablement rows under the old name, from before the sync, ordered by instance.
     pub rows: Vec<EnablementRow>,
 }
 

@@ -31,14 +31,14 @@ impl<T: PartialEq> Expected<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// [`ApprovalStore::answer`](super::ApprovalStore::answer).
+    /// Applies [`ApprovalStore::answer`](super::ApprovalStore::answer).
     Answer {
         /// The id of the request.
         id: String,
         /// The answer.
         answer: ApprovalAnswer,
     },
-    /// [`ApprovalStore::assign`](super::ApprovalStore::assign).
+    /// Applies [`ApprovalStore::assign`](super::ApprovalStore::assign).
     Assign {
         /// The id of the request.
         id: String,
@@ -47,30 +47,30 @@ pub enum Change {
         /// The row that the operator has read.
         expected: Expected<Box<ApprovalRow>>,
     },
-    /// [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw), which fails with `Conflict` in a change if the request is not open.
+    /// Applies [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw), but fails with `Conflict` if the request is not open.
     Revoke {
         /// The id of the request.
         id: String,
     },
-    /// [`RunStore::stop_run`](super::RunStore::stop_run), which fails with `Conflict` in a change if the run has ended.
+    /// Applies [`RunStore::stop_run`](super::RunStore::stop_run), but fails with `Conflict` if the run has ended.
     StopRun {
         /// The id of the run.
         id: RunId,
         /// Whether the run is interrupted or cancelled.
         stop: RunStop,
     },
-    /// [`EffectLedger::resolve`](super::EffectLedger::resolve).
+    /// Applies [`EffectLedger::resolve`](super::EffectLedger::resolve).
     Resolve {
         /// The key of the call.
         key: CallKey,
         /// The operator's finding about the effect.
         resolution: Resolution,
-        /// The operator.
+        /// The operator who settled the effect.
         operator: String,
         /// When the operator settled the effect.
         at: Timestamp,
     },
-    /// [`SwitchStore::set`](super::SwitchStore::set).
+    /// Applies [`SwitchStore::set`](super::SwitchStore::set).
     SetSwitch {
         /// The switch.
         switch: Switch,
@@ -317,7 +317,7 @@ pub trait ChangeStore: Send + Sync + 'static {
     ///
     /// If the key is stored and has not expired at [`RequestKey::at`], the method changes nothing and returns the result of [`RequestKey::repeated`].
     ///
-    /// A refused change writes no audit row and stores no key. Fails like the method that the [`Change`] links to, with
+    /// A refused change writes no audit row and stores no key. Fails like the method that the [`Change`] applies, with
     /// [`Stale`](StoreError::Stale) if the stored row is not the [expected](Expected) row, and if [`ChangeRequest::check`] fails.
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied>;
 }

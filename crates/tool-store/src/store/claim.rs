@@ -88,7 +88,8 @@ impl EffectClaim {
         Ok((begun, Some(Self { row, released })))
     }
 
-    /// Applies [`EffectLedger::close_call`](super::EffectLedger::close_call): like [`begin`](Self::begin), but the new row has failed with `result` already.
+    /// Applies [`EffectLedger::close_call`](super::EffectLedger::close_call): like [`begin`](Self::begin), but the new row is stored as failed with
+    /// `result`.
     pub fn close(
         stored: Option<Self>,
         intent: Intent,

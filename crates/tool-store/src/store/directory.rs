@@ -57,7 +57,7 @@ impl RetentionTier {
     }
 }
 
-/// The role of a member in a workspace. [`includes`](Self::includes) defines which roles contain the rights of a lower role.
+/// The role of a member in a workspace. [`includes`](Self::includes) defines the other roles whose rights a role has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemberRole {
@@ -65,11 +65,12 @@ pub enum MemberRole {
     Viewer,
     /// May also answer approvals.
     Approver,
-    /// Controls running hosts, answers approvals, enables and disables tools, and binds them to agents.
+    /// May control running hosts, answer approvals, enable and disable tools, and bind tools to agents.
     Operator,
-    /// Creates, changes, deletes and binds tools and functions. An author may not answer approvals, such as those of calls of the author's own tools.
+    /// May create, change, delete and bind tools and functions. An author may not answer approvals, so no author approves calls of the author's own
+    /// tools.
     Author,
-    /// Does everything in a workspace: members, settings, runtime users and effects.
+    /// May do everything in a workspace, including changes of members, settings, runtime users and effects.
     Admin,
 }
 

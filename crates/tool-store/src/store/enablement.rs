@@ -31,7 +31,7 @@ pub struct InstanceId {
 }
 
 impl InstanceId {
-    /// Creates the id of an instance from its workspace and its name there.
+    /// Creates the id of an instance from its workspace and its name in this workspace.
     pub fn new(workspace: impl Into<Workspace>, slug: impl Into<Arc<str>>) -> Self {
         let (workspace, slug) = (workspace.into(), slug.into());
         Self { workspace, slug }
@@ -146,7 +146,7 @@ impl EnablementFilter {
 pub struct SkillVersion {
     /// The name of the skill.
     pub name: String,
-    /// The version, as the front matter writes it.
+    /// The version from the front matter.
     pub version: String,
     /// The purpose of the skill, for the model.
     pub description: String,
@@ -154,7 +154,7 @@ pub struct SkillVersion {
     pub required_tools: Vec<String>,
     /// The environment variables that the skill needs.
     pub env: Vec<String>,
-    /// The texts of the files by their path in the folder, with `/`. `SKILL.md` is without its front matter.
+    /// The texts of the files by their path in the folder, with `/`. `SKILL.md` is stored without its front matter.
     pub files: BTreeMap<String, String>,
 }
 
@@ -248,7 +248,7 @@ impl SkillChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChangedInstances {
-    /// The current version. It grows with each change of rows, pins or instances.
+    /// The current version, which increases with each change of rows, pins or instances.
     pub version: u64,
     /// Whether any instance may have changed, so that `instances` is not complete.
     pub is_all: bool,
@@ -307,7 +307,7 @@ impl EnablementFacts {
         }
     }
 
-    /// Whether a name is that of a row for an agent, which needs no entry in the catalogue.
+    /// Whether the name belongs to a tool that calls an agent. Such a tool needs no entry in the catalogue.
     pub fn is_agent(tool: &str) -> bool {
         tool.starts_with(AGENT)
     }
@@ -467,7 +467,7 @@ impl CatalogueDiff {
     }
 }
 
-/// A store of enablement rows and of the catalogue that they refer to. A tool is enabled for an instance if a row contains both.
+/// A store of enablement rows and of the catalogue that they refer to. A tool is enabled for an instance if a row contains the tool and the instance.
 ///
 /// ```
 /// use tool_store::*;

@@ -126,7 +126,7 @@ pub enum FunctionKind {
     Mcp {
         /// The name of the server in the host's configuration.
         server: String,
-        /// The name of the tool at the server.
+        /// The name of the tool on the server.
         tool: String,
     },
     /// An HTTP operation of an `OpenAPI` document.
@@ -341,7 +341,7 @@ pub struct FunctionUpdate {
 }
 
 impl FunctionUpdate {
-    /// The changed row. Fails as [`NewFunction::decide`] does, and if the editor may not change the function.
+    /// Returns the changed row. Fails like [`NewFunction::decide`], and if the editor may not change the function.
     pub fn decide(
         self,
         editor: &Editor,
@@ -573,7 +573,7 @@ impl FunctionVersion {
     }
 
     /// Checks whether the version may be removed. `is_default` is whether it is the default of its function, `pins` is the number of tools that
-    /// pin it, and `forks` the number of versions that were made from it.
+    /// pin it, and `forks` is the number of versions that were derived from it.
     pub fn check_removal(
         &self,
         editor: &Editor,

@@ -262,7 +262,8 @@ impl CallId {
         )
     }
 
-    /// A random identity, for a call outside of a thread. Fails with [`StoreError::Unavailable`] if the system returns no random bytes.
+    /// A random identity, for a call outside of a thread. Fails with [`StoreError::Unavailable`] if the operating system fails to return random
+    /// bytes.
     #[cfg(feature = "host")]
     pub fn alone(workspace: impl Into<Workspace>) -> Result<Self, StoreError> {
         let bits =
@@ -307,7 +308,7 @@ impl CallId {
     /// The identity of the audit row of a later attempt that an operator has allowed, so that the row does not replace the row of the previous
     /// attempt. The first attempt is 1, and has the identity of the call.
     ///
-    /// Only audit rows use it: the effect ledger, approvals and idempotency keys use the identity of the call.
+    /// Only audit rows use this identity: the effect ledger, approvals and idempotency keys use the identity of the call.
     #[must_use]
     pub fn attempt(&self, number: u32) -> Self {
         let mut place = self.0.place.clone();

@@ -74,7 +74,7 @@ pub trait BatchStore: Send + Sync + 'static {
 
 /// The transactions of the database that a store belongs to.
 ///
-/// A store returns it from [`EffectLedger::journal`](super::EffectLedger::journal) and from the method of this name of
+/// A store returns it from [`EffectLedger::journal`](super::EffectLedger::journal) and from the `journal` methods of
 /// [`AuditSink`](super::AuditSink), [`ThreadStore`](super::ThreadStore) and [`RunStore`](super::RunStore). Two stores belong to one
 /// database if their journals are equal.
 ///

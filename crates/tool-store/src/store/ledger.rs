@@ -8,7 +8,7 @@ use super::{CallId, CallKey, Journal, Scope, StoreError, StoreFuture, Timestamp,
 /// The intent to run a tool with effects, which is stored before the tool runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
-    /// The identity of the call, and so of the effect. Its key is the idempotency key that the tool receives.
+    /// The identity of the call, which also identifies the effect. Its key is the idempotency key that the tool receives.
     pub identity: CallId,
     /// The key that a version without call identities gave to the same call, if such a version may have stored a row. Both keys must belong to one
     /// workspace.
@@ -108,7 +108,7 @@ pub enum Begun {
         /// The operator who allowed the attempt.
         operator: String,
     },
-    /// This row was stored before, in any state. The caller must not run the body.
+    /// The effect was begun before, and this is its row. The caller must not run the body.
     Replay(EffectRow),
 }
 
@@ -319,9 +319,9 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// The end of an earlier run, whose call was released and begun again, fails with `Conflict` and marks the row as [`late`](EffectRow::late): both
     /// runs may have taken effect. The same applies to an end that contradicts an operator's resolution from the time when the body ran.
     ///
-    /// An end that is [`released`](EffectEnd::released) releases the key like [`Resolution::Rerun`], in the same write, so that a crash cannot
-    /// make the outcome of a call that only waits unknown. The next [`begin`](Self::begin) has the same attempt number, and is
-    /// [`Begun::New`] if that is the first.
+    /// An end that is [`released`](EffectEnd::released) releases the key like [`Resolution::Rerun`], in the same write, so that a crash cannot make
+    /// the outcome of a call that only waits unknown. The next [`begin`](Self::begin) has the same attempt number, and returns [`Begun::New`] if this
+    /// number is 1.
     ///
     /// Fails with `Missing` for an unknown key. Fails with `Conflict` if the row belongs to a different owner, if the row has succeeded or failed
     /// already, if the end's state is `Running`, or if a released end's state is not `Failed`.
@@ -335,7 +335,7 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Returns the row of a key; `None` if the key is unknown or released.
     fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>>;
 
-    /// Settles an ambiguous row as an operator has decided, and returns it. A running row whose lease has expired at `now` counts as ambiguous.
+    /// Settles an ambiguous row as an operator has decided, and returns the row. A running row whose lease has expired at `now` counts as ambiguous.
     ///
     /// [`Resolution::Rerun`] releases the key: [`get`](Self::get) and [`list`](Self::list) no longer return the row, and the next
     /// [`begin`](Self::begin) is [`Begun::Again`], with the next attempt's number and the operator's name.

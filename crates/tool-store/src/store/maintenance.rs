@@ -122,7 +122,7 @@ impl Purged {
 }
 
 impl Erasure<'_> {
-    /// The owner of the variables that are removed; `None` if the user has no name.
+    /// The owner of the variables that are removed; `None` if the user's name is empty.
     pub fn variables(&self) -> Option<VariableScope> {
         match self {
             Self::Thread(thread) => Some(VariableScope::thread(thread)),

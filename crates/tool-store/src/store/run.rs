@@ -405,7 +405,7 @@ pub trait RunStore: Send + Sync + 'static {
         None
     }
 
-    /// Begins a run of a thread, or takes over the run whose lease has expired: [`RunRow::begin`].
+    /// Begins a run of a thread, or takes over the run whose lease has expired, by the rules of [`RunRow::begin`].
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun>;
 
     /// Extends the lease. Returns the stored row, or `None` if the owner no longer holds the run.

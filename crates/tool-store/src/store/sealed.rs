@@ -213,7 +213,7 @@ pub struct Reseal {
 pub struct SealKeyRow {
     /// The id of the key.
     pub id: KeyId,
-    /// A known text that this key has sealed. A process that cannot open it has a wrong key.
+    /// A known text that this key has sealed. A process that cannot open this text has a wrong key.
     pub check: Sealed,
     /// When the key was first used with this store.
     pub at: Timestamp,

@@ -78,7 +78,7 @@ impl ToolSource {
 pub struct StoredExample {
     /// The arguments.
     pub args: Value,
-    /// The output, if the example has one.
+    /// The output; `None` if the example has no output.
     #[serde(default)]
     pub result: Option<Value>,
 }
@@ -93,7 +93,7 @@ pub struct StoredTool {
     pub workspace: Option<Workspace>,
     /// The name that the model sees. It does not depend on the name of the function.
     pub name: String,
-    /// When to use the tool, for the model.
+    /// When the model should use the tool, in words for the model.
     pub description: Option<String>,
     /// Where the tool runs.
     pub target: ToolTarget,
@@ -415,7 +415,7 @@ pub struct ToolUpdate {
 }
 
 impl ToolUpdate {
-    /// A change that only enables or disables a tool.
+    /// Creates a change that only enables or disables a tool.
     pub fn enable(enabled: bool) -> Self {
         Self {
             enabled: Some(enabled),
@@ -838,7 +838,7 @@ pub trait StoredToolStore: Directory {
     /// Makes a change and writes its audit row, if it is set, in one transaction.
     ///
     /// Fails with `Missing` for a row that does not exist or that belongs to a different workspace, with `Forbidden` for a system row and if the role
-    /// of the editor is too low, with `Stale` if the row was changed after the expected time, and with `Conflict` if the stored rows do not allow the
+    /// of the editor is too low, with `Stale` if the row has changed since the expected time, and with `Conflict` if the stored rows do not allow the
     /// change.
     fn edit(&self, edit: ToolEdit) -> StoreFuture<'_, ToolEdited>;
 

@@ -51,8 +51,8 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Checks the conditions of [`SwitchStore::set`] that do not depend on stored rows: fails with `Conflict` if the tool or the operator has no
-    /// name, if an enablement row has no source, or if a switch of a different kind has a source.
+    /// Checks the conditions of [`SwitchStore::set`] that do not depend on stored rows: fails with `Conflict` if the tool or the operator is empty,
+    /// if an enablement row has no source, or if a switch of a different kind has a source.
     pub fn check(&self) -> Result<(), StoreError> {
         let SwitchKey { kind, source, .. } = &self.key;
         let why = if self.key.tool.is_empty() {
@@ -81,7 +81,7 @@ pub struct SwitchFilter {
     pub on: Option<bool>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Only switches after this key: the key of the last switch of the previous page.
+    /// The cursor: only switches after it. It is the key of the last switch of the previous page.
     pub after: Option<SwitchKey>,
 }
 
@@ -123,8 +123,8 @@ pub trait SwitchStore: Send + Sync + 'static {
     /// this turned the switch on or off; a switch that was never set is off. Fails with `Conflict` if [`Switch::check`] fails.
     fn set(&self, switch: Switch) -> StoreFuture<'_, bool>;
 
-    /// A number that increases with every [`set`](Self::set). It includes every `set` that ended before this call began, including calls of other
-    /// processes.
+    /// A number that increases with every [`set`](Self::set). The result reflects every `set` that ended before this call began, including calls of
+    /// other processes.
     fn version(&self) -> StoreFuture<'_, u64>;
 
     /// Completes when the store detects that its [version](Self::version) is later than `version`, for example by a notification of

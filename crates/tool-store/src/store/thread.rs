@@ -154,7 +154,7 @@ pub trait ThreadStore: Send + Sync + 'static {
         None
     }
 
-    /// Stores a message at the end of its thread, and returns its sequence number. Fails with `Conflict` if the call has a tool's message already,
+    /// Stores a message at the end of its thread, and returns its sequence number. Fails with `Conflict` if the call already has a result,
     /// if a message of the model does not [follow](NewMessage::follows) the model's last message, or if [`NewMessage::check`] fails.
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64>;
 

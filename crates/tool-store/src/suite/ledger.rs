@@ -88,7 +88,7 @@ tests! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), []);
     }
 
-    // M6: only an expired lease makes a running effect ambiguous.
+    // M6: an effect whose owner is dead becomes ambiguous when its lease has expired, and not before.
     #[test]
     async fn effect_of_a_dead_owner_is_ambiguous(store: impl EffectLedger) {
         store.begin(intent("k"), None).await.unwrap();

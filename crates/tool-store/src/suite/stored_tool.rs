@@ -308,7 +308,7 @@ tests! {
         assert_eq!(serde_json::to_value(&tool).unwrap()["target"], "client");
     }
 
-    // S3-07: a server tool has a function, and a client tool has none.
+    // S3-07: a server tool has a function, and a client tool has no function.
     #[test]
     async fn function_fits_the_target(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -729,7 +729,7 @@ tests! {
     async fn pages_skip_and_repeat_nothing(store: impl StoredToolStore) {
         let mut all = Vec::new();
         for n in 0..9 {
-            // Three tools have the same time.
+            // Groups of three tools have the same creation time.
             all.push(by(&store, author(), 100 + n / 3).tool(client(&format!("t{n}"))).await.unwrap());
         }
         all.sort_by_key(StoredTool::place);

@@ -113,7 +113,7 @@ tests! {
         assert!(vault.remove_secret(&acme, "b").await.unwrap());
     }
 
-    // A row that was copied to a different workspace, owner, id or column, and two rows whose values were swapped, do not open.
+    // A row that was copied to a different workspace, owner, id or column, and two rows whose values were swapped, cannot be opened.
     #[test]
     async fn a_value_opens_only_at_its_own_place(store: impl VaultStore + Clone) {
         let vault = vault(&store, &["k1"]).await;

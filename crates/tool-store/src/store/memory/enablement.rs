@@ -19,7 +19,7 @@ pub(super) struct Enablement {
     versions: BTreeMap<(Workspace, String, String), SkillVersion>,
     pins: BTreeMap<(InstanceId, String), Pin>,
     version: u64,
-    /// Caches of an earlier version are invalid.
+    /// The version of the last removal of an instance. For earlier versions, `changed_since` reports that any instance may have changed.
     reset: u64,
 }
 

@@ -97,7 +97,7 @@ impl Ledger {
         self.change(key, |claim| claim.end(owner, end))
     }
 
-    /// Fails if [`end`](Self::end) would fail. Changes nothing.
+    /// Fails if [`end`](Self::end) would fail, and changes nothing.
     pub(super) fn check_end(
         &self,
         key: &CallKey,

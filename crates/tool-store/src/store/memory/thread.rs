@@ -22,7 +22,7 @@ pub(super) struct Thread {
 pub(super) struct Threads(pub(super) BTreeMap<ThreadId, Thread>);
 
 impl Threads {
-    /// Fails if [`append`](Self::append) would fail. Changes nothing.
+    /// Fails if [`append`](Self::append) would fail, and changes nothing.
     pub(super) fn check(&self, message: &NewMessage) -> Result<(), StoreError> {
         message.check()?;
         let Some(thread) = self.0.get(&message.thread) else {
