@@ -200,7 +200,7 @@ impl Member {
             return Ok(());
         }
         Err(StoreError::Conflict(format!(
-            "the runtime user `{user}` is not a member of the workspace, add the user or name a member"
+            "the runtime user `{user}` is not a member of the workspace, add the user as a member or choose a member"
         )))
     }
 }

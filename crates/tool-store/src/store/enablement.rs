@@ -401,7 +401,7 @@ pub(crate) const SYNC: &str = "sync";
 pub(crate) fn check_operator(by: &str) -> Result<(), StoreError> {
     if by.is_empty() {
         return Err(StoreError::Conflict(
-            "a change of enablement names no operator, give the name of the user who makes it"
+            "a change of enablement has no operator, give the name of the user who makes it"
                 .to_owned(),
         ));
     }

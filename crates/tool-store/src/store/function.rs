@@ -412,7 +412,7 @@ impl Function {
         editor.require(MemberRole::Author, "delete a function")?;
         if tools > 0 {
             return Err(StoreError::Conflict(format!(
-                "{} is used by {tools} tools, deleted tools that are still kept included: give these tools a different function first",
+                "{} is used by {tools} tools, including deleted tools that are still kept: give these tools a different function first",
                 self.what()
             )));
         }

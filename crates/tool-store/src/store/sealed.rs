@@ -242,7 +242,7 @@ impl SealKeyRow {
             Some(Self {
                 retired: Some(_), ..
             }) => {
-                "is retired, make a later key the first one of the key provider and restart this process"
+                "is retired, make a later key the first key of the key provider and restart this process"
             }
             Some(_) => return Ok(()),
         };

@@ -195,7 +195,7 @@ impl StoredTool {
                 }
                 if self.input_schema.is_none() || self.output_schema.is_none() {
                     return conflict(
-                        "a tool with the target `client` has no function with schemas, give it an `input_schema` and an `output_schema`",
+                        "a tool with the target `client` has no function with schemas, set `input_schema` and `output_schema`",
                     );
                 }
             }

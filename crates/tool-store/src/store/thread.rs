@@ -87,7 +87,7 @@ impl NewMessage {
             position: 0,
         });
         StoreError::Conflict(format!(
-            "call {position} of message {message} has its result in thread {} already",
+            "call {position} of message {message} already has a result in thread {}",
             self.thread
         ))
     }

@@ -107,7 +107,7 @@ impl VariableRequest {
         }
         if self.target.in_workspace() != self.workspace() {
             return refuse(format!(
-                "a request of the workspace `{}` asks for values of the workspace `{}`, use one workspace",
+                "a request of the workspace `{}` requests values of the workspace `{}`, use one workspace",
                 self.workspace(),
                 self.target.in_workspace()
             ));

@@ -56,7 +56,7 @@ pub fn request(id: &str) -> ApprovalRequest {
         policy: text("v1"),
         decision: text("d1"),
         four_eyes: false,
-        reason: Some(text("it leaves the house")),
+        reason: Some(text("the mail leaves the company")),
         nonce: text("nonce"),
         created: at(100),
         expires: at(1000),

@@ -39,7 +39,7 @@ impl Pooler {
         ];
         let program = paths.into_iter().find(|path| Path::new(path).exists());
         let program = program.ok_or_else(|| {
-            Missing::new("`pgbouncer` is not installed, install the package of this name")
+            Missing::new("`pgbouncer` is not installed, install the package `pgbouncer`")
         })?;
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -77,7 +77,7 @@ impl Pooler {
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             assert!(
                 began.elapsed() < Duration::from_secs(20),
-                "pgbouncer does not start"
+                "pgbouncer did not start"
             );
             std::thread::sleep(Duration::from_millis(20));
         }
