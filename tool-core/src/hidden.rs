@@ -24,7 +24,7 @@ use std::fmt::Write as _;
 
 /// First and last code points of the hidden ranges, as of Unicode 17. The format characters of Arabic, Syriac and Kaithi numbers and verses
 /// are left out, because they are visible.
-const RANGES: [(u32, u32); 28] = [
+const RANGES: [(u32, u32); 25] = [
     (0x00, 0x1F),
     (0x7F, 0x9F),
     (0xAD, 0xAD),
@@ -46,11 +46,8 @@ const RANGES: [(u32, u32); 28] = [
     (0x1BCA0, 0x1BCA3),
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
-    // Noncharacters, which text must not contain.
+    // Noncharacters, which text must not contain. `is_last_of_plane` finds the others.
     (0xFDD0, 0xFDEF),
-    (0xFFFE, 0xFFFF),
-    (0x1FFFE, 0x1FFFF),
-    (0x2FFFE, 0x2FFFF),
     // Private use, whose appearance is not defined.
     (0xE000, 0xF8FF),
     (0xF0000, 0xFFFFF),
@@ -59,7 +56,12 @@ const RANGES: [(u32, u32); 28] = [
 
 fn may_be_hidden(c: char) -> bool {
     let is_in = |(first, last): &(u32, u32)| (*first..=*last).contains(&u32::from(c));
-    !matches!(c, ' '..='~' | '\n' | '\t') && RANGES.iter().any(is_in)
+    !matches!(c, ' '..='~' | '\n' | '\t') && (is_last_of_plane(c) || RANGES.iter().any(is_in))
+}
+
+/// Whether this is one of the two noncharacters at the end of each of the 17 planes, such as U+1FFFF.
+fn is_last_of_plane(c: char) -> bool {
+    u32::from(c) & 0xFFFE == 0xFFFE
 }
 
 /// Whether this symbol may be part of a joined emoji. The ranges are approximate: arrows to dingbats, and the planes of pictographs.
@@ -244,6 +246,9 @@ mod tests {
             "\u{f8ff}",
             "\u{fdd0}",
             "\u{10fffd}",
+            "\u{ffff}",
+            "\u{3fffe}",
+            "\u{dffff}",
             "\u{fe0f}\u{fe0f}",
             "\r",
             "\u{200d}",

@@ -70,8 +70,10 @@ pub async fn serve(
             Err(error) if is_of_one_connection(&error) => continue,
             Err(error) => {
                 tracing::error!(%error, "no connection can be accepted now");
-                tokio::time::sleep(PAUSE).await;
-                continue;
+                tokio::select! {
+                    () = stopped.cancelled() => break,
+                    () = tokio::time::sleep(PAUSE) => continue,
+                }
             }
         };
         without_delay(&stream);

@@ -79,15 +79,30 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
             ));
         };
         let body = read.map_err(|error| {
-            // `to_bytes` fails if the body is too long, or if the connection was lost. In the second case, no client receives this response.
             tracing::debug!(%error, "the body of a request could not be read");
+            if is_too_long(&error) {
+                let detail = format!("the body is longer than {} bytes", state.max_body);
+                return Problem::new(Kind::TooLarge, detail);
+            }
             Problem::new(
-                Kind::TooLarge,
-                format!("the body is longer than {} bytes", state.max_body),
+                Kind::BadRequest,
+                "the body could not be read to its end, send it again",
             )
         })?;
         parse(&body).map(Self)
     }
+}
+
+/// Whether a body could not be read because it is longer than the limit. Otherwise the connection was lost, or the framing of the body is invalid.
+fn is_too_long(error: &axum::Error) -> bool {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = source {
+        if error.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        source = error.source();
+    }
+    false
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {

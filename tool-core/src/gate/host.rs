@@ -256,6 +256,11 @@ impl Gate {
         GateBuilder::default()
     }
 
+    /// Whether both are clones of one gate.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns the gate with its type erased, because the module of call scopes cannot name the type.
     pub(crate) fn erased(&self) -> Arc<dyn Any + Send + Sync> {
         Arc::<Inner>::clone(&self.0)

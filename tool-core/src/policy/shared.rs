@@ -264,9 +264,13 @@ impl SharedPolicy {
 
     /// Puts a new policy in force from the next decision on. Returns the previous one.
     pub fn replace(&self, policy: Policy) -> Arc<Policy> {
-        let before = self.current();
         let policy = Arc::new(policy);
-        self.change(|state| (policy, Arc::clone(&state.kills), state.shadow.clone()));
+        let mut before = Arc::clone(&policy);
+        // The previous policy is read under the lock. Otherwise two concurrent calls could return the same one.
+        self.change(|state| {
+            before = Arc::clone(&state.policy);
+            (policy, Arc::clone(&state.kills), state.shadow.clone())
+        });
         before
     }
 

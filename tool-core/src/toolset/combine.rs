@@ -50,6 +50,11 @@ pub enum ToolsetError {
     /// The tools `search_tools` and `call_tool` could not be created.
     #[error(transparent)]
     Search(RegistryError),
+    /// The toolsets that were to be combined have different gates.
+    #[error(
+        "the toolsets have different gates, and every call passes only one of them: combine the toolsets first, then call `through()` once"
+    )]
+    Gates,
     /// [`Toolset::prepare`] listed a tool twice.
     #[error("`prepare()` lists `{name}` twice: list it once")]
     Twice {
@@ -246,6 +251,8 @@ impl Toolset {
 
     /// Returns the tools of both toolsets. Fails if two visible tools have the same name; the error names both toolsets.
     ///
+    /// If one of the toolsets has a gate ([`through`](Toolset::through)), all calls pass it. Fails if they have different gates.
+    ///
     /// ```
     /// use tool_core::prelude::*;
     /// # /// Searches.
@@ -262,6 +269,12 @@ impl Toolset {
     /// ```
     pub fn combine(self, other: &Self) -> Result<Self, ToolsetError> {
         let (mut entries, others) = (self.entries(), other.entries());
+        #[cfg(feature = "host")]
+        if let (Some(first), Some(second)) = (&self.gate, &other.gate)
+            && !first.is_same(second)
+        {
+            return Err(ToolsetError::Gates);
+        }
         let places = [self.place(), other.place()];
         check(
             entries
@@ -275,6 +288,8 @@ impl Toolset {
 
     /// Returns the tools of both toolsets, where the agent's own tools have priority. A tool that loses its name is hidden, and
     /// reported by [`overridden`](Toolset::overridden) and in the log.
+    ///
+    /// All calls, also those of the agent's own tools, pass the gate of this toolset or, if it has none, the gate of `own`.
     ///
     /// ```
     /// use tool_core::prelude::*;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tool_core::policy::{Policy, Rule};
 use tool_core::prelude::*;
-use tool_core::{DynamicTool, ErrorKind, Layer, ListedTool, Rules, ToolsetError};
+use tool_core::{DynamicTool, ErrorKind, Gate, Layer, ListedTool, Rules, ToolsetError};
 
 /// Searches the docs.
 #[tool(category = "web", title = "Search", example("A plain lookup", { "query": "serde" }))]
@@ -287,6 +287,24 @@ fn prepare_cannot_add_or_rename_tools() {
             name: "search".to_owned()
         }
     );
+}
+
+// S1-02: toolsets with different gates are not combined, because the calls would pass only one of the gates.
+#[test]
+fn toolsets_with_different_gates_are_not_combined() {
+    let gate = || Gate::builder().build();
+    let (first, second) = (gate(), gate());
+    let chief = || toolset![chief::search].prefix("chief").unwrap();
+    let error = base().through(&first).combine(&chief().through(&second));
+    assert_eq!(error.unwrap_err(), ToolsetError::Gates);
+    for (one, other) in [
+        (base().through(&first), chief()),
+        (base(), chief().through(&first)),
+        (base().through(&first), chief().through(&first.clone())),
+    ] {
+        let both = one.combine(&other).unwrap();
+        assert!(both.gate().is_some() && both.names().count() == 3);
+    }
 }
 
 // S1-02: combining two tools of the same name is an error that names both toolsets and the correction.

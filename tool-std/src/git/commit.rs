@@ -44,9 +44,12 @@ pub async fn git_commit(
     paths: Option<Vec<String>>,
 ) -> Result<Committed, ToolError> {
     name::paths("/paths", paths.as_deref().unwrap_or_default())?;
-    if message.trim().is_empty() || message.contains('\0') {
+    if message.trim().is_empty() {
+        return Err(ToolError::new("the message is empty, describe the change"));
+    }
+    if message.contains('\0') {
         return Err(ToolError::new(
-            "the message is empty or contains a NUL character, describe the change",
+            "the message contains a NUL character, which git does not accept, remove it",
         ));
     }
     let session = git.begin();

@@ -18,6 +18,9 @@ use crate::store::KeyId;
 /// The length of a key in bytes.
 const LENGTH: usize = 32;
 
+/// The maximum length of a key file in bytes, which is room for about a thousand keys.
+const LONGEST_FILE: usize = 64 * 1024;
+
 /// Base64 with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
@@ -201,10 +204,17 @@ impl SealKeys {
         };
         let mut file = File::open(path).map_err(unreadable)?;
         check_mode(&file, path)?;
-        // Only the first 64 KiB are read, because a buffer that grows would leave copies of the keys behind.
-        let mut text = Zeroizing::new(Vec::with_capacity(64 * 1024));
-        let mut part = file.by_ref().take(64 * 1024);
+        // The buffer has room for the longest file and one more byte, because a buffer that grows would leave copies of the keys behind.
+        let mut text = Zeroizing::new(Vec::with_capacity(LONGEST_FILE + 1));
+        let mut part = file.by_ref().take(LONGEST_FILE as u64 + 1);
         part.read_to_end(&mut text).map_err(unreadable)?;
+        if text.len() > LONGEST_FILE {
+            let cause = format!("it is longer than {LONGEST_FILE} bytes, keep only the keys in it");
+            return Err(unreadable(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                cause,
+            )));
+        }
         let place = format!("the file `{}`", path.display());
         let text = std::str::from_utf8(&text);
         Self::read(text.map_err(|_| fault(&place, 1, "is not UTF-8"))?, &place)
@@ -383,5 +393,26 @@ mod tests {
                 Err(error) => panic!("{mode:o}: {error}"),
             }
         }
+    }
+
+    #[test]
+    fn key_file_that_is_too_long_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let write = |length: usize| {
+            let mut text = format!("k1:{KEY}\n#");
+            text.extend(std::iter::repeat_n('x', length - text.len()));
+            std::fs::write(&path, text).unwrap();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt as _;
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            }
+        };
+        write(super::LONGEST_FILE);
+        assert_eq!(ids(&SealKeys::from_file(&path).unwrap()), r#"["k1"]"#);
+        write(super::LONGEST_FILE + 1);
+        let error = SealKeys::from_file(&path).unwrap_err().to_string();
+        assert!(error.contains("longer than 65536 bytes"), "{error}");
     }
 }

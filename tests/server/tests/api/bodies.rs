@@ -47,6 +47,11 @@ pub(crate) async fn unusable_bodies_are_refused(kind: StoreKind) {
             "422",
         ),
         (
+            format!("{put}application/json\r\ntransfer-encoding: chunked"),
+            "not a length\r\n",
+            "400",
+        ),
+        (
             format!("{put}application/json; charset=utf-8\r\ncontent-length: 11"),
             r#"{"on":true}"#,
             "200",

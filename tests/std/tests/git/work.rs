@@ -70,6 +70,10 @@ async fn changes_are_seen_committed_and_pushed() {
     assert_eq!((&one["files"], &one["branch"]), (&json!(1), &json!("main")));
     let rest = output(&call(&cx, "git_commit", on(json!({ "message": "The rest" }))).await);
     assert_eq!((&rest["files"], &rest["left_out"]), (&json!(2), &json!([])));
+    for (message, reason) in [(" \n", "the message is empty"), ("a\0b", "NUL character")] {
+        let refused = call(&cx, "git_commit", on(json!({ "message": message }))).await;
+        assert!(refused.model_text().contains(reason), "{refused:?}");
+    }
     let nothing = call(&cx, "git_commit", on(json!({ "message": "Nothing" }))).await;
     assert!(
         nothing
