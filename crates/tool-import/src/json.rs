@@ -1,18 +1,18 @@
-//! JSON values that keep the order of keys, duplicate keys and the spelling of numbers, which `serde_json::Value` loses.
+//! JSON values that keep duplicate keys and the order of keys, which `serde_json::Value` loses.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A JSON value in the form that a model wrote.
+/// A JSON value with its keys in their original order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     /// The JSON value `null`.
     Null,
     /// The value `true` or `false`.
     Flag(bool),
-    /// A number with its original spelling.
+    /// A number as `serde_json` formats it: `1.5` for `1.50`.
     Number(String),
     /// A string, with its escapes decoded.
     Text(String),
@@ -25,7 +25,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// Returns the value of a key.
+    /// Returns the first value of a key if the value is an object.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Record(entries) => entries
@@ -112,7 +112,7 @@ impl Json {
         out.push(close);
     }
 
-    /// The name of the value's type in JSON Schema.
+    /// Returns the name of the value's type in JSON Schema, or `raw` for [`Json::Raw`].
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -28,7 +28,7 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! `cargo tool import` of the crate `tool-cli` is the same generator on the command line.
+//! `cargo tool import` of the crate `tool-cli` runs this generator on the command line.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -47,7 +47,7 @@ use crate::json::Json;
 pub struct Definition {
     /// The name in its original spelling.
     pub name: String,
-    /// The description; empty if there is none.
+    /// The description; empty if the definition has none.
     pub description: String,
     /// JSON Schema of the arguments.
     pub parameters: Json,
@@ -56,11 +56,11 @@ pub struct Definition {
 /// Finds the tool definitions in a text.
 ///
 /// Accepts the tools of a request to `OpenAI` (Chat Completions or Responses), Anthropic or Gemini, the response of an MCP
-/// server to `tools/list`, a single definition, and a JSON Schema. The tool of a JSON Schema is named after its `title`, or `name` without a `title`.
+/// server to `tools/list`, a single definition, and a JSON Schema. The tool of a JSON Schema gets the name in `title`, or `name` without a `title`.
 ///
 /// # Errors
 ///
-/// Fails with the list of accepted formats if the text contains no definition.
+/// Fails if the text is not JSON, or if it contains no definition; the second error lists the accepted formats.
 ///
 /// ```
 /// use tool_import::definitions;
@@ -111,7 +111,7 @@ fn gather(json: &Json) -> Vec<Definition> {
     if let Json::List(items) = json {
         return items.iter().flat_map(gather).collect();
     }
-    // A JSON Schema contains these keys only below `properties`, and has no top-level `name`, so no definition is found in it.
+    // A JSON Schema contains the keys in `LISTS` only below `properties` and has no top-level `name`, so this fn finds no definition in it.
     if let Some(list) = LISTS.iter().find_map(|key| json.get(key)) {
         return gather(list);
     }

@@ -34,7 +34,7 @@ pub fn is_key(key: &str) -> bool {
         && !["self", "Self", "crate", "super", "_"].contains(&key)
 }
 
-/// Converts the keys of one record to Rust identifiers: snake case, with a number if two would be equal, and raw identifiers for keywords.
+/// Converts the keys of one record to Rust identifiers: snake case, a number after a duplicate, and raw identifiers for keywords.
 pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     let mut names = Names::default();
     keys.map(|key| {
@@ -61,7 +61,7 @@ pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     .collect()
 }
 
-/// Whether a key is in snake case. A key with a leading `_` is not, because the `_` would mark the field as unused.
+/// Whether a key is in snake case. A leading `_` is not accepted, because it would mark the field as unused.
 fn is_snake(key: &str) -> bool {
     key.starts_with(|first: char| first.is_ascii_lowercase())
         && key

@@ -30,7 +30,7 @@ pub enum Shape {
     Record(Vec<Property>),
     /// One of several shapes.
     Union {
-        /// The key that distinguishes the variants; `None` if the variants differ by their own shape.
+        /// The key that distinguishes the variants; `None` if their shapes distinguish them.
         tag: Option<String>,
         /// The variants of the union.
         variants: Vec<Variant>,
@@ -86,7 +86,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault with the rule's text, in which the facts replace the placeholders.
+    /// Creates a fault with the rule's text, in which the facts replace the placeholders.
     pub(super) fn new(rule: &Rule, path: &str, facts: &[&dyn fmt::Display]) -> Self {
         Self {
             rule: rule.id,

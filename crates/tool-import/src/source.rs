@@ -47,7 +47,7 @@ pub fn tool(out: &mut String, tool: &Tool<'_>) {
     );
 }
 
-/// The name of a variant that has no name of its own, from the kind of its shape.
+/// Returns a name for an unnamed variant, from the kind of its shape.
 fn kind(shape: &Shape) -> &'static str {
     match shape {
         Shape::Text { .. } | Shape::Choice(_) => "text",
@@ -81,7 +81,7 @@ struct Types {
 }
 
 impl Types {
-    /// Writes parameters or fields.
+    /// Formats properties as parameters or fields.
     fn properties(&mut self, properties: &[Property], stem: &str, place: Place) -> String {
         let fields = names::fields(properties.iter().map(|property| &*property.key));
         let mut out = String::new();
@@ -241,7 +241,7 @@ impl Types {
     }
 }
 
-/// Formats a default for the attribute: JSON, with text as Rust string literals.
+/// Formats a default for the attribute: JSON in which strings are Rust string literals.
 fn literal(value: &Json) -> String {
     match value {
         Json::Text(text) => format!("{text:?}"),

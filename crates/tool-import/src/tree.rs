@@ -66,7 +66,7 @@ struct Value {
     shape: Shape,
     bounds: Vec<String>,
     optional: bool,
-    /// The documentation of its values.
+    /// The documentation of the enum values, which is appended to the description.
     words: String,
 }
 
@@ -148,7 +148,7 @@ impl Reader {
                     let path = format!("{path}/{}", variant.name);
                     let inner = variant.schema.map(|schema| self.inside(schema, &path));
                     variants.push(Variant {
-                        // The variants of an untagged union have numbers for names, which are dropped.
+                        // The variant names of an untagged union are numbers, so they are dropped.
                         name: if tag.is_some() {
                             variant.name.to_owned()
                         } else {
@@ -192,7 +192,7 @@ impl Reader {
         }
     }
 
-    /// Converts a node that is not a parameter or field, so that only its type can be expressed.
+    /// Converts a node that is neither a parameter nor a field. No attribute can express its constraints, so they are recorded as lost.
     fn inside(&mut self, schema: &Schema, path: &str) -> Option<Shape> {
         let value = self.value(schema, path)?;
         if value.optional {
