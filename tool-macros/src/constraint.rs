@@ -56,7 +56,7 @@ pub(crate) struct AuditForm {
     variant: &'static str,
 }
 
-/// Each form with the variant of `AuditForm` in tool-core.
+/// The names of the forms, each with its variant of `AuditForm` in tool-core.
 const AUDIT_FORMS: [(&str, &str); 3] = [
     ("value", "Value"),
     ("preview", "Preview"),
@@ -107,7 +107,7 @@ pub(crate) struct Bounds {
     min_items: Option<(usize, TokenStream)>,
     max_items: Option<(usize, TokenStream)>,
     unique: Option<Ident>,
-    /// All options and values, for spans.
+    /// The tokens of all constraints, for spans.
     tokens: TokenStream,
 }
 
@@ -238,7 +238,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the pattern if it may match anywhere in the text. Some engines anchor it silently, so the rule `pattern-anchors` warns about it.
+    /// Returns the pattern if it is not anchored at both ends. Some engines silently anchor a pattern, so the rule `pattern-anchors` warns.
     pub(crate) fn unanchored_pattern(&self) -> Option<&LitStr> {
         self.pattern.as_ref().filter(|pattern| {
             let value = pattern.value();
@@ -327,7 +327,7 @@ const FORMATS: &[(&str, &str)] = &[
     ("uuid", "Uuid"),
 ];
 
-/// Reads `a..b`, `a..=b`, `a..`, `..b` or `..=b`, and returns both ends and whether the upper one is exclusive.
+/// Reads `a..b`, `a..=b`, `a..`, `..b` or `..=b`, and returns both ends and whether the upper end is exclusive.
 fn ends_of<T>(
     input: ParseStream<'_>,
     mut end: impl FnMut(ParseStream<'_>) -> syn::Result<T>,

@@ -1,8 +1,8 @@
 //! Conversion of doc comments to description texts.
 //!
-//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. The marks of a heading are removed,
-//! and it keeps its own line. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Examples`) are removed: a model does not need them, and
-//! every token has a cost.
+//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. A heading keeps its own line
+//! without its `#` marks. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Example`, `# Examples`) are removed: a model does not need
+//! them, and every token has a cost.
 
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ impl Doc {
         let mut reported = false;
         for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
             let Meta::NameValue(meta) = &attr.meta else {
-                continue; // such as `#[doc(hidden)]`
+                continue; // `#[doc(hidden)]` has no text.
             };
             if let Some(text) = literal_text(&meta.value) {
                 add_lines(&text, &mut lines);

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-/// The errors so far. Dropping it without [`Errors::finish`] or [`Errors::into_list`] panics, so that no error can be lost.
+/// The errors so far. Dropping them without [`Errors::finish`] or [`Errors::into_list`] panics, so that no error is lost.
 pub(crate) struct Errors {
     list: RefCell<Option<Vec<syn::Error>>>,
     /// Whether rustc has reported a syntax error in the macro's input.
@@ -21,7 +21,7 @@ impl Errors {
         }
     }
 
-    /// Records that rustc has reported a syntax error: it parses an item before it passes it to a macro.
+    /// Records that rustc has reported a syntax error, because rustc parses an item before it calls the macro.
     pub(crate) fn reported_by_rustc(&self) {
         self.reported.set(true);
     }
@@ -60,7 +60,7 @@ impl Errors {
         self.list.borrow_mut().take().unwrap_or_default()
     }
 
-    /// Returns all errors as code that reports them; `Ok` if there are none. The code is empty if rustc has reported all.
+    /// Returns all errors as code that reports them; `Ok` if there are none. The code is empty if rustc has reported them.
     pub(crate) fn finish(self) -> Result<(), TokenStream> {
         let list = self.list.borrow_mut().take().unwrap_or_default();
         if list.is_empty() && !self.reported.get() {

@@ -129,9 +129,9 @@ fn macros_expand_to_the_recorded_code() {
             changed.push(expanded);
         }
     }
-    assert!(programs > 0, "there is no program to expand");
+    assert!(programs > 0, "the folder `expansions` contains no program");
     assert!(
         changed.is_empty(),
-        "the expansion is not the recorded one, write it with `EXPANSIONS=overwrite` and read the difference: {changed:?}"
+        "the expansion differs from the recorded files, write them with `EXPANSIONS=overwrite` and read the difference: {changed:?}"
     );
 }

@@ -1,6 +1,6 @@
-//! Detection of incomplete code, while the user is typing.
+//! Detection of incomplete code while the user types.
 //!
-//! rustc parses an item before it passes it to a macro, reports missing tokens, and passes the item on nevertheless. A second error about the same
+//! rustc parses an item before it calls the macro, reports missing tokens, and passes the incomplete item on. A second error about the same
 //! mistake would not help the user, so the macro does not report code that is recognized as incomplete. All other errors are reported, even if rustc
 //! may have reported them: a tool must never be missing silently.
 
@@ -156,7 +156,7 @@ fn misses_comma(tokens: &[TokenTree]) -> bool {
             }
             TokenTree::Group(_) | TokenTree::Literal(_) => false,
         };
-        // A lifetime is two tokens, and a type follows it.
+        // A lifetime consists of two tokens, and a type may follow it without a comma.
         let lifetime = at > 1 && sign(at - 2) == '\'';
         let begins = matches!(&tokens[at], TokenTree::Ident(word) if word != "as");
         sign(at) == '#' || ends && !lifetime && begins

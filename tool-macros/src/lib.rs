@@ -24,7 +24,7 @@ mod tool;
 mod types;
 mod words;
 
-/// Derives a schema that every strict mode accepts, or reports the reason at the token that prevents it.
+/// Derives a schema that every strict mode accepts, or reports an error at the token that prevents such a schema.
 #[doc = include_str!("../docs/strict_schema.md")]
 #[doc(alias(
     "json schema",

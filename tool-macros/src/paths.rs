@@ -66,7 +66,7 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-/// Sets the spans of the tokens so that rustc, which uses the first and the last one, underlines all of `place`.
+/// Sets the spans of the first and the last token to the ends of `place`, so that rustc underlines all of `place`.
 pub(crate) fn underlined(tokens: TokenStream, place: &TokenStream) -> TokenStream {
     let (first, last) = ends(place);
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();

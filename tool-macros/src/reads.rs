@@ -6,7 +6,7 @@ use syn::{Generics, parse_quote};
 
 use crate::paths::Paths;
 
-/// Generates `how(DecodeOf::<T>::ASKS, …)`, which decides how a type is read. Only for types without parameters.
+/// Generates `how(DecodeOf::<T>::ASKS, …)`, which decides how a type is read. The type must not have parameters.
 pub(crate) fn how(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     let private = paths.private();
     quote! {

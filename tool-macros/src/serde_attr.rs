@@ -42,7 +42,7 @@ pub(crate) struct Serde {
     pub(crate) other_type: Vec<OtherType>,
 }
 
-/// A value for each direction.
+/// A value for deserialization and a value for serialization.
 #[derive(Clone)]
 pub(crate) struct Split<T> {
     pub(crate) deserialize: Option<T>,
@@ -253,7 +253,7 @@ impl Serde {
     }
 }
 
-/// The error for an unknown attribute, which may affect the wire format.
+/// Returns the error for an unknown attribute, which may affect the wire format.
 fn unknown(word: &Ident) -> syn::Error {
     syn::Error::new(word.span(), texts::serde_unknown(word))
 }
@@ -297,7 +297,7 @@ fn split<T: Clone>(
     })
 }
 
-/// Like [`split`]; serde treats a second `deserialize = "…"` as an alias, which is returned.
+/// Reads names as [`split`] does. Returns a second `deserialize = "…"`, which serde treats as an alias.
 fn split_names(
     slot: &mut Split<LitStr>,
     input: ParseStream<'_>,

@@ -96,7 +96,7 @@ fn derived(line: &str) -> Vec<String> {
 }
 
 /// Returns the source before the attribute, the text between the parentheses around a position, and the text
-/// after it; `None` if the parentheses are not those of `derive(…)`.
+/// after it; `None` if the parentheses do not belong to `derive(…)`.
 fn list_around(text: &str, at: usize) -> Option<(&str, &str, &str)> {
     let open = text.get(..at)?.rfind('(')?;
     let head = text.get(..open)?.trim_end();
@@ -107,7 +107,7 @@ fn list_around(text: &str, at: usize) -> Option<(&str, &str, &str)> {
     Some((before, text.get(open + 1..close)?, text.get(close..)?))
 }
 
-/// Splits `serde::Deserialize, Clone` to `Deserialize` and `Clone`.
+/// Splits `serde::Deserialize, Clone` into `Deserialize` and `Clone`.
 fn names(list: &str) -> Vec<String> {
     let code: String = list
         .lines()

@@ -8,7 +8,7 @@ use crate::paths::{Paths, ends};
 /// Generates `const _: () = ::tool_core::__private0::check(arguments);`, which underlines all of `place` when it panics.
 ///
 /// The call starts with a token at the first span and ends with a parenthesis at the last: rustc computes the span of
-/// an expression from these.
+/// an expression from these two tokens.
 pub(crate) fn check(
     paths: &Paths,
     place: &impl ToTokens,
@@ -38,7 +38,7 @@ pub(crate) fn call(
     out
 }
 
-/// Generates the schema of a type that may have none, as an `Option`. Only for types without parameters.
+/// Generates the schema of a type as an `Option`, which is `None` for a type without a schema. The type must not have parameters.
 pub(crate) fn schema_of(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     let private = paths.private();
     quote! {
@@ -50,7 +50,7 @@ pub(crate) fn schema_of(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     }
 }
 
-/// Generates an expression for whether a model may fill in a type: true if the type is read, or is neither read nor written. Only for types without parameters.
+/// Generates an expression for whether a model may fill in a type: true if the type is read, or is neither read nor written. The type must not have parameters.
 pub(crate) fn is_input(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     let private = paths.private();
     quote! {

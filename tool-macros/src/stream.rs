@@ -44,8 +44,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         yields: Vec::new(),
     };
     let body = scrub.scrub(body, false);
-    // async-stream puts the `.await` of a step at the call of its macro. rustc underlines that place if a value that is not
-    // `Send`, such as a lock guard, is held across it. With one `yield` this is the right place; with several it would be wrong.
+    // async-stream gives the `.await` of each step the span of its macro call. rustc underlines this span if a value that is not
+    // `Send`, such as a lock guard, is alive during the `.await`. The span is exact only for a stream with a single `yield`.
     let place = match &*scrub.yields {
         [one] => *one,
         _ => Span::call_site(),
@@ -59,7 +59,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         }
     });
     if let Err(error) = errors.finish() {
-        // A stream of any type, so that the surrounding fn causes no further error.
+        // `no_stream` returns a stream of any type, so that the surrounding fn causes no further error.
         return quote!({ #error #core::#private::no_stream() });
     }
     let output = Ident::new("__output", Span::mixed_site());
@@ -92,7 +92,7 @@ fn check_output(body: &[TokenTree], errors: &Errors) {
     match body.last() {
         None => errors.at_span(Span::call_site(), NO_OUTPUT),
         Some(last @ TokenTree::Punct(punct)) if punct.as_char() == ';' => {
-            // A `return` there has its own error, with the same advice.
+            // A `return` in the last statement has its own error, with the same advice.
             let mut statement = body
                 .iter()
                 .rev()
@@ -117,7 +117,7 @@ fn check_output(body: &[TokenTree], errors: &Errors) {
 
 struct Scrub<'a> {
     errors: &'a Errors,
-    /// Whether there is a `?`.
+    /// Whether the body contains a `?`.
     tries: bool,
     /// The position of each `yield`.
     yields: Vec<Span>,
@@ -236,7 +236,7 @@ fn skip_closure(
             break;
         }
     }
-    // A block is the whole body; `-> Type` requires one.
+    // A block is the whole body; after `-> Type`, the body must be a block.
     let mut until_block = false;
     if let Some(token) = tokens.next_if(|token| is_block(token) || is_punct(token, '-')) {
         until_block = !is_block(&token);

@@ -57,7 +57,7 @@ pub(crate) fn in_tokens(
     let mut group = Group::new(Delimiter::Parenthesis, tokens);
     group.set_span(last);
     let read = parser.parse2(TokenTree::Group(group).into());
-    // If there was an error, the tokens that it left unread are not reported again.
+    // After an error, `read` would only report the tokens that the parser left unread.
     if errors.count() == before {
         errors.keep(read);
     }
@@ -130,7 +130,7 @@ pub(crate) fn whole(word: &Ident, rest: TokenStream) -> TokenStream {
     all
 }
 
-/// The error for an unknown option.
+/// Returns the error for an unknown option.
 pub(crate) fn unknown(word: &Ident, known: &[&str]) -> syn::Error {
     let written = word.to_string();
     let nearest = nearest(&written, known);

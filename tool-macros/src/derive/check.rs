@@ -108,7 +108,7 @@ impl<'e> Check<'e> {
         }
     }
 
-    /// Creates a value and gives it the next number.
+    /// Creates a value with the next number.
     fn placed(
         &mut self,
         ty: TokenStream,
@@ -219,7 +219,7 @@ impl<'e> Check<'e> {
         });
     }
 
-    /// Warns `[variant-alias]` at `alias = "…"`, unless that is allowed.
+    /// Warns `[variant-alias]` at `alias = "…"`, unless the attributes allow the rule.
     fn warn_alias(&mut self, attributes: &Attributes) {
         if let Some(alias) = &attributes.serde.alias
             && !attributes.words.allowed.contains(VARIANT_ALIAS)

@@ -1,9 +1,9 @@
 //! Detection of mutually recursive types without `#[schema(recursive)]`.
 //!
-//! Their constants would contain each other, which rustc refuses with 95 lines that mention no attribute. A derive sees only one type, so each derive
-//! records the names in its fields here, and the derive of the last type of a cycle finds its own name again. Names can be ambiguous (two modules may
-//! have a type of the same name), so the generated code compares the types themselves, with the impls of `Holds` that each derive writes. If the
-//! types differ, the field has its normal schema.
+//! Constants of these types would contain each other, which rustc refuses with an error of 95 lines that mentions no attribute. A derive sees only
+//! one type, so each derive records the names in its fields here, and the derive of the last type of a cycle finds its own name again. Names can be
+//! ambiguous (two modules may have a type of the same name), so the generated code compares the types themselves, with the impls of `Holds` that
+//! each derive writes. If the types differ, the field has its normal schema.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -29,7 +29,7 @@ pub(crate) struct Circle {
     pub(crate) number: usize,
     /// The type that the field names.
     pub(crate) held: TokenStream,
-    /// The path from that type back to the field's own type, by the numbers of named types.
+    /// The path from `held` back to the type that has the field, as indexes in [`Circles::held`].
     pub(crate) way: Vec<usize>,
     /// The names on the path, such as `Entry`, `Folder`, `Entry`.
     pub(crate) names: Vec<String>,
@@ -38,12 +38,12 @@ pub(crate) struct Circle {
 /// The types that a type refers to.
 #[derive(Default)]
 pub(crate) struct Circles {
-    /// The types that its fields name, without duplicates.
+    /// The types in the fields, without duplicates.
     pub(crate) held: Vec<TypePath>,
     pub(crate) circles: Vec<Circle>,
 }
 
-/// Finds the types that a type names, and records them.
+/// Finds the types in the fields of a type, and records their names in [`NAMES`].
 pub(crate) fn find(decided: &Decided<'_>) -> Circles {
     let mut found = Circles::default();
     if decided.is_generic() {
@@ -85,7 +85,7 @@ pub(crate) fn find(decided: &Decided<'_>) -> Circles {
     found
 }
 
-/// Returns the shortest path from one name to another, and the names on it.
+/// Returns the shortest path from one name to another, and the names on the path.
 fn way(
     names: &HashMap<String, Vec<String>>,
     from: &str,
@@ -119,7 +119,7 @@ fn name(path: &TypePath) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the types without parameters in a type, except the common ones.
+/// Returns the types in `ty` that have no parameters and are not in [`FOREIGN`].
 fn named(ty: &TokenStream) -> Vec<TypePath> {
     let mut found = Vec::new();
     if let Ok(ty) = syn::parse2(ty.clone()) {
@@ -198,7 +198,7 @@ impl Circle {
         quote!(#private::circle::Circle::<#field, #held, #way, #ident>)
     }
 
-    /// The cycle as text, such as "`Entry` → `Folder` → `Entry`".
+    /// Formats the cycle as text, such as "`Entry` → `Folder` → `Entry`".
     pub(crate) fn text(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
         names.join(" → ")

@@ -69,7 +69,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Generates warnings outside of the block, because its `allow` would silence them.
+/// Generates the warnings, which are outside of the block because the block's `allow` would silence them.
 fn warnings(decided: &Decided<'_>) -> TokenStream {
     let mut out = TokenStream::new();
     // Warnings about arguments do not apply to a type that is only written.
@@ -130,7 +130,7 @@ fn tags(decided: &Decided<'_>) -> (Option<TokenStream>, Option<TokenStream>) {
     (Some(quote!(!#holds)), Some(holds))
 }
 
-/// Returns whether more than one variant is a record, so that only the keys distinguish it from the others.
+/// Generates the condition that more than one variant is a record, so that only their keys distinguish these variants.
 fn object_variants(decided: &Decided<'_>) -> TokenStream {
     let Shape::Union(_, branches) = &decided.shape else {
         return quote!(true);

@@ -31,17 +31,17 @@ pub(crate) struct Decided<'a> {
     pub(crate) stated: Vec<Stated>,
     /// serde's attributes on the type, as far as they concern reading.
     pub(crate) serde: Serde,
-    /// Whether `as` on the type states its format, instead of its fields.
+    /// Whether `as` on the type determines the format, instead of the fields.
     pub(crate) stated_as: bool,
     pub(crate) siblings: Siblings,
     /// `#[schema(deserialize)]`: implement `Deserialize` as well, with the code that the derive generates.
     pub(crate) deserialize: Option<Ident>,
 }
 
-/// A format that is stated for the type as a whole, and the reader or writer that has to match it.
+/// A format that an attribute states for the whole type, and the reader or writer that has to match the format.
 pub(crate) struct Stated {
     pub(crate) own: Own,
-    /// Whether it reads the type; otherwise it writes the type.
+    /// Whether `own` reads the type; otherwise it writes the type.
     pub(crate) reads: bool,
     /// The type whose schema is stated; the type itself for `integer`.
     pub(crate) schema: TokenStream,
@@ -145,7 +145,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) audit: Option<AuditForm>,
     pub(crate) flow: Flow,
     pub(crate) may_skip: bool,
-    /// Whether serde does not call its reader for an absent key.
+    /// Whether an absent key is read as null, because serde does not call the field's deserializer.
     pub(crate) null_if_absent: bool,
     /// serde's attributes on the field, as far as they concern reading.
     pub(crate) serde: Serde,
@@ -178,7 +178,7 @@ pub(crate) struct Value {
     pub(crate) ty: TokenStream,
     /// The type as the user wrote it, for spans.
     pub(crate) place: TokenStream,
-    /// The field's own type, if it reads or writes a value whose schema is that of a different type.
+    /// The Rust type of the field, if it reads or writes the value but the schema is from a different type.
     pub(crate) own: Option<OwnType>,
     pub(crate) bounds: Bounds,
     /// The place for messages: `field`, `Variant.field`.
@@ -204,14 +204,14 @@ impl Value {
     }
 }
 
-/// The own type of a field whose schema is that of a different type.
+/// The Rust type of a field whose schema is from a different type.
 pub(crate) struct OwnType {
     pub(crate) ty: Type,
-    /// Whether it reads the value; otherwise it only writes it.
+    /// Whether the type reads the value; otherwise the type only writes the value.
     pub(crate) reads: bool,
 }
 
-/// A value and the field that has it, if any.
+/// A value and the field that contains it, if any.
 pub(crate) struct Site<'d> {
     pub(crate) value: &'d Value,
     pub(crate) entry: Option<&'d Entry<'d>>,
@@ -222,7 +222,7 @@ pub(crate) struct Marker {
     pub(crate) ident: Ident,
     /// The name of the enclosing type.
     pub(crate) name: String,
-    /// The type that encloses this one.
+    /// The enclosing type.
     pub(crate) target: TokenStream,
 }
 

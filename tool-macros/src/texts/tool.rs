@@ -240,7 +240,7 @@ pub(crate) fn unknown(word: &str, nearest: Option<&str>, known: &[&str]) -> Stri
     }
 }
 
-/// The hint for an option that other crates have, which states the option or code to write instead.
+/// Returns a hint for an option that other crates have: the option or code to write instead.
 fn instead(word: &str, known: &[&str]) -> Option<&'static str> {
     match word {
         "description" | "desc" | "doc" | "about" | "help" => {

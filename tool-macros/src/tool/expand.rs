@@ -48,8 +48,8 @@ pub(super) fn expand(tool: &Decided<'_>) -> TokenStream {
         };
     };
     let item = input::item(tool, &rest);
-    // The fn comes first, because editors would otherwise treat its name as the name of the struct. Lints about the shape that a tool needs are
-    // allowed.
+    // The fn comes first, because editors would otherwise treat its name as the name of the struct. The `allow` silences lints about
+    // code that a tool requires.
     quote! {
         #[allow(
             clippy::fn_params_excessive_bools,
@@ -86,7 +86,7 @@ fn implementation(tool: &Decided<'_>) -> TokenStream {
     );
     let model_view = match tool.facts.to_model_output {
         Some(path) => {
-            // The same is true of the wrong return type.
+            // rustc reports a wrong return type at the path, too.
             let place = path.to_token_stream();
             let mut arguments = Group::new(Delimiter::Parenthesis, value.to_token_stream());
             arguments.set_span(ends(&place).1);
@@ -104,7 +104,7 @@ fn implementation(tool: &Decided<'_>) -> TokenStream {
         }
     };
     let shown = run::at_output(tool, quote!(&Self::Output));
-    // Code that depends on the return type has its spans, so that rustc reports a type that cannot be an output once.
+    // Code that depends on the return type has its spans, so that rustc reports an invalid output type only once.
     let view = quote! {
         fn model_view(#value: #shown) -> ::core::option::Option<#private::ModelOutput>
     };
@@ -140,8 +140,8 @@ fn implementation(tool: &Decided<'_>) -> TokenStream {
 
 /// Generates `fn stored_output`, which reads an output if its type has `Deserialize`.
 ///
-/// A type that borrows, such as `&'static str`, has `Deserialize` for its own lifetime only: rustc
-/// would choose it and then refuse it. Such a type keeps the trait's default, which reads nothing.
+/// A type that borrows, such as `&'static str`, implements `Deserialize` for its own lifetime only: rustc
+/// would choose this impl and then refuse it. Such a type uses the trait's default, which reads nothing.
 fn stored_output(tool: &Decided<'_>) -> TokenStream {
     let output = match &tool.output {
         Output::Unit => TokenStream::new(),
@@ -151,7 +151,7 @@ fn stored_output(tool: &Decided<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let private = tool.paths.private();
-    // The code has the spans of the return type, so that rustc reports a type that cannot be an output once.
+    // The code has the spans of the return type, so that rustc reports an invalid output type only once.
     let read = run::at_output(
         tool,
         quote!(#private::probe::StoredOutput::<Self::Output>::NEW),

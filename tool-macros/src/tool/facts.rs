@@ -153,7 +153,7 @@ impl<'a> Facts<'a> {
                     }
                     Predicate::Closure(closure) => ("predicate", closure.clone(), closure.clone()),
                 };
-                // A wrong type of the predicate is reported at the predicate.
+                // rustc reports a wrong type of the predicate at the predicate.
                 let (first, _) = ends(&place);
                 let private_at = paths.private_at(first);
                 let fn_name = Ident::new(fn_name, first);

@@ -74,7 +74,7 @@ impl Param<'_> {
         }
     }
 
-    /// Whether the model sends it, so that it is a field of the arguments' struct.
+    /// Whether the model sends the value, so that the arguments' struct contains it.
     pub(crate) fn is_sent(&self) -> bool {
         matches!(self.source, Source::Model(_) | Source::Args)
     }

@@ -29,7 +29,7 @@ pub(super) enum Parsed {
     Tool(Box<Written>),
     /// A parameter has `#[cfg]`: the tool is generated with and without the parameter, and rustc keeps one of the two.
     Both(TokenStream),
-    /// The header cannot be parsed, which is reported.
+    /// The header cannot be parsed; its error is already recorded.
     Faulty,
 }
 

@@ -14,7 +14,7 @@ use crate::serde_attr::{Serde, Split};
 use crate::texts;
 
 impl Check<'_> {
-    /// Decides the fields of a record. `owner` is the variant that has them, if any; `tag` is the key of the enum's tag.
+    /// Decides the fields of a record. `owner` names their variant, or is empty; `tag` is the key of the enum's tag.
     pub(super) fn entries<'a>(
         &mut self,
         fields: Fields<'a>,
@@ -171,7 +171,7 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the type of a field with `as` if serde's derive reads or writes the field by that type.
+    /// Returns the Rust type of a field with `as` if serde's derive reads or writes the field by its Rust type.
     pub(super) fn own(&self, ty: &syn::Type, serde: &Serde) -> Option<OwnType> {
         let reads = serde.reader().is_none() && serde.skip_deserializing.is_none();
         let writes = serde.writer().is_none() && serde.skip_serializing.is_none();
@@ -181,7 +181,7 @@ impl Check<'_> {
         })
     }
 
-    /// Warns `[pattern-anchors]` at the pattern, unless that is allowed.
+    /// Warns `[pattern-anchors]` at the pattern, unless the attributes allow the rule.
     pub(super) fn warn_pattern(&mut self, bounds: &Bounds, attributes: &Attributes) {
         if let Some(pattern) = bounds.unanchored_pattern()
             && !attributes.words.allowed.contains(PATTERN_ANCHORS)

@@ -68,7 +68,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports duplicate keys in one direction, and returns whether there are any.
+    /// Reports duplicate keys in one direction (reading or writing), and returns whether it found any.
     fn distinct(
         &self,
         entries: &[Entry<'_>],

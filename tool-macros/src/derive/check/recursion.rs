@@ -1,4 +1,4 @@
-//! Recursive types: the inner occurrence is replaced by a marker type whose schema is a reference, because a constant cannot contain itself.
+//! Recursive types: a marker type whose schema is a reference replaces the inner occurrence, because a constant cannot contain itself.
 //!
 //! Only tokens are replaced: `Option<Box<Node>>` becomes `Option<Box<__NodeAgain>>`, and the impls of `Option` and `Box` generate the schema.
 
@@ -50,7 +50,7 @@ impl Check<'_> {
         replace(ty, target, &marker)
     }
 
-    /// Returns the marker of a type. Two types with the same name have two markers.
+    /// Returns the marker of a type, and creates it on first use. Two types with the same name have two markers.
     fn mark(&mut self, ident: &Ident, target: TokenStream) -> Ident {
         let text = target.to_string();
         let known = self
@@ -71,13 +71,13 @@ impl Check<'_> {
     }
 }
 
-/// The name of a marker; the marker of the type itself has no number.
+/// Returns the name of a marker; the marker of the type itself has no number.
 fn marker_ident(ident: &Ident, number: Option<usize>) -> Ident {
     let number = number.map_or_else(String::new, |number| number.to_string());
     format_ident!("__{}Again{}", ident.unraw(), number, span = ident.span())
 }
 
-/// Replaces single names: not a segment of a longer path, a lifetime, or the key in `Key = Type`.
+/// Replaces single names. Segments of longer paths, lifetimes, and the key in `Key = Type` stay unchanged.
 fn swap(tokens: TokenStream, swapped: &mut impl FnMut(&Ident) -> Option<Ident>) -> TokenStream {
     let mut out = TokenStream::new();
     let mut before = ' ';
@@ -114,7 +114,7 @@ fn swap(tokens: TokenStream, swapped: &mut impl FnMut(&Ident) -> Option<Ident>) 
     out
 }
 
-/// Returns the innermost named type and its last segment: `crate::Folder` for `Option<Box<crate::Folder>>`.
+/// Returns the last segment and the path of the innermost named type: `Folder` and `crate::Folder` for `Option<Box<crate::Folder>>`.
 fn innermost(ty: &Type) -> Option<(&Ident, &TypePath)> {
     match ty {
         Type::Group(group) => innermost(&group.elem),

@@ -1,4 +1,4 @@
-//! Types whose wire format is stated with `as` or `integer`, which the code that reads and writes them has to match.
+//! Types whose wire format `as` or `integer` states. The code that reads and writes such a type has to match the format.
 
 use quote::{ToTokens, quote};
 use syn::Ident;
@@ -15,8 +15,8 @@ impl Check<'_> {
         self.siblings.has(name)
     }
 
-    /// Whether the type has serde's derive for writing and none for reading, so that the rules for arguments do not apply. If the type is read
-    /// nevertheless, const evaluation reports that.
+    /// Whether the type derives `Serialize` and not `Deserialize`, so that the rules for arguments do not apply. If a tool reads the type
+    /// nevertheless, const evaluation reports the error.
     pub(super) fn is_only_written(&self) -> bool {
         self.siblings.is_only_written()
     }
@@ -42,7 +42,7 @@ impl Check<'_> {
             self.has_derive("Serialize"),
             derived.as_ref(),
         );
-        // The same contradiction is reported only once.
+        // Next to a reader, a derived writer is not checked, because it would report the same contradiction again.
         let written = written.filter(|_| serde.writer().is_some() || read.is_none());
         for (own, reads) in [(read, true), (written, false)] {
             self.stated.extend(own.map(|own| Stated {

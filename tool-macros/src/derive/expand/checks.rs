@@ -16,7 +16,7 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     let own = quote!(<#ident as #private::StrictSchema>::SCHEMA);
     let input = spans::is_input(paths, ident);
     let mut out = quote!(const __INPUT: ::core::primitive::bool = #input;);
-    // The syntax of the type as a whole is already checked. It does not show the keys of flattened fields.
+    // The checks of the syntax cannot find the keys of flattened fields.
     if let Shape::Record(entries) = &decided.shape
         && let Some(flattened) = entries.iter().rfind(|entry| entry.flatten)
     {

@@ -54,8 +54,8 @@ pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Generates an impl of `MapKey` for an enum, so that a map with such keys is refused with the text of the rule `map-type`. A
-/// record cannot be a key in JSON, so a map with such keys is refused as an output.
+/// For an enum, generates `MapKey`, so that the rule `map-type` refuses a map with such keys. For a record, which cannot be a key in
+/// JSON, generates `UnwritableKey`, which refuses such a map as an output.
 pub(super) fn key(decided: &Decided<'_>) -> Option<TokenStream> {
     let marker = match decided.shape {
         Shape::Enum(_) => quote!(MapKey),
@@ -71,7 +71,7 @@ pub(super) fn key(decided: &Decided<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Lets a tool return the type if it is `Serialize`. The `for` delays the check of the bound.
+/// Generates `IntoOutput`, so that a tool can return the type if it is `Serialize`. The `for` delays the check of the bound.
 pub(in crate::derive) fn into_output(paths: &Paths, input: &DeriveInput) -> TokenStream {
     let private = paths.private();
     let ident = &input.ident;
@@ -141,7 +141,7 @@ fn bounded(decided: &Decided<'_>) -> Generics {
     bounded_by(decided, &quote!(#private::StrictSchema))
 }
 
-/// Returns the generics with a different trait as the bound.
+/// Returns the same generics as `bounded`, with `bound` as the trait.
 pub(super) fn bounded_by(decided: &Decided<'_>, bound: &TokenStream) -> Generics {
     let mut generics = decided.input.generics.clone();
     let params: Vec<_> = generics

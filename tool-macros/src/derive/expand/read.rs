@@ -1,7 +1,7 @@
 //! Generation of `Decode`, which reads a value from a model's arguments.
 //!
-//! A type that also has a `Deserialize` is read with that impl, which may be the user's own and stricter than the schema. The `Deserialize` of
-//! `#[schema(deserialize)]` is generated here, from the same code.
+//! A type that also implements `Deserialize` is read with that impl, because the user may have written it with stricter rules than the schema.
+//! For `#[schema(deserialize)]`, the derive generates `Deserialize` from `Decode`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -98,7 +98,7 @@ impl Read<'_> {
                 const ASKS: ::core::primitive::bool = true;
             )
         });
-        // For a type with parameters, the impls of `Deserialize` are only known for concrete parameters, so the choice is not made here.
+        // For a type with parameters, only the concrete parameters determine whether it implements `Deserialize`, so `decode` does not decide.
         let by_serde = (own.is_none() && !decided.is_generic()).then(|| {
             quote! {
                 if let ::core::option::Option::Some(__read) = #private::asks::SerdeOf::<#ident>::READ {
@@ -108,7 +108,7 @@ impl Read<'_> {
         });
         let deserialize = own.map(|_| impls::deserialize(decided));
         let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
-        // Built from tokens, because syn parses no blocks in types.
+        // This impl consists of tokens, because syn cannot parse blocks in types.
         quote! {
             #error
             #markers
@@ -134,7 +134,7 @@ impl Read<'_> {
         let private = self.private.clone();
         let decided = self.decided;
         if let Some(other) = decided.serde.reader() {
-            // The types in serde's attributes need not be readable either.
+            // A type that is only written may have a type in serde's attribute that cannot be read.
             if decided.siblings.is_only_written() {
                 return None;
             }
@@ -177,7 +177,7 @@ impl Read<'_> {
         }
     }
 
-    /// Reads one of several names or numbers; the reader returns its index.
+    /// Generates the code that reads one of several names or numbers, by the index that the reader returns.
     fn names(&self, names: &[(&Ident, Name)], choice: &TokenStream) -> Body {
         let private = &self.private;
         let arms = names
@@ -359,7 +359,7 @@ impl Read<'_> {
         if entry.default.is_some() || !entry.must_be_optional {
             return Some(quote!(#private::read::One<#field>));
         }
-        // serde's `default` on the field or on its container.
+        // An absent key gets the value of serde's `default`, on the field or on its container.
         let stated = entry.serde.default.as_ref();
         let value = match stated.map(|stated| &stated.path) {
             Some(None) => {
@@ -417,7 +417,7 @@ impl Read<'_> {
         Some(marker)
     }
 
-    /// Returns the type as it is named outside of this type's impl, where `Self` is a different type.
+    /// Replaces `Self` in a field's type, for code outside of the impl, where `Self` is a different type.
     fn outside(&self, ty: &Type) -> TokenStream {
         fn named(tokens: TokenStream, own: &Ident) -> TokenStream {
             let each = tokens.into_iter().map(|token| match token {
@@ -466,7 +466,7 @@ impl Read<'_> {
         Some(marker.into_token_stream())
     }
 
-    /// Returns the reader of a value by its own type.
+    /// Returns the reader of a field's value.
     fn reading(&mut self, value: &Value, original: &Type, serde: &Serde) -> Option<TokenStream> {
         if value.own.is_some() || serde.reader().is_some() {
             return self.stated(original, serde);
@@ -505,12 +505,12 @@ impl Read<'_> {
         via.into_token_stream()
     }
 
-    /// Whether a value's type contains this type, so that no bound may require it.
+    /// Whether a value's type contains this type, so that no bound may mention the value's type.
     fn leads_back(&self, value: &Value, original: &Type) -> bool {
         self.decided.circles.of(value.number).is_some() || !same(&value.ty, original)
     }
 
-    /// The type of a field, for code that names its values.
+    /// Returns the type of a field's values, for bounds.
     fn real(&self, value: &Value, original: &Type) -> TokenStream {
         if self.decided.is_generic() || !same(&value.ty, original) {
             return original.to_token_stream();

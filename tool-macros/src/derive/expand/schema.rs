@@ -65,8 +65,8 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Generates `<Type as StrictSchema>::SCHEMA` for a type with parameters, and `NodeOf::<__F0>::NODE`
-/// for one without: there, a separate check of each field requires the schema.
+/// Generates `<Type as StrictSchema>::SCHEMA` in a type with parameters. In a type without parameters, generates
+/// `NodeOf::<__F0>::NODE`, or the node of a `Circle`, because a separate check of each field requires the schema.
 pub(super) fn plain(decided: &Decided<'_>, value: &Value) -> TokenStream {
     let private = decided.paths.private();
     if decided.is_generic() {

@@ -29,7 +29,7 @@ pub(crate) fn check(body: &TokenStream, params: &[Param<'_>], errors: &Errors) {
     }
 }
 
-/// Refuses a `yield` outside of `tool_stream!`. Returns whether there is one, because rustc reports it again.
+/// Refuses a `yield` outside of `tool_stream!`. Returns whether the body contains such a `yield`, because rustc would report it again.
 pub(crate) fn check_yield(body: &TokenStream, errors: &Errors) -> bool {
     let word = first_yield(body.clone());
     if let Some(word) = &word {
@@ -54,7 +54,7 @@ pub(crate) fn without_captures(tool: &Decided<'_>, function: &Function) -> Token
     quote!(#[allow(unused_variables)] #item)
 }
 
-/// Whether a `tool_stream!` in the tokens uses a name that no `let` before it has shadowed. `taken` is whether a `let` has shadowed it so far.
+/// Whether a `tool_stream!` in the tokens uses a name that no `let` before it has shadowed. `taken` is whether a `let` has shadowed the name.
 fn captures(tokens: TokenStream, name: &str, taken: &mut bool) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for at in 0..tokens.len() {
@@ -115,7 +115,7 @@ fn uses(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// Replaces each `tool_stream!`, its path included, with a different expression.
+/// Replaces each `tool_stream!`, its path included, with `instead`.
 fn replaced(tokens: TokenStream, instead: &TokenStream) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();

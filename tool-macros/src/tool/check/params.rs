@@ -226,7 +226,7 @@ fn value_type(ty: &Type, errors: &Errors) -> bool {
         errors.at(ty, text);
         return false;
     }
-    // A reference inside the type, as in `Option<&T>` or `Vec<&str>`.
+    // A reference inside the type, as in `Option<&T>` or `Vec<&str>`, is refused.
     if let Some(at) = inner_reference(ty.to_token_stream()) {
         errors.at(at, texts::INNER_REFERENCE);
         return false;

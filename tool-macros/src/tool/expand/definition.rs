@@ -42,7 +42,7 @@ fn field(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
         quote!(.default_value(#default))
     });
     let audit = argument.audit.as_ref().map(|form| form.call(paths));
-    // The type need not be an `Option`, and only an `Option` is read when the key is absent.
+    // With `as`, the type need not be an `Option`, but only an `Option` accepts an absent key.
     let null = argument
         .words
         .as_type
@@ -78,7 +78,7 @@ pub(crate) fn bare_schema(paths: &Paths, param: &Param<'_>, argument: &Argument)
 pub(crate) fn aliases(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    // The arguments of a `pub` tool are in the associated type of a public trait, so a private type would be an error at all parameters.
+    // The arguments of a `pub` tool are in the associated type of a public trait, so rustc would report a private type at all parameters.
     let is_public = !matches!(tool.vis, syn::Visibility::Inherited);
     let mut out = TokenStream::new();
     for param in &tool.params {
@@ -167,7 +167,7 @@ pub(crate) fn definition(tool: &Decided<'_>) -> TokenStream {
     let output_schema =
         quote!(#private::probe::OutputSchema::<<#input as #private::Returns>::Output>::NEW.get());
     let limits = tool.facts.limits();
-    // The position of the fn, not of the attribute, because a reader looks for the tool there.
+    // Use the position of the fn, not of the attribute, because a reader looks for the tool at the fn.
     let line = respanned("line", tool.span());
     let file = respanned("file", tool.span());
     quote! {

@@ -201,12 +201,12 @@ fn decode(tool: &Decided<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// The name of the type that reads an argument: `__V0` for `__P0`.
+/// Returns the name of the type that reads an argument: `__V0` for `__P0`.
 fn via(field: &Field<'_>) -> Ident {
     format_ident!("__V{}", field.number)
 }
 
-/// Decides whether an argument is read by its derive or by `Deserialize`.
+/// Generates the constant that decides whether `Decode` or `Deserialize` reads an argument.
 fn how(tool: &Decided<'_>, field: &Field<'_>) -> TokenStream {
     if field.foreign {
         return quote!(1);
@@ -215,7 +215,7 @@ fn how(tool: &Decided<'_>, field: &Field<'_>) -> TokenStream {
     quote!({ #how })
 }
 
-/// Generates the alias as a generic argument that rustc underlines as all of `place`, because its errors point at the argument.
+/// Generates the alias as a generic argument for which rustc underlines all of `place`, because rustc's errors point at the generic argument.
 pub(crate) fn asked(tool: &Decided<'_>, alias: &Ident, place: &impl ToTokens) -> TokenStream {
     let private = tool.paths.private();
     let same = quote!(<#alias as #private::asks::Same>::Type);

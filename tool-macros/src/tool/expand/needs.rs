@@ -9,7 +9,7 @@ use crate::tool::facts::option;
 use crate::tool::model::{Decided, Source};
 use crate::tool::parse::need::{Secret, Variable};
 
-/// Returns the secrets and variables on the attribute, and then the ones of parameters.
+/// Returns the secrets and variables of the attribute, and then the secrets and variables of parameters.
 pub(super) fn all(tool: &Decided<'_>) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let private = tool.paths.private();
     let paths = &tool.paths;

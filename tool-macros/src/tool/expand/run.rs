@@ -19,7 +19,7 @@ use crate::tool::model::{Decided, Output, Param, Source};
 /// }
 /// ```
 ///
-/// Every bound is required by a path at the user's own type, so that rustc reports the same fault once.
+/// A path at the user's own type requires each bound, so that rustc reports a fault only once.
 pub(crate) fn run(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let name = tool.ident;
@@ -64,8 +64,8 @@ fn blocking(tool: &Decided<'_>, cx: &TokenStream, returned: &TokenStream) -> Tok
     at_output(tool, quote!(#call.await?))
 }
 
-/// Generates `impl Future<Output = …> + Send`. If the return type cannot be an output, or the body is not `Send`, rustc reports it there and not at
-/// the attribute. rustc reports the same text at the same place once.
+/// Generates `impl Future<Output = …> + Send`. rustc reports an invalid output type, or a body that is not `Send`, at the return type
+/// and not at the attribute. rustc reports equal errors at one place only once.
 fn future_of(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let future = quote! {

@@ -53,7 +53,7 @@ pub(crate) struct Named {
     pub(crate) ty: Type,
 }
 
-/// Parses a fn item. Returns `None` if the header cannot be parsed, which is reported.
+/// Parses a fn item. Returns `None` if the header cannot be parsed, and records the error.
 pub(crate) fn parse(item: TokenStream, errors: &Errors) -> Option<Function> {
     let read = (|input: ParseStream<'_>| header(input, errors)).parse2(item);
     match read {
@@ -139,7 +139,7 @@ fn params(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Param>> {
     Ok(params)
 }
 
-/// Reports why a parameter cannot be parsed, unless it is incomplete: rustc has reported that already.
+/// Records why a parameter cannot be parsed. rustc has already reported the error of an incomplete parameter.
 fn report(error: syn::Error, tokens: &TokenStream, errors: &Errors) {
     if is_reported(tokens) {
         errors.reported_by_rustc();
@@ -165,7 +165,7 @@ fn is_pattern(tokens: &TokenStream) -> bool {
     text.starts_with('_') || text.starts_with("...")
 }
 
-/// Parses a named parameter, or returns (in the inner result) why it is not one.
+/// Parses a named parameter. The inner result contains the error for a parameter of a different form.
 fn named(input: ParseStream<'_>) -> syn::Result<Result<Named, syn::Error>> {
     let attrs = input.call(Attribute::parse_outer)?;
     if let Some(refusal) = refused_shape(input) {

@@ -98,7 +98,7 @@ fn key_and_rest(
 ) -> syn::Result<(LitStr, TokenStream)> {
     let (key, rest) = (|input: ParseStream<'_>| {
         if !input.peek(LitStr) {
-            // The form `name = "key"`.
+            // For `name = "key"`, the error suggests this key.
             let named = input.peek(syn::Ident::peek_any) && input.peek2(Token![=]);
             let named = named.then(|| input.cursor().token_stream().into_iter().nth(2));
             let named = named.flatten();

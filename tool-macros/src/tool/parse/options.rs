@@ -94,13 +94,13 @@ options! {
     "output_limit" => output_limit: Option<TokenStream> = output_limit(input)?;
     /// `read_only`: a call changes nothing.
     "read_only" => read_only: Option<Ident> = word.clone();
-    /// `destructive`: a call may delete or overwrite.
+    /// `destructive`: a call may delete or overwrite data.
     "destructive" => destructive: Option<Ident> = word.clone(), unless read_only => texts::READ_AND_DESTROY;
     /// `idempotent`: a repeated call changes nothing further.
     "idempotent" => idempotent: Option<Ident> = word.clone();
     /// `open_world`: a call reaches systems outside of the host.
     "open_world" => open_world: Option<Ident> = word.clone();
-    /// `providers(openai, anthropic)`: the providers that the tool is for, stored as variants of `Dialect`.
+    /// `providers(openai, anthropic)`: the providers to which the tool is offered, as variants of `Dialect`.
     "providers" => providers: Option<Vec<&'static str>> = providers(input)?;
     /// `secret("key", …)`: a secret that the fn reads from its context.
     "secret" => secrets: Vec<Secret> = Secret::parse(parens(input)?, word, false, errors)?;

@@ -116,7 +116,7 @@ pub(super) fn parse(named: &Named) -> Read<Attributes> {
                 errors.at(attr, texts::SCHEMA_ON_PARAM);
             } else {
                 let name = path.to_token_stream().to_string();
-                // Short names are close to many others, so the limit is strict.
+                // Short names are similar to many words, so the limit is strict.
                 let nearest = nearest(&name, ATTRIBUTES)
                     .filter(|nearest| levenshtein(&name, nearest) * 3 <= nearest.len());
                 errors.at(path, texts::unknown_attribute(&name, nearest, ATTRIBUTES));
@@ -184,7 +184,7 @@ fn source(named: &Named, attr: &Attribute) -> StatedSource {
     }
 }
 
-/// The list in `#[secret("key", …)]` or `#[variable("NAME", …)]`, and the parameter's doc comment, which helps the person who enters the value.
+/// Returns the list in `#[secret("key", …)]` or `#[variable("NAME", …)]`, and the doc comment, which helps the person who enters the value.
 fn need(named: &Named, attr: &Attribute, errors: &Errors) -> Option<(TokenStream, Option<LitStr>)> {
     let Meta::List(list) = &attr.meta else {
         let key = match &attr.meta {
