@@ -104,7 +104,7 @@ fn told(workspace: &Path, message: &Value) -> Option<Told> {
             .and_then(|number| usize::try_from(number).ok())
     };
     let file = Path::new(primary["file_name"].as_str()?);
-    // The paths of cargo are relative to the workspace's folder, and those of rustc are absolute.
+    // Paths are relative to the workspace's folder, or to the package's folder for a package outside of the workspace.
     let file = if workspace.join(file).is_file() {
         file.to_owned()
     } else {

@@ -130,7 +130,7 @@ const MORE_THAN_ONE: &[(&str, usize)] = &[
     // rustc reports additional errors about private fields.
     ("permit/approval_state", 2),
     ("permit/permitted_made", 2),
-    // rustc reports every `yield` that it parses as an error.
+    // rustc reports an error for every `yield` that it parses.
     ("tool-stream/yield_outside", 2),
     // rustc recovers from `whom.` and reports a second error.
     ("half-typed/body_half_call", 2),

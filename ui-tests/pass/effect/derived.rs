@@ -1,12 +1,12 @@
 use tool_core::prelude::*;
 use tool_core::{Effect, host_value};
 
-/// A host value that writes.
+/// A host value that can write.
 #[derive(Clone)]
 pub struct Writer;
 host_value!(Writer, Effect::WRITE);
 
-/// A host value that reads.
+/// A host value that can only read.
 #[derive(Clone)]
 pub struct Reader;
 host_value!(Reader, Effect::READ);

@@ -1,4 +1,4 @@
-#![allow(dead_code, reason = "the point is that the names exist")]
+#![allow(dead_code, reason = "the test needs only the names of these items")]
 
 use tool_core::{ToolError as Failure, tool};
 

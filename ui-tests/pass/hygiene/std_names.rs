@@ -261,7 +261,7 @@ async fn show() -> Shown {
     Shown { text: ::std::convert::From::from("shown") }
 }
 
-/// Types with the names of primitives, with which serde's derive does not compile.
+/// Types with the names of primitives. serde's derive does not compile in the same module.
 mod primitives {
     #![allow(dead_code, reason = "names that collide")]
 

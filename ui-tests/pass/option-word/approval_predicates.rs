@@ -1,4 +1,4 @@
-//! The forms of a value of `approval`.
+//! The forms of a predicate for `approval`.
 
 use tool_core::prelude::*;
 

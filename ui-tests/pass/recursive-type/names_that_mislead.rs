@@ -38,7 +38,7 @@ pub mod above {
     }
 }
 
-/// A module in which an entry contains the folder of the other entries.
+/// A module in which an entry contains a folder of the module `above`.
 pub mod beside {
     use tool_core::prelude::*;
 
