@@ -17,7 +17,7 @@ impl Rule {
         import::AREA,
     ];
 
-    /// All rules, in the order of the catalogue. A rule with several messages has an entry for each.
+    /// Returns all rules, in the order of the catalogue. A rule with several messages has one entry for each message.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         Self::AREAS.iter().flat_map(|area| area.rules)
     }

@@ -1,12 +1,13 @@
 //! The table of dialects, and sets of them.
 //!
 //! A *dialect* is the form of JSON Schema in which a provider or client reads a tool's definition. A tool is offered in every [`Dialect`], or in
-//! those that `providers(…)` selects. A [`Target`] is a recipient of schema texts: every dialect is a target, and some targets are only checked.
+//! the dialects that `providers(…)` selects. A [`Target`] is a recipient of schema texts: every dialect is a target, and some targets are only
+//! checked.
 
 /// Generates the types of this module from the rows of the table.
 ///
-/// A row is `Variant CONSTANT "name"`, with the documentation above it. The rows of `offered` are the dialects and the first targets; the
-/// rows of `checked` are targets only. So a dialect has the same bit in both kinds of sets.
+/// A row is `Variant CONSTANT "name"`, with the documentation above it. The rows of `offered` are the dialects and the first targets; the rows
+/// of `checked` are targets only. So a dialect has the same bit in `Dialects` and in `Targets`.
 macro_rules! table {
     (
         offered { $($(#[doc = $offered_doc:literal])* $offered:ident $offered_bit:ident $offered_name:literal,)* }
@@ -26,14 +27,14 @@ macro_rules! table {
             /// Every dialect, in the order of [`Dialect::index`].
             pub const ALL: [Self; Self::COUNT] = [$(Self::$offered),*];
 
-            /// The name used in `providers(…)` and on the command line.
+            /// Returns the name used in `providers(…)` and on the command line.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$offered => $offered_name,)*
                 }
             }
 
-            /// The name of the variant, for generated code.
+            /// Returns the name of the variant, for generated code.
             pub const fn variant(self) -> &'static str {
                 match self {
                     $(Self::$offered => stringify!($offered),)*
@@ -53,7 +54,7 @@ macro_rules! table {
             pub const ALL: [Self; [$($offered_name,)* $($checked_name),*].len()] =
                 [$(Self::$offered,)* $(Self::$checked),*];
 
-            /// The target's name in messages.
+            /// Returns the target's name in messages.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$offered => $offered_name,)*
@@ -70,7 +71,7 @@ macro_rules! table {
             }
         }
 
-        /// The set of each single target.
+        /// Constants for the sets that contain a single target.
         impl Targets {
             $(
                 #[doc = concat!("The set of [`Target::", stringify!($offered), "`].")]
@@ -104,12 +105,12 @@ table! {
 }
 
 impl Dialect {
-    /// The dialect's position in [`Dialect::ALL`].
+    /// Returns the dialect's position in [`Dialect::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The dialect with this name.
+    /// Returns the dialect with this name, if the name is known.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.name() == name)
     }
@@ -125,7 +126,7 @@ impl Dialects {
     /// The empty set of dialects.
     pub const NONE: Self = Self(0);
 
-    /// The set of one dialect.
+    /// Returns the set of one dialect.
     pub const fn only(dialect: Dialect) -> Self {
         Self(1 << dialect as u8)
     }
@@ -142,41 +143,41 @@ impl Dialects {
         Self(self.0 & !(1 << dialect as u8))
     }
 
-    /// Whether the set contains the dialect.
+    /// Returns whether the set contains the dialect.
     pub const fn contains(self, dialect: Dialect) -> bool {
         self.0 >> dialect as u8 & 1 == 1
     }
 
-    /// The dialects that are in both sets.
+    /// Returns the dialects that are in both sets.
     #[must_use]
     pub const fn intersect(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The dialects that are in at least one of the sets.
+    /// Returns the dialects that are in at least one of the sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The number of dialects in the set.
+    /// Returns the number of dialects in the set.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The dialects of the set, in the order of [`Dialect::ALL`].
+    /// Returns the dialects of the set, in the order of [`Dialect::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Dialect> {
         Dialect::ALL
             .into_iter()
             .filter(move |dialect| self.contains(*dialect))
     }
 
-    /// One bit for each dialect, by [`Dialect::index`].
+    /// Returns the set as bits: the bit at [`Dialect::index`] belongs to the dialect.
     pub const fn bits(self) -> u8 {
         self.0
     }
@@ -187,38 +188,38 @@ impl Dialects {
 pub struct Targets(u8);
 
 impl Targets {
-    /// The empty set: the targets of a rule of `tool-core` itself, or of a rule for schemas that providers accept but misread.
+    /// The empty set, for rules of `tool-core` itself and for rules about schemas that providers accept but misread.
     pub const NONE: Self = Self(0);
     /// The set of all targets.
     pub const ALL: Self = Self((1 << Target::ALL.len()) - 1);
 
-    /// The set of one target.
+    /// Returns the set of one target.
     pub const fn only(target: Target) -> Self {
         Self(1 << target as u8)
     }
 
-    /// The union of both sets.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether the target is in the set.
+    /// Returns whether the target is in the set.
     pub const fn contains(self, target: Target) -> bool {
         self.0 >> target as u8 & 1 == 1
     }
 
-    /// Whether the set contains at least one of the dialects.
+    /// Returns whether the set contains at least one of the dialects.
     pub const fn intersects(self, dialects: Dialects) -> bool {
         self.0 & dialects.0 != 0
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The targets in the set, in the order of [`Target::ALL`].
+    /// Returns the targets in the set, in the order of [`Target::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Target> {
         Target::ALL
             .into_iter()

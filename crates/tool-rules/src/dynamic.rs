@@ -1,7 +1,7 @@
-//! Rules for JSON Schema that is read, checked or adapted at run time. Each name begins with `JSON`.
+//! Rules for JSON Schema that is read, checked or adapted at run time. The constant of each rule begins with `JSON_`.
 //!
-//! The messages are of three kinds: `is refused` for keywords that a strict mode rejects, `cannot be checked in advance` for constraints that the
-//! reader cannot check, and sentences about changes for schemas that were adapted.
+//! Many messages have a fixed form: `is refused` for a keyword that a strict mode rejects, and `cannot be checked in advance` for a constraint
+//! that the reader cannot check. The messages about adapted schemas describe the change.
 
 use crate::dialects::{A, ALL, AP, J, M, NONE, O, OA, OAJP, OAP, OAPM, OP, P};
 use crate::rule::rules;

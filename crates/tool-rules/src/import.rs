@@ -1,4 +1,5 @@
-//! Rules that only the command line checks: JSON definitions that become Rust types, and the definitions that a tool's program sends.
+//! Rules that only `cargo tool` checks: for JSON definitions that become Rust types, and for the definitions that a tool's program
+//! sends.
 
 use crate::dialects::NONE;
 use crate::rule::rules;

@@ -1,8 +1,8 @@
 //! The rules for schemas of tools, as constants.
 //!
-//! A [`Rule`] is an id, a message, the [`Targets`] that refuse a schema that breaks the rule, and the evidence for it. `tool-schema` and `tool-core`
-//! check most rules in const evaluation, the macros check the syntax, and `tool_core::schema::dynamic` checks JSON Schema at run time. All of them
-//! name rules by constant, so a misspelled rule does not compile.
+//! A [`Rule`] is an id, a message, the [`Targets`] that refuse a schema that breaks the rule, and evidence. `tool-schema` and `tool-core` check most
+//! rules in const evaluation, the macros check the syntax, and `tool_core::schema::dynamic` checks JSON Schema at run time. This code refers to each
+//! rule by its constant, so a misspelled rule does not compile.
 //!
 //! An id may have several messages: one constant for each fault that the rule describes.
 //!

@@ -1,4 +1,5 @@
-//! Rules that only `tool-mcp` checks: the texts of other servers' tools, and whether values can be validated against their schemas.
+//! Rules that only `tool-mcp` checks: for the texts of other servers' tools, and for schemas that values cannot be validated
+//! against.
 
 use crate::dialects::NONE;
 use crate::rule::rules;

@@ -10,7 +10,7 @@ use crate::dialects::Targets;
 pub struct Rule {
     /// Id of the rule, in messages, in `allow(…)` and in the documentation.
     pub id: &'static str,
-    /// The problem, and what to write instead. `{0}`, `{1}` and so on are placeholders for the facts of the case.
+    /// The problem, and what to write instead. `{0}`, `{1}` and so on are placeholders for the facts of a single fault.
     pub text: &'static str,
     /// The text after the id in brackets: `[id] text`.
     pub message: &'static str,
@@ -31,7 +31,7 @@ pub struct Area {
 }
 
 impl Rule {
-    /// The text with the facts in place of `{0}`, `{1}` and so on.
+    /// Returns the text with the facts in place of `{0}`, `{1}` and so on.
     pub const fn text_with<'a>(&self, facts: &'a [&'a dyn Display]) -> Filled<'a> {
         Filled {
             template: self.text,
@@ -39,7 +39,7 @@ impl Rule {
         }
     }
 
-    /// The message with the facts in place of `{0}`, `{1}` and so on.
+    /// Returns the message with the facts in place of `{0}`, `{1}` and so on.
     pub const fn message_with<'a>(&self, facts: &'a [&'a dyn Display]) -> Filled<'a> {
         Filled {
             template: self.message,
@@ -86,7 +86,7 @@ impl fmt::Debug for Filled<'_> {
     }
 }
 
-/// Writes the table of an area: a constant of [`Rule`] for each row, and the area with all of them.
+/// Defines an area: a constant of [`Rule`] for each row, and the constant `AREA`, which lists the rows.
 ///
 /// A row is `NAME = id, text, evidence, targets;`.
 macro_rules! rules {

@@ -1,7 +1,7 @@
 //! Rules that warn instead of refusing.
 //!
 //! Const evaluation cannot emit a warning, so each rule is a deprecated constant, whose note rustc prints. The note must be a literal. The table is
-//! therefore a macro that passes its rows to a second macro: here to the macro that makes the constants, in `tool-schema` to the macro that makes the
+//! therefore a macro that passes its rows to a second macro. In this module, the second macro defines the constants; in `tool-schema`, it defines the
 //! deprecated items.
 #![allow(
     rustdoc::broken_intra_doc_links,
@@ -41,7 +41,7 @@ macro_rules! warnings {
 }
 
 impl Rule {
-    /// The rule of a message such as `[id] text`.
+    /// Creates the rule from a message such as `[id] text`.
     const fn of_message(message: &'static str, evidence: &'static str, targets: Targets) -> Self {
         let mut end = 1;
         while message.as_bytes()[end] != b']' {
