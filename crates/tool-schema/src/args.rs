@@ -45,7 +45,7 @@ use walk::Walk;
 /// Arguments that the guard has admitted.
 #[derive(Debug)]
 pub struct Admitted<'a> {
-    /// The text for serde: the same bytes if possible.
+    /// The text for serde: borrowed from the input, unless it was rewritten or repaired.
     pub text: Cow<'a, str>,
     /// The repairs that were made; empty if the text was valid without any.
     pub repairs: Vec<RepairNote>,

@@ -48,7 +48,8 @@ fn escape_slow(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Whether no byte needs an escape. It checks all bytes, sixteen at once, which takes half the time of finding the first one.
+/// Returns whether no byte needs an escape. It checks all bytes, sixteen at once, which takes half the time of a search for the
+/// first such byte.
 #[inline]
 pub(crate) fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -75,13 +76,13 @@ fn both(chunk: &[u8; 16]) -> u64 {
         .fold(0, |mask, half| mask | special(u64::from_le_bytes(*half)))
 }
 
-/// A mask whose lowest set bit marks the first byte that is a quote, a backslash or a control character.
+/// Returns a mask whose lowest set bit marks the first byte that is a quote, a backslash or a control character.
 ///
-/// It checks eight bytes at once. Higher bits may be wrong, because a subtraction borrows from the next byte.
+/// The function checks eight bytes at once. Higher bits may be wrong, because a subtraction borrows from the next byte.
 #[inline]
 pub(crate) const fn special(word: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // The XOR moves the quote (0x22) right behind the control characters (below 0x20), and moves no other byte into that range.
+    // The XOR moves the quote (0x22) directly after the control characters (below 0x20), and moves no other byte into that range.
     let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
     (quote_or_control | backslash) & !word & (ONES << 7)

@@ -54,7 +54,7 @@ fn unescape(raw: &str) -> Option<String> {
             'u' => {
                 let (first, after) = unit(chars.as_str())?;
                 chars = after.chars();
-                // The first half of a surrogate pair; the cursor has validated that the other half follows.
+                // `first` is the first half of a surrogate pair. The cursor has validated that the second half follows.
                 if first & 0xfc00 == 0xd800 {
                     let (second, after) = unit(after.strip_prefix("\\u")?)?;
                     chars = after.chars();
@@ -72,7 +72,7 @@ fn unescape(raw: &str) -> Option<String> {
     Some(out)
 }
 
-/// Splits off four hexadecimal digits.
+/// Parses four hexadecimal digits. Returns their value and the rest of the text.
 fn unit(text: &str) -> Option<(u32, &str)> {
     let (digits, rest) = text.split_at_checked(4)?;
     Some((u32::from_str_radix(digits, 16).ok()?, rest))

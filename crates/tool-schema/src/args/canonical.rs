@@ -1,4 +1,4 @@
-//! Canonical JSON: approvals and ledger rows are bound to this text.
+//! Canonical JSON text, to which approvals and ledger rows are bound.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,9 @@ use crate::json::Entries;
 /// Maximum nesting depth. The argument guard admits no value this deep.
 const DEEPEST: usize = 128;
 
-/// The canonical form of JSON text: keys sorted by their bytes, no white space, strings escaped as `serde_json` does. Numbers are written
-/// by their decimal value. They have an exponent only beyond 309 zeros at the end or 323 zeros after the decimal point.
+/// Returns the canonical form of JSON text: keys sorted by their bytes, no white space, strings escaped as `serde_json` does. Numbers are
+/// written by their decimal value. They have an exponent only if they would otherwise have more than 309 zeros at the end or 323 zeros
+/// after the decimal point.
 ///
 /// Two texts have the same canonical form exactly if they have the same value. No number passes through `f64`. Returns `None` if the text
 /// is not JSON, or has a number whose exponent has about 18 digits or more.
@@ -22,7 +23,7 @@ pub fn canonical(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Finds a key that occurs twice in an object of JSON text. The text must be one that [`canonical`] accepts.
+/// Finds a key that occurs twice in an object of JSON text. [`canonical`] must accept the text.
 pub fn repeated_key(text: &str) -> Option<String> {
     match text.trim_start().as_bytes().first()? {
         b'{' => {
@@ -104,7 +105,7 @@ mod tests {
     }
 
     impl Number {
-        /// Writes one of the JSON notations of the number, with `behind` digits after the decimal point and `zeros` extra zeros.
+        /// Writes the number in JSON notation, with `behind` digits after the decimal point and `zeros` extra zeros.
         fn spell(&self, behind: usize, zeros: usize, exponent: &str) -> String {
             let digits = format!(
                 "{}{}{}",

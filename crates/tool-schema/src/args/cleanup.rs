@@ -2,7 +2,7 @@
 
 use super::scan::Cursor;
 
-/// Whether the text is valid JSON.
+/// Returns whether the text is valid JSON.
 pub(super) fn is_json(text: &str) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
@@ -33,7 +33,7 @@ pub(super) fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
     is_json(&uncommaed).then_some((uncommaed, what))
 }
 
-/// The contents of a code fence around the complete text.
+/// Returns the contents of a code fence around the complete text.
 fn unfence(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("```")?.strip_suffix("```")?;
     let inner = ["json5", "jsonc", "json", "JSON"]

@@ -17,7 +17,7 @@ const BYTES: usize = 3800;
 /// Maximum nesting of unions that are searched for the closest variant.
 const LEVELS: u8 = 3;
 
-/// The issues of text that the guard refused.
+/// Returns the issues of text that the guard refused.
 pub(super) fn issues(place: Place<'_>, text: &str) -> Vec<Issue> {
     let mut cursor = Cursor::new(text);
     cursor.space();
@@ -25,7 +25,7 @@ pub(super) fn issues(place: Place<'_>, text: &str) -> Vec<Issue> {
         return vec![malformed(text, cursor.broken)];
     }
     let mut walk = Walk::new(text, Collect::new(Path::default(), LEVELS));
-    // The text is well-formed, so this sink never stops the walk.
+    // The text is well-formed and this sink accepts every fault, so the walk does not stop early.
     let _ = walk.run(place);
     let sink = walk.sink;
     let mut issues = sink.issues;
@@ -39,7 +39,7 @@ pub(super) fn issues(place: Place<'_>, text: &str) -> Vec<Issue> {
     issues
 }
 
-/// The issue of text that is not JSON.
+/// Returns the issue of text that is not JSON.
 fn malformed(text: &str, broken: Option<Broken>) -> Issue {
     let Broken { at, expected } = broken.unwrap_or(Broken {
         at: 0,
@@ -103,7 +103,7 @@ impl Collect {
         self.issues.len() + self.left_out
     }
 
-    /// The issues of the variant that is closest to the value; `None` if no variant can match it.
+    /// Returns the issues of the variant that is closest to the value; `None` if no variant can match it.
     fn closest(&self, value: &str, place: Place<'_>, variants: &'static [Variant]) -> Option<Self> {
         if self.levels == 0 {
             return None;
@@ -127,7 +127,7 @@ impl Collect {
     }
 }
 
-/// The number of unknown keys of an object plus the number of its missing required keys.
+/// Returns the number of unknown keys of an object plus the number of its missing required keys.
 fn strangers(value: &str, schema: &Schema) -> usize {
     let Kind::Object(fields) = &schema.kind else {
         return 0;
@@ -201,7 +201,7 @@ impl Sink for Collect {
     }
 }
 
-/// The `expected` and `found` texts of a fault.
+/// Returns the `expected` and `found` texts of a fault.
 fn tell(value: &str, place: Place<'_>, fault: Fault<'_>) -> (String, String) {
     match fault {
         Fault::Value => (with_hint(wanted(place, value), place, value), found(value)),
@@ -258,7 +258,7 @@ fn unknown(name: &str, known: Known<'_>) -> String {
     }
 }
 
-/// A suggestion such as ", did you mean `rust`?", or an empty text.
+/// Returns a suggestion such as ", did you mean `rust`?", or an empty text.
 fn meant<'a>(value: &str, names: impl Iterator<Item = &'a str>) -> String {
     let inside = value
         .strip_prefix('"')

@@ -1,8 +1,8 @@
 //! Decoder from admitted text to a typed value, by serde.
 //!
-//! `serde_json::from_str` would check every byte again and count lines for its messages. This decoder uses the guard's own cursor, so
-//! that both agree on what a string or a number is. Numbers are buffered by serde as numbers, regardless of the features of `serde_json` that other
-//! crates enable. Text that is not JSON is an error.
+//! `serde_json::from_str` would check every byte again and count lines for its messages. This decoder uses the guard's own cursor, so that guard
+//! and decoder agree on the syntax of strings and numbers. When serde buffers a value, a number stays a number, regardless of the features of
+//! `serde_json` that other crates enable. Text that is not JSON is an error.
 
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Expected, Unexpected, Visitor};
 use serde_json::Error;
@@ -24,7 +24,7 @@ pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Misread> {
     decode_with(text, |decoder| T::deserialize(decoder))
 }
 
-/// Like [`decode`], with a custom function such as that of `#[serde(deserialize_with)]`.
+/// Decodes like [`decode`], with a custom function such as that of `#[serde(deserialize_with)]`.
 pub(super) fn decode_with<T>(
     text: &str,
     read: impl FnOnce(&mut Decoder<'_>) -> Result<T, Error>,
@@ -35,7 +35,8 @@ pub(super) fn decode_with<T>(
     read.map_err(|error| Misread::of(&error, &decoder))
 }
 
-/// A serde deserializer over JSON text. Its cursor is at the first byte of a value before the value is read, and after its last byte afterwards.
+/// A serde deserializer over JSON text. Its cursor is at the first byte of a value before the value is read, and after the value's last byte
+/// afterwards.
 #[derive(Debug)]
 pub struct Decoder<'de> {
     cursor: Cursor<'de>,
@@ -56,7 +57,7 @@ impl<'de> Decoder<'de> {
         self.cursor.end().or_else(|_| self.fault())
     }
 
-    /// The error for the place where the cursor stopped.
+    /// Returns the error for the place where the cursor stopped.
     #[cold]
     fn fault<T>(&self) -> Result<T, Error> {
         Err(match self.cursor.broken {
@@ -68,7 +69,7 @@ impl<'de> Decoder<'de> {
         })
     }
 
-    /// The contents of a string with its escapes unchanged.
+    /// Returns the contents of a string with its escapes unchanged.
     #[inline]
     fn inside(&self, span: Str) -> &'de str {
         self.cursor.slice(span.start, span.end)
@@ -105,7 +106,7 @@ impl<'de> Decoder<'de> {
         }
     }
 
-    /// Reads a number like `serde_json`: as the first of `u64`, `i64` and `f64` that holds it.
+    /// Reads a number like `serde_json`: as the first of `u64`, `i64` and `f64` that can represent it.
     #[inline]
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
         let number = self.cursor.number().or_else(|_| self.fault())?;
@@ -139,7 +140,7 @@ impl<'de> Decoder<'de> {
         self.cursor.slice(number.start, number.end)
     }
 
-    /// The nearest float. The guard has refused numbers out of range.
+    /// Parses the nearest float. The guard has refused numbers out of range.
     fn float<F: Float>(&self, number: Num) -> Result<F, Error> {
         let value = self.digits(number).parse().ok().filter(F::finite);
         value.ok_or_else(|| Error::custom("number out of range"))
@@ -180,7 +181,7 @@ impl<'de> Decoder<'de> {
         Ok(value)
     }
 
-    /// The error for a value whose type differs from the requested one.
+    /// Returns the error for a value whose type differs from the requested one.
     #[cold]
     fn mismatch(&mut self, expected: &dyn Expected) -> Error {
         let found = match self.cursor.peek() {
@@ -228,7 +229,7 @@ impl Float for f64 {
     }
 }
 
-/// Writes `deserialize_…` methods of types that the first byte identifies.
+/// Writes the `deserialize_…` methods for values whose first byte identifies their type.
 macro_rules! by_first_byte {
     ($($method:ident($($arg:ident: $ty:ty),*) { $($byte:pat => $read:ident),+ })*) => {$(
         #[inline]

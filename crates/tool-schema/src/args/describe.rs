@@ -105,7 +105,7 @@ fn text(kind: &Kind, bounds: &Constraints) -> String {
 
 fn integer(kind: &Integer, bounds: &Constraints, found: &str) -> String {
     let mut out = "a whole number".to_owned();
-    // The bounds of a wide type are only worth mentioning if a number violated them.
+    // The bounds of a wide type are mentioned only if a number violated them.
     let wide = kind.max > u128::from(u32::MAX);
     let broken = found.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
         && !found.contains('.');
@@ -254,7 +254,7 @@ pub(super) fn join<'a>(
     out
 }
 
-/// A count with its noun: "1 item", "2 items".
+/// Returns a count with its noun: "1 item", "2 items".
 pub(super) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
@@ -288,7 +288,7 @@ pub(super) fn found(value: &str) -> String {
     }
 }
 
-/// The number of items or keys of a value.
+/// Returns the number of items or keys of a value.
 fn members(value: &str) -> usize {
     let mut cursor = Cursor::new(value);
     let is_object = cursor.peek() == b'{';

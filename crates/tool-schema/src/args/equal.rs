@@ -7,7 +7,7 @@ use super::bytes::{decode, encode};
 use super::number::Decimal;
 use super::scan::Cursor;
 
-/// Whether two values without surrounding white space are equal.
+/// Returns whether two values without surrounding white space are equal.
 pub(super) fn same(left: &str, right: &str) -> bool {
     if left == right {
         return true;
@@ -25,7 +25,7 @@ pub(super) fn same(left: &str, right: &str) -> bool {
     }
 }
 
-/// The normal form of a value: two values have the same one exactly if they are equal.
+/// Returns the normal form of a value: two values have the same normal form exactly if they are equal.
 pub(super) fn normal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     write(&mut Cursor::new(text), &mut out);
@@ -38,7 +38,7 @@ fn inside(string: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Writes the normal form of the value under the cursor. The text was walked before, so it is valid.
+/// Writes the normal form of the value under the cursor. The guard has walked the text, so it is valid.
 fn write(cursor: &mut Cursor<'_>, out: &mut String) {
     let start = cursor.at;
     match cursor.peek() {

@@ -1,7 +1,7 @@
 //! Conversion of arguments to a [`Value`] without rounding numbers.
 //!
 //! `serde_json` rounds a number that is neither a 64-bit integer nor an `f64`. Without its feature `float_roundtrip` it also rounds some
-//! `f64` numbers to a neighbour. This module parses those with the standard library, so this crate does not need the feature.
+//! `f64` numbers to a neighbour. This module parses such numbers with the standard library, so this crate does not need the feature.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
@@ -70,7 +70,7 @@ pub fn nearest_doubles(text: &str) -> Option<String> {
     (from > 0).then_some(out)
 }
 
-/// The nearest `f64` of a fraction that no `f64` represents exactly.
+/// Returns the nearest `f64` of a fraction that no `f64` represents exactly.
 fn nearest_double(digits: &str) -> Option<Number> {
     let double: f64 = digits.parse().ok()?;
     let is_fraction = digits.contains(['.', 'e', 'E']);
@@ -91,7 +91,8 @@ pub fn value(text: &str) -> Result<Value, Inexact> {
     }
 }
 
-/// Whether the text may contain a number with an exponent or with more digits than every `f64` keeps. Digits inside of strings count as well.
+/// Returns whether the text may contain a number with an exponent, or with more digits than an `f64` always preserves. Digits inside of
+/// strings count as well.
 fn may_round(text: &str) -> bool {
     let mut digits = 0;
     text.bytes().any(|byte| match byte {
@@ -143,7 +144,7 @@ fn build(text: &str, path: &mut Path) -> Result<Value, Inexact> {
     }
 }
 
-/// The number with exactly the written value, if there is one.
+/// Returns the number with exactly the written value, or `None`.
 fn exact(text: &str) -> Option<Number> {
     let is_same = |number: &Number| number::is_same(&number.to_string(), text);
     if let Ok(number) = serde_json::from_str::<Number>(text)
@@ -151,7 +152,7 @@ fn exact(text: &str) -> Option<Number> {
     {
         return Some(number);
     }
-    // The standard library rounds to the nearest `f64`. Its shortest text may be the written one.
+    // The standard library rounds to the nearest `f64`. The shortest text of the result may have the written value.
     Number::from_f64(text.parse().ok()?).filter(is_same)
 }
 
@@ -176,7 +177,7 @@ mod tests {
             ("1.7976931348623157e308", "1.7976931348623157e308"),
         ] {
             let value = value(&format!(" [{text}]")).unwrap();
-            // serde_json versions differ in writing `e22` or `e+22`.
+            // Some versions of serde_json write `e22`, others write `e+22`.
             let written = value[0].to_string().replace("e+", "e");
             assert_eq!(written, held, "{text}");
         }

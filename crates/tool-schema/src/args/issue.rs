@@ -43,7 +43,7 @@ enum Step {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path(Vec<Step>);
 
-/// Maximum number of characters that a pointer shows of a key. Keys of the schema are shorter.
+/// Maximum number of characters of a key in a pointer. Keys of the schema are shorter.
 const KEY: usize = 80;
 
 impl Path {
@@ -63,17 +63,17 @@ impl Path {
         self.0.is_empty()
     }
 
-    /// The number of steps from the arguments to the value.
+    /// Returns the number of steps from the arguments to the value.
     pub(super) const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether the value is an item of a list.
+    /// Returns whether the value is an item of a list.
     pub(super) fn is_item(&self) -> bool {
         matches!(self.0.last(), Some(Step::Item(_)))
     }
 
-    /// The path as a JSON pointer.
+    /// Returns the path as a JSON pointer.
     pub(super) fn pointer(&self) -> String {
         let mut out = String::new();
         for step in &self.0 {

@@ -21,7 +21,8 @@ pub(super) struct Expected {
 }
 
 impl<S: Sink> Walk<'_, S> {
-    /// A fast path of `list` without bounds, for a sink that stops at the first fault. It does not count the items.
+    /// Walks a list without bounds: the fast path of `list` for a sink that stops at the first fault. The fast path does not
+    /// count the items.
     #[inline(never)]
     pub(super) fn plain_list(
         &mut self,

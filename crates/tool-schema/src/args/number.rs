@@ -16,7 +16,7 @@ pub(super) struct Decimal<'t> {
     exponent: i64,
 }
 
-/// Larger than any sum of a text's length and a bound's exponent. Exponents are clamped to it so that sums cannot overflow.
+/// Larger than any sum of a text's length and a bound's exponent. Exponents are clamped to this value, so that sums cannot overflow.
 const FAR: i64 = 1 << 60;
 
 impl<'t> Decimal<'t> {
@@ -59,12 +59,12 @@ impl<'t> Decimal<'t> {
         self.head.is_empty() && self.tail.is_empty()
     }
 
-    /// Whether the number has no fraction.
+    /// Returns whether the number has no fraction.
     pub(super) const fn is_whole(&self) -> bool {
         self.exponent >= 0 || self.is_zero()
     }
 
-    /// The absolute value, if the number is whole and fits in 128 bits.
+    /// Returns the absolute value, if the number is whole and fits in 128 bits.
     fn magnitude(&self) -> Option<u128> {
         if self.is_zero() {
             return Some(0);
@@ -76,10 +76,10 @@ impl<'t> Decimal<'t> {
         value.checked_mul(factor)
     }
 
-    /// Writes the canonical text: all notations of this number have it, and no other number has it. `None` if the exponent is too large
-    /// to compare.
+    /// Writes the canonical text, which is the same for all notations of the number and different for every other number. Returns
+    /// `None` if the exponent is too large to compare.
     ///
-    /// It has an exponent only if it would need more added zeros than any `f64` in decimal notation, which limits its length.
+    /// The text has an exponent only if decimal notation would add more zeros than for any `f64`. This limits the length of the text.
     fn write(&self, out: &mut String) -> Option<()> {
         /// The largest `f64` has this many digits before the decimal point.
         const BEFORE: i64 = 309;
@@ -134,7 +134,7 @@ impl<'t> Decimal<'t> {
         if left < 0 { order.reverse() } else { order }
     }
 
-    /// Whether the number is an integer multiple of `other`.
+    /// Returns whether the number is an integer multiple of `other`.
     fn is_multiple_of(&self, other: &Self) -> bool {
         if self.is_zero() || other.is_zero() {
             return true;
@@ -166,7 +166,7 @@ impl<'t> Decimal<'t> {
     }
 }
 
-/// `(rest * 10 + digit) % unit` without overflow; `rest` is less than `unit`.
+/// Returns `(rest * 10 + digit) % unit` without overflow; `rest` is less than `unit`.
 fn step(rest: u128, digit: u8, unit: u128) -> u128 {
     let digit = u128::from(digit & 15);
     if let Some(sum) = rest.checked_mul(10).and_then(|ten| ten.checked_add(digit)) {
@@ -198,7 +198,7 @@ fn power(text: &str) -> i64 {
     if negative { -value } else { value }
 }
 
-/// The sign and the absolute value of a whole number. `None` if it has a fraction or needs more than 128 bits.
+/// Returns the sign and the absolute value of a whole number; `None` if the number has a fraction or needs more than 128 bits.
 #[inline]
 pub(super) fn whole(number: &Num, text: &str) -> Option<(bool, u128)> {
     if let Some(value) = number.small {
@@ -221,7 +221,7 @@ pub(super) fn signed((negative, value): (bool, u128)) -> Option<i128> {
     }
 }
 
-/// Whether a whole number fits its Rust type.
+/// Returns whether a whole number fits its Rust type.
 #[inline]
 pub(super) fn fits(value: (bool, u128), integer: &Integer) -> bool {
     if value.1 == 0 {
@@ -236,7 +236,7 @@ pub(super) fn fits(value: (bool, u128), integer: &Integer) -> bool {
     }
 }
 
-/// Whether a number is within its bounds.
+/// Returns whether a number is within its bounds.
 pub(super) fn bounded(number: &Num, text: &str, bounds: &Constraints) -> bool {
     let low = bounds.min.is_none_or(|min| match order(number, text, min) {
         Ordering::Less => false,
@@ -252,12 +252,12 @@ pub(super) fn bounded(number: &Num, text: &str, bounds: &Constraints) -> bool {
         .is_none_or(|unit| Decimal::new(text).is_multiple_of(&Decimal::new(unit.text())))
 }
 
-/// Writes the canonical text of a JSON number. `None` if its exponent has about 18 digits or more.
+/// Writes the canonical text of a JSON number. Returns `None` if its exponent has about 18 digits or more.
 pub fn write(text: &str, out: &mut String) -> Option<()> {
     Decimal::new(text).write(out)
 }
 
-/// Whether two JSON numbers have the same decimal value.
+/// Returns whether two JSON numbers have the same decimal value.
 pub fn is_same(left: &str, right: &str) -> bool {
     Decimal::new(left).compare(&Decimal::new(right)) == Ordering::Equal
 }
@@ -270,7 +270,7 @@ fn order(number: &Num, text: &str, bound: Number) -> Ordering {
     Decimal::new(text).compare(&Decimal::new(bound.text()))
 }
 
-/// Whether a number is finite in its Rust type.
+/// Returns whether a number is finite in its Rust type.
 #[inline]
 pub(super) fn finite(number: &Num, text: &str, single: bool) -> bool {
     // The largest `f32` has 39 digits before the decimal point.

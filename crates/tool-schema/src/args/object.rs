@@ -13,7 +13,8 @@ trait Seen {
     /// Adds a field. Returns whether it is new.
     fn insert(&mut self, index: usize) -> bool;
     fn contains(&self, index: usize) -> bool;
-    /// Whether all of the `count` fields are in the set. May return `false` when unsure.
+    /// Returns whether all of the `count` fields are in the set. May return `false` for a full set, because the result only selects a fast
+    /// path.
     fn is_full(&self, count: usize) -> bool;
 }
 
@@ -67,9 +68,9 @@ struct Begun<M> {
 }
 
 impl<S: Sink> Walk<'_, S> {
-    /// A fast path of `object`, for a sink that stops at the first fault. Most models write the fields in order, so this compares the next
-    /// key with the names in order, and passes over fields that are absent. From the first key that is out of order or unknown on, `rest`
-    /// reads the keys.
+    /// Walks a record: the fast path of `object` for a sink that stops at the first fault. Most models write the fields in order, so this
+    /// compares the next key with the names in order, and passes over fields that are absent. From the first key that is out of order or
+    /// unknown on, `rest` reads the keys.
     ///
     /// The rule `property-key` has checked the names of a checked node: none of them needs escapes.
     #[inline(never)]
@@ -357,8 +358,8 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// Whether an optional schema belongs to a named newtype around an `Option`. Such a newtype accepts null, but serde's derive does not accept an
-/// absent key for it. The field's bounds may be around the schema.
+/// Returns whether an optional schema belongs to a named newtype around an `Option`. Such a newtype accepts null, but serde's derive does not
+/// accept an absent key for it. The field's bounds may be around the schema.
 pub(super) const fn is_newtype(schema: &Schema) -> bool {
     let mut schema = schema;
     loop {
@@ -371,7 +372,7 @@ pub(super) const fn is_newtype(schema: &Schema) -> bool {
     }
 }
 
-/// A field's default, in which nested defaults are filled in. With `for_serde`, it is written in the form that serde reads.
+/// Returns the text of a field's default, with nested defaults filled in. If `for_serde` is set, the text has the form that serde reads.
 fn spelled_default(field: &Field, scope: Option<&Scope<'_>>, for_serde: bool) -> String {
     let Some(default) = field.default else {
         return "null".to_owned();

@@ -39,7 +39,8 @@ pub trait Decode: Sized {
     ///
     /// # Errors
     ///
-    /// If the value does not match its node. The guard finds the reason, or the reader has the error of a user's own code.
+    /// If the value does not match its node. The guard then finds the reason, or the reader contains the error of a user's own
+    /// code.
     fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit>;
 }
 

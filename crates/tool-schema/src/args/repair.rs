@@ -1,8 +1,8 @@
 //! Repair of invalid arguments that can be read in only one way.
 //!
 //! A repair only proposes candidates, and the guard has to admit them. If two candidates with different values pass, neither is used. The repaired
-//! arguments pass the whole guard once more before anything runs. A repair never adds brackets or quotes that a model left open, because a call that
-//! was cut off must not run.
+//! arguments pass the whole guard once more before anything runs. A repair never closes brackets or quotes that a model left open, because a call
+//! that was cut off must not run.
 
 use super::bytes::{decode, encode};
 use super::cleanup::{is_json, tidy};
@@ -122,7 +122,7 @@ impl Reading {
 }
 
 impl Mend {
-    /// Finds the only reading of a value that is valid, and the repairs inside of it.
+    /// Returns the single valid reading of a value, with the repairs inside of it; `None` if no reading is valid or the readings differ.
     fn settle(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let mut readings = Vec::new();
         self.plain(value, place, &mut readings);
@@ -194,7 +194,7 @@ impl Mend {
         // In a list of lists it is not clear which list an item belongs to.
         if !self.path.is_item() {
             if is_list && !takes(b'[') {
-                // Do not unwrap a value that was already repaired: that would be a guess on top of a guess.
+                // Do not unwrap a value that was already repaired, because two combined guesses are too uncertain.
                 if self.inner != Some(self.path.len())
                     && let Some(item) = only_item(value)
                 {
@@ -341,7 +341,7 @@ fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) 
     }
 }
 
-/// The only variant whose name equals the text, ignoring case and surrounding white space.
+/// Returns the only variant whose name equals the text, ignoring case and surrounding white space.
 fn spelled(value: &str, variants: &[Variant]) -> Option<&'static str> {
     let inside = inside(value)?;
     let mut alike = variants
@@ -355,7 +355,7 @@ fn alike(name: &str, text: &str) -> bool {
     name == text || name.to_lowercase() == text.to_lowercase()
 }
 
-/// The possible meanings of a string: the names of enum values and variants, as the schema has them.
+/// Returns the possible meanings of a string: the names of enum values and variants, in the spelling of the schema.
 fn names(schema: &Schema) -> Vec<&'static str> {
     match &schema.kind {
         Kind::Enum(values) => values.iter().map(|value| value.value).collect(),
@@ -378,18 +378,18 @@ fn names(schema: &Schema) -> Vec<&'static str> {
     }
 }
 
-/// The unescaped contents of a JSON string.
+/// Returns the unescaped contents of a JSON string.
 fn inside(value: &str) -> Option<String> {
     let inside = value.strip_prefix('"')?.strip_suffix('"')?;
     Some(decode(inside).into_owned())
 }
 
-/// Whether a value is a string that looks like a list, an object or a code fence. The model then meant the JSON inside the string.
+/// Returns whether a value is a string that looks like a list, an object or a code fence. The model then meant the JSON inside the string.
 fn holds_json(value: &str) -> bool {
     inside(value).is_some_and(|inside| inside.trim_start().starts_with(['[', '{', '`']))
 }
 
-/// The item of a list with exactly one item.
+/// Returns the item of a list with exactly one item.
 fn only_item(value: &str) -> Option<&str> {
     let mut cursor = Cursor::new(value);
     cursor.open().ok()?;
@@ -400,7 +400,7 @@ fn only_item(value: &str) -> Option<&str> {
     (cursor.space() == b']').then_some(item)
 }
 
-/// Whether a value is a number in its usual notation, so that its text is unambiguous.
+/// Returns whether a value is a number in its usual notation, so that its text is unambiguous.
 fn is_canonical(value: &str) -> bool {
     let digits = value.strip_prefix('-').unwrap_or(value);
     digits

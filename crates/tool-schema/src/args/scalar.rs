@@ -161,7 +161,7 @@ impl<S: Sink> Walk<'_, S> {
         )
     }
 
-    /// Rewrites a whole number such as `1.0`, `1e2` or `-0` as serde reads it.
+    /// Rewrites a whole number such as `1.0`, `1e2` or `-0` in the form that serde reads.
     #[inline]
     fn spell(&mut self, start: usize, (negative, value): (bool, u128), suspect: bool) {
         if suspect {
@@ -244,7 +244,7 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// A place without bounds and scope, for kinds that need neither.
+/// Creates a place without bounds and scope, for kinds that need neither.
 const fn bare(schema: &Schema) -> Place<'_> {
     Place {
         schema,

@@ -5,7 +5,7 @@
 use super::bytes::equal;
 use crate::json::special;
 
-/// Ends the walk. The cursor or the sink contains the reason.
+/// Error that ends a walk. The cursor or the sink contains the reason.
 #[derive(Debug)]
 pub struct Stop;
 
@@ -35,7 +35,7 @@ pub struct Num {
     pub(crate) start: usize,
     /// Byte offset behind the last byte.
     pub end: usize,
-    /// Whether the number begins with a minus.
+    /// Whether the number begins with a minus sign.
     pub negative: bool,
     /// The absolute value, if the number has at most 19 digits, and neither a fraction nor an exponent.
     pub small: Option<u64>,
@@ -55,7 +55,7 @@ pub struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// A cursor at the start of the text.
+    /// Creates a cursor at the start of the text.
     pub const fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -75,7 +75,7 @@ impl<'t> Cursor<'t> {
         self.text
     }
 
-    /// The text of a span that the cursor has passed.
+    /// Returns the text of a span that the cursor has passed.
     pub fn slice(&self, start: usize, end: usize) -> &'t str {
         self.text.get(start..end).unwrap_or_default()
     }
@@ -85,7 +85,7 @@ impl<'t> Cursor<'t> {
         self.text.as_bytes()
     }
 
-    /// The byte under the cursor. At the end it is zero, which is not valid JSON.
+    /// Returns the byte under the cursor. At the end it is zero, which is not valid JSON.
     #[inline]
     pub fn peek(&self) -> u8 {
         self.bytes().get(self.at).copied().unwrap_or(0)
@@ -145,7 +145,7 @@ impl<'t> Cursor<'t> {
         Ok(self.space())
     }
 
-    /// After an item: moves to the next item and returns `true`, or stays at the closing bracket and returns `false`.
+    /// Called after an item. Moves to the next item and returns `true`, or stays at the closing bracket and returns `false`.
     #[inline]
     pub fn another(&mut self, close: u8) -> Result<bool, Stop> {
         let byte = self.space();
@@ -181,7 +181,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The offset of the closing quote of a string without escapes under the cursor. `None` if the slow path has to read it.
+    /// Returns the offset of the closing quote of a string without escapes under the cursor. `None` if the slow path has to read it.
     #[inline]
     pub(crate) fn quoted(&self) -> Option<usize> {
         let mut at = self.at + 1;
@@ -273,7 +273,7 @@ impl<'t> Cursor<'t> {
                 }
                 None => self.broken("four hexadecimal digits after `\\u`"),
             },
-            _ => self.broken("an escape that JSON knows"),
+            _ => self.broken("a valid escape such as `\\n`"),
         }
     }
 
@@ -285,7 +285,8 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// The value and the end of a number under the cursor, if it consists of 1 to 19 digits. `None` if the slow path has to read it.
+    /// Returns the value and the end of a number under the cursor, if the number consists of 1 to 19 digits. `None` if the slow path has to
+    /// read it.
     #[inline]
     pub(crate) fn counted(&self) -> Option<(u64, usize)> {
         let bytes = self.bytes();
@@ -300,14 +301,14 @@ impl<'t> Cursor<'t> {
             value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
             at += 1;
         };
-        // Leaves out numbers that start with a zero (`0` itself, and the invalid `01`), and numbers of twenty digits, which may overflow.
+        // Excludes numbers that start with a zero (`0` itself, and the invalid `01`), and numbers of twenty digits, which may overflow.
         let plain = end != b'.' && end | 0x20 != b'e' && self.peek() != b'0';
         (plain && (1..20).contains(&(at - self.at))).then_some((value, at))
     }
 
     /// Passes a key and its colon if the key equals `name` and the colon follows at once. `name` must need no escapes.
     ///
-    /// It is not inlined, because it would take registers from the calling loop.
+    /// The function is not inlined, because it would take registers from the calling loop.
     #[inline(never)]
     pub(crate) fn leap(&mut self, name: &str) -> bool {
         if let Some([b'"', rest @ ..]) = self.bytes().get(self.at..)

@@ -11,7 +11,7 @@ pub(super) struct Scope<'p> {
 }
 
 impl<'p> Scope<'p> {
-    /// The enclosing nodes of this name and module, innermost first.
+    /// Returns the enclosing nodes of this name and module, innermost first.
     pub(super) fn named(
         scope: Option<&'p Self>,
         name: &str,
@@ -35,13 +35,13 @@ pub(super) struct Place<'p> {
 pub(super) enum Fault<'f> {
     /// The value does not match its place.
     Value,
-    /// The tag names no variant.
+    /// The value of the tag is not the name of a variant.
     Choice(&'f [Variant]),
     /// A required key is missing.
     Missing,
     /// The object has no tag.
     Untagged(&'f str, &'f [Variant]),
-    /// The key belongs to no field.
+    /// The key is not the key of a field.
     Unknown(&'f str, Known<'f>),
     /// The key occurs for the second time.
     Twice(&'f str),
@@ -87,7 +87,7 @@ pub(super) trait Sink: Sized {
     /// Handles a replacement that only serde needs: a duration as a struct.
     fn respell(&mut self, _start: usize, _end: usize, _text: impl FnOnce() -> String) {}
 
-    /// Whether the sink collects replacements that only serde needs.
+    /// Returns whether the sink collects replacements that only serde needs.
     fn is_for_serde(&self) -> bool {
         false
     }
@@ -116,7 +116,7 @@ pub(super) struct Edit {
 }
 
 impl Edit {
-    /// The same edit for the part of the text that begins at byte `start`.
+    /// Returns the edit for the part of the text that begins at byte `start`.
     pub(super) fn moved_by(&self, start: usize) -> Self {
         Self {
             start: self.start - start,
@@ -127,7 +127,7 @@ impl Edit {
     }
 }
 
-/// Applies edits to text. They are in order and do not overlap.
+/// Applies edits to text. The edits must be in order and must not overlap.
 pub(super) fn splice(text: &str, edits: &[Edit]) -> String {
     let grown: usize = edits.iter().map(|edit| edit.text.len()).sum();
     let mut out = String::with_capacity(text.len() + grown);

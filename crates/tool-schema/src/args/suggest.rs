@@ -5,7 +5,7 @@ use strsim::osa_distance;
 /// Maximum number of characters of a name that is compared. A longer name is not treated as misspelled.
 const LONGEST: usize = 80;
 
-/// The candidates that are most similar to a name, best first, at most `max` of them.
+/// Returns at most `max` candidates that are most similar to a name, best first.
 ///
 /// Case and separators are ignored. Of the other characters, a third of the longer name may differ, or one character of a short name. Candidates that
 /// differ more, but contain the name or are contained in it, rank last.

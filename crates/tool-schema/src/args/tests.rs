@@ -22,12 +22,12 @@ use super::walk::Walk;
 use super::{Issue, Repair, admit, whole};
 use crate::schema::Schema;
 
-/// Whether the guard admits the text as it is.
+/// Returns whether the guard admits the text as it is.
 fn takes(schema: &Schema, text: &str) -> bool {
     admit(schema, text, Repair::Off).is_ok()
 }
 
-/// The text that policies and readers get.
+/// Returns the text that policies and readers receive.
 fn read(schema: &Schema, text: &str) -> String {
     match admit(schema, text, Repair::Off) {
         Ok(admitted) => admitted.text.into_owned(),
@@ -35,7 +35,7 @@ fn read(schema: &Schema, text: &str) -> String {
     }
 }
 
-/// The text that serde reads.
+/// Returns the text that serde reads.
 fn for_serde(schema: &Schema, text: &str) -> String {
     let sink = Fast {
         for_serde: true,
@@ -50,7 +50,7 @@ fn issues(schema: &Schema, text: &str) -> Vec<Issue> {
     admit(schema, text, Repair::Off).expect_err(text)
 }
 
-/// The text and the notes of a repair.
+/// Returns the text and the notes of a repair.
 fn repaired(schema: &Schema, text: &str) -> Option<(String, Vec<(String, &'static str)>)> {
     let admitted = admit(schema, text, Repair::Safe).ok()?;
     let notes = admitted

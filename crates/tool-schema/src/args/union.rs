@@ -135,7 +135,7 @@ impl<S: Sink> Walk<'_, S> {
         }
     }
 
-    /// Walks an untagged union: the first variant that matches is used, because there is no tag.
+    /// Walks an untagged union: uses the first variant that matches.
     pub(super) fn untagged(&mut self, place: Place<'_>, variants: &[Variant]) -> Result<(), Stop> {
         let byte = self.cursor.peek();
         for variant in variants {
@@ -161,7 +161,7 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// The span of the value of the key `wanted` in the object under the cursor.
+/// Returns the span of the value of the key `wanted` in the object under the cursor.
 pub(super) fn find(cursor: &mut Cursor<'_>, wanted: &str) -> Option<(usize, usize)> {
     cursor.open().ok()?;
     let mut more = cursor.space() != b'}';
@@ -184,7 +184,7 @@ pub(super) fn find(cursor: &mut Cursor<'_>, wanted: &str) -> Option<(usize, usiz
     None
 }
 
-/// Whether a value that starts with this byte can match a schema. Returns `true` when unsure.
+/// Returns whether a value that starts with this byte can match a schema. Returns `true` when unsure.
 pub(super) const fn starts(schema: &Schema, byte: u8) -> bool {
     match &schema.kind {
         Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration | Kind::Enum(_) => {

@@ -7,7 +7,7 @@ use crate::schema::{Constraints, Kind, Schema, Tagging};
 /// A schema that accepts every value.
 pub(super) const ANY: Schema = Schema::new(Kind::Any);
 
-/// Maximum number of references that are followed at one byte of the text. It ends references that lead to themselves.
+/// Maximum number of references that are followed at one byte of the text. The limit stops references that lead to themselves.
 const HOPS: u8 = 8;
 
 /// The state of a walk over one text.
@@ -19,7 +19,7 @@ pub(super) struct Walk<'t, S> {
     pub(super) hops: (usize, u8),
     /// Number of bytes that were read for variants of unions that did not match.
     pub(super) wasted: usize,
-    /// The limit for `wasted`, from which on no further variant is tried.
+    /// The value of `wasted` from which on no further variant is tried.
     pub(super) most_wasted: usize,
 }
 
@@ -55,7 +55,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.inner(self.cursor.peek(), schema, bounds, scope)
     }
 
-    /// Like `value`, but inlined and given the first byte: for the members of records and lists.
+    /// Walks like `value`, but is inlined and receives the first byte: for the members of records and lists.
     #[allow(
         clippy::inline_always,
         reason = "one jump instead of a call and a jump, measured"
@@ -91,7 +91,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Walks the rare kinds, and the rare cases of the others.
+    /// Walks the rare kinds, and the rare cases of the other kinds.
     #[inline(never)]
     pub(super) fn other(
         &mut self,
@@ -159,7 +159,8 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Walks a value with bounds inside of bounds. Merging copies them, so it is kept out of the stack frame of every other node.
+    /// Walks a value with bounds inside of bounds. Merging copies the bounds, and a separate function keeps the copy out of the stack frames of all
+    /// other nodes.
     #[inline(never)]
     fn merged(
         &mut self,
@@ -259,7 +260,8 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Whether too many bytes were read for variants that did not match. Nested unions that differ only at their end would take exponential time.
+    /// Returns whether too many bytes were read for variants that did not match. Nested unions that differ only at their end would take exponential
+    /// time.
     pub(super) fn is_exhausted(&self) -> bool {
         self.wasted > self.most_wasted
     }

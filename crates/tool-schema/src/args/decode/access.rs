@@ -183,7 +183,7 @@ impl<'de> Deserializer<'de> for Key<'_, 'de> {
     }
 }
 
-/// A variant that consists of its name only.
+/// A variant without content, written as its name.
 pub(super) struct Unit<'a, 'de> {
     pub(super) decoder: &'a mut Decoder<'de>,
 }
@@ -200,7 +200,7 @@ impl<'de> EnumAccess<'de> for Unit<'_, 'de> {
     }
 }
 
-/// The empty content of a variant that consists of its name only.
+/// The missing content of a variant that is written as its name.
 pub(super) struct Bare;
 
 impl Bare {

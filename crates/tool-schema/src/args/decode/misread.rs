@@ -25,7 +25,7 @@ impl Misread {
         Self(issue(String::new(), error, found(text)))
     }
 
-    /// The issue: serde's message and the path of the value.
+    /// Returns the issue: serde's message and the path of the value.
     pub fn into_issue(self) -> Issue {
         self.0
     }
@@ -94,7 +94,7 @@ fn key(text: &str, at: usize) -> String {
     bytes::decode(cursor.slice(key.start, key.end)).into_owned()
 }
 
-/// The text of the value at a byte offset.
+/// Returns the text of the value at a byte offset.
 fn value(text: &str, at: usize) -> &str {
     let mut cursor = Cursor::new(text);
     cursor.at = at;

@@ -80,7 +80,7 @@ fn raw(text: &str) -> Option<String> {
     Some(value.get().to_owned())
 }
 
-/// Asserts that both read the same value, or that both fail.
+/// Asserts that the decoder and `serde_json` read the same value, or that both fail.
 fn alike<T: DeserializeOwned + Debug + PartialEq>(text: &str) {
     let (ours, theirs) = (decode::<T>(text), serde_json::from_str::<T>(text));
     match (ours, theirs) {

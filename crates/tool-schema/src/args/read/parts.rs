@@ -20,7 +20,7 @@ pub trait Field {
     /// If the value does not match its node.
     fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self::Value, Unfit>;
 
-    /// The value of an absent key.
+    /// Returns the value of an absent key.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ pub trait Field {
     }
 }
 
-/// The JSON text that is read for an absent key: the default or null.
+/// Returns the JSON text that is read for an absent key: the default or null.
 fn absent_text(reader: &mut Reader<'_>, field: &schema::Field) -> Option<&'static str> {
     if let Some(default) = field.default {
         reader.edited();
@@ -51,7 +51,7 @@ fn absent_text(reader: &mut Reader<'_>, field: &schema::Field) -> Option<&'stati
     Some("null")
 }
 
-/// Whether the guard adds a null if the key is absent.
+/// Returns whether the guard adds a null if the key is absent.
 const fn is_null_if_absent(field: &schema::Field) -> bool {
     field.null_if_absent || is_newtype(field.schema)
 }
@@ -103,7 +103,7 @@ pub trait Parts {
         node: Node<'_>,
     ) -> Result<(), Unfit>;
 
-    /// The values, once all of them were read.
+    /// Returns the values, once all of them were read.
     fn values(slots: Self::Slots) -> Option<Self::Values>;
 }
 
@@ -290,7 +290,7 @@ impl<T: Default> Absent for ByDefault<T> {
     }
 }
 
-/// A field whose absent key gets the value of an [`Absent`].
+/// A field for which an [`Absent`] creates the value of an absent key.
 impl<F: Field, A: Absent<Value = F::Value>> Field for (F, A) {
     type Value = F::Value;
 
@@ -519,7 +519,7 @@ impl<P: Parts> Record for Filled<P> {
 }
 
 impl Reader<'_> {
-    /// Reads a closed record. `plain` is whether no key needs an escape.
+    /// Reads a closed record. `plain` must be false if a key needs an escape.
     ///
     /// # Errors
     ///
@@ -651,7 +651,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The index of the input field with this name. First compares the name with the field at `expected`, because keys mostly come in order.
+/// Returns the index of the input field with this name. First compares the name with the field at `expected`, because keys mostly come in order.
 fn place(fields: &[schema::Field], expected: usize, name: &str) -> Option<usize> {
     let known = |field: &schema::Field| field.name == name && field.input;
     if fields.get(expected).is_some_and(known) {

@@ -117,7 +117,7 @@ impl<'t> Reader<'t> {
         self.edited = true;
     }
 
-    /// The issue of a user's own `Deserialize` or conversion, if there is one.
+    /// Returns the issue of a user's own `Deserialize` or conversion, if there is one.
     #[cold]
     pub(super) fn refused(self) -> Option<Issue> {
         let Refused { mut issue, steps } = *self.refused?;
@@ -234,7 +234,7 @@ impl<'t> Reader<'t> {
         value.map_err(|misread| self.refuse(misread))
     }
 
-    /// Like `guarded`, for a flattened record: only its own fields are checked.
+    /// Walks like `guarded`, for a flattened record: checks only the record's own fields.
     fn guarded_part<T>(
         &mut self,
         node: Node<'_>,

@@ -1,4 +1,4 @@
-//! `Deserialize` for types with [`Decode`]: writes the input as JSON text and reads that.
+//! `Deserialize` for types with [`Decode`]: writes the input as JSON text and reads the text.
 
 use std::fmt::{self, Write as _};
 

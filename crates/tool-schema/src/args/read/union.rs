@@ -16,7 +16,8 @@ const NOTHING: &Schema = &Schema::new(Kind::Null);
 type ReadVariant<'f> = &'f mut dyn FnMut(&mut Reader<'_>, usize, Node<'_>) -> Result<(), Unfit>;
 
 impl Reader<'_> {
-    /// Reads a variant of a union. `read` gets the variant's index and the node of its payload, with the cursor at the payload.
+    /// Reads a variant of a union. `read` receives the variant's index and the node of its payload, with the cursor at the
+    /// payload.
     ///
     /// # Errors
     ///
@@ -239,12 +240,12 @@ impl Reader<'_> {
     }
 }
 
-/// The node of a payload.
+/// Returns the node of a payload.
 const fn payload<'n>(node: Node<'n>, schema: &'n Schema) -> Node<'n> {
     Node::new(schema, node.scope)
 }
 
-/// Whether a payload is a closed record, which may have a tag next to its fields.
+/// Returns whether a payload is a closed record, which may have a tag next to its fields.
 fn is_record(schema: &Schema, node: Node<'_>) -> bool {
     match &schema.kind {
         Kind::Object(_) => true,

@@ -15,7 +15,8 @@ use crate::schema::{Schema, StrictSchema};
 pub struct Reading<T> {
     /// The value that was read.
     pub value: T,
-    /// Whether policies see the text unchanged. Otherwise some values are rewritten for them: a default for null, or `1` for `1.0`.
+    /// Whether policies receive the text unchanged. Otherwise some values are rewritten for them: a default for null, or `1` for
+    /// `1.0`.
     pub exact: bool,
 }
 
@@ -72,7 +73,7 @@ fn reading<F: Field>(schema: &Schema, text: &str) -> Result<Reading<F::Value>, O
     Ok(Reading { value, exact })
 }
 
-/// Reads the complete text into `target`. Returns whether policies see the text unchanged.
+/// Reads the complete text into `target`. Returns whether policies receive the text unchanged.
 fn walked(schema: &Schema, text: &str, target: &mut dyn Target) -> Result<bool, Option<Issue>> {
     let mut reader = Reader::new(text);
     match reader.whole(schema, target) {

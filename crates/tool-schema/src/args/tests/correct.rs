@@ -84,7 +84,7 @@ fn defaults_replace_null_and_absent_keys() {
     );
 }
 
-// S0-07: whole numbers are rewritten as serde reads them.
+// S0-07: whole numbers are rewritten in the form that serde reads.
 #[test]
 fn whole_numbers_are_rewritten_for_serde() {
     for (given, wanted) in [
@@ -120,7 +120,7 @@ fn whole_numbers_are_rewritten_for_serde() {
     assert_eq!(read(number(), "1.0"), "1.0");
 }
 
-// S0-07: durations are rewritten as serde reads them.
+// S0-07: durations are rewritten in the form that serde reads.
 #[test]
 fn durations_are_rewritten_for_serde() {
     for (given, secs, nanos) in [

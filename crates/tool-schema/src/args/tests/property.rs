@@ -8,7 +8,7 @@ use super::scene::{damage, scene};
 use super::{Repair, admit};
 use crate::schema::{Kind, Schema};
 
-/// Whether an independent validator accepts the text.
+/// Returns whether an independent validator accepts the text.
 fn is_valid(document: &Value, text: &str) -> bool {
     let validator = jsonschema::options()
         .should_validate_formats(true)
@@ -34,7 +34,7 @@ proptest! {
                 prop_assert!(!issues.is_empty() && issues.len() <= 33, "{:?}", issues);
                 let bytes: usize = issues.iter().map(|issue| issue.pointer.len() + issue.expected.len() + issue.found.len()).sum();
                 prop_assert!(bytes < 4096);
-                // Every pointer leads to a value, unless the issue is about a missing one.
+                // Every pointer leads to a value, unless the issue is about a missing value.
                 let value: Value = serde_json::from_str(&text).unwrap();
                 for issue in issues {
                     let missing = issue.found.starts_with("nothing");
@@ -68,7 +68,7 @@ proptest! {
         }
     }
 
-    // S0-07: the guard accepts the same texts as JSON as serde_json does.
+    // S0-07: the guard and serde_json accept the same texts as JSON.
     #[test]
     fn agrees_with_serde_json(bytes in vec(any::<u8>(), 0..200), at in any::<usize>(), with in any::<u8>()) {
         let (_, _, text, _) = scene(bytes, 30);
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// Number of test cases. Set `GUARD_CASES` for a long run.
+/// Returns the number of test cases. Set `GUARD_CASES` for a long run.
 fn cases() -> u32 {
     std::env::var("GUARD_CASES")
         .ok()

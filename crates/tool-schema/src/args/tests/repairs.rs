@@ -41,7 +41,7 @@ fn json_inside_a_string_is_parsed() {
         r#"{"query":"q","filter":{"lang":"rust","tags":"[\"a\"]"}}"#,
         whole,
     );
-    // JSON in a string inside of JSON in a string.
+    // The string contains JSON with a string that contains JSON.
     becomes(
         search(),
         r#"{"query":"q","filter":"{\"lang\":\"rust\",\"tags\":\"[\\\"a\\\"]\"}"}"#,
@@ -97,7 +97,7 @@ fn numbers_become_text_where_text_is_expected() {
     }
 }
 
-// M10: a single value in place of a list is wrapped, and a list of one in place of a value is unwrapped.
+// M10: a single value in place of a list is wrapped, and a list of one item in place of a value is unwrapped.
 #[test]
 fn single_value_and_one_item_list_are_converted() {
     let tags = object(vec![field("tags", array(text()))]);
@@ -247,7 +247,7 @@ fn ambiguous_repairs_are_refused() {
     );
 }
 
-// M10: missing values are never invented, and unknown ones never dropped.
+// M10: missing values are never invented, and unknown keys are never removed.
 #[test]
 fn missing_values_are_never_invented() {
     stays_refused(search(), "{}");

@@ -140,7 +140,7 @@ fn any_node(tape: &mut Tape, depth: usize) -> Node {
     }
 }
 
-/// A schema, its JSON Schema, arguments, and whether the arguments contain a repeated key.
+/// Creates a schema, its JSON Schema, arguments, and whether the arguments contain a repeated key.
 pub(crate) fn scene(bytes: Vec<u8>, wrong: usize) -> (Node, Value, String, bool) {
     let mut tape = Tape::new(bytes);
     let schema = any_node(&mut tape, 3);

@@ -525,7 +525,7 @@ fn recursive_types_are_checked_at_every_depth() {
     check(circle, &["null"], &["1"]);
 }
 
-// S4-61: the nesting limit is that of serde_json, and nested unions that differ only at their end take bounded time.
+// S4-61: the nesting limit equals the limit of serde_json, and nested unions that differ only at their end take bounded time.
 #[test]
 fn nesting_is_limited_and_nested_unions_take_bounded_time() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
