@@ -58,9 +58,9 @@ pub struct LockedTool {
     pub category: String,
     /// The effects of the tool: `read`, `write`, `destroy` and `external`.
     pub effects: Vec<String>,
-    /// `read_only`, `destructive`, `idempotent`, `open_world`, as MCP clients read them.
+    /// The hints that MCP clients read: `read_only`, `destructive`, `idempotent` and `open_world`.
     pub hints: Vec<String>,
-    /// `never`, `by_effect`, `when` or `always`.
+    /// The approval policy: `never`, `by_effect`, `when` or `always`.
     pub approval: String,
     /// The dialects that the tool is offered in.
     pub providers: Vec<String>,
@@ -89,7 +89,7 @@ pub struct LockedTool {
 pub enum Callers {
     /// Every value that was valid is still valid.
     Compatible,
-    /// Some value that was valid is no longer valid.
+    /// At least one value that was valid is no longer valid.
     Breaking,
 }
 

@@ -45,7 +45,7 @@ pub trait StrictSchema {
     /// The root of the schema tree.
     const SCHEMA: &'static Schema;
 
-    /// The [`Schema::module`] of [`SCHEMA`](Self::SCHEMA). A type that refers to this one by name reads it without evaluating the
+    /// The [`Schema::module`] of [`SCHEMA`](Self::SCHEMA). A type that refers to this type by name reads the constant without evaluating the
     /// tree.
     #[doc(hidden)]
     const MODULE: &'static str = "";
@@ -86,17 +86,17 @@ impl Text {
         Self(text)
     }
 
-    /// The escaped text, without the surrounding quotes.
+    /// Returns the escaped text, without the surrounding quotes.
     pub const fn as_json(self) -> &'static str {
         self.0
     }
 
-    /// Whether the text is empty.
+    /// Returns whether the text is empty.
     pub const fn is_empty(self) -> bool {
         self.0.is_empty()
     }
 
-    /// The text without escapes.
+    /// Returns the text without escapes.
     pub fn unescape(self) -> String {
         serde_json::from_str(&format!("\"{}\"", self.0)).unwrap_or_else(|_| self.0.to_owned())
     }
@@ -119,7 +119,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// A node without a name or documentation.
+    /// Creates a node without a name or documentation.
     pub const fn new(kind: Kind) -> Self {
         Self {
             kind,
@@ -130,10 +130,10 @@ impl Schema {
         }
     }
 
-    /// Placeholder for a schema whose fault is reported elsewhere: no rule reports it again.
+    /// Placeholder for a schema whose fault is reported elsewhere: no rule reports the fault again.
     pub(crate) const REPORTED: &'static Self = &Self::new(Kind::Any).checked();
 
-    /// Whether this is [`Schema::REPORTED`].
+    /// Returns whether the node is [`Schema::REPORTED`].
     pub(crate) const fn is_reported(&self) -> bool {
         self.checked && matches!(self.kind, Kind::Any)
     }
@@ -173,12 +173,12 @@ impl Schema {
         self
     }
 
-    /// Whether this node is the type with this name and module.
+    /// Returns whether this node is the type with this name and module.
     pub(crate) const fn is_type(&self, name: &str, module: &str) -> bool {
         text::same(self.name, name) && text::same(self.module, module)
     }
 
-    /// Whether a value of this type may be absent or null.
+    /// Returns whether a value of this type may be absent or null.
     pub const fn is_optional(&self) -> bool {
         match self.kind {
             Kind::Optional(_) => true,
@@ -241,7 +241,7 @@ pub enum Kind {
     Tuple(&'static [&'static Schema]),
     /// A type without values, such as an empty enum.
     Never,
-    /// A type that is rejected in favour of a better one, which the text names.
+    /// A type that is rejected in favour of a better type, which the text names.
     Refused {
         /// The rule that rejects it.
         rule: &'static str,
@@ -326,7 +326,7 @@ pub enum AuditForm {
 }
 
 impl Field {
-    /// A field that is required unless its type is optional.
+    /// Creates a field that is required unless its type is optional.
     pub const fn new(name: &'static str, description: Text, schema: &'static Schema) -> Self {
         Self {
             name,
@@ -391,7 +391,7 @@ impl Field {
         self
     }
 
-    /// Whether a model must send the key. A dialect may still list an optional key as required and nullable.
+    /// Returns whether a model must send the key. A dialect may still list an optional key as required and nullable.
     pub const fn is_required(&self) -> bool {
         self.default.is_none() && !self.schema.is_optional()
     }
@@ -449,7 +449,7 @@ pub struct Constraints {
     pub exclusive_min: bool,
     /// Whether `max` itself is rejected.
     pub exclusive_max: bool,
-    /// Every value is a multiple of this.
+    /// The number of which every value is a multiple.
     pub multiple_of: Option<Number>,
     /// Minimum length of a string, in characters.
     pub min_length: Option<usize>,
@@ -568,7 +568,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// The JSON text of the number.
+    /// Returns the JSON text of the number.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Integer { text, .. } | Self::Float { text, .. } => text,

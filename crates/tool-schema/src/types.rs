@@ -69,7 +69,7 @@ macro_rules! by_serde {
 }
 use by_serde;
 
-/// The kind of a type that is rejected in favour of a better one.
+/// Returns the kind of a type that is rejected in favour of a better type.
 const fn refused(rule: &Rule) -> Kind {
     Kind::Refused {
         rule: rule.id,
@@ -77,7 +77,7 @@ const fn refused(rule: &Rule) -> Kind {
     }
 }
 
-/// The kind of a string in a known format.
+/// Returns the kind of a string in a known format.
 const fn format(format: Format) -> Kind {
     Kind::Format(format)
 }

@@ -18,7 +18,7 @@ pub(super) fn reference(node: &Value) -> Option<&str> {
     node.get("$ref")?.as_str()
 }
 
-/// The types of a node; `None` if it has no `type`.
+/// Returns the types of a node; `None` if it has no `type`.
 pub(super) fn types(node: &Map<String, Value>) -> Option<BTreeSet<&str>> {
     match node.get("type")? {
         Value::String(one) => Some(BTreeSet::from([&**one])),
@@ -27,7 +27,7 @@ pub(super) fn types(node: &Map<String, Value>) -> Option<BTreeSet<&str>> {
     }
 }
 
-/// The values that a node allows, if it lists them.
+/// Returns the values that a node allows, if it lists them.
 pub(super) fn values(node: &Map<String, Value>) -> Option<Vec<&Value>> {
     match (node.get("enum"), node.get("const")) {
         (Some(Value::Array(values)), _) => Some(values.iter().collect()),
@@ -45,7 +45,7 @@ pub(super) fn requires(node: &Map<String, Value>, key: &str) -> bool {
     required.is_some_and(|keys| keys.iter().any(|known| known == key))
 }
 
-/// The name that identifies a variant: the only value of its first property with a single value, or its only key.
+/// Returns the name that identifies a variant: the only value of its first property with a single value, or its only key.
 pub(super) fn tag(shape: &Value) -> Option<String> {
     let entries = shape.get("properties")?.as_object()?;
     let fixed = entries.values().find_map(|entry| {
@@ -61,7 +61,7 @@ pub(super) fn tag(shape: &Value) -> Option<String> {
     })
 }
 
-/// A short name of a variant.
+/// Returns a short name of a variant.
 pub(super) fn name(shape: &Value) -> String {
     if let Some(tag) = tag(shape) {
         return format!("`{tag}`");

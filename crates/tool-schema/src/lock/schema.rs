@@ -1,4 +1,4 @@
-//! Comparison of two JSON Schemas: does the new one accept every value that the old one accepted?
+//! Comparison of two JSON Schemas: whether the new schema accepts every value that the old schema accepted.
 //!
 //! A change that accepts more values is compatible for arguments and breaking for outputs. Objects in outputs
 //! may get more keys, because readers ignore unknown keys. Changes of keywords that this module does not know are breaking.
@@ -34,7 +34,7 @@ enum Way {
     Narrower,
     /// Some values were added and some removed.
     Other,
-    /// The set of values is the same.
+    /// The set of values did not change.
     Same,
 }
 
@@ -404,7 +404,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// A different default changes the meaning of calls that omit the value.
+    /// Compares the defaults. A different default changes the meaning of calls that omit the value.
     fn default(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
         let (before, now) = (was.get("default"), is.get("default"));
         if before != now {

@@ -3,7 +3,7 @@
 use super::schema::{Side, compare};
 use super::{Callers, Change, LockedTool, PendingApprovals, changes};
 
-/// Whether all changes are compatible; `None` if nothing changed.
+/// Returns whether all changes are compatible; `None` if nothing changed.
 fn compatible(side: Side, before: &str, now: &str) -> Option<bool> {
     let changes = compare(before, now, side);
     (!changes.is_empty()).then(|| {
@@ -19,7 +19,7 @@ fn record(properties: &str, required: &str) -> String {
     )
 }
 
-/// Pairs of property schemas, of which the second accepts more values.
+/// Pairs of property schemas. The second schema of each pair accepts more values.
 const WIDER: [(&str, &str); 14] = [
     (r#"{"type":"integer"}"#, r#"{"type":"number"}"#),
     (r#"{"type":"string"}"#, r#"{"type":["string","null"]}"#),
@@ -182,7 +182,7 @@ fn tool() -> LockedTool {
     }
 }
 
-/// The classification of the only change.
+/// Returns the classification of the only change.
 fn class(before: &LockedTool, now: &LockedTool) -> (&'static str, Callers, PendingApprovals) {
     let all = changes(std::slice::from_ref(before), std::slice::from_ref(now));
     assert_eq!(all.len(), 1, "{all:?}");

@@ -74,14 +74,14 @@ pub struct Lowered {
     pub schema: &'static str,
 }
 
-/// The length in bytes of a tool's definition in each dialect; zero in those in which the tool is not offered.
+/// Returns the length in bytes of a tool's definition in each dialect; zero if the tool is not offered in the dialect.
 pub const fn measure(spec: &Spec) -> [usize; Dialect::COUNT] {
     let mut out = Out::count(spec.providers.bits());
     lower::definition(&mut out, spec);
     out.counted()
 }
 
-/// The sum of the lengths of all definitions.
+/// Returns the sum of the lengths of all definitions.
 pub const fn total(lens: &[usize; Dialect::COUNT]) -> usize {
     let (mut total, mut dialect) = (0, 0);
     while dialect < Dialect::COUNT {
@@ -105,8 +105,8 @@ struct Written<const TOTAL: usize> {
     places: [Place; Dialect::COUNT],
 }
 
-/// A tool's definitions in all dialects; `TOTAL` is the [`total`] of what [`measure`] returns. All dialects share one buffer and
-/// one parameter, because each constant that a macro writes costs the compiler more than the text in it.
+/// A tool's definitions in all dialects; `TOTAL` is the [`total`] of the lengths that [`measure`] returns. All dialects share one
+/// buffer and one parameter, because each constant that a macro writes costs the compiler more than the text in it.
 ///
 /// Use it only in the body of a generic `fn`: then `cargo check` only measures, and code generation renders.
 pub struct Render<T, const TOTAL: usize>(PhantomData<T>);
@@ -174,7 +174,7 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
     };
 }
 
-/// The length in bytes of the schema of a tool's output, as JSON Schema 2020-12.
+/// Returns the length in bytes of the schema of a tool's output, as JSON Schema 2020-12.
 pub const fn measure_schema(schema: &Schema) -> usize {
     let mut out = Out::count(Dialects::only(Dialect::JsonSchema).bits());
     out.output = true;
@@ -182,7 +182,7 @@ pub const fn measure_schema(schema: &Schema) -> usize {
     out.counted()[Dialect::JsonSchema as usize]
 }
 
-/// The schema of a tool's output as text; `LEN` is what [`measure_schema`] returns.
+/// The schema of a tool's output as text; `LEN` is the length that [`measure_schema`] returns.
 pub struct RenderSchema<T, const LEN: usize>(PhantomData<T>);
 
 impl<T: StrictSchema, const LEN: usize> RenderSchema<T, LEN> {

@@ -11,8 +11,8 @@ pub(super) const PATTERN: &str = "^P([0-9]{1,9}W|[0-9]{1,9}D|([0-9]{1,9}D)?T([0-
 /// The grammar of [`seconds`] as text for a model.
 pub(super) const WORDS: &str = "Format: ISO 8601 duration such as PT1M30S, of weeks or of days, hours, minutes and seconds, without years, months and fractions.";
 
-/// Parses a duration such as `P1DT2H3M4S` or `P2W` into seconds. It rejects years and months, which have no fixed length, and
-/// fractions, which the format `duration` of JSON Schema (RFC 3339, appendix A) does not have.
+/// Parses a duration such as `P1DT2H3M4S` or `P2W` into seconds. The function rejects years and months, which have no fixed
+/// length, and fractions, which the format `duration` of JSON Schema (RFC 3339, appendix A) does not have.
 pub(crate) const fn seconds(text: &[u8]) -> Option<u64> {
     if !Format::Duration.matches(text) {
         return None;

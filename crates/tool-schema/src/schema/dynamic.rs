@@ -186,22 +186,22 @@ pub fn intern(doc: &Doc) -> Result<DynSchema, Vec<SchemaFault>> {
 }
 
 impl DynSchema {
-    /// The schema tree, for the guard and other code that walks schemas.
+    /// Returns the schema tree, for the guard and other code that walks schemas.
     pub fn schema(self) -> &'static Schema {
         self.0.schema
     }
 
-    /// The original schema as compact JSON text.
+    /// Returns the original schema as compact JSON text.
     pub fn original(self) -> &'static str {
         &self.0.text
     }
 
-    /// The schema rendered in a provider's dialect.
+    /// Returns the schema rendered in a provider's dialect.
     pub fn text(self, dialect: Dialect) -> String {
         dialect::schema_text(self.0.schema, dialect)
     }
 
-    /// The size of the schema, as counted against the limits of a request.
+    /// Returns the size of the schema, as counted against the limits of a request.
     pub fn survey(self) -> Survey {
         rules::survey(self.0.schema)
     }
@@ -214,8 +214,8 @@ impl DynSchema {
             .collect()
     }
 
-    /// Constraints of the original schema that the tree states only in the description. The guard does not check them; the server
-    /// that runs the tool does.
+    /// Returns the constraints of the original schema that the tree states only in the description. The guard does not check
+    /// them; the server that runs the tool does.
     pub fn notes(self) -> &'static [SchemaFault] {
         &self.0.notes
     }
@@ -227,8 +227,8 @@ impl DynSchema {
     }
 }
 
-/// Renders the schema in each of these dialects, or returns why the provider would reject it. Dialects with the same text are
-/// checked once.
+/// Renders the schema in each of these dialects, or returns why the provider would reject the schema. Dialects with the same text
+/// are checked once.
 pub fn judged(
     schema: DynSchema,
     dialects: impl Iterator<Item = Dialect>,
@@ -269,7 +269,7 @@ impl fmt::Debug for DynSchema {
     }
 }
 
-/// Equal if the original texts are equal.
+/// Two schemas are equal if their original texts are equal.
 impl PartialEq for DynSchema {
     fn eq(&self, other: &Self) -> bool {
         core::ptr::eq(self.0, other.0)

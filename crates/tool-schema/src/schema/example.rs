@@ -272,7 +272,7 @@ impl Proof<'_> {
         if needed == met && !self.output {
             return;
         }
-        // A misspelt key is reported as an unknown key only, not also as a missing one.
+        // A misspelt key is reported as an unknown key only, not as a missing key as well.
         if self.count_missing(fields, entries) <= unknown {
             return;
         }
@@ -297,7 +297,7 @@ impl Proof<'_> {
         count
     }
 
-    /// Whether a field is required, and its key.
+    /// Returns whether a field is required, and its key.
     const fn needs(&self, field: &Field) -> (bool, &'static str) {
         if self.output {
             (field.output && !field.may_skip, field.out_name)

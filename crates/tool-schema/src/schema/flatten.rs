@@ -16,7 +16,7 @@ pub enum Flat {
 ///
 /// # Panics
 ///
-/// If it does not; in const evaluation this is a compile error.
+/// If the type is not a closed object; in const evaluation this is a compile error.
 #[track_caller]
 pub const fn check_flatten(schema: &Schema, owner: &str, field: &str) {
     let rule = match &schema.kind {
@@ -32,7 +32,7 @@ pub const fn check_flatten(schema: &Schema, owner: &str, field: &str) {
     report.tell();
 }
 
-/// The number of fields after flattening.
+/// Returns the number of fields after flattening.
 pub const fn flat_len(parts: &[Flat]) -> usize {
     let (mut count, mut at) = (0, 0);
     let at_end = parts.len();
@@ -46,11 +46,11 @@ pub const fn flat_len(parts: &[Flat]) -> usize {
     count
 }
 
-/// The fields after flattening; `N` must be [`flat_len`] of the same parts.
+/// Returns the fields after flattening; `N` must be [`flat_len`] of the same parts.
 ///
 /// # Panics
 ///
-/// If `N` differs; in const evaluation this is a compile error.
+/// If `N` is not that length; in const evaluation this is a compile error.
 #[track_caller]
 pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
     const NOTHING: Field = Field::new("", Text::EMPTY, &Schema::new(Kind::Null));
@@ -83,7 +83,7 @@ pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
     fields
 }
 
-/// The fields of a flattened struct; none if [`check_flatten`] rejects the type, so that the fault is reported once.
+/// Returns the fields of a flattened struct; empty if [`check_flatten`] rejects the type, so that the fault is reported once.
 const fn inner(schema: &Schema) -> &'static [Field] {
     match schema.kind {
         Kind::Object(fields) => fields,

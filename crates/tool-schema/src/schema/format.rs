@@ -34,7 +34,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format with this name in JSON Schema; an unknown name is kept as [`Unknown`](Self::Unknown).
+    /// Returns the format with this name in JSON Schema; an unknown name is kept as [`Unknown`](Self::Unknown).
     pub const fn parse(name: &'static str) -> Self {
         match name.as_bytes() {
             b"date-time" => Self::DateTime,
@@ -52,7 +52,7 @@ impl Format {
         }
     }
 
-    /// The name of the format in JSON Schema.
+    /// Returns the name of the format in JSON Schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::DateTime => "date-time",
@@ -70,7 +70,7 @@ impl Format {
         }
     }
 
-    /// A noun phrase for the expected value, with its article, for a message to a model.
+    /// Returns a noun phrase for the expected value, with its article, for a message to a model.
     pub const fn article_noun(self) -> &'static str {
         match self {
             Self::DateTime => "an RFC 3339 date-time such as 2026-01-31T08:00:00Z",
@@ -88,13 +88,13 @@ impl Format {
         }
     }
 
-    /// Whether `text` has this format; [`Uri`](Self::Uri) and [`Unknown`](Self::Unknown) match every text.
+    /// Returns whether `text` has this format; [`Uri`](Self::Uri) and [`Unknown`](Self::Unknown) match every text.
     ///
-    /// The results are those of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs allow several readings: `t` and `z` may be
-    /// lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of digits; a UUID may be upper case and of
-    /// any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
+    /// The results equal the results of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs allow several readings: `t` and `z`
+    /// may be lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of digits; a UUID may be upper case
+    /// and of any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
     ///
-    /// It is deliberately stricter than that crate in these cases, so that every text that passes here passes there:
+    /// This function is deliberately stricter than that crate in these cases, so that every text that passes here passes there:
     ///
     /// - `hostname`: a label `xn--…` is rejected. To distinguish a valid A-label from an invalid one takes Punycode and the
     ///   Unicode category tables.
@@ -124,7 +124,8 @@ impl Format {
     }
 }
 
-/// Values of a format, for tests. [`Format::Unknown`] has none: the values that the types of other crates accept are not known here.
+/// Returns values of a format, for tests. The list of [`Format::Unknown`] is empty, because this crate does not know which values other crates
+/// accept.
 pub const fn samples(format: Format) -> &'static [&'static str] {
     match format {
         Format::DateTime => &["2026-01-31T08:00:00Z", "2024-02-29T23:59:59.5+02:00"],
@@ -142,7 +143,7 @@ pub const fn samples(format: Format) -> &'static [&'static str] {
     }
 }
 
-/// Larger than every two-digit number, so that each range check rejects it as well.
+/// Larger than every two-digit number, so that each range check rejects this value.
 const NOT_A_NUMBER: u32 = 1_000;
 
 /// Parses the two digits at `at`. The caller has checked that both bytes exist.

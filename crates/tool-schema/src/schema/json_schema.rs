@@ -51,7 +51,7 @@ fn hand_over(
         }
         let taken = generator.definitions_mut();
         let fits = ours.iter().all(|(name, definition)| {
-            // schemars inserts a placeholder (`false`) while it requests the schema, and replaces it afterwards.
+            // schemars inserts a placeholder (`false`) while it requests the schema, and replaces the placeholder afterwards.
             let there = taken.get(&rename(name));
             there.is_none_or(|there| *there == Value::Bool(false) || there == definition)
         });

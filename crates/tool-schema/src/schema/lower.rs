@@ -20,7 +20,7 @@ use crate::schema::lower::masks::{
 use crate::schema::text::{Definition, Out, put, same};
 use crate::schema::{Constraints, Example, Json, Kind, Schema, Text};
 
-/// Writes a whole definition; returns where its schema starts and ends.
+/// Writes a whole definition; returns the start and the end of the schema in it.
 pub(super) const fn definition(out: &mut Out<'_>, spec: &Spec) -> (usize, usize) {
     let place = definition_once(out, spec);
     if !out.has_news() {
@@ -123,7 +123,7 @@ const fn example_inputs(out: &mut Out<'_>, spec: &Spec) {
     put!(out, INPUT_EXAMPLES, "]");
 }
 
-/// Whether an example, which may omit arguments, also fits the schema of the Anthropic dialect.
+/// Returns whether an example, which may omit arguments, also fits the schema of the Anthropic dialect.
 const fn is_formal(input: &Schema, value: &Json) -> bool {
     let (Kind::Object(fields), Json::Object(entries)) = (&input.kind, value) else {
         return false;
@@ -177,7 +177,7 @@ const fn holds_null(value: &Json) -> bool {
     }
 }
 
-/// Whether the tree refers to more recursive types than `MOST_DEFINITIONS`, the maximum number of definitions.
+/// Returns whether the tree refers to more recursive types than `MOST_DEFINITIONS`, the maximum number of definitions.
 pub(super) const fn is_crowded(schema: &Schema) -> bool {
     let mut out = Out::count(ALL);
     root_once(&mut out, schema);
@@ -193,7 +193,8 @@ pub(super) const fn root(out: &mut Out<'_>, schema: &Schema) {
     }
 }
 
-/// The first walk finds the types that a `Ref` refers to. Only a tree with such types is walked twice and has `$defs`.
+/// Writes a schema in one or two walks. The first walk finds the types that a `Ref` refers to. Only a tree with such types is
+/// walked twice and has `$defs`.
 const fn root_once(out: &mut Out<'_>, schema: &Schema) {
     let mask = out.mask;
     // The root itself is never a `$ref`, because providers require an object there.
@@ -345,7 +346,7 @@ const fn peel(schema: &Schema) -> Peeled<'_> {
 const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u8) {
     let mut peeled = peel(schema);
     if out.output {
-        // The output is not checked against the bounds of the arguments, so its schema does not promise them.
+        // The output is not checked against the bounds of the arguments, so its schema does not state these bounds.
         peeled.bounds = None;
     }
     let referred = match &peeled.base.kind {

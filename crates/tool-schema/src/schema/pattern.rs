@@ -37,9 +37,9 @@ const MAX_STEPS: usize = 256;
 
 /// A regular expression with a static source text, and its compiled program.
 ///
-/// The syntax is the subset of ECMA-262 (flag `u`) that matches in linear time: literals, `.`, classes, groups, alternation,
-/// quantifiers (a lazy one matches the same texts), `^` and `$`. Like the `jsonschema` crate, it also accepts a backslash before
-/// any ASCII punctuation, such as `\-` or `\@`.
+/// The syntax is the subset of ECMA-262 (flag `u`) that matches in linear time: literals, `.`, classes, groups, alternation, quantifiers (a lazy
+/// quantifier matches the same texts), `^` and `$`. Like the `jsonschema` crate, it also accepts a backslash before any ASCII punctuation, such as
+/// `\-` or `\@`.
 ///
 /// Matching is a search, not a full match: `a` matches `cat`. See [`Pattern::is_anchored`].
 #[derive(Debug)]
@@ -80,8 +80,8 @@ impl Pattern {
         }
     }
 
-    /// Compiles the pattern of a field or parameter. An error does not panic: it is kept as [`fault`](Self::fault()), and
-    /// `check_constraints` reports it once, with the path of the field. A pattern with an error matches every text.
+    /// Compiles the pattern of a field or parameter. An error does not panic: it is stored as [`fault`](Self::fault()), and `check_constraints`
+    /// reports it once, with the path of the field. A pattern with an error matches every text.
     pub const fn stated(source: &'static str) -> Self {
         match Self::parse(source) {
             Ok(pattern) => pattern,
@@ -94,22 +94,22 @@ impl Pattern {
         }
     }
 
-    /// The error of a pattern that [`stated`](Self::stated) could not compile.
+    /// Returns the error of a pattern that [`stated`](Self::stated) could not compile.
     pub const fn fault(&self) -> Option<PatternError> {
         self.fault
     }
 
-    /// The source text of the expression.
+    /// Returns the source text of the expression.
     pub const fn source(&self) -> &'static str {
         self.source
     }
 
-    /// Whether the expression matches somewhere in `text`.
+    /// Returns whether the expression matches somewhere in `text`.
     pub const fn is_match(&self, text: &str) -> bool {
         self.program.is_match(text)
     }
 
-    /// Whether every alternative starts with `^` and ends with `$` in the source text.
+    /// Returns whether every alternative starts with `^` and ends with `$` in the source text.
     pub const fn is_anchored(&self) -> bool {
         self.program.is_anchored()
     }
@@ -141,12 +141,12 @@ impl PatternError {
         }
     }
 
-    /// The id of the rule that rejects the pattern.
+    /// Returns the id of the rule that rejects the pattern.
     pub const fn rule(self) -> &'static str {
         self.broken().id
     }
 
-    /// The problem, and what to write instead.
+    /// Returns the problem, and what to write instead.
     pub const fn text(self) -> &'static str {
         self.broken().text
     }

@@ -32,8 +32,8 @@ use crate::schema::dialect::Dialects;
 use crate::schema::{Kind, Schema};
 use walk::Walk;
 
-/// Fast path for most fields: a string, a number or a boolean, alone, optional or in an array. Every provider accepts these. An
-/// array of integers is excluded, because it may be bytes.
+/// Fast path for most fields. Returns whether the type is a string, a number or a boolean, alone, optional or in an array. Every provider accepts
+/// these types. An array of integers is excluded, because it may be bytes.
 const fn is_plain(schema: &Schema) -> bool {
     let leaf = match &schema.kind {
         Kind::Optional(inner) => &inner.kind,

@@ -77,7 +77,7 @@ pub(super) struct Out<'a> {
     named: usize,
     /// The number of types that were recorded when the walk began. Only these are written as definitions.
     pub(super) settled: usize,
-    /// Whether the tree has more than [`MOST_DEFINITIONS`] such types.
+    /// Whether the tree refers to more than [`MOST_DEFINITIONS`] recursive types.
     pub(super) crowded: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Out<'a> {
         out
     }
 
-    /// Starts over, but keeps the types found so far.
+    /// Resets the output, but keeps the types found so far.
     pub(super) const fn rewind(&mut self) {
         self.counts = 0;
         self.common = 0;
@@ -151,7 +151,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// The recorded type at this index, if any.
+    /// Returns the recorded type at this index, if any.
     pub(super) const fn learnt(&self, at: usize) -> Option<Definition> {
         if at < self.named {
             Some(self.learnt[at])
@@ -166,12 +166,12 @@ impl<'a> Out<'a> {
         self.learnt[at] = self.learnt[self.named];
     }
 
-    /// Whether this walk found types that were not known when it began, so that a second walk is needed.
+    /// Returns whether this walk found types that were not known when it began, so that a second walk is needed.
     pub(super) const fn has_news(&self) -> bool {
         self.named != self.settled
     }
 
-    /// The definition of this type, if it has one.
+    /// Returns the definition of this type, if it has one.
     pub(super) const fn definition(&self, name: &str, module: &str) -> Option<Definition> {
         let mut at = 0;
         while at < self.settled {
@@ -184,7 +184,8 @@ impl<'a> Out<'a> {
         None
     }
 
-    /// Writes the name of a definition. The second type of a name gets a hyphen and a number, which no Rust name contains.
+    /// Writes the name of a definition. The second type with the same name gets a hyphen and a number, which no Rust name
+    /// contains.
     pub(super) const fn put_name(&mut self, mask: u8, definition: Definition) {
         self.put_escaped(mask, definition.name);
         if definition.number > 1 {
@@ -193,7 +194,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// The number of bytes of each dialect.
+    /// Returns the number of bytes of each dialect.
     pub(super) const fn counted(&self) -> [usize; Dialect::COUNT] {
         let mut counts = [0; Dialect::COUNT];
         let mut dialect = 0;
@@ -213,12 +214,12 @@ impl<'a> Out<'a> {
         counts
     }
 
-    /// The number of bytes written so far.
+    /// Returns the number of bytes written so far.
     pub(super) const fn position(&self) -> usize {
         self.len
     }
 
-    /// The number of bytes and of runs written, if all of them fit.
+    /// Returns the number of bytes and of runs written, if all of them fit.
     pub(super) const fn written(&self) -> Option<(usize, usize)> {
         if self.counting || self.overflow {
             None
@@ -227,7 +228,8 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Whether the buffer is filled to the last byte, as a buffer for one dialect must be: otherwise the two passes disagree.
+    /// Returns whether the buffer is filled to the last byte, as a buffer for one dialect must be: otherwise the two passes
+    /// disagree.
     pub(super) const fn is_exact(&self) -> bool {
         match (&self.buffer, self.written()) {
             (Some((buffer, _)), Some((len, _))) => len == buffer.len(),
@@ -380,7 +382,7 @@ impl<'a> Out<'a> {
 ///
 /// # Safety
 ///
-/// Only an [`Out`] or [`pick`] may have written the buffer, to the last byte and in complete texts.
+/// Only an [`Out`] or [`pick`] may have written the buffer, and must have filled it with complete texts to the last byte.
 #[allow(
     unsafe_code,
     reason = "const evaluation pays 5 µs per byte for a check"
@@ -420,7 +422,7 @@ macro_rules! put {
 }
 pub(super) use put;
 
-/// Whether two strings are equal.
+/// Returns whether two strings are equal.
 pub(super) const fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let len = left.len();

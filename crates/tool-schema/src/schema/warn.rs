@@ -33,21 +33,21 @@ use crate::schema::rules::{
 };
 use crate::schema::{Kind, Schema};
 
-/// Whether [`LimitOptional`] warns; above the hard limit it does not, because the error is reported instead.
+/// Returns whether [`LimitOptional`] warns. Above the hard limit it does not warn, because an error is reported instead.
 pub const fn many_optionals(spec: &Spec, survey: &Survey) -> bool {
     survey.optionals > MOST_UNWARNED_OPTIONALS
         && survey.optionals <= MOST_OPTIONALS
         && Rule::MANY_OPTIONALS.targets.intersects(spec.providers)
 }
 
-/// Whether [`LimitUnion`] warns; above the hard limit it does not, because the error is reported instead.
+/// Returns whether [`LimitUnion`] warns. Above the hard limit it does not warn, because an error is reported instead.
 pub const fn many_unions(spec: &Spec, survey: &Survey) -> bool {
     survey.unions > MOST_UNWARNED_UNIONS
         && survey.unions <= MOST_UNIONS
         && Rule::MANY_UNIONS.targets.intersects(spec.providers)
 }
 
-/// Whether the content of a variant of the union is not an object, so that the tag cannot be one of its keys.
+/// Returns whether the content of a variant of the union is not an object, so that the tag cannot be one of its keys.
 pub const fn holds_a_value(union: &Schema) -> bool {
     let Kind::Union(union) = &union.kind else {
         return false;
@@ -65,7 +65,7 @@ pub const fn holds_a_value(union: &Schema) -> bool {
     false
 }
 
-/// Whether several variants of the union are objects, so that only their keys distinguish them.
+/// Returns whether several variants of the union are objects, so that only their keys distinguish them.
 pub const fn has_records(union: &Schema) -> bool {
     let Kind::Union(union) = &union.kind else {
         return false;

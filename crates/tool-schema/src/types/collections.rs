@@ -9,7 +9,7 @@ use tool_rules::Rule;
 use super::refused;
 use crate::schema::{Kind, MapKey, Schema, StrictSchema};
 
-/// Schema of an array of any length.
+/// Creates the schema of an array of any length.
 pub(super) const fn list(items: &'static Schema) -> Schema {
     Schema::new(Kind::Array {
         items,
@@ -18,7 +18,7 @@ pub(super) const fn list(items: &'static Schema) -> Schema {
     })
 }
 
-/// Schema of an array without duplicate items.
+/// Creates the schema of an array without duplicate items.
 pub(super) const fn set(items: &'static Schema) -> Schema {
     Schema::new(Kind::Array {
         items,
@@ -82,7 +82,7 @@ macro_rules! keys {
 keys!(true: String, Box<str>, Cow<'_, str>);
 keys!(false: bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
-/// Schema of a map; rejected unless every string is a valid key.
+/// Creates the schema of a map; rejected unless every string is a valid key.
 pub(super) const fn map<K: MapKey>(values: &'static Schema) -> Schema {
     if K::ANY_TEXT {
         return Schema::new(Kind::Map(values));

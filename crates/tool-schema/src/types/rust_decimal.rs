@@ -6,7 +6,8 @@ use super::{STRING, by_serde, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Kind, Schema, StrictSchema};
 
-/// Pattern of a string. serde reads numbers too, but a JSON number loses precision as a double. An integer of 28 digits always fits.
+/// Pattern of a decimal number as a string. serde reads JSON numbers too, but many clients round them to a double. An integer of 28
+/// digits always fits.
 const DECIMAL: &Pattern = &Pattern::new(r"^-?[0-9]{1,28}(\.[0-9]{1,28})?$");
 
 strict! {

@@ -29,7 +29,7 @@ pub enum Doc {
 }
 
 impl Doc {
-    /// The value of a key, if this is an object with that key.
+    /// Returns the value of a key, if this is an object with that key.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         self.entries()
             .iter()
@@ -37,12 +37,12 @@ impl Doc {
             .map(|(_, value)| value)
     }
 
-    /// Whether this is an object with that key.
+    /// Returns whether this is an object with that key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// The keys and values; empty if this is not an object.
+    /// Returns the keys and values; empty if this is not an object.
     pub(super) fn entries(&self) -> &[(String, Self)] {
         match self {
             Self::Object(entries) => entries,
@@ -50,7 +50,7 @@ impl Doc {
         }
     }
 
-    /// The items; empty if this is not an array.
+    /// Returns the items; empty if this is not an array.
     pub(super) fn items(&self) -> &[Self] {
         match self {
             Self::Array(items) => items,
@@ -65,7 +65,7 @@ impl Doc {
         }
     }
 
-    /// The value as a count, such as that of `minItems`.
+    /// Returns the value as a count, such as that of `minItems`.
     pub(super) fn as_count(&self) -> Option<usize> {
         match self {
             Self::Number(number) => number
@@ -75,7 +75,7 @@ impl Doc {
         }
     }
 
-    /// The value as an integer; `1.0` counts as one.
+    /// Returns the value as an integer; `1.0` counts as `1`.
     pub(super) fn as_integer(&self) -> Option<i128> {
         let Self::Number(number) = self else {
             return None;
@@ -95,7 +95,7 @@ impl Doc {
         (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i128)
     }
 
-    /// The types in the `type` keyword; empty if the keyword is absent.
+    /// Returns the types in the `type` keyword; empty if the keyword is absent.
     pub(super) fn types(&self) -> impl Iterator<Item = &str> {
         let names = match self.get("type") {
             Some(Self::Array(names)) => names,
@@ -105,12 +105,12 @@ impl Doc {
         names.iter().filter_map(Self::as_str)
     }
 
-    /// Whether the `type` keyword contains this type.
+    /// Returns whether the `type` keyword contains this type.
     pub(super) fn says_type(&self, name: &str) -> bool {
         self.types().any(|own| own == name)
     }
 
-    /// The value at a JSON pointer, which is given without its leading `#`.
+    /// Returns the value at a JSON pointer, which is passed without its leading `#`.
     pub(super) fn at(&self, pointer: &str) -> Option<&Self> {
         if pointer.is_empty() {
             return Some(self);
@@ -127,7 +127,7 @@ impl Doc {
         Some(node)
     }
 
-    /// The value as compact JSON text.
+    /// Returns the value as compact JSON text.
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
@@ -249,7 +249,7 @@ impl<'de> Visitor<'de> for DocVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Doc, A::Error> {
         let mut entries: Vec<(String, Doc)> = Vec::new();
         while let Some((key, value)) = map.next_entry::<String, Doc>()? {
-            // As in `serde_json`, the last of two equal keys wins; it keeps the position of the first.
+            // As in `serde_json`, the value of a repeated key is its last value. The key keeps its first position.
             match entries.iter_mut().find(|(name, _)| *name == key) {
                 Some(entry) => entry.1 = value,
                 None => entries.push((key, value)),

@@ -14,12 +14,12 @@ pub struct SchemaFault {
     pub pointer: String,
     /// The problem, and what to write instead.
     pub text: String,
-    /// The targets that reject it; all of them if the schema cannot be read into the tree.
+    /// The targets that reject the schema because of the fault; all targets if the schema cannot be read into the tree.
     pub targets: Targets,
 }
 
 impl SchemaFault {
-    /// A fault with the rule's text, in which the facts replace the placeholders.
+    /// Creates a fault with the rule's text, in which the facts replace the placeholders.
     pub(super) fn new(
         rule: &Rule,
         pointer: &str,
@@ -57,17 +57,18 @@ impl Verdicts {
         Self { faults }
     }
 
-    /// Whether the target accepts the text unchanged.
+    /// Returns whether the target accepts the text unchanged.
     pub fn accepts(&self, target: Target) -> bool {
         self.against(target).next().is_none()
     }
 
-    /// All faults: first those of single nodes in the order of the schema, then those of references and of size limits.
+    /// Returns all faults: first the faults of single nodes in the order of the schema, then the faults of references and of size
+    /// limits.
     pub fn faults(&self) -> &[SchemaFault] {
         &self.faults
     }
 
-    /// Why the target rejects the text.
+    /// Returns the faults because of which the target rejects the text.
     pub fn against(&self, target: Target) -> impl Iterator<Item = &SchemaFault> {
         self.faults
             .iter()

@@ -1,7 +1,7 @@
 //! Decides whether a provider's strict mode accepts a schema text unchanged.
 //!
-//! It checks only keywords and limits, as the providers do. The module `read` interprets schemas. The evidence for each rule is in
-//! `docs/rules.md` under its id.
+//! This module checks only keywords and limits, as the providers do. The module `read` interprets schemas. The evidence for each rule
+//! is in `docs/rules.md` under its id.
 
 mod keywords;
 mod limits;
@@ -60,12 +60,12 @@ struct Judge {
 pub(super) const DEEPEST: usize = 64;
 
 impl Judge {
-    /// Adds a fault that all targets of the rule refuse.
+    /// Adds a fault because of which all targets of the rule refuse the schema.
     fn fault(&mut self, rule: &Rule, facts: &[&dyn Display]) {
         self.fault_for(rule.targets, rule, facts);
     }
 
-    /// Adds a fault that some targets of the rule refuse.
+    /// Adds a fault because of which these targets refuse the schema.
     fn fault_for(&mut self, targets: Targets, rule: &Rule, facts: &[&dyn Display]) {
         debug_assert_eq!(targets.and(rule.targets), rule.targets, "{rule:?}");
         self.faults
@@ -103,7 +103,7 @@ impl Judge {
                 .and(Targets::ANTHROPIC)
                 .and(Targets::GEMINI_PARAMETERS);
             if place == Place::Property {
-                // The MCP TypeScript SDK drops the complete list of tools.
+                // Because of such a property, the MCP TypeScript SDK drops the complete list of tools.
                 targets = targets.and(Targets::MCP);
             }
             let rule = match node {

@@ -117,7 +117,7 @@ impl Node {
         self.description.push_str(sentence);
     }
 
-    /// The node without the bounds around it.
+    /// Returns the node without the bounds around it.
     pub(super) fn bare(&self) -> &Self {
         match &self.kind {
             Owned::Constrained(inner, _) => inner.bare(),
@@ -125,7 +125,7 @@ impl Node {
         }
     }
 
-    /// The node without the bounds and `Optional` nodes around it.
+    /// Returns the node without the bounds and `Optional` nodes around it.
     pub(super) fn inner(&self) -> &Self {
         match &self.kind {
             Owned::Constrained(inner, _) | Owned::Optional(inner) => inner.inner(),
@@ -133,7 +133,7 @@ impl Node {
         }
     }
 
-    /// The JSON types that a value may have, one bit each.
+    /// Returns the JSON types that a value may have, one bit each.
     pub(super) fn classes(&self) -> u8 {
         match &self.kind {
             Owned::String | Owned::Format(_) | Owned::Enum(_) => STRING,
@@ -161,7 +161,7 @@ pub(super) const ARRAY: u8 = 1 << 3;
 pub(super) const OBJECT: u8 = 1 << 4;
 pub(super) const NULL: u8 = 1 << 5;
 
-/// The JSON type of a value, as one of the bits above.
+/// Returns the JSON type of a value, as one of the bits above.
 pub(super) const fn class_of(value: &Doc) -> u8 {
     match value {
         Doc::Null => NULL,

@@ -290,7 +290,7 @@ fn get<'a>(entries: &'a [(String, Doc)], key: &str) -> Option<&'a Doc> {
         .map(|(_, value)| value)
 }
 
-/// The types in the `type` keyword of a node.
+/// Returns the types in the `type` keyword of a node.
 fn kinds(entries: &[(String, Doc)]) -> Vec<&str> {
     match get(entries, "type") {
         Some(Doc::String(name)) => vec![name],

@@ -109,7 +109,7 @@ const QUIET: &[&str] = &[
     "markdownDescription",
 ];
 
-/// Whether a keyword can be ignored because it does not restrict values.
+/// Returns whether a keyword can be ignored because it does not restrict values.
 fn quiet(key: &str) -> bool {
     (key.starts_with('$') && key != "$ref" && key != "$dynamicRef")
         || key.starts_with("x-")
@@ -143,7 +143,7 @@ impl Reader<'_> {
     fn node(&mut self, doc: &Doc, root: bool) -> Node {
         self.nodes += 1;
         if self.nodes > MOST_NODES || self.depth > DEEPEST {
-            // Too many nodes are reported only at the first place; the rest is skipped.
+            // Only the first node beyond the limit is reported; later nodes are skipped.
             if self.nodes <= MOST_NODES + 1 || self.depth > DEEPEST {
                 self.nodes = self.nodes.max(MOST_NODES + 1);
                 return self.fault(&Rule::JSON_TOO_LARGE, &[&MOST_NODES, &DEEPEST]);
@@ -154,7 +154,7 @@ impl Reader<'_> {
         let mut node = self.node_inside(doc, root);
         self.depth -= 1;
         if let Some(description) = doc.get("description").and_then(Doc::as_str) {
-            // The node's own description replaces that of a definition.
+            // The node's own description replaces the description of a definition.
             node.description = description.trim().to_owned() + &sentences(&node, doc);
         }
         if doc.get("nullable") == Some(&Doc::Boolean(true)) {
@@ -290,7 +290,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a node is a non-zero integer, in the form of `NonZeroI32`'s schema: the only `not` that the tree supports.
+/// Returns whether a node is a non-zero integer, in the form of `NonZeroI32`'s schema: the only `not` that the tree supports.
 fn is_not_zero(doc: &Doc) -> bool {
     let zero = |value: &Doc| value.as_integer() == Some(0);
     let not = doc.get("not");
@@ -298,7 +298,7 @@ fn is_not_zero(doc: &Doc) -> bool {
         && not.is_some_and(|not| not.entries().len() == 1 && not.get("const").is_some_and(zero))
 }
 
-/// Whether a node is a reference to this name without an object, array or map in between: resolving it would never end.
+/// Returns whether a node is a reference to this name without an object, array or map in between: resolving it would never end.
 fn refers_at_once(node: &Node, name: &str) -> bool {
     match &node.kind {
         Owned::Ref(to) => to == name,
@@ -308,7 +308,7 @@ fn refers_at_once(node: &Node, name: &str) -> bool {
     }
 }
 
-/// The sentences that the reader added to a node whose description is replaced.
+/// Returns the sentences that the reader added to a node whose description is replaced.
 fn sentences(node: &Node, doc: &Doc) -> String {
     // The description of a definition is replaced; sentences that express a keyword are kept.
     if doc.has("$ref") || node.description.is_empty() {

@@ -1,4 +1,4 @@
-//! Converts arguments from the tree's form of a missing value to that of the original schema.
+//! Converts arguments from the tree's form of a missing value to the form of the original schema.
 //!
 //! A model may omit an optional value or send null for it, but the server that sent the schema may reject one of the two.
 
@@ -96,7 +96,7 @@ impl<'a> Restorer<'a> {
     }
 }
 
-/// Whether this is the variant of an untagged union that accepted the value; the variants are disjoint.
+/// Returns whether this is the variant of an untagged union that accepted the value; the variants are disjoint.
 fn matches(variant: &Node, value: &Value) -> bool {
     if variant.classes() & class_of(&Doc::from(value)) == 0 {
         return false;

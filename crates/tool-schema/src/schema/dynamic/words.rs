@@ -17,8 +17,8 @@ pub(super) const FORMATS: [&str; 9] = [
     "uuid",
 ];
 
-/// Whether a provider accepts a property key: with `loose` by Anthropic's rule for the top level, otherwise by Gemini's, which is
-/// stricter and applies everywhere.
+/// Returns whether a provider accepts a property key: with `loose` by Anthropic's rule for the top level, otherwise by Gemini's
+/// rule, which is stricter and applies everywhere.
 pub(super) fn key_of(name: &str, loose: bool) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || (loose && matches!(c, '.' | '-'));
     (1..=64).contains(&name.len())
@@ -26,7 +26,7 @@ pub(super) fn key_of(name: &str, loose: bool) -> bool {
         && (loose || !name.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether the values have several JSON types; null is ignored if `nullable` is set.
+/// Returns whether the values have several JSON types; null is ignored if `nullable` is set.
 pub(super) fn mixed(values: &[Doc], nullable: bool) -> bool {
     let mut kinds = values
         .iter()
@@ -38,7 +38,7 @@ pub(super) fn mixed(values: &[Doc], nullable: bool) -> bool {
     kinds.any(|kind| kind != first)
 }
 
-/// Whether a pattern uses a feature that no strict mode supports: lookaround, backreferences, word boundaries.
+/// Returns whether a pattern uses a feature that no strict mode supports: lookaround, backreferences, word boundaries.
 pub(super) fn looks_around(pattern: &str) -> bool {
     let mut rest = pattern;
     while let Some(c) = rest.chars().next() {

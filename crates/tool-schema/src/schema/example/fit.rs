@@ -36,7 +36,7 @@ pub(super) const fn text_fits(text: &str, bounds: Option<&Constraints>) -> bool 
     }
 }
 
-/// Whether a value is a duration: ISO 8601 text from a model, or `{secs, nanos}` in an output, as serde writes it.
+/// Returns whether a value is a duration: ISO 8601 text from a model, or `{secs, nanos}` in an output, as serde writes it.
 pub(super) const fn duration_fits(value: &Json, output: bool) -> bool {
     match value {
         Json::String(text) => !output && duration::seconds(text.as_bytes()).is_some(),
@@ -106,8 +106,8 @@ const fn is_less(left: Number, right: Number) -> bool {
     }
 }
 
-/// Whether a number is a multiple of a step: exact for integers; otherwise the quotient may differ from a whole number by 1e-9, or by 1e-9 of its size if
-/// it is above 1.
+/// Returns whether a number is a multiple of a step: exact for integers; otherwise the quotient may differ from a whole number by 1e-9, or by 1e-9 of
+/// its size if it is above 1.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -159,7 +159,7 @@ pub(super) const fn count_fits(
     true
 }
 
-/// Whether two values are equal as JSON: numbers by value, objects regardless of the order of keys.
+/// Returns whether two values are equal as JSON: numbers by value, objects regardless of the order of keys.
 const fn is_same(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Null, Json::Null) => true,

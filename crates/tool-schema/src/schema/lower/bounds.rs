@@ -43,8 +43,8 @@ pub(super) const fn integer(
     }
 }
 
-/// The dialects that state a type's bound as a keyword. Many validators store bounds as doubles, which round 64-bit bounds
-/// (python-jsonschema#166).
+/// Returns the dialects that state a type's bound as a keyword. Many validators store bounds as doubles, which round 64-bit
+/// bounds (python-jsonschema#166).
 const fn stated_width(mask: u8, is_short: bool) -> u8 {
     if is_short {
         mask & RANGE
@@ -53,12 +53,12 @@ const fn stated_width(mask: u8, is_short: bool) -> u8 {
     }
 }
 
-/// Whether the smallest value fits in 32 bits.
+/// Returns whether the smallest value fits in 32 bits.
 const fn is_short_min(integer: &Integer) -> bool {
     integer.min >= i32::MIN as i128
 }
 
-/// Whether the largest value fits in 32 bits.
+/// Returns whether the largest value fits in 32 bits.
 const fn is_short_max(integer: &Integer) -> bool {
     integer.max <= u32::MAX as u128
 }
@@ -132,7 +132,7 @@ const fn most(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints>
     }
 }
 
-/// The width of an integer type of more than 32 bits. Integers of a schema read at run time have no width.
+/// Returns the width of an integer type of more than 32 bits. Integers of a schema read at run time have no width.
 const fn width(integer: &Integer) -> &'static str {
     const I64: i128 = i64::MIN as i128;
     const I64_MAX: u128 = i64::MAX as u128;
@@ -171,7 +171,7 @@ const fn largest(out: &mut Out<'_>, value: u128, mask: u8) {
     }
 }
 
-/// Writes a bound of an integer as an inclusive one: an exclusive bound is moved by one.
+/// Writes a bound of an integer as an inclusive bound: an exclusive bound is moved by one.
 const fn inclusive(out: &mut Out<'_>, bound: Number, exclusive: bool, step: i128, mask: u8) {
     match bound {
         Number::Integer { value, .. } if exclusive => {

@@ -11,7 +11,7 @@ const fn is_in(set: u8, dialect: Dialect) -> bool {
     set & Dialects::only(dialect).bits() != 0
 }
 
-/// The key of the schema in a definition, such as `parameters`.
+/// Returns the key of the schema in a definition, such as `parameters`.
 pub const fn schema_key(dialect: Dialect) -> &'static str {
     let mut at = 0;
     while at < masks::SCHEMA_KEYS.len() {
@@ -25,7 +25,7 @@ pub const fn schema_key(dialect: Dialect) -> &'static str {
     ""
 }
 
-/// The key under which a definition is wrapped, if the dialect wraps it.
+/// Returns the key under which a definition is wrapped, if the dialect wraps it.
 pub const fn wrapper(dialect: Dialect) -> Option<&'static str> {
     if is_in(masks::WRAPPED, dialect) {
         Some("function")
@@ -34,8 +34,8 @@ pub const fn wrapper(dialect: Dialect) -> Option<&'static str> {
     }
 }
 
-/// Whether the definitions are sent to a model in one request, so that their number and size are limited. MCP and plain JSON Schema
-/// have lists that are not requests.
+/// Returns whether the definitions are sent to a model in one request, so that their number and size are limited. In MCP and
+/// plain JSON Schema, the list of tools is not a request to a model.
 pub const fn is_request(dialect: Dialect) -> bool {
     is_in(masks::REQUEST, dialect)
 }
@@ -55,7 +55,7 @@ pub struct Heading<'a> {
     pub strict: bool,
 }
 
-/// Writes the definition of a tool whose schema is a text, with the fields that the constants of `#[tool]` have. In MCP, the title
+/// Writes the definition of a tool whose schema is a text, with the same fields as the constants of `#[tool]`. In MCP, the title
 /// comes after the description.
 pub fn definition_around(dialect: Dialect, heading: &Heading<'_>, schema: &str) -> String {
     let Heading {

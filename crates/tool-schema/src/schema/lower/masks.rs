@@ -1,8 +1,8 @@
 //! The lowering table: the fields of a definition in each dialect, and the dialects that support each keyword. Where a dialect does not support the
 //! keyword of a bound, the bound is written in the description or omitted.
 //!
-//! Each constant is a set of dialects. A new dialect needs its bit here. Sets of the form `ALL & !X` contain it, and it must be added to those
-//! of the other sets that apply to it.
+//! Each constant is a set of dialects. A new dialect needs a bit here. Sets of the form `ALL & !X` contain the new bit already; add it to each
+//! other set that applies to the dialect.
 
 use tool_rules::{Dialect, Dialects};
 

@@ -278,7 +278,7 @@ const fn object(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], mask: u8) {
     }
 }
 
-/// The key of a field in the direction of the walk (arguments or output), if the field exists there.
+/// Returns the key of a field in the direction of the walk (arguments or output), if the field exists there.
 const fn key(out: &Out<'_>, field: &Field) -> Option<&'static str> {
     if out.output {
         if field.output {

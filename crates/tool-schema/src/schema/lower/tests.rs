@@ -81,7 +81,7 @@ const fn float(value: f64, text: &'static str) -> Option<Number> {
     Some(Number::Float { value, text })
 }
 
-/// The schema of the only field, `x`, without the root object around it.
+/// Returns the schema of the only field, `x`, without the root object around it.
 fn field(field: Field, dialect: Dialect) -> String {
     let fields: &'static [Field] = Box::leak(Box::new([field]));
     let text = schema_text(&Schema::new(Kind::Object(fields)), dialect);
@@ -99,7 +99,7 @@ fn proven(text: &str) -> serde_json::Value {
     value
 }
 
-/// The schema of one field in all five dialects, in order.
+/// Returns the schema of one field in all five dialects, in order.
 fn five(schema: &Schema) -> [String; 5] {
     let schema: &'static Schema = Box::leak(Box::new(*schema));
     Dialect::ALL.map(|dialect| field(Field::new("x", Text::EMPTY, schema), dialect))

@@ -62,7 +62,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses `\uHHHH` or `\u{…}` after its `u`. Two escaped surrogates make one character.
+    /// Parses `\uHHHH` or `\u{…}` after its `u`. Two escaped surrogates encode one character.
     const fn unicode_escape(&mut self) -> Result<u32, PatternError> {
         if self.peek(0) != b'{' {
             let lead = attempt!(self.hex(4));
@@ -163,7 +163,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A new, empty set. Its ranges come after the ranges of all other sets.
+    /// Creates an empty set. Its ranges come after the ranges of all other sets.
     pub(super) const fn open_set(&self) -> Set {
         Set {
             ascii: 0,
@@ -195,7 +195,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Adds `\d \D \w \W \s \S` to a set: digits and word characters are ASCII, whitespace is that of ECMA-262.
+    /// Adds `\d \D \w \W \s \S` to a set: digits and word characters are ASCII, white space is defined by ECMA-262.
     const fn add_class_escape(&mut self, set: &mut Set, escape: u8) -> Result<(), PatternError> {
         match escape {
             b'd' => set.ascii |= DIGITS,
@@ -216,7 +216,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Stores `set` unless an equal one is stored already, and returns its index.
+    /// Stores `set` unless an equal set is stored already, and returns the index.
     pub(super) const fn close_set(
         &mut self,
         mut set: Set,

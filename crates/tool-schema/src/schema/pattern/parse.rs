@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The byte at `self.at + ahead`; 0 past the end, which no syntax rule matches.
+    /// Returns the byte at `self.at + ahead`; 0 past the end, which no syntax rule matches.
     pub(super) const fn peek(&self, ahead: usize) -> u8 {
         if self.at + ahead < self.source.len() {
             self.source[self.at + ahead]
@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
                 (Kind::End, ENDS)
             };
             let node = attempt!(self.node(kind, 0, NIL));
-            // An anchor takes no quantifier: `tree` rejects one in its next iteration.
+            // An anchor cannot have a quantifier: `tree` rejects the quantifier in its next iteration.
             self.link_item(node, anchors);
             return Ok(());
         }
@@ -339,7 +339,7 @@ impl<'a> Parser<'a> {
         Ok(counts)
     }
 
-    /// Parses decimal digits. Numbers that exceed every limit are returned as one number above all limits.
+    /// Parses decimal digits. Numbers that exceed every limit are all returned as the same number above all limits.
     const fn number(&mut self) -> Option<u16> {
         const HUGE: u16 = 10_000;
         let first = self.at;

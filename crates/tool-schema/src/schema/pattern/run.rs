@@ -17,7 +17,7 @@ pub(super) const MAX_RANGES: usize = 64;
 /// The operation of a [`Step`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// The end of the pattern: it matches.
+    /// The end of the pattern: the text matches.
     Accept,
     /// Matches the ASCII character `Step::value`.
     Byte,
@@ -101,12 +101,12 @@ impl Program {
         parse::parse(source)
     }
 
-    /// Whether every alternative starts with `^` and ends with `$` in the source text.
+    /// Returns whether every alternative starts with `^` and ends with `$` in the source text.
     pub(crate) const fn is_anchored(&self) -> bool {
         self.starts_anchored && self.ends_anchored
     }
 
-    /// Whether the pattern matches somewhere in `text`.
+    /// Returns whether the pattern matches somewhere in `text`.
     pub(crate) const fn is_match(&self, text: &str) -> bool {
         let text = text.as_bytes();
         let end = text.len();
@@ -194,7 +194,7 @@ impl Program {
         }
     }
 
-    /// Whether the set at index `number` contains the non-ASCII `character`.
+    /// Returns whether the set at index `number` contains the non-ASCII `character`.
     const fn has_beyond_ascii(&self, number: u8, character: u32) -> bool {
         let set = &self.sets[number as usize];
         let mut has = if set.flags & (SPACES | NON_SPACES) == 0 {
@@ -215,7 +215,7 @@ impl Program {
     }
 }
 
-/// Whether ECMA-262 counts a non-ASCII character as white space or a line terminator.
+/// Returns whether ECMA-262 counts a non-ASCII character as white space or a line terminator.
 const fn is_wide_space(character: u32) -> bool {
     matches!(
         character,

@@ -70,7 +70,7 @@ const fn crossing(report: &mut Report, path: &Path<'_>, spec: &Spec, whole: &Sur
     sizes(report, path, &told, spec.providers);
 }
 
-/// The total of the whole tool if the limit is exceeded at this parameter, otherwise 0.
+/// Returns the total of the whole tool if the limit is exceeded at this parameter, otherwise 0.
 const fn total(before: usize, after: usize, whole: usize, most: usize) -> usize {
     if before <= most && after > most {
         whole
@@ -79,7 +79,7 @@ const fn total(before: usize, after: usize, whole: usize, most: usize) -> usize 
     }
 }
 
-/// The surveys of the parameters before this one, without and with this one.
+/// Returns the surveys of the parameters before this one, without and with this one.
 const fn around(spec: &Spec, at: usize) -> (Survey, Survey) {
     match &spec.input.kind {
         Kind::Object(fields) => (
@@ -96,7 +96,7 @@ const fn survey_of(fields: &[Field]) -> Survey {
     survey
 }
 
-/// Whether the parameter at this index accepts 128-bit integers.
+/// Returns whether the parameter at this index accepts 128-bit integers.
 pub const fn takes_wide_integer(spec: &Spec, at: usize) -> bool {
     match &spec.input.kind {
         Kind::Object(fields) => survey_of(fields.split_at(at).1.split_at(1).0).wide_integer,
@@ -104,7 +104,8 @@ pub const fn takes_wide_integer(spec: &Spec, at: usize) -> bool {
     }
 }
 
-/// Whether the rule `limit-optional` warns at the parameter at this index. An error about the same limit replaces the warning.
+/// Returns whether the rule `limit-optional` warns at the parameter at this index. An error about the same limit replaces the
+/// warning.
 pub const fn crosses_optionals(spec: &Spec, survey: &Survey, at: usize) -> bool {
     if !many_optionals(spec, survey) {
         return false;
@@ -113,7 +114,8 @@ pub const fn crosses_optionals(spec: &Spec, survey: &Survey, at: usize) -> bool 
     before.optionals <= MOST_UNWARNED_OPTIONALS && after.optionals > MOST_UNWARNED_OPTIONALS
 }
 
-/// Whether the rule `limit-union` warns at the parameter at this index. An error about the same limit replaces the warning.
+/// Returns whether the rule `limit-union` warns at the parameter at this index. An error about the same limit replaces the
+/// warning.
 pub const fn crosses_unions(spec: &Spec, survey: &Survey, at: usize) -> bool {
     if !many_unions(spec, survey) {
         return false;

@@ -99,7 +99,7 @@ const fn is_empty(min: Number, above: bool, max: Number, below: bool, is_whole: 
     !some
 }
 
-/// The value as a double; rounded if it has more than 53 bits.
+/// Returns the value as a double; rounded if it has more than 53 bits.
 #[allow(
     clippy::cast_precision_loss,
     reason = "bounds of fractions are compared as the type compares them"

@@ -128,7 +128,7 @@ impl Survey {
                 if !field.is_required() {
                     self.optionals += 1;
                 }
-                // Leaves that count nothing are skipped without a call.
+                // Leaves that do not change a count are skipped without a call.
                 if !matches!(
                     field.schema.kind,
                     Kind::String | Kind::Boolean | Kind::Number { .. }
@@ -212,7 +212,7 @@ pub const fn check_tool(spec: &Spec) {
     check_limits(spec, &survey(spec.input));
 }
 
-/// Like [`check_tool`], with a survey made before.
+/// Checks like [`check_tool`], with an existing survey.
 #[track_caller]
 pub const fn check_limits(spec: &Spec, survey: &Survey) {
     if fits(spec, survey) {
@@ -225,7 +225,7 @@ pub const fn check_limits(spec: &Spec, survey: &Survey) {
     report.tell();
 }
 
-/// Checks the rules of the tool as a whole, without the sizes: [`check_argument`](super::check_argument) checks those at the
+/// Checks the rules of the tool as a whole, without the sizes: [`check_argument`](super::check_argument) checks the sizes at the
 /// parameters.
 #[track_caller]
 pub const fn check_root(spec: &Spec, survey: &Survey) {
@@ -254,7 +254,7 @@ pub(super) const fn crowded(report: &mut Report, path: &Path<'_>, survey: &Surve
     }
 }
 
-/// Fast path: whether the tool meets every rule of the root and the size limits of all providers.
+/// Fast path: returns whether the tool meets every rule of the root and the size limits of all providers.
 pub(super) const fn fits(spec: &Spec, survey: &Survey) -> bool {
     matches!(spec.input.kind, Kind::Object(_))
         && !spec.description.is_empty()
@@ -368,7 +368,7 @@ const fn toolset(report: &mut Report, tools: &[&Spec]) {
         }
         let mut other = 0;
         while other < at {
-            // Tools made at run time have an empty name here; the registry compares their names.
+            // Tools that are created at run time have an empty name here; the registry compares their names.
             if !tools[at].name.is_empty() && same(tools[other].name, tools[at].name) {
                 report.add(&path, &Rule::TOOL_NAME_CLASH, &[Fact::Text(tools[at].name)]);
             }
@@ -400,7 +400,7 @@ const fn toolset(report: &mut Report, tools: &[&Spec]) {
     );
 }
 
-/// Whether a tool's name matches `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
+/// Returns whether a tool's name matches `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
 pub const fn is_tool_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     if bytes.is_empty() || bytes.len() > 64 || !bytes[0].is_ascii_alphabetic() {

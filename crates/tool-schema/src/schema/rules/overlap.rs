@@ -32,7 +32,7 @@ struct Shape<'a> {
 /// The schema of an untagged variant without content.
 const NULL_SCHEMA: &Schema = &Schema::new(Kind::Null);
 
-/// Whether no value fits both schemas.
+/// Returns whether no value fits both schemas.
 pub(super) const fn disjoint(left: &Schema, right: &Schema) -> bool {
     apart(Part::Whole(left), Part::Whole(right))
 }
@@ -151,15 +151,15 @@ const fn types(part: Part<'_>) -> u8 {
     };
     match &schema.kind {
         Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration | Kind::Enum(_) => STRING,
-        // `1.0` is an integer as well.
         Kind::Integer(_) | Kind::IntegerEnum(_) => INTEGER,
+        // A number may be an integer, such as `1.0`.
         Kind::Number { .. } => INTEGER | FRACTION,
         Kind::Boolean => BOOLEAN,
         Kind::Array { .. } | Kind::Tuple(_) => ARRAY,
         Kind::Object(_) | Kind::Map(_) => OBJECT,
         Kind::Null => NULL,
         Kind::Never => 0,
-        // Its fault is reported elsewhere, so treat it as disjoint from everything.
+        // The fault of this schema is reported elsewhere, so treat the schema as disjoint from everything.
         Kind::Any if schema.is_reported() => 0,
         Kind::Optional(inner) => types(Part::Whole(inner)) | NULL,
         Kind::Constrained(inner, _) => types(Part::Whole(inner)),
@@ -176,7 +176,7 @@ const fn types(part: Part<'_>) -> u8 {
     }
 }
 
-/// Whether `left` requires a key that `right` does not have, or has with a disjoint schema.
+/// Returns whether `left` requires a key that `right` does not have, or has with a disjoint schema.
 const fn lacks(left: Shape<'_>, right: Shape<'_>) -> bool {
     let mut at = 0;
     while at < size(left) {
@@ -207,7 +207,7 @@ const fn size(shape: Shape<'_>) -> usize {
     shape.tag.is_some() as usize + shape.wrapped.is_some() as usize + shape.fields.len()
 }
 
-/// The key at an index, whether it is required, and its values.
+/// Returns the key at an index, whether it is required, and its values.
 const fn entry(shape: Shape<'_>, at: usize) -> (&str, bool, Part<'_>) {
     let mut at = at;
     if let Some((key, value)) = shape.tag {

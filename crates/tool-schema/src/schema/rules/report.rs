@@ -79,7 +79,7 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// The innermost node with this name and module that encloses the path.
+    /// Returns the innermost node with this name and module that encloses the path.
     pub(crate) const fn enclosing(&self, name: &str, module: &str) -> Option<&'a Schema> {
         let mut path = self;
         loop {
@@ -169,14 +169,14 @@ impl Report {
     }
 
     const fn as_str(&self) -> &str {
-        // Only whole lines are kept.
+        // Invalid only if the single line was cut off inside a character.
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
             Err(_) => "the schema has faults",
         }
     }
 
-    /// The faults as a list. If some did not fit, the last entry counts them.
+    /// Returns the faults as a list. If some did not fit, the last entry counts them.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let text =
             |from: usize, to: usize| String::from_utf8_lossy(&self.bytes[from..to]).into_owned();
@@ -322,7 +322,7 @@ impl Report {
         self.push_bytes(text.as_bytes(), from, to);
     }
 
-    /// Copies byte by byte. This is slow, but only a failing build calls it.
+    /// Copies byte by byte. This is slow, but only schemas with faults call it.
     const fn push_bytes(&mut self, bytes: &[u8], from: usize, to: usize) {
         let mut at = from;
         while at < to && self.len < self.most {

@@ -6,8 +6,8 @@ use crate::schema::{
 };
 use tool_rules::Rule;
 
-/// Checks that a type can read every value that its stated schema accepts from a model, or that it writes values of the stated schema. `own` is the
-/// schema of the type itself; a type without one is not checked. `field` is empty for a type as a whole.
+/// Checks that a type can read every value that its stated schema accepts from a model, or that the type writes values of the stated schema. `own` is
+/// the schema of the type itself; a type without a schema is not checked. `field` is empty for a type as a whole.
 ///
 /// Only provable contradictions are faults, because a user's type may read more values than its own schema accepts.
 #[track_caller]
@@ -42,8 +42,8 @@ pub const fn check_as(
     }
 }
 
-/// Compares the schema of a type with the schema that is stated for it, and the bounds around that. Returns a form that the type reads, and a form that
-/// only the stated schema accepts; `None` if there is no contradiction.
+/// Compares the schema of a type with the schema that is stated for it, and the bounds around the stated schema. Returns a form that the type reads,
+/// and a form that only the stated schema accepts; `None` if there is no contradiction.
 const fn contradiction(
     own: &Schema,
     stated: &Schema,
@@ -112,7 +112,7 @@ const fn bare<'a>(schema: &'a Schema, around: &Constraints) -> (&'a Schema, Cons
     (schema, bounds)
 }
 
-/// The form of the values in JSON, if there is only one.
+/// Returns the form of the values in JSON, if there is only one.
 const fn form(schema: &Schema) -> Option<&'static str> {
     Some(match &schema.kind {
         Kind::String | Kind::Format(_) | Kind::Char | Kind::Enum(_) => "a string",
@@ -134,7 +134,7 @@ const fn form(schema: &Schema) -> Option<&'static str> {
     })
 }
 
-/// Whether the bounds fix the number of items to `count`.
+/// Returns whether the bounds fix the number of items to `count`.
 const fn counts(count: usize, exactly: Option<usize>, bounds: &Constraints) -> bool {
     match (exactly, bounds.min_items, bounds.max_items) {
         (Some(stated), _, _) => stated == count,
@@ -143,12 +143,12 @@ const fn counts(count: usize, exactly: Option<usize>, bounds: &Constraints) -> b
     }
 }
 
-/// Whether the bounds may restrict a string to one character. A pattern is assumed to do so.
+/// Returns whether the bounds may restrict a string to one character. A pattern is assumed to do so.
 const fn is_one(bounds: &Constraints) -> bool {
     bounds.pattern.is_some() || matches!((bounds.min_length, bounds.max_length), (Some(1), Some(1)))
 }
 
-/// Whether a type of the format `own` reads all texts of the format `stated`. Unknown formats are assumed to be compatible.
+/// Returns whether a type of the format `own` reads all texts of the format `stated`. Unknown formats are assumed to be compatible.
 const fn covers(own: Format, stated: Format) -> bool {
     match (own, stated) {
         (Format::Ip, Format::Ipv4 | Format::Ipv6)

@@ -65,7 +65,7 @@ fn told(x: &'static Schema) -> Vec<String> {
     told_for(x, Dialects::ALL)
 }
 
-/// The panic message that would end const evaluation.
+/// Returns the panic message that would end const evaluation.
 fn panicked(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let payload = std::panic::catch_unwind(check).unwrap_err();
     payload.downcast_ref::<String>().unwrap().clone()
@@ -710,7 +710,7 @@ fn nested(depth: usize) -> &'static Schema {
     (1..depth).fold(object([]), |inner, _| object([field("a", inner)]))
 }
 
-/// A schema with `count` recursive types.
+/// Creates a schema with `count` recursive types.
 fn recursive(count: usize) -> &'static Schema {
     let tree = |number: usize| {
         let name: &str = format!("Tree{number}").leak();

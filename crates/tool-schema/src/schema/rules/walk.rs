@@ -321,7 +321,7 @@ impl Walk<'_> {
                 && !overlaps
                 && !overlap::disjoint(left, right)
             {
-                // The first overlap is enough: one change of this variant, or a tag, resolves all of them.
+                // The first overlap is enough: one change of this variant, or a tag, resolves all overlaps.
                 overlaps = true;
                 self.report.add(
                     path,
@@ -381,7 +381,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the content of one of the first `count` variants is not an object.
+/// Returns whether the content of one of the first `count` variants is not an object.
 const fn holds_a_value(union: &Union, count: usize) -> bool {
     let mut at = 0;
     while at < count {
@@ -395,8 +395,8 @@ const fn holds_a_value(union: &Union, count: usize) -> bool {
     false
 }
 
-/// The attribute that distinguishes the variants: a tag next to the fields, or a tag and a content key if a variant is not an
-/// object.
+/// Returns the attribute that distinguishes the variants: a tag next to the fields, or a tag and a content key if a variant is
+/// not an object.
 pub(crate) const fn tag_to_write(union: &Union) -> &'static str {
     if holds_a_value(union, union.variants.len()) {
         "`#[serde(tag = \"kind\", content = \"value\")]`"
@@ -405,7 +405,7 @@ pub(crate) const fn tag_to_write(union: &Union) -> &'static str {
     }
 }
 
-/// Whether a key matches `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`.
+/// Returns whether a key matches `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`.
 pub(super) const fn is_key(key: &str) -> bool {
     let bytes = key.as_bytes();
     if bytes.is_empty() || bytes.len() > 64 || bytes[0].is_ascii_digit() {

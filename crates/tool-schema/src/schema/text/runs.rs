@@ -87,8 +87,8 @@ pub(in crate::schema) const fn pick(
     (picked, places)
 }
 
-/// The position in the dialect's text that corresponds to `mark` in the buffer, updated for the piece from `start` to `stop` that
-/// follows `picked` copied bytes.
+/// Returns the position in the dialect's text that corresponds to `mark` in the buffer, updated for the piece from `start` to
+/// `stop` that follows `picked` copied bytes.
 const fn place(known: usize, mark: usize, picked: usize, start: usize, stop: usize) -> usize {
     if mark < start {
         known

@@ -12,7 +12,8 @@ const J: Targets = Targets::GEMINI;
 const P: Targets = Targets::GEMINI_PARAMETERS;
 const OA: Targets = O.and(A);
 
-/// Keyword, rule, and the targets that reject it at any position (except Gemini `parameters`, which has its own list).
+/// A keyword, its rule, and the targets that reject the keyword at any position (except Gemini `parameters`, which has its own
+/// list).
 const KEYWORDS: &[(&str, &Rule, Targets)] = &[
     ("oneOf", &Rule::JSON_ONE_OF, OA),
     ("not", &Rule::JSON_NOT, OA),
@@ -58,7 +59,7 @@ const KEYWORDS: &[(&str, &Rule, Targets)] = &[
     ("contentSchema", &Rule::JSON_KEYWORD, O),
 ];
 
-/// Every field of Gemini's `Schema` message. Any other name fails the request.
+/// Every field of Gemini's `Schema` message. A request with any other name fails.
 const PARAMETERS: &[&str] = &[
     "anyOf",
     "default",

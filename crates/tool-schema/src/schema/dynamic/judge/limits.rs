@@ -13,7 +13,7 @@ struct Count {
     properties: usize,
     values: usize,
     characters: usize,
-    /// Number of properties that are not required. Like `unions`, Anthropic counts them without following references.
+    /// Number of properties that are not required. Anthropic counts these properties and `unions` without following references.
     optionals: usize,
     unions: usize,
     deepest: usize,

@@ -41,7 +41,7 @@ pub(super) fn faults(root: &Doc) -> Vec<SchemaFault> {
     faults
 }
 
-/// A fault at a reference; the reference's target replaces the placeholder in the rule's text.
+/// Creates a fault at a reference; the reference's target replaces the placeholder in the rule's text.
 fn refused(rule: &Rule, link: &Link<'_>) -> SchemaFault {
     SchemaFault::new(rule, &link.pointer, rule.targets, &[&link.to])
 }
@@ -57,8 +57,8 @@ fn definition(to: &str) -> Option<&str> {
         .then_some(to)
 }
 
-/// Whether following the links from this one leads back to the definition that contains it; with `required_only`, through
-/// required properties only.
+/// Returns whether following the links from `start` leads back to the definition that contains `start`; with `required_only`,
+/// through required properties only.
 fn returns(start: &Link<'_>, links: &[Link<'_>], required_only: bool) -> bool {
     if required_only && start.optional {
         return false;
@@ -125,7 +125,7 @@ impl<'a> Gather<'a, '_> {
                     }
                     Doc::Array(items) => {
                         let nodes = (0_usize..).zip(items);
-                        // Other items contain no reference.
+                        // Items that are not objects, or are empty, contain no reference.
                         for (index, child) in nodes.filter(|(_, item)| !item.entries().is_empty()) {
                             self.below(&[key, &index.to_string()], |gather| {
                                 gather.node(child, from, optional);

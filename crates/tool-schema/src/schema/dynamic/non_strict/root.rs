@@ -112,7 +112,7 @@ impl Adapter {
     }
 }
 
-/// The target of a reference within the schema.
+/// Returns the target of a reference within the schema.
 fn target<'a>(whole: &'a Doc, to: &str) -> Option<&'a Doc> {
     whole.at(to.strip_prefix('#')?)
 }

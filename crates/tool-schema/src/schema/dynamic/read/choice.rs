@@ -157,7 +157,7 @@ fn join(held: &mut Node, other: Node) -> bool {
     }
 }
 
-/// `ipv4` or `ipv6` is the only union of formats that has a name.
+/// Returns whether a format is an IP address. `ipv4` or `ipv6` is the only union of formats that has a name.
 const fn is_ip(format: Format) -> bool {
     matches!(format, Format::Ipv4 | Format::Ipv6 | Format::Ip)
 }
@@ -227,7 +227,7 @@ fn untag(mut variant: Node, tag: &str) -> Node {
     variant
 }
 
-/// Whether no value fits both nodes.
+/// Returns whether no value fits both nodes.
 fn disjoint(a: &Node, b: &Node) -> bool {
     if a.classes() & b.classes() == 0 {
         return true;
@@ -247,7 +247,7 @@ fn disjoint(a: &Node, b: &Node) -> bool {
         })
 }
 
-/// Whether one object requires a key that the other (closed) object does not have.
+/// Returns whether one object requires a key that the other (closed) object does not have.
 fn lacks(ours: &[Property], theirs: &[Property]) -> bool {
     ours.iter().any(|property| {
         is_needed(property) && !theirs.iter().any(|other| other.name == property.name)

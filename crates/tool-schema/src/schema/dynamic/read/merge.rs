@@ -84,7 +84,7 @@ fn without(doc: &Doc, keyword: &str) -> Doc {
     )
 }
 
-/// The branch, with the annotations of the node around it.
+/// Adds the annotations of the node around a branch to the branch.
 fn join_quiet(around: &Doc, branch: &Doc) -> Doc {
     let mut entries = around.entries().to_vec();
     for (key, value) in branch.entries() {

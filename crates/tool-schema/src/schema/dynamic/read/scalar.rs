@@ -123,7 +123,7 @@ impl Reader<'_> {
     }
 }
 
-/// A node of this kind, wrapped in its bounds if there are any.
+/// Creates a node of this kind, wrapped in its bounds unless they are empty.
 pub(super) fn bounded(kind: Owned, bounds: Bounds) -> Node {
     if bounds == Bounds::default() {
         Node::new(kind)

@@ -115,7 +115,8 @@ impl Reader<'_> {
                 });
                 Node::new(Owned::Map(Box::new(values)))
             }
-            // Without properties, and with `additionalProperties` that accept any value, or below the root without that keyword, an object accepts any keys.
+            // An object without properties accepts any keys if `additionalProperties` accepts every value, or if that keyword is absent below the
+            // root.
             Some(Doc::Boolean(true) | Doc::Object(_)) if properties.is_empty() => {
                 Node::new(Owned::Map(Node::boxed(Owned::Any)))
             }
@@ -194,7 +195,7 @@ impl Reader<'_> {
     }
 }
 
-/// The type that the keywords imply, for a node without `type`.
+/// Returns the type that the keywords imply, for a node without `type`.
 fn guessed(doc: &Doc) -> Vec<&'static str> {
     const SPEAKS: &[(&str, &[&str])] = &[
         (
@@ -237,7 +238,7 @@ fn guessed(doc: &Doc) -> Vec<&'static str> {
         .collect()
 }
 
-/// Whether a default fits the node. The guard inserts such a default if a model omits the property.
+/// Returns whether a default fits the node. The guard inserts such a default if a model omits the property.
 fn fits(node: &Node, value: &Doc) -> bool {
     match (&node.inner().kind, value) {
         (Owned::Any, _) => true,

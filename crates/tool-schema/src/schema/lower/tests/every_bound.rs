@@ -411,7 +411,7 @@ fn of_constraints() -> Vec<Case> {
     cases
 }
 
-/// A string with a format, for a case that combines it with a pattern.
+/// Returns the schema of a string with a format, for a case that combines it with a pattern.
 fn uuid_like() -> &'static Schema {
     Box::leak(Box::new(Schema::new(Kind::Format(Format::Date))))
 }
