@@ -206,7 +206,7 @@ impl Maker {
     }
 
     fn case(&mut self, text: &str, name: &str) {
-        // In a path to the type from outside of its module, `M` is the module.
+        // `M` is a placeholder for the module in a path to the type.
         let whole = text.replace(name, &format!("M::{name}"));
         self.cases.push(whole);
     }

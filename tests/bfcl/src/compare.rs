@@ -256,7 +256,7 @@ pub fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The number of definitions and of lines that each rule refuses.
+/// Returns the number of definitions and of lines that each rule refuses.
 pub fn by_rule(definitions: &[Definition]) -> BTreeMap<&'static str, (usize, usize)> {
     let mut rules: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for definition in definitions {

@@ -16,9 +16,9 @@ pub enum Verdict {
 /// The result of validating a call with `jsonschema`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The verdict, to be compared with the dispatcher's.
+    /// The verdict, which is compared with the dispatcher's verdict.
     Says(Verdict),
-    /// There is no verdict, because the call has a whole number beyond 64 bits, which JSON Schema allows and `i64` cannot represent.
+    /// No verdict, because the call has a whole number beyond 64 bits, which JSON Schema allows and `i64` cannot represent.
     BeyondWords,
 }
 
@@ -56,7 +56,7 @@ impl Oracle {
         } else {
             text
         };
-        // `jsonschema` gets a parsed value, which has lost duplicate keys, so duplicate keys are found in the text.
+        // `jsonschema` receives a parsed value without duplicate keys, so this function looks for duplicate keys in the text.
         match serde_json::from_str::<Json>(text) {
             Ok(json) if !json.tells_twice() => {}
             _ => return refused,
@@ -118,7 +118,7 @@ fn remove_nulls(value: &mut Value, schema: &Value) {
     }
 }
 
-/// Whether a value for which the schema requires an integer is a whole number that `i64` cannot represent.
+/// Returns whether a value for which the schema requires an integer is a whole number that `i64` cannot represent.
 fn beyond_words(value: &Value, schema: &Value) -> bool {
     match value {
         Value::Object(entries) => entries

@@ -9,12 +9,12 @@ use crate::spoil::Kind;
 const SHOWN: usize = 5;
 
 impl Findings {
-    /// The percentage of lines whose function is a tool.
+    /// Returns the percentage of lines whose function is a tool.
     pub fn typed_percent(&self) -> f64 {
         percent(self.typed_lines, self.lines)
     }
 
-    /// The sum of a number over all kinds of spoiled calls.
+    /// Returns the sum of a number over all kinds of spoiled calls.
     pub fn spoiled(&self, number: impl Fn(&crate::compare::Tally) -> usize) -> usize {
         self.kinds.values().map(number).sum()
     }

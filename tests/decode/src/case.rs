@@ -47,9 +47,9 @@ pub struct Disagreement {
 /// A known and accepted difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// serde's derive buffers the values inside a tagged enum, an untagged enum and a flattened record, and loses their position, so its pointer ends at the
-    /// enum or record. The one-pass decoder points at the value that a user-defined reader refused. If there are two such values, serde may report the other
-    /// one.
+    /// serde's derive buffers the values inside a tagged enum, an untagged enum and a flattened record, and loses their position, so its pointer ends
+    /// at the enum or record. The one-pass decoder points at the value that a user-defined reader refused. If two values were refused, serde may
+    /// report the other value.
     SerdeForgetsThePlace,
     /// If a user-defined reader refuses a value, the one-pass decoder reports the value as it was written, and serde reports it with the defaults filled in.
     DescribedAsWritten,
@@ -96,7 +96,7 @@ where
     let own = Said::of(from_text::<O>(text));
     let twin = Said::of(by_serde::<T>(text));
     let verdict = judge(O::SCHEMA, text, &own, &twin)?;
-    // The one-pass decoder also reads the twin, and passes the types with a `Deserialize` inside it to serde.
+    // The one-pass decoder also reads the twin, and passes the inner types with a `Deserialize` to serde.
     let mixed = Said::of(from_text::<T>(text));
     judge(T::SCHEMA, text, &mixed, &twin)?;
     Ok(verdict)

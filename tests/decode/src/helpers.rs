@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use tool_core::StrictSchema;
 
-/// A default for `#[serde(default = "…")]`.
+/// Returns a default for `#[serde(default = "…")]`.
 pub const fn ten() -> u16 {
     10
 }

@@ -28,7 +28,7 @@ pub(crate) struct Style {
     pub(crate) shuffled: usize,
     /// The probability that an optional value is absent, in percent.
     pub(crate) absent: usize,
-    /// The depth that recursive types reach. If it is absent, a small default applies.
+    /// The depth that recursive types reach. If the depth is `None`, a small default applies.
     pub(crate) deep: Option<usize>,
 }
 

@@ -17,7 +17,7 @@ macro_rules! kinds {
             /// All kinds, in the order of their declaration.
             pub const ALL: [Self; [$(stringify!($kind)),+].len()] = [$(Self::$kind),+];
 
-            /// A description of the change.
+            /// Returns a description of the change.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$kind => concat!($($doc),+).trim_ascii()),+ }
             }
@@ -215,7 +215,7 @@ fn is_record(site: &Site<'_>) -> bool {
 }
 
 impl Kind {
-    /// The text of the spoiled arguments. `None` if the kind does not apply.
+    /// Returns the text of the spoiled arguments. `None` if the kind does not apply.
     pub(super) fn apply(
         self,
         gold: &Json,

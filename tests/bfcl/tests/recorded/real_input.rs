@@ -1,4 +1,5 @@
-//! Every gold call is accepted, every spoiled call gets the same verdict as from `jsonschema`, and the numbers of the sample do not change.
+//! Tests that every gold call is accepted, that every spoiled call gets the same verdict as from `jsonschema`, and that the numbers of the
+//! sample do not change.
 
 #![allow(
     clippy::expect_used,

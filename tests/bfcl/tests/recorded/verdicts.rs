@@ -16,7 +16,8 @@ const TARGETS: [(Dialect, Target); 5] = [
     (Dialect::JsonSchema, Target::JsonSchema),
 ];
 
-/// A rule for schemas that every provider accepts: Anthropic does not guarantee the case of enum values.
+/// Rules that refuse a definition although every provider accepts its schema. `enum-case-only` exists because Anthropic does not
+/// guarantee the case of enum values.
 const NOT_REFUSED: [&str; 1] = ["enum-case-only"];
 
 #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use tool_core::__private0::read::{by_serde, from_text};
 use tool_core::StrictSchema;
 
-/// Its `Deserialize` is stricter than its schema.
+/// A record whose `Deserialize` is stricter than its schema.
 #[derive(Debug, StrictSchema)]
 struct Ordered<T> {
     /// The lower bound.
