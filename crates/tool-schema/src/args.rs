@@ -3,7 +3,7 @@
 //! serde alone accepts values that a schema refuses (a struct from an array, a repeated key, an unknown key in a tagged variant) and rejects values
 //! that a schema accepts (`1.0` for an integer). The guard therefore walks the bytes by the schema first. If they pass, serde reads the same text, or
 //! a copy in which a few values are rewritten for serde. If they fail, the guard repairs them if [`Repair`] allows it and only one reading is
-//! possible. Otherwise a second walk collects every issue.
+//! possible. Otherwise a second walk collects the issues.
 
 use std::borrow::Cow;
 
@@ -60,9 +60,9 @@ impl<'a> Admitted<'a> {
     }
 }
 
-/// Validates the arguments of a call. The error lists every issue.
+/// Validates the arguments of a call. The error lists the issues, up to a limit.
 ///
-/// Empty text counts as `{}`: some providers send it for a tool without parameters.
+/// Blank text counts as `{}`: some providers send empty text for a tool without parameters.
 pub fn admit<'a>(
     schema: &Schema,
     text: &'a str,

@@ -25,7 +25,7 @@ pub use pattern::Pattern;
 
 /// A type that a model can send as an argument, with a schema that every strict mode accepts.
 ///
-/// Derive it. For a field of a foreign type, state the schema of a different type: `#[schema(as = String)]`.
+/// Derive the trait. For a field of a foreign type, state the schema of a different type: `#[schema(as = String)]`.
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`: the type has no strict schema",
     label = "has no strict schema",

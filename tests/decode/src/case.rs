@@ -21,9 +21,9 @@ pub struct Case {
 /// The result on which both decoders agree for one text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The text was read without a repair.
+    /// The text was read unchanged.
     Exact,
-    /// The text was read after a repair; serde read the repaired text.
+    /// The guard rewrote some values, such as null for a default; serde read the rewritten text.
     Edited,
     /// The schema refuses the text.
     Unfit,
@@ -55,8 +55,8 @@ pub enum Known {
     DescribedAsWritten,
     /// serde's derive cannot read 128-bit numbers from its buffers.
     SerdeBuffersNoWideNumber,
-    /// A value fits the schema of a variant of an untagged union, but a user-defined reader inside refuses it. The one-pass decoder reports the reader's error;
-    /// serde only reports that no variant matched.
+    /// A value fits the schema of a variant of an untagged union, but a user-defined reader inside refuses the value. The one-pass decoder reports
+    /// the reader's error; serde only reports that no variant matched.
     SerdeForgetsTheReason,
     /// A recursive record is flattened into a different record. The tree of the outer record has no node with the name of the recursive one, so the guard
     /// admits only values without the recursion. The rule `ref-target` refuses such arguments of a tool.
@@ -141,7 +141,7 @@ fn judge(
         })
     };
     let guard = guarded(schema, text);
-    // Blank text is read as `{}`, which does not count as a repair.
+    // Blank text is read as `{}`, which does not count as a change.
     let corrected = |admitted: &str| admitted != text && !text.trim_ascii().is_empty();
     let verdict = match (&own.value, &guard) {
         (Ok(_), Err(_)) => {

@@ -151,7 +151,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        // B7: a canonical text keeps the decimal value, and all notations of a value have the same text.
+        // B7: a canonical text has the decimal value of the original, and all notations of a value have the same text.
         #[test]
         fn equal_decimals_have_one_canonical_text(
             number in number(),
@@ -205,7 +205,7 @@ mod tests {
             }
         }
 
-        // B7: numbers that an `f64` or a 64-bit integer holds keep the text that earlier versions stored.
+        // B7: a number that fits an `f64` or a 64-bit integer has the same text as in earlier versions.
         #[test]
         fn ordinary_numbers_keep_their_stored_text(float in any::<f64>(), whole in any::<i64>()) {
             prop_assume!(float.is_finite());

@@ -24,7 +24,7 @@ pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Misread> {
     decode_with(text, |decoder| T::deserialize(decoder))
 }
 
-/// Decodes like [`decode`], with a custom function such as that of `#[serde(deserialize_with)]`.
+/// Decodes like [`decode`], with a custom function, such as the function of `#[serde(deserialize_with)]`.
 pub(super) fn decode_with<T>(
     text: &str,
     read: impl FnOnce(&mut Decoder<'_>) -> Result<T, Error>,

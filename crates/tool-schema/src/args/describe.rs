@@ -13,7 +13,7 @@ const EXCERPT: usize = 40;
 /// Maximum number of names in one list.
 const NAMES: usize = 12;
 
-/// Describes what a place expects, for example "a whole number from 1 to 50".
+/// Describes the values that a place accepts, for example "a whole number from 1 to 50".
 pub(super) fn wanted(place: Place<'_>, found: &str) -> String {
     let bounds = place.bounds.unwrap_or(&Constraints::NONE);
     match &place.schema.kind {

@@ -19,7 +19,7 @@ const DEEPEST: usize = 127;
 pub enum Inexact {
     /// The text is not JSON.
     Json(serde_json::Error),
-    /// A number that a `Value` cannot hold.
+    /// A number that a `Value` cannot represent.
     Number(Issue),
 }
 
@@ -32,8 +32,8 @@ impl From<serde_json::Error> for Inexact {
 /// 2^53: up to here, an `f64` represents every integer.
 const EVERY_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// Rounds every fraction with more digits than an `f64` holds to the nearest `f64`, as every parser of doubles would. Integers, and
-/// numbers whose integer part would change, are not rounded. Returns `None` if nothing was rounded.
+/// Rounds every fraction with more digits than an `f64` can represent to the nearest `f64`, as every parser of doubles does. Integers,
+/// and numbers whose integer part would change, are not rounded. Returns `None` if nothing was rounded.
 pub fn nearest_doubles(text: &str) -> Option<String> {
     if !may_round(text) {
         return None;
@@ -135,7 +135,7 @@ fn build(text: &str, path: &mut Path) -> Result<Value, Inexact> {
         Some(b'-' | b'0'..=b'9') => exact(text).map(Value::Number).ok_or_else(|| {
             Inexact::Number(Issue {
                 pointer: path.pointer(),
-                expected: "a number that this tool can represent exactly: a whole number of 64 bits, or one of at most 15 digits"
+                expected: "a number that this tool can represent exactly: a whole number of 64 bits, or a number of at most 15 digits"
                     .to_owned(),
                 found: found(text),
             })

@@ -16,7 +16,8 @@ pub struct Issue {
 /// How far the guard may change arguments to make them valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Repair {
-    /// No repairs: accepts exactly what the tool's JSON Schema admits, and for an optional or defaulted field also null or an absent key.
+    /// No repairs: accepts exactly the arguments that the tool's JSON Schema admits. An optional field or a field with a default may also
+    /// be null or absent.
     Off,
     /// Repairs invalid arguments if they can be read in only one way. Valid arguments are never changed.
     #[default]

@@ -23,7 +23,7 @@ pub(crate) struct Broken {
 pub struct Str {
     /// Byte offset of the first byte.
     pub start: usize,
-    /// Byte offset behind the last byte.
+    /// Byte offset after the last byte.
     pub end: usize,
     /// Whether the string has an escape.
     pub escaped: bool,
@@ -33,7 +33,7 @@ pub struct Str {
 #[derive(Clone, Copy, Debug)]
 pub struct Num {
     pub(crate) start: usize,
-    /// Byte offset behind the last byte.
+    /// Byte offset after the last byte.
     pub end: usize,
     /// Whether the number begins with a minus sign.
     pub negative: bool,

@@ -70,7 +70,7 @@ const WIDER: [(&str, &str); 14] = [
     ),
 ];
 
-// M3: a wider schema breaks readers of outputs, and a narrower one breaks callers.
+// M3: a wider schema breaks readers of outputs, and a narrower schema breaks callers.
 #[test]
 fn wider_output_and_narrower_input_are_breaking() {
     for (narrow, wide) in WIDER {

@@ -108,7 +108,7 @@ struct Written<const TOTAL: usize> {
 /// A tool's definitions in all dialects; `TOTAL` is the [`total`] of the lengths that [`measure`] returns. All dialects share one
 /// buffer and one parameter, because each constant that a macro writes costs the compiler more than the text in it.
 ///
-/// Use it only in the body of a generic `fn`: then `cargo check` only measures, and code generation renders.
+/// Use this type only in the body of a generic `fn`: then `cargo check` only measures, and code generation renders.
 pub struct Render<T, const TOTAL: usize>(PhantomData<T>);
 
 impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {

@@ -135,8 +135,9 @@ fn refers_to_root(schema: &Value) -> bool {
 /// # Memory
 ///
 /// The tree is `&'static`, like that of a Rust type, so it is never freed. Each distinct schema text is read once and kept for
-/// the lifetime of the process, however often a server sends it. All texts together may take [`KEPT_LIMIT`] bytes; then the rule
-/// `limit-kept` rejects new ones. So a server that changes its schemas on every call cannot exhaust the memory.
+/// the lifetime of the process, however often a server sends it. All texts together may take at most [`KEPT_LIMIT`] bytes. Above
+/// this limit, the rule `limit-kept` rejects new texts. So a server that changes its schemas on every call cannot exhaust the
+/// memory.
 #[derive(Clone, Copy)]
 pub struct DynSchema(&'static Kept);
 

@@ -20,7 +20,7 @@ use crate::schema::lower::masks::{
 use crate::schema::text::{Definition, Out, put, same};
 use crate::schema::{Constraints, Example, Json, Kind, Schema, Text};
 
-/// Writes a whole definition; returns the start and the end of the schema in it.
+/// Writes a whole definition; returns the start and the end of the schema within the definition.
 pub(super) const fn definition(out: &mut Out<'_>, spec: &Spec) -> (usize, usize) {
     let place = definition_once(out, spec);
     if !out.has_news() {

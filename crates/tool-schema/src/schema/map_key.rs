@@ -1,6 +1,6 @@
 //! The trait of types that can be the keys of maps.
 
-/// A type that can be the key of a map in a schema; keys are strings in JSON. Texts, numbers and enums implement it.
+/// A type that can be the key of a map in a schema; keys are strings in JSON. Strings, numbers and enums implement the trait.
 #[diagnostic::on_unimplemented(
     message = "[map-type] maps are open records and `{Self}` does not admit every string, take a `Vec` of a struct with a key and a value",
     label = "a map whose keys are `{Self}`"

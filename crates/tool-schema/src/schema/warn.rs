@@ -12,7 +12,7 @@ macro_rules! items {
         #[doc = $message]
         pub struct $name<const HIT: bool>;
         impl $name<true> {
-            /// Warns where it is used, because it is deprecated.
+            /// A use of this constant warns, because the constant is deprecated.
             #[deprecated(note = $message)]
             pub const W: () = ();
         }

@@ -6,8 +6,8 @@ use super::{STRING, by_serde, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Kind, Schema, StrictSchema};
 
-/// Each number is below 10^18, so that it fits in a `u64`. Pre-release identifiers have no leading zeros; build identifiers may
-/// have them.
+/// Each number is below 10^18, so that it fits in a `u64`. Numeric pre-release identifiers have no leading zeros; build
+/// identifiers may have leading zeros.
 const VERSION: &Pattern = &Pattern::new(
     r"^(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$",
 );

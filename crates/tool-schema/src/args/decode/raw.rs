@@ -15,7 +15,7 @@ pub fn raw_value(text: String) -> Result<Box<RawValue>, Error> {
     Deserialize::deserialize(Owned(text))
 }
 
-/// A map with one raw text.
+/// A map whose single value is the text of a `RawValue`.
 pub(super) struct Raw<D>(Option<D>);
 
 impl<'de> Raw<BorrowedStrDeserializer<'de, Error>> {

@@ -25,7 +25,7 @@ pub struct Reading<T> {
 pub struct Unread {
     /// The issue of a user's own `Deserialize` or conversion, if that ended the reading.
     pub own: Option<Issue>,
-    /// Every fault that the guard finds. If it finds none, the issue of the reader itself.
+    /// Every fault that the guard finds. If the guard finds no fault, the issue of the reader.
     pub issues: Vec<Issue>,
 }
 
@@ -59,7 +59,7 @@ pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Readin
 ///
 /// # Errors
 ///
-/// If the text is invalid. The issues are all of its faults.
+/// If the text is invalid. The issues describe its faults.
 pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<Issue>> {
     admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
 }

@@ -65,7 +65,7 @@ impl Doc {
         }
     }
 
-    /// Returns the value as a count, such as that of `minItems`.
+    /// Returns the value as a count, such as the value of `minItems`.
     pub(super) fn as_count(&self) -> Option<usize> {
         match self {
             Self::Number(number) => number

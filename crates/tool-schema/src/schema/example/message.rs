@@ -8,7 +8,8 @@ use crate::schema::{Constraints, Field, Json, Kind, Schema};
 const MOST_CHOICES: usize = 12;
 
 impl Proof<'_> {
-    /// Begins a line of the report and returns whether it did. If `quiet` is set, only the failure is recorded.
+    /// Begins a line of the report. Returns `false` if the line does not fit, or if `quiet` is set, so that only the failure is
+    /// recorded.
     const fn begin(&mut self, path: &Path<'_>) -> bool {
         self.failed = true;
         if self.quiet || !self.report.begin(path, self.rule.id) {
@@ -82,7 +83,7 @@ impl Proof<'_> {
     }
 }
 
-/// Adds one choice to a list of which `told` choices were written before.
+/// Adds a choice to a list in which `told` choices are already written.
 const fn choice(report: &mut Report, told: usize, name: &str, head: &str) {
     if told == MOST_CHOICES {
         report.push(", …");

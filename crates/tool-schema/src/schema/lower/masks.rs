@@ -56,7 +56,7 @@ const _: () = {
     assert!(keyed == ALL, "a dialect has no key for the schema");
 };
 
-/// Dialects in which an optional field is required and may be null. In the others, it is not required.
+/// Dialects in which an optional field is required and may be null. In the other dialects, the field is not required.
 pub(super) const OPTIONAL_AS_NULL: u8 = OPENAI;
 /// Dialects with a list of keys in the order in which the model generates them.
 pub(super) const PROPERTY_ORDERING: u8 = GEMINI;

@@ -13,7 +13,8 @@ use tool_rules::Rule;
 /// Maximum number of nodes of a tree, before counted repetitions are expanded.
 const MAX_NODES: usize = 512;
 
-/// Maximum number of open groups, plus one. Const evaluation allows 128 nested calls, and writing a repeated group takes four.
+/// Maximum number of open groups, plus one. Const evaluation allows 128 nested calls, and writing a repeated group needs four of
+/// them.
 const MAX_DEPTH: usize = 21;
 
 /// Marks the absence of a node.

@@ -8,7 +8,7 @@ use core::fmt;
 
 use super::{MAX_STEPS, PatternError, parse};
 
-/// Maximum number of different classes in one program. ASCII literals take none.
+/// Maximum number of different classes in one program. ASCII literals need no class.
 pub(super) const MAX_SETS: usize = 32;
 
 /// Maximum number of non-ASCII ranges of all classes of a program together.

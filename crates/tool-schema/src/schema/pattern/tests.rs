@@ -15,7 +15,7 @@ const DEEP: Pattern =
     Pattern::new("^((((((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+$");
 const _: () = assert!(DEEP.is_match("aa"));
 
-/// A pattern, texts that it matches, texts that it does not match.
+/// A pattern, texts that match, and texts that do not match.
 type Row = (
     &'static str,
     &'static [&'static str],

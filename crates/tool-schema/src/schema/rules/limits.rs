@@ -59,7 +59,7 @@ pub struct Survey {
 pub const fn survey(schema: &Schema) -> Survey {
     let mut survey = Survey::NOTHING;
     survey.node(schema, 0);
-    // Up to here, `crowded` only means that there is a recursive type.
+    // Up to here, `crowded` only means that the schema has a recursive type.
     survey.crowded = survey.crowded && is_crowded(schema);
     survey
 }

@@ -267,7 +267,7 @@ impl Report {
         true
     }
 
-    /// Ends a line. A line that did not fit is removed, unless it is the only one.
+    /// Ends a line. A line that did not fit is removed, unless it is the only line.
     pub(crate) const fn end(&mut self) {
         if self.len < self.most || self.told == 0 {
             self.marks[self.told].end = self.len;

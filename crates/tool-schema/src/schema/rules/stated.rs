@@ -49,7 +49,7 @@ const fn contradiction(
     stated: &Schema,
     around: &Constraints,
 ) -> Option<[&'static str; 2]> {
-    // serde does not know the bounds of the type's own schema.
+    // serde does not check the bounds of the type's own schema.
     let (own, _) = bare(own, &Constraints::NONE);
     let (stated, bounds) = bare(stated, around);
     match (&own.kind, &stated.kind) {
@@ -197,7 +197,7 @@ const fn named<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
 
 const BEYOND: Option<[&str; 2]> = Some(["a whole number of its width", "numbers beyond it"]);
 
-/// Reports integers that the type cannot hold.
+/// Reports integers that the type cannot represent.
 const fn integers(
     own: &Integer,
     stated: &Integer,

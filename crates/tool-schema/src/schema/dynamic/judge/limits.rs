@@ -17,7 +17,7 @@ struct Count {
     optionals: usize,
     unions: usize,
     deepest: usize,
-    /// Whether there is an enum of more than 250 values with more than 15,000 characters.
+    /// Whether the schema has an enum of more than 250 values with more than 15,000 characters.
     large_enum: bool,
 }
 

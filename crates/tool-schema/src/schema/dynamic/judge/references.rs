@@ -8,7 +8,7 @@ use crate::schema::dynamic::fault::SchemaFault;
 
 /// A reference and its location.
 struct Link<'a> {
-    /// The root or the definition that contains it.
+    /// The root or the definition that contains the reference.
     from: String,
     to: &'a str,
     pointer: String,
