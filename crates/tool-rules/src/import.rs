@@ -1,5 +1,4 @@
-//! Rules that only `cargo tool` checks: for JSON definitions that become Rust types, and for the definitions that a tool's program
-//! sends.
+//! Rules that only `cargo tool` checks: for JSON definitions that become Rust types, and for definitions that a tool's program sends.
 
 use crate::dialects::NONE;
 use crate::rule::rules;

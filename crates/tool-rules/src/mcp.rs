@@ -1,5 +1,4 @@
-//! Rules that only `tool-mcp` checks: for the texts of other servers' tools, and for schemas that values cannot be validated
-//! against.
+//! Rules that only `tool-mcp` checks: for texts of other servers' tools, and for schemas that values cannot be validated against.
 
 use crate::dialects::NONE;
 use crate::rule::rules;

@@ -181,7 +181,9 @@ impl<'a> Judge<'a> {
     /// Returns the difference between the dispatcher's outcome of a call and the verdict of `jsonschema`, if they differ.
     fn differs(&self, text: &str, outcome: &Outcome, verdict: Verdict) -> Option<String> {
         if self.published.judge(text) != Answer::Says(verdict) {
-            return Some(format!("the verdict of the published schema is not {verdict:?}"));
+            return Some(format!(
+                "the verdict of the published schema is not {verdict:?}"
+            ));
         }
         match (outcome, verdict) {
             (Outcome::Refused, Verdict::Refused) => None,

@@ -68,7 +68,7 @@ struct Begun<M> {
 }
 
 impl<S: Sink> Walk<'_, S> {
-    /// Walks a record: the fast path of `object` for a sink that stops at the first fault. Most models write the fields in order, so this
+    /// Walks a record: the fast path of `object` for a sink that stops at the first fault. Most models write the fields in order, so it
     /// compares the next key with the names in order, and passes over fields that are absent. From the first key that is out of order or
     /// unknown on, `rest` reads the keys.
     ///

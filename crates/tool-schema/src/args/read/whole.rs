@@ -25,7 +25,7 @@ pub struct Reading<T> {
 pub struct Unread {
     /// The issue of a user's own `Deserialize` or conversion, if that ended the reading.
     pub own: Option<Issue>,
-    /// Every fault that the guard finds. If the guard finds no fault, the issue of the reader.
+    /// The faults that the guard finds. If the guard finds no fault, the issue of the reader.
     pub issues: Vec<Issue>,
 }
 
