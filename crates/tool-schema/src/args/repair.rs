@@ -341,7 +341,7 @@ fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) 
     }
 }
 
-/// Returns the only variant whose name equals the text, ignoring case and surrounding white space.
+/// Returns the name of the only variant whose name equals the text, ignoring case and surrounding white space.
 fn spelled(value: &str, variants: &[Variant]) -> Option<&'static str> {
     let inside = inside(value)?;
     let mut alike = variants

@@ -19,8 +19,8 @@ pub(super) const fn body(
 ) {
     let kind = &peeled.base.kind;
     if let Kind::Any | Kind::Refused { .. } | Kind::Ref(_) = kind {
-        // No keyword: any value is allowed, including null. Only an output may have this schema. A reference to a type that is not in the tree
-        // is treated in the same way.
+        // No keyword: any value is allowed, including null. The rules refuse such a type in the arguments of `#[tool]`. A reference to a type
+        // that is not in the tree is treated in the same way.
         return;
     }
     put!(out, described, ",");

@@ -79,7 +79,7 @@ const fn total(before: usize, after: usize, whole: usize, most: usize) -> usize 
     }
 }
 
-/// Returns the surveys of the parameters before this one, without and with this one.
+/// Returns two surveys: of the parameters before this index, and of these with the parameter at the index.
 const fn around(spec: &Spec, at: usize) -> (Survey, Survey) {
     match &spec.input.kind {
         Kind::Object(fields) => (
