@@ -26,8 +26,8 @@
 //! # }
 //! ```
 //!
-//! A handle works only for the tenant and principal of the call; for all others, the output does not exist. All callers without a workspace or user count as
-//! the same caller. Without a store, or if the store fails, the model reads the head and a note that the rest is not stored.
+//! A handle works only for the tenant and principal of the call; for all other callers, `read_more` fails as if no output were stored. All callers without a
+//! workspace or user count as the same caller. Without a store, or if the store fails, the model reads the head and a note that the rest is not stored.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -172,7 +172,7 @@ pub(crate) async fn settle(
 async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
     let (limit, files) = output.model.as_ref().and_then(ModelOutput::bound)?;
     if let Some(named) = files {
-        // Files follow the text and do not count: a model does not read their bytes as text.
+        // Files follow the text and do not count towards the limit: a model does not read their bytes as text.
         let text = beginning(named.text.clone(), limit, cx).await;
         let parts = output::seen::behind(text, named.files.clone());
         return ModelOutput::parts(parts).proven().ok();
@@ -187,7 +187,7 @@ async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
     Some(ModelOutput::text(beginning(text, limit, cx).await))
 }
 
-/// Returns the text, or the head of a text that is too long with a note on how to read on.
+/// Returns the text. If it is longer than the limit, returns its head and a note on how to read the rest.
 async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
     if text.len() <= limit {
         return text;
@@ -207,7 +207,7 @@ async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
 #[cfg(feature = "host")]
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns the deadline for the store's answer. Without a runtime, there is no timer, so a call without a deadline waits without limit.
+/// Returns the deadline for the store's answer. A timer requires a runtime: without a runtime, only the call's own deadline applies.
 fn latest(cx: &ToolContext) -> Option<Instant> {
     #[cfg(feature = "host")]
     if tokio::runtime::Handle::try_current().is_ok() {

@@ -26,7 +26,7 @@ mod ticket;
 #[cfg(feature = "host")]
 pub use ticket::Ticket;
 
-/// A tool call that a model asks for.
+/// A tool call that a model requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[doc(alias("tool_call", "tool_calls", "function_call", "tool_use", "functionCall"))]
 pub struct ToolCall {
@@ -58,7 +58,7 @@ impl ToolCall {
 pub enum ToolEvent {
     /// The call passed the gate and runs. A refused call has no such event.
     Started,
-    /// A progress step of the tool, for the client. The model never sees it.
+    /// A progress step of the tool, for the client. It is never sent to the model.
     Progress(Box<RawValue>),
     /// The call ended. No event follows.
     Done(CallResult),
@@ -66,8 +66,8 @@ pub enum ToolEvent {
 
 /// The result of a call. Errors, panics, timeouts and cancellations are results, too.
 ///
-/// Its texts contain no secrets of the turn, except for [`id`](Self::id) and [`name`](Self::name): a provider matches a result to its
-/// call by them, so they are returned as the model wrote them.
+/// Its texts contain no secrets of the turn, except for [`id`](Self::id) and [`name`](Self::name): a provider uses them to match a
+/// result to its call, so they are returned as the model wrote them.
 #[cfg_attr(
     feature = "host",
     expect(
@@ -98,7 +98,7 @@ pub struct CallResult {
     /// Whether a store of the gate failed, so that it is unknown whether the call ran before or was approved.
     #[cfg(feature = "host")]
     pub(crate) undecided: bool,
-    /// Whether the call stopped before its body. Approvals of it, and of calls that it made before, may still be open.
+    /// Whether the call stopped before its body. Approvals of the call, and of calls that it made before, may still be open.
     #[cfg(feature = "host")]
     pub(crate) stopped: bool,
     pub(crate) replayed: bool,
@@ -183,8 +183,8 @@ impl CallResult {
         &self.name
     }
 
-    /// Returns the conversation of the context that the call was made with, so that a client knows which conversation a result belongs to. The audit row of the
-    /// call has the same conversation. `None` if the context has no conversation, and in a result that the host made with [`refused`](Self::refused).
+    /// Returns the conversation of the context that the call was made with, so that a client can assign the result to a conversation. The audit row of the
+    /// call contains the same conversation. `None` if the context has no conversation, and in a result that the host made with [`refused`](Self::refused).
     ///
     /// ```
     /// use tool_core::{ToolCall, ToolContext, tool, toolset};
@@ -217,8 +217,8 @@ impl CallResult {
         outcome.ok().map(|output| &*output.payload)
     }
 
-    /// Returns the payload without the bytes of the files that the model is shown. A line such as `[image/png, 68 bytes]` replaces them. Use this for logs and
-    /// for interfaces that show only text.
+    /// Returns the payload without the bytes of the files that the model is shown. A line such as `[image/png, 68 bytes]` replaces the bytes of each file. Use
+    /// this for logs and for interfaces that show only text.
     ///
     /// ```
     /// use tool_core::Image;
@@ -269,7 +269,7 @@ impl CallResult {
         &self.tickets
     }
 
-    /// Whether this is the stored result of an earlier run of the same call. The tool did not run again.
+    /// Whether this is the stored result of an earlier run of the same call, so that the tool did not run again.
     pub fn is_replayed(&self) -> bool {
         self.replayed
     }
@@ -297,7 +297,7 @@ impl CallResult {
     /// A payload that has a key `success` or `error` itself is written under `result` as well, so that the keys do not collide.
     pub fn envelope(&self) -> String {
         serde_json::to_string(&Envelope(self)).unwrap_or_else(|error| {
-            // Both parts are JSON already, so only a payload deeper than serde_json's limit fails.
+            // The payload is JSON already, so this fails only if it is nested more deeply than serde_json allows.
             format!(
                 "{{\"success\":false,\"error\":{}}}",
                 serde_json::Value::from(error.to_string())

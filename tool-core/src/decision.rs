@@ -40,11 +40,11 @@ impl DecisionId {
     }
 }
 
-/// The longest text, `1f0c….f65535-65535.9a….2f`, with sixteen digits for each hexadecimal number.
+/// Length of the longest id, `1f0c….f65535-65535.9a….2f`, with sixteen digits for each hexadecimal number.
 const LONGEST: usize = 16 + 1 + 12 + 1 + 16 + 1 + 16;
 
 impl DecisionId {
-    /// The text of the id. Each audit row has one, and formatting it with `write!` costs ten times as much.
+    /// Returns the text of the id. Every audit row needs this text, and `write!` takes ten times as long to format it.
     pub(crate) fn text(self) -> String {
         let mut text = Vec::with_capacity(LONGEST);
         let mut push = |digits: &[u8]| text.extend_from_slice(digits);

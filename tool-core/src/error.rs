@@ -104,7 +104,7 @@ impl ErrorKind {
 /// assert_eq!(own.model_text(), "the index is being rebuilt, try again in a minute");
 /// ```
 ///
-/// `ToolError` does not implement [`std::error::Error`], so that every type that does can be converted into it.
+/// `ToolError` does not implement [`std::error::Error`], so that `?` can convert every type that implements it.
 #[doc(alias("isError", "is_error", "ModelRetry", "tool error"))]
 pub struct ToolError(Box<Inner>);
 
@@ -268,7 +268,7 @@ impl ToolError {
         self.0.retry_after
     }
 
-    /// Returns the id under which the operator finds the cause. An error has one if it was created with a general sentence for the model.
+    /// Returns the id under which the operator finds the cause. Only an error that was created with a general sentence for the model has an id.
     pub fn audit_id(&self) -> Option<String> {
         (self.0.audit_id != 0).then(|| format!("{:016x}", self.0.audit_id))
     }
@@ -296,7 +296,7 @@ impl ToolError {
         let inner = &*self.0;
         let source = inner.source.as_deref().map(chain);
         let mut text = match &inner.model {
-            // The text for the model is the beginning of the foreign error's text.
+            // The foreign error's text begins with the text for the model, so it is not repeated.
             Face::Own(own) if source.as_ref().is_some_and(|all| all.starts_with(&**own)) => {
                 String::new()
             }
@@ -313,7 +313,7 @@ impl ToolError {
         text
     }
 
-    /// Returns the foreign error, if there is one.
+    /// Returns the foreign error that this error was created from, if any.
     pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.0.source.as_deref()
     }
@@ -343,7 +343,7 @@ fn chain(error: &(dyn StdError + Send + Sync + 'static)) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let next = error.to_string();
-        // Many errors repeat their cause in their own text.
+        // Many errors repeat their cause at the end of their own text.
         if !text.ends_with(&next) {
             text.push_str(": ");
             text.push_str(&next);

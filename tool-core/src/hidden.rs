@@ -158,9 +158,9 @@ pub fn find(text: &str) -> impl Iterator<Item = (usize, char)> {
     Scan::new(text)
 }
 
-/// Whether a text has hidden characters.
+/// Whether a text contains hidden characters.
 pub fn is_found(text: &str) -> bool {
-    // Most texts are plain ASCII.
+    // Most texts are plain ASCII, which this check accepts without a scan.
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     !text.as_bytes().iter().all(plain) && find(text).next().is_some()
 }

@@ -48,7 +48,7 @@
 //!
 //! | you want to | use | guide |
 //! |---|---|---|
-//! | write a tool | [`#[tool]`](macro@tool), with an example of each of its options; [`prelude`] has what a crate of tools needs | [authors](guides::authors) |
+//! | write a tool | [`#[tool]`](macro@tool), with an example of each of its options; [`prelude`] contains the items that a crate of tools needs | [authors](guides::authors) |
 //! | use a type of your own as a parameter | [`#[derive(StrictSchema)]`](derive@StrictSchema) | [rules](guides::rules) |
 //! | return errors, text, images, citations | [`ToolError`](struct@ToolError), [`IntoOutput`], [`Image`], [`ModelOutput`], [`Citation`], [`ToolContext::cite`] | [authors](guides::authors) |
 //! | show progress | [`tool_stream!`], [`ToolContext::progress`] | [authors](guides::authors) |
@@ -62,13 +62,13 @@
 //! | give instances skills of Markdown files | the module `skill` (feature `yaml`) | [operators](guides::operators) |
 //! | offer thousands of tools | [`search`] | [hosts](guides::hosts) |
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
-//! | let operators create tools, which a store keeps | [`stored`] | |
-//! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
+//! | let operators create tools in a store | [`stored`] | |
+//! | redact secrets in texts and logs | [`redact`] | [threat model](guides::threat_model) |
 //!
-//! Other crates: `tool-wire` has the formats of model providers, both ways, `tool-mcp` serves tools over the Model Context Protocol and uses tools of other servers
+//! Other crates: `tool-wire` writes requests of model providers and reads replies, `tool-mcp` serves tools over the Model Context Protocol and uses tools of other servers
 //! ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the
 //! web, `tool-store` keeps state in SQLite (feature `sqlite`) or PostgreSQL (feature `postgres`), `tool-isolate` runs programs in a sandbox, `tool-code` runs a
-//! model's code, and `tool-schema` has the schemas, rules and dialects alone. A program must have only one version of this crate: [versions](guides::versions).
+//! model's code, and `tool-schema` contains only schemas, rules and dialects. A program must have only one version of this crate: [versions](guides::versions).
 //!
 //! # A call
 //!
@@ -132,7 +132,7 @@ pub use tool_store::env;
 use tool_store::{digest, panics};
 
 /// Items that the macros' code uses. The name contains the patch version, so that code that the macros of one version generated does not compile with another
-/// version of this crate. There are no promises about the contents.
+/// version of this crate. Its contents have no stability guarantee.
 #[doc(hidden)]
 pub mod __private0 {
     pub use crate::private::*;
@@ -162,7 +162,7 @@ pub use gate::{Gate, GateBuilder, Retry, Sweeper};
 pub use output::{
     Audio, Citation, File, Image, IntoOutput, ModelOutput, Part, Source, ToModelOutput,
 };
-// `tool-cli` needs these two items to describe files in the same way as results.
+// `tool-cli` needs these two items to describe files in the same way as this crate describes them in results.
 #[doc(hidden)]
 pub use output::{HOLDS_SECRET, decoded_size};
 pub use policy::lists::{Access, Step, ToolLists};

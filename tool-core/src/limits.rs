@@ -92,7 +92,7 @@ impl Limit {
         Self::new(Kind::Rate(calls, period))
     }
 
-    /// Allows `calls` within a `window` that begins with the first of them. The next window begins with the first call after it.
+    /// Allows `calls` within a `window` that begins with the first of them. The next window begins with the first call after its end.
     pub fn quota(calls: u32, window: Duration) -> Self {
         Self::new(Kind::Quota(calls, window))
     }
@@ -180,7 +180,7 @@ impl LimitsBuilder {
     }
 }
 
-/// The limits of a host. Cheap to clone; all clones count together. See the [module](self).
+/// The limits of a host. Cheap to clone; all clones share their counts. See the [module](self).
 #[derive(Clone)]
 #[doc(alias("rate limit", "quota", "throttle", "concurrency"))]
 pub struct Limits(Arc<Inner>);
@@ -197,7 +197,7 @@ struct Rule {
     counts: Mutex<HashMap<Key, Count>>,
 }
 
-/// Tenant, principal and tool whose calls are counted together. `None` if the rule does not distinguish them.
+/// Tenant, principal and tool whose calls are counted together. Each is `None` if the rule does not distinguish it.
 type Key = (Option<Box<str>>, Option<Box<str>>, Option<Box<str>>);
 
 /// How a rule counts calls.
@@ -213,13 +213,13 @@ enum Count {
     Rate(Box<Bucket>, Duration),
     /// The number of calls, and the beginning of their window.
     Quota(u32, Duration),
-    /// One reference is here, and one in each guard.
+    /// The reference count is one more than the number of guards.
     AtOnce(Arc<()>),
 }
 
 type Bucket = RateLimiter<NotKeyed, InMemoryState, Watch, NoOpMiddleware<Duration>>;
 
-/// Tokio's clock, which a test can move.
+/// Tokio's clock, which a test can advance.
 #[derive(Clone, Copy)]
 struct Watch(Instant);
 
@@ -231,7 +231,7 @@ impl Clock for Watch {
     }
 }
 
-/// The places that one call takes in limits of concurrent calls. Keep the guard until the body has ended.
+/// Counts one call in all limits of concurrent calls until it is dropped. Keep the guard until the tool's body has ended.
 #[derive(Debug)]
 #[must_use = "dropping the guard ends the call for the limit"]
 pub struct LimitGuard {
@@ -343,7 +343,7 @@ impl Counter {
         }
     }
 
-    /// Whether a count is the same as an empty one, so that its key can be evicted.
+    /// Whether a count equals an empty count, so that its key can be evicted.
     fn forgets(&self, count: &Count, now: Duration) -> bool {
         match (self, count) {
             (Self::Rate(quota), Count::Rate(_, last)) => {

@@ -11,11 +11,11 @@ pub struct SecretNeed {
     pub key: Cow<'static, str>,
     /// How an operator enters the secret.
     pub kind: SecretKind,
-    /// Name for people; the key if there is none.
+    /// Name for people. If it is `None`, people see the key.
     pub label: Option<Cow<'static, str>>,
     /// Help for the operator who enters the secret.
     pub description: Option<Cow<'static, str>>,
-    /// Whether the tool can work without it.
+    /// Whether the tool can work without the secret.
     pub optional: bool,
 }
 
@@ -50,9 +50,9 @@ pub struct VariableNeed {
     pub kind: VariableKind,
     /// Help for the person who enters the value.
     pub description: Option<Cow<'static, str>>,
-    /// Whether the tool does not run without it.
+    /// Whether the tool does not run without the variable.
     pub required: bool,
-    /// Whether it is not inherited from a parent thread.
+    /// Whether a child thread does not inherit the value of its parent thread.
     pub scoped: bool,
 }
 

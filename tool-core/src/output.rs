@@ -57,7 +57,7 @@ impl fmt::Debug for Output {
     }
 }
 
-/// Returns the model output of a type of this module, even if generic code returns the value.
+/// Returns the model output of a [`ModelOutput`], a [`Part`] or a list of parts, for callers that are generic over the type.
 ///
 /// This is generic and inlined, so that the compiler decides the comparisons of types.
 #[inline]

@@ -215,7 +215,7 @@ impl Candidates {
 
 /// The possible verdicts of a policy for a tool.
 pub(crate) struct MaySay {
-    /// Whether it may ask for an approval.
+    /// Whether the policy may ask for an approval.
     pub(crate) asks: bool,
     /// Whether a rule may decide instead of the default. A conditional deny rule alone does not count.
     pub(crate) rule: bool,
@@ -227,22 +227,22 @@ impl Policy {
         PolicyBuilder::default()
     }
 
-    /// A hash of the policy's contents: equal policies have equal versions.
+    /// Returns a hash of the policy's contents: equal policies have equal versions.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The rules in evaluation order: deny, ask, allow, each group in the order written.
+    /// Returns the rules in evaluation order: deny, ask, allow, each group in the order written.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The verdict if no rule matches.
+    /// Returns the verdict if no rule matches.
     pub fn default_verdict(&self) -> PolicyVerdict {
         self.default
     }
 
-    /// A policy that allows every call.
+    /// Returns a policy that allows every call.
     pub(crate) fn anything() -> Self {
         Self {
             rules: Vec::new(),
@@ -255,12 +255,12 @@ impl Policy {
         }
     }
 
-    /// The allow and deny lists for all agents.
+    /// Returns the allow and deny lists for all agents.
     pub fn global_lists(&self) -> &ToolLists {
         &self.global
     }
 
-    /// The allow and deny lists of one agent, if the policy has any.
+    /// Returns the allow and deny lists of one agent, if the policy has any.
     pub fn agent_lists(&self, agent: Option<&str>) -> Option<&ToolLists> {
         self.agents.get(agent?)
     }
@@ -298,7 +298,7 @@ impl Policy {
         )
     }
 
-    /// The rules that can match a tool.
+    /// Returns the rules that can match a tool.
     pub(crate) fn candidates(&self, def: &ToolDef) -> Candidates {
         Candidates {
             policy: self.hash,
@@ -315,8 +315,8 @@ impl Policy {
         about.map(|(_, number)| number)
     }
 
-    /// The first rule that applies decides, because the rules are sorted by deny, ask, allow. If it asks, every ask rule that applies may
-    /// require four eyes.
+    /// Decides by the first rule that applies, because the rules are sorted by deny, ask, allow. If that rule asks, every ask rule that
+    /// applies may require four eyes.
     fn judge<'a>(
         &'a self,
         rules: impl Iterator<Item = (usize, &'a Rule)>,
@@ -373,7 +373,7 @@ impl Policy {
         }
     }
 
-    /// The verdicts that are possible for calls of a tool by this caller, over all arguments.
+    /// Returns the verdicts that are possible for calls of a tool by this caller, over all arguments.
     pub(crate) fn may_say(
         &self,
         def: &ToolDef,
@@ -399,7 +399,7 @@ impl Policy {
         }
     }
 
-    /// Unconditional deny rules that apply to this caller. They refuse every call, so their tools are hidden.
+    /// Returns the unconditional deny rules that apply to this caller. They refuse every call, so their tools are hidden.
     pub(crate) fn flat_denials(
         &self,
         tenant: &str,
@@ -484,7 +484,7 @@ fn with_reason(mut text: String, rule: &Rule, version: &str) -> String {
 pub struct PolicyError(Vec<String>);
 
 impl PolicyError {
-    /// Every fault of the policy.
+    /// Returns every fault of the policy.
     pub fn faults(&self) -> &[String] {
         &self.0
     }

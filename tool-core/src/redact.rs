@@ -1,7 +1,7 @@
 //! Redaction of secrets in text, in many spellings.
 //!
-//! A [`Redactor`] knows the secrets of a turn. It finds each secret unchanged, without the white space around it, with other line breaks, in escapes of JSON,
-//! URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it by `[secret:NAME]`. The [threat
+//! A [`Redactor`] contains the secrets of a turn. It finds each secret unchanged, without the white space around it, with other line breaks, in escapes of
+//! JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it by `[secret:NAME]`. The [threat
 //! model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline redacts every output of a tool: output, model text,
 //! citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline. For that text, use
 //!

@@ -47,7 +47,7 @@ pub(crate) struct Shelf {
     pub(crate) index: HashMap<Name, usize, BuildNameHasher>,
     /// The expected length of each tool's output, see [`Shelf::room`].
     rooms: Box<[AtomicUsize]>,
-    /// Collected when the first rules need them.
+    /// Facts about the tools, collected when the first rules need them.
     facts: OnceLock<Facts>,
     /// The compiled rules of the last policy that was used.
     compiled: Mutex<Option<Arc<Compiled>>>,
@@ -258,8 +258,8 @@ impl RegistryBuilder {
         self
     }
 
-    /// Makes a secret required for a tool that does not require it. A turn without the secret then does not see the tool,
-    /// instead of seeing a tool that fails.
+    /// Makes a secret required for a tool that does not require it. In a turn without the secret, the tool is then hidden
+    /// instead of failing.
     pub fn required_secret(mut self, tool: impl Into<String>, key: impl Into<String>) -> Self {
         self.secrets.push((tool.into(), key.into()));
         self

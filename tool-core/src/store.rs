@@ -1,4 +1,4 @@
-//! Stores for state that outlives a call: the traits, their records and the store in memory of [`tool_store`], whose documentation lists the data that each
+//! Stores for state that outlives a call: the traits, their records and the in-memory store of [`tool_store`], whose documentation lists the data that each
 //! trait stores.
 //!
 //! `tool_store::SqliteStore` (feature `sqlite` of `tool-store`) is a durable store.

@@ -112,7 +112,7 @@ impl<P, T, E: Into<ToolError>> Item for Result<StreamItem<P, T>, E> {
 
 /// Slot in which the body of `tool_stream!` stores its output.
 ///
-/// It also carries the types that the surrounding fn states into the body, so that rustc reports a value of a different type at that value.
+/// It also passes the types that the surrounding fn states to the body, so that rustc reports a value of a different type at that value.
 #[doc(hidden)]
 pub struct OutputSlot<P, T>(Arc<Mutex<Option<T>>>, PhantomData<fn() -> P>);
 
@@ -123,7 +123,7 @@ impl<P, T> OutputSlot<P, T> {
         Self(Arc::new(Mutex::new(None)), PhantomData)
     }
 
-    /// Has the type of the progress values, so that rustc infers it. This is never called.
+    /// Returns the type of the progress values, so that rustc infers it. This is never called.
     pub fn step(&self) -> P {
         unreachable!("only called behind `if false`")
     }
@@ -134,7 +134,7 @@ impl<P, T> OutputSlot<P, T> {
     }
 }
 
-/// A stream of the progress from `make`, followed by the output that its body stored in the slot.
+/// Returns a stream of the progress from `make`, followed by the output that its body stored in the slot.
 #[doc(hidden)]
 pub fn generator<P, T, S>(
     slot: OutputSlot<P, T>,
@@ -163,7 +163,7 @@ where
     note = "of a different error type: `.map_err(|error| ToolError::new(\"…\"))?`"
 )]
 pub trait Outcome {
-    /// The same type with this crate's error.
+    /// The type with [`ToolError`] as its error.
     type Told;
 
     /// Converts the error into a [`ToolError`].

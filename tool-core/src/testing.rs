@@ -199,7 +199,7 @@ pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
                 || label.trim_end_matches('.').contains(". "))
         {
             let why = format!(
-                "the label of its example {text} is one sentence of at most {LABEL_LIMIT} characters"
+                "the label of its example {text} must be one sentence of at most {LABEL_LIMIT} characters"
             );
             found.push(violation(def, why));
         }

@@ -65,7 +65,7 @@ pub(crate) fn failed(text: &str) -> String {
     serde_json::json!({ "error": { "kind": ErrorKind::Failed.as_str(), "text": text } }).to_string()
 }
 
-/// Reads outcome and citations from JSON text. The outcome is an error if this crate did not write the text.
+/// Reads the outcome and the citations from JSON text. The outcome is an error if the text is not a stored result.
 pub(crate) fn read(text: &str) -> (Result<Output, ToolError>, Vec<Citation>) {
     match serde_json::from_str::<Stored>(text) {
         Ok(Stored {
@@ -117,7 +117,7 @@ mod tests {
         result(Ok(Output { payload, model }))
     }
 
-    /// Returns the stored form of a result, after a check that it reads back unchanged.
+    /// Returns the stored form of a result, after a check that it is read back unchanged.
     fn kept(result: &CallResult) -> Value {
         let text = write(result).unwrap();
         let (outcome, citations) = read(&text);

@@ -1,4 +1,4 @@
-//! The request of an approval, as the result of a call reports it.
+//! Approval requests in the results of calls.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::store::{ApprovalKind, Timestamp};
 pub struct Ticket {
     /// Id of the approval.
     pub id: String,
-    /// Proves that this host has made the request. It is opaque and useless to a different principal.
+    /// Opaque proof that this host made the request. The host rejects it from a different principal.
     pub token: String,
     /// Whether the request is about a call or a plan.
     pub kind: ApprovalKind,

@@ -4,7 +4,8 @@ use std::error::Error as StdError;
 
 use linkme::distributed_slice;
 
-/// The entry that `#[derive(ToolError)]` makes for a type: whether an error is shown; `None` if the error is of a different type.
+/// The entry that `#[derive(ToolError)]` generates for a type: a fn that returns whether an error is shown, or `None`
+/// if the error is of a different type.
 #[doc(hidden)]
 pub struct ShownError(Option<fn(&(dyn StdError + 'static)) -> Option<bool>>);
 
@@ -16,7 +17,7 @@ impl ShownError {
     }
 }
 
-/// The entries of all types with the derive; see [`TOOLS`](crate::private::TOOLS) for its name.
+/// The entries of all types with the derive. [`TOOLS`](crate::private::TOOLS) explains the name of the symbol.
 #[doc(hidden)]
 #[distributed_slice]
 pub static TOOL_CORE_0_1_SHOWN_ERRORS: [ShownError];

@@ -8,8 +8,8 @@ use base64::read::DecoderReader;
 use super::media;
 use super::model::{Part, Source};
 
-/// Maximum number of bytes of a file of a result, and of all files of one result together. Requests of all providers have room for this much as base64 text
-/// (Anthropic: 32 MB, OpenAI: 50 MB, Gemini: 100 MB). If a provider accepts less, its wire format leaves the file out.
+/// Maximum number of bytes of a file of a result, and of all files of one result together. As base64 text, they fit into a
+/// request to Anthropic (32 MB), OpenAI (50 MB) and Gemini (100 MB). For a provider that accepts less, the wire format leaves the file out.
 pub(crate) const MOST_BYTES: usize = 20 << 20;
 
 /// Checks a part. The error is the predicate of a sentence, with the fault and the correction.

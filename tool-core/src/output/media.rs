@@ -24,7 +24,7 @@ struct Body {
 struct Noun {
     /// The noun with its article, for messages.
     text: &'static str,
-    /// The beginning that a media type must have; empty if any is allowed.
+    /// The required prefix of the media type; empty if every type is allowed.
     prefix: &'static str,
     /// An example of a media type, for messages.
     example: &'static str,
@@ -375,7 +375,7 @@ macro_rules! media {
 }
 
 media! {
-    /// An image that a tool returns: the model sees it, and the client gets it.
+    /// An image that a tool returns to the model and to the client.
     ///
     /// ```
     /// use tool_core::Image;

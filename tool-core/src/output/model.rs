@@ -37,7 +37,7 @@ pub(crate) enum Content {
     /// text that names them, and the files, which do not count towards the limit.
     #[serde(skip)]
     Bounded(usize, Option<Box<Named>>),
-    /// The value could not be serialized as JSON; this is the serializer's error, which only the operator sees. The call fails.
+    /// The value could not be serialized as JSON; this is the serializer's error, for the operator only. The call fails.
     #[serde(skip)]
     Broken(String),
 }
@@ -72,7 +72,7 @@ pub(crate) struct Named {
 /// ```
 ///
 /// In the output of a tool, a file is written as `{"type":"file","mediaType":"…","filename":"…","url":"…"}`, where the URL of bytes is a
-/// `data:` URL, like an [`Image`](crate::Image). Elsewhere it is written as in stores, with `media_type`, `source` and `name`. Both forms are read.
+/// `data:` URL, like an [`Image`](crate::Image). Elsewhere it is written as in stores, with `media_type`, `source` and `name`. Both forms can be deserialized.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 #[non_exhaustive]

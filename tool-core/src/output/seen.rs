@@ -43,7 +43,7 @@ pub(super) fn note(part: impl FnOnce() -> Part) -> bool {
     true
 }
 
-/// Collects files of the output that is written on this thread, until it is dropped.
+/// Guard during whose lifetime the files of the output that this thread writes are collected.
 pub(crate) struct Watching {
     outer: Option<Outer>,
 }

@@ -72,42 +72,42 @@ impl Place {
         }
     }
 
-    /// The value equals `value`. Fails if the types differ.
+    /// Tests whether the value equals `value`. Fails if the types differ.
     pub fn equals(self, value: impl Into<Value>) -> Condition {
         self.asks(Test::Equals(value.into()))
     }
 
-    /// The value is one of `values`. Fails if none of them has the value's type.
+    /// Tests whether the value is one of `values`. Fails if none of them has the value's type.
     pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Condition {
         self.asks(Test::OneOf(values.into_iter().map(Into::into).collect()))
     }
 
-    /// The number is less than `bound`.
+    /// Tests whether the number is less than `bound`.
     pub fn less(self, bound: impl Into<Number>) -> Condition {
         self.asks(Test::Less(bound.into()))
     }
 
-    /// The number is greater than `bound`.
+    /// Tests whether the number is greater than `bound`.
     pub fn greater(self, bound: impl Into<Number>) -> Condition {
         self.asks(Test::Greater(bound.into()))
     }
 
-    /// The string starts with `text`.
+    /// Tests whether the string starts with `text`.
     pub fn prefix(self, text: impl Into<String>) -> Condition {
         self.asks(Test::Prefix(text.into()))
     }
 
-    /// The pattern matches the whole string.
+    /// Tests whether the pattern matches the whole string.
     pub fn glob(self, glob: impl Into<Glob>) -> Condition {
         self.asks(Test::Glob(glob.into()))
     }
 
-    /// The place exists (`true`) or does not exist (`false`). A null value exists.
+    /// Tests whether the place exists (`true`) or does not exist (`false`). A null value exists.
     pub fn exists(self, there: bool) -> Condition {
         self.asks(Test::Exists(there))
     }
 
-    /// The number of the string's characters, the array's items or the object's entries is within these bounds, both inclusive.
+    /// Tests whether the number of a string's characters, an array's items or an object's entries is within these inclusive bounds.
     pub fn len(self, min: Option<usize>, max: Option<usize>) -> Condition {
         self.asks(Test::Len(Length { min, max }))
     }
@@ -132,7 +132,7 @@ impl Condition {
     pub(super) fn fault(&self) -> Option<String> {
         let fault = |what: &str| Some(format!("condition at `{}`: {what}", self.pointer));
         if !self.pointer.is_empty() && !self.pointer.starts_with('/') {
-            return fault("a JSON pointer starts with `/`, or is empty for the whole");
+            return fault("a JSON pointer starts with `/`, or is empty for the whole document");
         }
         match &self.test {
             Test::OneOf(values) if values.is_empty() => {
@@ -232,7 +232,7 @@ fn equal(wanted: &Value, found: &Value) -> Answer {
     }
 }
 
-/// `No` if one answer is `No`, else `Failed` if one failed, else `Yes`.
+/// Returns `No` if one answer is `No`, else `Failed` if one failed, else `Yes`.
 fn all(answers: impl Iterator<Item = Answer>) -> Answer {
     let mut failed = false;
     for answer in answers {

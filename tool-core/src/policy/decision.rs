@@ -23,7 +23,7 @@ pub struct PolicyRequest<'a> {
 }
 
 impl<'a> PolicyRequest<'a> {
-    /// The request for a call with an open scope.
+    /// Creates the request for a call with an open scope.
     pub(crate) fn of(tool: &'a ToolDef, scope: &'a CallScope, cx: &'a ToolContext) -> Self {
         Self {
             tool,
@@ -40,11 +40,11 @@ impl<'a> PolicyRequest<'a> {
 pub struct Decision {
     /// The verdict on the call.
     pub verdict: PolicyVerdict,
-    /// Id of this decision in audit rows. [`SharedPolicy::explain`](super::SharedPolicy::explain) takes it.
+    /// Id of this decision in audit rows. [`SharedPolicy::explain`](super::SharedPolicy::explain) accepts this id.
     pub id: DecisionId,
     /// Name of the rule that decided; `None` if the policy's default or a kill switch decided.
     pub rule: Option<Arc<str>>,
-    /// The reason that the rule states.
+    /// The reason that the rule states, if it states one.
     pub reason: Option<Arc<str>>,
     /// Whether the approver must not be the requester, because an ask rule that applies to the call requires it.
     pub four_eyes: bool,

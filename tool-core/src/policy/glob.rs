@@ -30,7 +30,7 @@ impl Glob {
         }
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -54,13 +54,13 @@ impl Glob {
         fits(&self.text, name)
     }
 
-    /// Whether every name that `other` matches is also matched by this pattern. May return `false` if the patterns alone do not show it.
+    /// Whether every name that `other` matches is also matched by this pattern. May return `false` if both contain `*` or `?`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.is_any() || self == other || other.literal && self.matches(&other.text)
     }
 }
 
-/// Compares both texts from the start. On a mismatch, it returns to the last `*` and matches one more character with it.
+/// Compares both texts from the start. On a mismatch, continues after the last `*`, which then matches one more character.
 fn fits(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
     let mut last_star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;

@@ -30,13 +30,13 @@ impl ToolLists {
 /// The step of the list check that decided about a name. The steps run in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
-    /// The lists for all agents. Without any lists, every tool may be used.
+    /// The lists for all agents. This is also the step of an allowed tool if the agent has no allow list and no parent agent.
     Global,
     /// The agent's allow list.
     Allow,
     /// The agent's deny list, and the deny lists of its parent agents.
     Deny,
-    /// The allow lists of its parent agents.
+    /// The lists that apply to the parent agent.
     Spawn,
 }
 

@@ -24,7 +24,7 @@ pub enum PolicyVerdict {
 }
 
 impl PolicyVerdict {
-    /// The verdict's name, as stores and files hold it.
+    /// Returns the name of the verdict in stores and files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -33,7 +33,7 @@ impl PolicyVerdict {
         }
     }
 
-    /// The evaluation order: deny, then ask, then allow.
+    /// Returns the position in the evaluation order: deny, then ask, then allow.
     pub(crate) const fn rank(self) -> u8 {
         match self {
             Self::Deny => 0,
@@ -73,7 +73,7 @@ impl EffectName {
 }
 
 /// A policy rule. It matches every call until a method narrows it. All stated criteria must match; a criterion with several patterns
-/// matches if one of its patterns does.
+/// matches if one of its patterns matches.
 ///
 /// ```
 /// use tool_core::Effect;
@@ -149,25 +149,25 @@ impl Rule {
         }
     }
 
-    /// A rule that lets calls run. Rule names must be unique within a policy.
+    /// Creates a rule that allows calls. Rule names must be unique within a policy.
     #[must_use]
     pub fn allow(name: impl Into<String>) -> Self {
         Self::of(name, PolicyVerdict::Allow)
     }
 
-    /// A rule that refuses calls.
+    /// Creates a rule that refuses calls.
     #[must_use]
     pub fn deny(name: impl Into<String>) -> Self {
         Self::of(name, PolicyVerdict::Deny)
     }
 
-    /// A rule that requires an approval by a person.
+    /// Creates a rule that requires an approval by a person.
     #[must_use]
     pub fn ask(name: impl Into<String>) -> Self {
         Self::of(name, PolicyVerdict::Ask)
     }
 
-    /// Matches tools by name. These are the tools' own names, even if a toolset renames them.
+    /// Matches tools by their own names, even if a toolset renames them.
     #[must_use]
     pub fn tools<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.tools, names);
@@ -288,13 +288,13 @@ impl Rule {
         !self.when.is_empty()
     }
 
-    /// The tool names that the rule states without `*` and `?`.
+    /// Returns the tool names that the rule states without `*` and `?`.
     pub(super) fn stated_tools(&self) -> impl Iterator<Item = &str> {
         let literal = self.tools.iter().filter(|glob| glob.is_literal());
         literal.map(Glob::as_str)
     }
 
-    /// The patterns for tenants, principals and agents. An empty list matches all.
+    /// Returns the patterns for tenants, principals and agents. An empty list matches all.
     pub(super) fn subjects(&self) -> [&[Glob]; 3] {
         [&self.tenants, &self.principals, &self.agents]
     }

@@ -64,7 +64,7 @@ impl Kills {
         !self.0.is_empty() && self.of(tenant).any(|killed| killed == tool)
     }
 
-    /// The tools whose kill switch applies to a tenant.
+    /// Returns the tools whose kill switch applies to a tenant.
     pub(crate) fn of<'a>(&'a self, tenant: &'a str) -> impl Iterator<Item = &'a str> {
         let mine = self
             .0
@@ -152,7 +152,7 @@ impl Shadow {
     }
 
     fn judge(&self, decided: &Decision, request: &PolicyRequest<'_>) {
-        // A kill switch applies under every policy.
+        // A kill switch applies under every policy, so there is no difference.
         if decided.id.cause == Cause::Killed {
             return;
         }
@@ -212,7 +212,7 @@ impl SharedPolicy {
         }))
     }
 
-    /// The policy in force.
+    /// Returns the policy in force.
     pub fn current(&self) -> Arc<Policy> {
         Arc::clone(&self.state().policy)
     }
@@ -221,7 +221,7 @@ impl SharedPolicy {
         self.0.state.read()
     }
 
-    /// The number of the edition in force. It increases with each change, including changes of kill switches.
+    /// Returns the number of the edition in force. It increases with each change, including changes of kill switches.
     pub(crate) fn edition(&self) -> u64 {
         self.0.state.number()
     }
@@ -262,7 +262,7 @@ impl SharedPolicy {
         past.push_back(Arc::clone(policy));
     }
 
-    /// Puts a new policy in force from the next decision on. Returns the previous one.
+    /// Puts a new policy in force from the next decision on. Returns the previous policy.
     pub fn replace(&self, policy: Policy) -> Arc<Policy> {
         let policy = Arc::new(policy);
         let mut before = Arc::clone(&policy);
@@ -279,8 +279,8 @@ impl SharedPolicy {
         self.state().decide(None, request)
     }
 
-    /// Tries a policy in shadow mode: the policy in force continues to decide, and differing decisions of this one are logged and
-    /// counted. It replaces a shadow policy that was set before.
+    /// Tries a policy in shadow mode: the policy in force continues to decide, and differing decisions of `policy` are logged
+    /// and counted. `policy` replaces a shadow policy that was set before.
     pub fn shadow(&self, policy: Policy) {
         let shadow = Arc::new(Shadow {
             policy: Arc::new(policy),
@@ -295,7 +295,7 @@ impl SharedPolicy {
         });
     }
 
-    /// The report on the shadow policy; `None` without one.
+    /// Returns the report on the shadow policy; `None` without a shadow policy.
     pub fn shadow_report(&self) -> Option<ShadowReport> {
         self.state().shadow.as_ref().map(|shadow| shadow.report())
     }
@@ -310,10 +310,10 @@ impl SharedPolicy {
         shadow.map(|shadow| shadow.report())
     }
 
-    /// Turns a tool's kill switch on in this process, for one tenant or, with `None`, for all. The next dispatch refuses the tool, and
+    /// Turns a tool's kill switch on in this process, for one tenant or, with `None`, for all. The next call of the tool is refused, and
     /// futures of [`killed`](SharedPolicy::killed) complete. `tool` is the tool's own name. Returns whether the switch was off before.
     ///
-    /// The switch is not stored: other processes do not see it, and it ends with the process. [`Switches`](crate::Switches) are stored.
+    /// The switch is not stored: it affects only this process, and ends with it. [`Switches`](crate::Switches) are stored.
     pub fn kill(&self, tool: impl Into<String>, tenant: Option<&str>) -> bool {
         let key = (tool.into(), tenant.map(str::to_owned));
         self.switch(|kills| kills.insert(key))

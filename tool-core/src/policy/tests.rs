@@ -360,7 +360,10 @@ async fn kill_switch_refuses_new_calls_and_wakes_waiting_callers() {
     let mut other = shared.killed("search", "globex").boxed();
     assert!(running.as_mut().now_or_never().is_none());
     assert!(shared.kill("search", Some("acme")));
-    assert!(!shared.kill("search", Some("acme")), "it is off already");
+    assert!(
+        !shared.kill("search", Some("acme")),
+        "the tool is switched off already"
+    );
     running.await;
     assert!(other.as_mut().now_or_never().is_none());
     let decision = shared.decide(&request(&registry, "search", "{}"));
@@ -384,7 +387,7 @@ async fn kill_switch_refuses_new_calls_and_wakes_waiting_callers() {
     other.await;
     assert!(
         !shared.revive("search", Some("globex")),
-        "all are switched off, not this one"
+        "the switch is on for all tenants, not for this tenant"
     );
     drop(shared.killed("purge", "acme"));
 }

@@ -1,7 +1,7 @@
 //! Trait bounds that generated code requires of the user's types, so that a missing trait is reported once, at the type.
 //!
 //! Exactly one place requires each bound. All other code that depends on it names the type through one of the structs here: their
-//! inherent items apply if the bound holds, else those of a fallback trait, which have no bound. rustc does not merge equal errors of
+//! inherent items apply if the bound holds, else the items of a fallback trait, which have no bound. rustc does not merge equal errors of
 //! different items when it compiles incrementally, so a bound that is required twice is reported twice.
 //!
 //! This works only for concrete types, as in the expansion of a macro.
@@ -116,8 +116,8 @@ pub trait NoField {
 
 impl<F> NoField for FieldOf<F> {}
 
-/// `DecodeOf::<T>::ASKS`: `None` for a type without [`Decode`], else [`Decode::ASKS`]: whether generated code still has to require `Deserialize`, because the
-/// type contains a generic type.
+/// `DecodeOf::<T>::ASKS`: [`Decode::ASKS`], or `None` for a type without [`Decode`]. `Decode::ASKS` is true if generated code still has to require `Deserialize`,
+/// because the type contains a generic type.
 pub struct DecodeOf<T>(PhantomData<fn() -> T>);
 
 impl<T: Decode> DecodeOf<T> {

@@ -165,7 +165,7 @@ fn scalar(code: u32, next: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// Decodes `\uXXXX`, or a surrogate pair of two; `digits` begins after the `u`, at `at`.
+/// Decodes `\uXXXX`, or a surrogate pair of two such escapes; `digits` begins after the `u`, at `at`.
 fn unicode(digits: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     let unit = match hex(digits, 4) {
         Digits::Value(unit) => unit,

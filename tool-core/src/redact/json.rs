@@ -41,7 +41,7 @@ impl Redactor {
         text
     }
 
-    /// Returns the first secret in a text, and its placeholder.
+    /// Returns the range of the first secret in a text, and its placeholder.
     fn first(&self, text: &str) -> Option<(Range<usize>, String)> {
         let known = self.0.as_ref()?;
         let span = known

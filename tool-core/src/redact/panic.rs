@@ -6,7 +6,7 @@ use std::panic::PanicHookInfo;
 
 use super::SharedRedactor;
 
-/// Installs a hook that prints panics on standard error, and redacts the secrets that `shared` knows at that time.
+/// Installs a hook that prints panics on standard error, and redacts the secrets that `shared` contains at that time.
 ///
 /// It prints the thread, the location and the message as the standard hook does, and a backtrace if `RUST_BACKTRACE` or `RUST_LIB_BACKTRACE` is set. It
 /// replaces the previous hook and does not call it, because a hook cannot pass a changed message to another hook. For a different format, write your own
@@ -25,7 +25,7 @@ pub fn install_panic_hook(shared: &SharedRedactor) {
     let shared = shared.clone();
     std::panic::set_hook(Box::new(move |info| {
         let text = shared.current().own(message(info));
-        // If standard error is closed, there is nowhere to report it.
+        // If standard error is closed, the failure cannot be reported.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }));
 }

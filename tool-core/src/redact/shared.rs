@@ -31,7 +31,7 @@ struct State {
     current: Redactor,
 }
 
-/// Keeps secrets known to a [`SharedRedactor`] until it is dropped.
+/// Keeps secrets in a [`SharedRedactor`] until the lease is dropped.
 ///
 /// Keep the lease as long as any code may print the secrets, even after the turn if it left work in the background.
 #[must_use = "dropping it removes the secrets"]
@@ -41,7 +41,7 @@ pub struct Lease {
 }
 
 impl SharedRedactor {
-    /// Adds secrets until the lease is dropped. A secret of several leases is known until the last of them is dropped.
+    /// Adds secrets until the lease is dropped. A secret of several leases is redacted until the last of them is dropped.
     pub fn add<N: Into<String>>(
         &self,
         secrets: impl IntoIterator<Item = (N, SecretString)>,
@@ -76,7 +76,7 @@ impl SharedRedactor {
 }
 
 impl Lease {
-    /// Replaces the secrets of the lease. None of the new ones may be too short.
+    /// Replaces the secrets of the lease. None of the new secrets may be too short.
     pub(crate) fn replace(&self, secrets: Vec<(String, SecretString)>) {
         let state = &self.shared.0;
         let mut state = state.write().unwrap_or_else(PoisonError::into_inner);

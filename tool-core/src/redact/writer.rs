@@ -31,7 +31,7 @@ pub struct RedactingWriter<W: Write> {
 }
 
 impl<W: Write> RedactingWriter<W> {
-    /// Writes into `inner`, and redacts the secrets that `shared` knows at the time of each write.
+    /// Writes into `inner`, and redacts the secrets that `shared` contains at the time of each write.
     pub fn new(inner: W, shared: SharedRedactor) -> Self {
         let stream = shared.current().stream();
         Self {

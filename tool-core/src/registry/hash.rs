@@ -11,7 +11,7 @@ pub(crate) type BuildNameHasher = BuildHasherDefault<NameHasher>;
 #[derive(Default)]
 pub(crate) struct NameHasher(u64);
 
-/// Digits of pi, which have no pattern, so that short names are spread as well. The factor is odd.
+/// Both constants are digits of pi, which have no pattern, so that short names are spread as well. `FACTOR` is odd.
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const FACTOR: u64 = 0x1319_8a2e_0370_7345;
 
@@ -44,7 +44,7 @@ impl Hasher for NameHasher {
         self.mix(tail ^ (bytes.len() as u64) << 56);
     }
 
-    /// Ignores the end of a text, because its length is hashed already.
+    /// Ignores the byte that `str` adds after a text, because the length is hashed already.
     #[inline]
     fn write_u8(&mut self, _: u8) {}
 

@@ -38,7 +38,7 @@ impl Plugin {
     /// The version of this crate, with which plugins must be compatible.
     pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
-    /// Creates a plugin without tools. `engine` is the range of versions of this crate that it was made for, as in a `Cargo.toml`.
+    /// Creates a plugin without tools. `engine` is the range of versions of this crate that the plugin was made for, as in a `Cargo.toml`.
     pub fn new(namespace: impl Into<String>, engine: impl Into<String>) -> Self {
         Self {
             namespace: namespace.into(),
@@ -75,7 +75,7 @@ impl Plugin {
 impl RegistryBuilder {
     /// Adds the tools of a plugin.
     ///
-    /// A plugin is left out with a warning if it was built for other versions of this crate, or if its version range cannot be parsed. Everything else loads,
+    /// A plugin is left out with a warning if it was built for other versions of this crate, or if its version range cannot be parsed. All other tools are added,
     /// and [`Toolset::explain`](crate::Toolset::explain) returns the reason why the plugin's tools are missing.
     pub fn plugin(mut self, plugin: Plugin) -> Self {
         let Some(refusal) = plugin.refusal() else {

@@ -17,20 +17,24 @@ fn shelf() -> Result<Shelf, Vec<String>> {
 #[test]
 fn reserved_capacity_follows_output_sizes() -> Result<(), Vec<String>> {
     let shelf = shelf()?;
-    assert_eq!(shelf.room(0), 0, "nothing was written yet");
+    assert_eq!(shelf.room(0), 0, "no output was written yet");
     shelf.wrote(0, 800);
     assert_eq!(shelf.room(0), 800);
     shelf.wrote(0, 100);
-    assert_eq!(shelf.room(0), 700, "a shorter one counts by and by");
+    assert_eq!(
+        shelf.room(0),
+        700,
+        "a shorter output lowers the capacity gradually"
+    );
     for _ in 0..20 {
         shelf.wrote(0, 100);
     }
-    assert_eq!(shelf.room(0), 100, "a steady length is met exactly");
+    assert_eq!(shelf.room(0), 100, "a constant length becomes the capacity");
     shelf.wrote(0, usize::MAX);
     assert_eq!(shelf.room(0), MOST_ROOM);
     shelf.wrote(0, 0);
     assert!(shelf.room(0) < MOST_ROOM);
     shelf.wrote(1, 5);
-    assert_eq!(shelf.room(1), 0, "there is no such tool");
+    assert_eq!(shelf.room(1), 0, "the registry has only one tool");
     Ok(())
 }

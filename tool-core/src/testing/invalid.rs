@@ -97,7 +97,7 @@ impl Spoiler {
         match &schema.kind {
             Kind::Constrained(inner, more) => return self.spoil(inner, value, &more.under(bounds)),
             Kind::Optional(inner) if !value.is_null() => return self.spoil(inner, value, bounds),
-            // No value is certain to be wrong for these.
+            // No value is certain to be wrong for these kinds.
             Kind::Optional(_) | Kind::Any | Kind::Ref(_) | Kind::Never | Kind::Refused { .. } => {
                 return;
             }
@@ -265,7 +265,7 @@ impl Spoiler {
     }
 }
 
-/// Whether the type may accept such a value, regardless of its bounds.
+/// Whether the type may accept the value, regardless of the type's bounds.
 fn may_be(schema: &Schema, value: &Value) -> bool {
     match &schema.kind {
         Kind::String => value.is_string(),

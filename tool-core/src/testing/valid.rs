@@ -86,7 +86,7 @@ impl Maker {
                 if self.random.one_in(4) {
                     return Some(Value::Null);
                 }
-                // A recursive type that cannot go any deeper ends with null.
+                // A recursive type that cannot be nested any deeper ends with null.
                 self.value(inner, bounds).or(Some(Value::Null))
             }
             Kind::Constrained(inner, more) => self.value(inner, &more.under(bounds)),
@@ -270,7 +270,7 @@ impl Maker {
             match self.value(items, &Constraints::NONE) {
                 Some(item) if unique && array.contains(&item) => {}
                 Some(item) => array.push(item),
-                // A recursive type that cannot go any deeper gets no more items.
+                // A recursive type that cannot be nested any deeper gets no more items.
                 None => break,
             }
         }
@@ -296,7 +296,7 @@ impl Maker {
 
     fn union(&mut self, union: &'static Union) -> Option<Value> {
         let first = self.random.below(union.variants.len());
-        // If this variant cannot go any deeper, another one is used.
+        // If this variant cannot be nested any deeper, another variant is used.
         let order = union.variants[first..]
             .iter()
             .chain(&union.variants[..first]);
@@ -333,7 +333,7 @@ impl Maker {
     }
 }
 
-/// Returns the range of an integer, as far as JSON readers support it.
+/// Returns the range of an integer, limited to the integers that JSON readers support.
 pub(super) fn integer_range(integer: Integer, bounds: &Constraints) -> (i128, i128) {
     let widest = i128::from(u64::MAX);
     let mut min = integer.min.max(i128::from(i64::MIN));

@@ -8,7 +8,7 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// The same as for [`add`](Self::add).
+    /// Returns the same errors as [`add`](Self::add).
     pub fn tools<'a>(
         &mut self,
         tools: impl IntoIterator<Item = &'a ToolDef>,

@@ -244,8 +244,8 @@ impl ToolDef {
         }
     }
 
-    /// Returns the check of what a body returns. Only a tool made at run time has one, because no types guarantee its outputs. The body of a client
-    /// tool returns the call, and not the output.
+    /// Returns the check of the body's output. Only a tool made at run time has a check, because no types guarantee its outputs. A client tool has
+    /// none, because its body returns the arguments, and not the output.
     pub(crate) fn promise(&self) -> Option<&Promise> {
         match self.own() {
             Own::Static(_) => None,
@@ -261,7 +261,7 @@ impl ToolDef {
         match &self.0 {
             Source::Own(Own::Static(def)) => contract::known(std::ptr::from_ref(*def).addr(), make),
             Source::Own(Own::Dynamic(def)) => Arc::clone(def.contract.get_or_init(make)),
-            // Another name or description changes the contract, so it is not cached with the tool's own.
+            // Another name or description changes the contract, so it is not cached with the tool's own contract.
             Source::Exposed(_) => make(),
         }
     }
@@ -402,7 +402,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns the user as whom calls act instead of the user of the context.
+    /// Returns the user that calls act as, instead of the user of the context.
     pub(crate) fn acts_as(&self) -> Option<&ActsAs> {
         match self.own() {
             Own::Static(_) => None,

@@ -211,9 +211,9 @@ impl DynamicTool {
 
     /// Creates a tool from a factory: for each call, `create` reads values from the context and returns the closure that serves the call.
     ///
-    /// Name, description and schema are fixed here, so values that `create` binds never reach a model. `create` runs anew for each call, once the call may run,
-    /// so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool declares, and host values within
-    /// the tool's effect.
+    /// Name, description and schema are fixed here, so values that `create` binds never reach a model. `create` runs anew for each call, after the gate allowed
+    /// the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool declares, and host values
+    /// within the tool's effect.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -312,9 +312,9 @@ impl DynamicTool {
         tool
     }
 
-    /// Creates a tool that the client runs, such as a question to the user. [`Turns`](crate::turn::Turns) checks the arguments of a call, asks
-    /// for an approval if it needs one, and then suspends with the call. [`Turns::supply`](crate::turn::Turns::supply) continues with the result of
-    /// the client, which has to fit the output schema. Without [`Turns`](crate::turn::Turns), a call fails as unavailable.
+    /// Creates a tool that the client runs, such as a question to the user. [`Turns`](crate::turn::Turns) checks the arguments of a call, requests
+    /// an approval if the call requires one, and then suspends the turn. [`Turns::supply`](crate::turn::Turns::supply) continues with the result of the
+    /// client, which has to fit the output schema. Without [`Turns`](crate::turn::Turns), a call fails as unavailable.
     #[cfg(feature = "host")]
     #[track_caller]
     pub fn client(
@@ -333,7 +333,7 @@ impl DynamicTool {
                 }
                 Err(ToolError::of(
                     ErrorKind::Unavailable,
-                    "the client runs this tool, and there is no client here",
+                    "the client runs this tool, and this host has no client",
                 )
                 .operator("only `Turns` passes the calls of client tools on to the client"))
             },
@@ -428,7 +428,7 @@ impl DynamicTool {
         self
     }
 
-    /// Declares that the tool has no effect of its own: it changes things only by calls that pass the gate. If one of these calls waits for an approval, the
+    /// Declares that the tool has no effect of its own: it changes state only by calls that pass the gate. If one of these calls waits for an approval, the
     /// body may run again after the approval, even if the tool is not idempotent: the ledger has recorded the calls that were made, and returns their results
     /// instead of making them twice.
     ///
@@ -475,7 +475,7 @@ impl DynamicTool {
         self
     }
 
-    /// Sets the user as whom calls act: [`ToolContext::runtime_user`] returns this user to the handler and to the audit.
+    /// Sets the user that calls act as: [`ToolContext::runtime_user`] returns this user to the handler and to the audit.
     pub fn runtime_user(self, user: impl Into<String>) -> Self {
         let (user, is_default) = (user.into(), false);
         self.acting_as(Some(ActsAs { user, is_default }))

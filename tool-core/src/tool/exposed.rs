@@ -12,12 +12,12 @@ use crate::effect::Effect;
 use crate::json::Entries;
 use crate::schema::dialect::Dialect;
 
-/// A tool with the name and the description that a toolset gives it. All other properties are those of the original tool.
+/// A tool with the name and the description that a toolset gives it. The original tool has all other properties.
 pub(super) struct Exposed {
     pub(super) own: Own,
     pub(super) name: String,
     pub(super) description: Option<String>,
-    /// The secrets, if the host requires more of them than the tool.
+    /// The secrets, if the host requires secrets that the tool does not require.
     pub(super) secrets: Option<Vec<SecretNeed>>,
     /// The definitions, written when they are first needed.
     definitions: [OnceLock<String>; Dialect::COUNT],

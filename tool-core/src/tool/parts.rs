@@ -41,7 +41,7 @@ impl ToolDef {
     /// # }
     /// ```
     pub fn parts(&self, dialect: Dialect) -> Option<DefinitionParts> {
-        // This crate wrote the text, so only an empty one cannot be parsed.
+        // This crate wrote the text, so only an empty text cannot be parsed.
         let mut fields = fields(self.definition(dialect))?;
         if let Some(key) = wrapper(dialect) {
             fields = self::fields(fields.get(key)?.get())?;

@@ -63,7 +63,7 @@ impl ToolContextBuilder {
             secrets.extend(tool.secrets().iter().map(|need| need.key.to_string()));
             for need in tool.variables() {
                 let kind = variables.entry(need.name.to_string()).or_insert(need.kind);
-                // If two tools disagree, the value is secret.
+                // If two tools declare different kinds, the value is treated as secret.
                 if need.kind == VariableKind::Secret {
                     *kind = need.kind;
                 }

@@ -259,7 +259,7 @@ fn nested_output_does_not_leak_its_files() {
 
     let outer = watch();
     write(&Nesting(image()), 0).expect("it can be written");
-    assert!(!has_files(), "the file is that of the output within");
+    assert!(!has_files(), "the file belongs to the nested output");
     write(&image(), 0).expect("it can be written");
     write(&Nesting(image()), 0).expect("it can be written");
     assert!(has_files());

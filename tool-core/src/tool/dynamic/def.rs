@@ -47,7 +47,7 @@ pub(crate) struct DynamicDef {
     pub(crate) harness: bool,
     pub(crate) output_limit: Option<usize>,
     pub(crate) examples: Vec<DynamicExample>,
-    /// The user as whom calls act, instead of the one of the context.
+    /// The user that calls act as, instead of the user of the context.
     pub(crate) acts_as: Option<ActsAs>,
     /// Whether the client runs the tool, and the host only passes its calls on.
     pub(crate) client: bool,
@@ -74,11 +74,11 @@ pub(crate) struct DynamicExample {
     pub(crate) output: Option<Value>,
 }
 
-/// The user as whom the calls of a tool act.
+/// The user that the calls of a tool act as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ActsAs {
     pub(crate) user: String,
-    /// Whether a runtime user of the context comes first.
+    /// Whether a runtime user of the context has priority.
     pub(crate) is_default: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Written {
 
 impl Written {
     pub(super) fn new(definition: String, schema: &str) -> Self {
-        // The texts before the schema have escaped quotes, so that they cannot contain it, and few braces.
+        // The texts before the schema have escaped quotes, so they cannot contain the schema. They have few braces, so the search is short.
         let mut braces = definition.match_indices('{').map(|(at, _)| at);
         let start = braces
             .find(|at| definition[*at..].starts_with(schema))
@@ -169,7 +169,7 @@ impl DynamicDef {
         }
     }
 
-    /// The description with the examples, as the macros write both.
+    /// Returns the description with the examples, as the macros write both.
     fn described(&self) -> Cow<'_, str> {
         if self.examples.is_empty() {
             return Cow::Borrowed(&self.description);

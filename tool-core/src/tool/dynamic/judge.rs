@@ -33,7 +33,7 @@ impl DynamicTool {
         Err(issues.into_iter().map(text).collect())
     }
 
-    /// Does the same without a check of the examples.
+    /// Does the same as [`into_def`](Self::into_def), without a check of the examples.
     pub(crate) fn into_unproven_def(mut self) -> Result<DynamicDef, Vec<String>> {
         let mut faults = Vec::new();
         match wire_of(&self.def.name) {

@@ -35,8 +35,8 @@ impl DynamicDef {
         }
     }
 
-    /// Leaves arguments that fit the tool's own schema unchanged. Other arguments are repaired if the schema tree that was read from the schema finds a repair.
-    /// Arguments that the tool's own schema does not accept are never accepted.
+    /// Leaves arguments that fit the tool's own schema unchanged. Other arguments are repaired if the schema could be read as a tree and the repaired arguments
+    /// fit the tool's own schema. All other arguments are rejected.
     fn checked<'t>(
         &self,
         check: &Arc<dyn SchemaCheck>,
