@@ -253,7 +253,7 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     }
 }
 
-/// A globally unique id. It is not a secret: the store checks the reader.
+/// Creates a globally unique id. It is not a secret: the store checks the reader.
 fn handle() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("{:016x}{:016x}", env::unique(&COUNT), env::unique(&COUNT))

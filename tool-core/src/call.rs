@@ -56,7 +56,7 @@ impl ToolCall {
 /// The events of a call, in order: `Started`, any number of `Progress`, one `Done`.
 #[derive(Debug)]
 pub enum ToolEvent {
-    /// The call passed the gate and runs. A refused call has no such event.
+    /// The call passed the gate and runs. This event is not sent for a refused call.
     Started,
     /// A progress step of the tool, for the client. It is never sent to the model.
     Progress(Box<RawValue>),
@@ -206,7 +206,7 @@ impl CallResult {
         self.conversation.as_deref()
     }
 
-    /// Whether the call failed, so that there is no output.
+    /// Whether the call failed and therefore has no output.
     pub fn is_error(&self) -> bool {
         self.outcome.get().is_err()
     }

@@ -190,7 +190,8 @@ struct Content<'a> {
     agents: &'a BTreeMap<String, ToolLists>,
 }
 
-/// FNV-1a hash of a policy's contents as JSON. It distinguishes the versions that operators write; it does not protect against deliberate collisions.
+/// Returns the FNV-1a hash of a policy's contents as JSON. The hash distinguishes the versions that operators write; it does not protect
+/// against deliberate collisions.
 fn content_hash(content: &Content<'_>) -> Result<u128, PolicyError> {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

@@ -51,7 +51,7 @@ impl<P: 'static, T: 'static> ToolStream<P, T> {
         Self(stream.map(|item| item.map_err(Into::into)).boxed())
     }
 
-    /// Wraps any stream whose items are [`StreamItem`]s or results of them.
+    /// Wraps any stream whose items are [`StreamItem`]s or `Result`s with a [`StreamItem`].
     #[doc(hidden)]
     pub fn of<S>(stream: S) -> Self
     where
@@ -76,7 +76,7 @@ impl<P, T> fmt::Debug for ToolStream<P, T> {
     }
 }
 
-/// An item of a stream that a tool may return: a [`StreamItem`], or a result of one.
+/// An item of a stream that a tool may return: a [`StreamItem`], or a `Result` with a [`StreamItem`].
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return a stream of `{Self}`",
     label = "not an item of a generator tool",

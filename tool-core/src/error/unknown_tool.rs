@@ -8,7 +8,7 @@ const MOST: usize = 5;
 /// Maximum number of characters of the wanted name in the error.
 const SHOWN: usize = 80;
 
-/// The error for an unknown tool. Callers pass visible names only, so a hidden tool gives the same error as a missing one.
+/// Creates the error for an unknown tool. Callers pass visible names only, so the error is the same for a hidden and a missing tool.
 pub(crate) fn unknown_tool<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> ToolError {
     let near = nearest(wanted, names, MOST);
     let shown: String = wanted.chars().take(SHOWN).collect();

@@ -138,7 +138,7 @@ fn named(payload: &RawValue, files: Vec<Part>) -> Named {
         number += 1;
         format!("[file {number}]")
     });
-    // A file can be registered but not written, if a `Serialize` impl used it for something else. Such a file has no place in the payload.
+    // A `Serialize` impl can register a file without writing it into the output. The payload does not contain such a file.
     let mut files: Vec<Option<Part>> = files.into_iter().map(Some).collect();
     let mut ordered: Vec<Part> = places
         .iter()

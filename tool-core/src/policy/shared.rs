@@ -247,7 +247,7 @@ impl SharedPolicy {
             kills: Arc::clone(&kills),
             shadow,
         });
-        // The change is sent under the lock, so that subscribers see all changes in order.
+        // The change is sent under the lock, so that subscribers receive all changes in order.
         if kills_changed {
             self.0.kills.send_replace(kills);
         }
@@ -366,7 +366,7 @@ impl SharedPolicy {
     }
 
     /// Explains a decision by its id from an audit row. The last 32 policies that were in force or in shadow mode are searched; returns
-    /// `None` for older ones, and for a text that is not a decision id.
+    /// `None` for older policies, and for a text that is not a decision id.
     pub fn explain(&self, id: &str) -> Option<String> {
         let id: DecisionId = id.parse().ok()?;
         let past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);

@@ -490,7 +490,7 @@ fn rule() -> impl Strategy<Value = Rule> {
     })
 }
 
-/// A policy of the rules, with unique names.
+/// Builds a policy of the rules, with unique names.
 fn named(rules: &[Rule], otherwise: PolicyVerdict) -> Policy {
     let mut builder = Policy::builder().otherwise(otherwise);
     for (i, rule) in rules.iter().enumerate() {
@@ -645,7 +645,7 @@ proptest! {
     }
 }
 
-// M14: clones share one policy, even while one thread replaces it and another one reads it.
+// M14: clones share one policy, even while one thread replaces it and another thread reads it.
 #[test]
 fn readers_see_one_whole_policy_version() {
     let registry = Arc::new(registry());

@@ -56,8 +56,8 @@ impl<E: Into<ToolError>> Answer for Result<bool, E> {
     }
 }
 
-/// `PredicateOf::<T, _>::of(path).picked()`: returns `Fits` for a predicate, else `FitsNot`, which lacks `Predicate`. A bound that requires [`FnOnce`]
-/// would not be enough: rustc would report a fn with other parameters in its own words and not with the message of `Predicate`.
+/// `PredicateOf::<T, _>::of(path).picked()`: returns `Fits` for a predicate, else `FitsNot`, which does not implement `Predicate`. A bound
+/// that requires [`FnOnce`] would not be enough: for a fn with other parameters, rustc would not print the message of `Predicate`.
 pub struct PredicateOf<T, F>(F, PhantomData<fn() -> T>);
 
 impl<T, F> PredicateOf<T, F> {

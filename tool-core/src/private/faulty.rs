@@ -39,7 +39,7 @@ static DEF: StaticDef = StaticDef::bare(
 /// The definition of the substitute.
 pub const FAULTY_DEF: ToolDef = ToolDef::linked(&DEF);
 
-/// The run of the substitute, which never ends.
+/// Returns the run of the substitute, which never completes.
 pub fn faulty_run() -> impl Future<Output = Result<Returned<()>, ToolError>> + Send + 'static {
     std::future::pending()
 }

@@ -59,7 +59,7 @@ impl RegistryBuilder {
 
     /// Does the same as [`boot`](Self::boot) with a store of enablement, and returns a report of the names that the sync has added, changed,
     /// removed and renamed, and of the enablement rows that were removed with a tool or moved to its new name. Removed rows are also
-    /// logged as a warning, because no turn sees the tool until it is enabled again.
+    /// logged as a warning, because the tool is hidden from every turn until it is enabled again.
     ///
     /// ```
     /// use tool_core::prelude::*;

@@ -40,8 +40,8 @@ impl Policy {
 }
 
 impl PolicyFile {
-    /// Names in the file that match no tool of the registry, with similar names. This includes tools that exist only for a turn, such as the tools that call
-    /// agents.
+    /// Returns the names in the file that match no tool of the registry, with similar names. This includes tools that exist only for a turn, such as the tools
+    /// that call agents.
     pub fn unknown(&self, registry: &Registry) -> Vec<UnknownTool> {
         self.unknown_among(registry.tools(), |name| registry.get(name).is_some())
     }

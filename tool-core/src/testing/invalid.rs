@@ -230,7 +230,7 @@ impl Spoiler {
         }
     }
 
-    /// Adds texts that are cut off, doubled, or not JSON. One of the cuts is before the last character.
+    /// Adds texts that are cut off, repeated, or not JSON. One text lacks only its last character.
     fn texts(&mut self, text: &str) {
         let mut cuts: Vec<usize> = (1..text.len())
             .filter(|at| text.is_char_boundary(*at))
@@ -247,7 +247,7 @@ impl Spoiler {
         for at in cuts {
             note(text[..at].to_owned(), "the text is cut off");
         }
-        note(format!("{text}{text}"), "there are two values");
+        note(format!("{text}{text}"), "the text contains two values");
         note(format!("[{text}]"), "the arguments are a list");
         note("\"x\"".to_owned(), "the arguments are a text");
         note("not json".to_owned(), "the text is not JSON");

@@ -227,7 +227,7 @@ impl Maker {
                 reason = "the cast saturates, and a multiple that is too large is filtered out"
             )]
             let first = (low / float(step)).ceil() as i128;
-            // The quotient is rounded, so the first multiple in the range can be the one before or after it.
+            // The quotient is rounded, so the first multiple in the range can be the multiple before or after it.
             candidates = (-4..=4)
                 .chain((-1..=1).map(|n| first.saturating_add(n)))
                 .filter_map(|count| multiple(count, step))

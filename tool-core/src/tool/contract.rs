@@ -25,7 +25,7 @@ pub(super) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
 
 /// Fingerprint of a tool's contract: name, description, arguments, output and effects. An approval is bound to it.
 ///
-/// It is computed once for each tool, because it reads all of the tool's schemas.
+/// It is computed once for each tool, because the computation reads all of the tool's schemas.
 pub(super) fn fingerprint(def: &ToolDef) -> Arc<str> {
     let hints = def.hints();
     let flags = format!(

@@ -379,7 +379,7 @@ impl DynamicTool {
         self.judge_effect()
     }
 
-    /// Declares that the tool changes nothing.
+    /// Declares that the tool changes no state.
     pub fn read_only(mut self) -> Self {
         self.def.declared.read_only = true;
         self.judge_effect()

@@ -7,8 +7,8 @@ use super::DecodeError;
 
 /// Deserializes the arguments of a tool that was created at run time.
 pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
-    // A type that contains a `Value` keeps every digit this way, so this is tried first, although serde's buffers may lose digits. The error of the second try
-    // has the position in the text at which serde fails.
+    // A `Value` within `A` keeps every digit this way, so this is tried first, although serde's buffers (for example for untagged enums) may lose digits. The
+    // error of `read_text` contains the position in the text at which serde failed.
     A::deserialize(arguments).or_else(|_| read_text(arguments))
 }
 

@@ -18,7 +18,7 @@ pub struct Ticket(());
 #[doc(hidden)]
 pub struct Pass(());
 
-/// serde rejected arguments that fit the schema: a custom `Deserialize` impl is stricter than the schema of its type.
+/// The error if serde rejects arguments that fit the schema, because a custom `Deserialize` impl is stricter than the schema of its type.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct DecodeError(Issue);
@@ -29,7 +29,7 @@ impl DecodeError {
     }
 }
 
-/// The error of a call whose arguments fit the schema but not the type.
+/// Creates the error of a call whose arguments fit the schema but not the type.
 #[cold]
 pub(crate) fn misread(reason: Option<DecodeError>) -> ToolError {
     reason.map_or_else(unfit, DecodeError::into_tool_error)
@@ -54,7 +54,7 @@ impl From<Inexact> for DecodeError {
 /// A call whose arguments are read before its scope is opened.
 #[doc(hidden)]
 pub trait Entry {
-    /// The arguments as JSON text.
+    /// Returns the arguments as JSON text.
     fn text(&self) -> &str;
 
     /// Opens the scope after the arguments have been read. Arguments that are not `exact` are corrected first; from then on [`text`](Self::text)

@@ -17,7 +17,7 @@ impl ToolContextBuilder {
     /// thread, agent, user, workspace. A value that is set already is not replaced.
     ///
     /// Only declared names are opened. A name without a value is left out: a tool that requires the secret is hidden, and a call that requires the
-    /// variable asks for it.
+    /// variable waits for a value.
     ///
     /// # Errors
     ///
