@@ -65,10 +65,11 @@
 //! | let operators create tools in a store | [`stored`] | |
 //! | redact secrets in texts and logs | [`redact`] | [threat model](guides::threat_model) |
 //!
-//! Other crates: `tool-wire` writes requests of model providers and reads replies, `tool-mcp` serves tools over the Model Context Protocol and uses tools of other servers
-//! ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the
-//! web, `tool-store` stores state in SQLite (feature `sqlite`) or PostgreSQL (feature `postgres`), `tool-isolate` runs programs in a sandbox, `tool-code` runs a
-//! model's code, and `tool-schema` contains only schemas, rules and dialects. A program must have only one version of this crate: [versions](guides::versions).
+//! Other crates: `tool-wire` writes requests of model providers and reads replies, `tool-mcp` serves tools over the Model Context Protocol and uses tools of
+//! other servers ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools for files,
+//! programs, git and the web, `tool-store` stores state in SQLite (feature `sqlite`) or PostgreSQL (feature `postgres`), `tool-isolate` runs programs in a
+//! sandbox, `tool-code` runs a model's code, and `tool-schema` contains only schemas, rules and dialects. A program must have only one version of this crate:
+//! [versions](guides::versions).
 //!
 //! # A call
 //!

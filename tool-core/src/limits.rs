@@ -92,7 +92,7 @@ impl Limit {
         Self::new(Kind::Rate(calls, period))
     }
 
-    /// Allows `calls` within a `window` that begins with the first of them. The next window begins with the first call after its end.
+    /// Allows `calls` within a `window` that begins with the first of them. The next window begins with the first call after the end of this window.
     pub fn quota(calls: u32, window: Duration) -> Self {
         Self::new(Kind::Quota(calls, window))
     }

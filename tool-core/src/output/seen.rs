@@ -43,7 +43,7 @@ pub(super) fn note(part: impl FnOnce() -> Part) -> bool {
     true
 }
 
-/// Guard during whose lifetime the files of the output that this thread writes are collected.
+/// Collects the files of the output that this thread writes, until the guard is dropped.
 pub(crate) struct Watching {
     outer: Option<Outer>,
 }

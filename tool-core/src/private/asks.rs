@@ -116,7 +116,7 @@ pub trait NoField {
 
 impl<F> NoField for FieldOf<F> {}
 
-/// `DecodeOf::<T>::ASKS`: [`Decode::ASKS`], or `None` for a type without [`Decode`]. `Decode::ASKS` is true if generated code still has to require `Deserialize`,
+/// `DecodeOf::<T>::ASKS`: [`Decode::ASKS`], or `None` for a type without [`Decode`]. `ASKS` is true if generated code still has to require `Deserialize`,
 /// because the type contains a generic type.
 pub struct DecodeOf<T>(PhantomData<fn() -> T>);
 

@@ -1,4 +1,4 @@
-//! Detection of types that contain each other: the macros find a cycle by type names, and trait resolution confirms it here.
+//! Detection of types that contain each other: the macros find a cycle by type names, and trait resolution confirms the cycle here.
 //!
 //! A derive writes an impl of [`Holds`] for the type of each field. When a later derive finds a path of type names that leads back to its own type, it checks
 //! that path here. If a name on the path means a different type, the check does not report a cycle.

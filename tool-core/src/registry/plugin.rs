@@ -75,8 +75,8 @@ impl Plugin {
 impl RegistryBuilder {
     /// Adds the tools of a plugin.
     ///
-    /// A plugin is left out with a warning if it was built for other versions of this crate, or if its version range cannot be parsed. All other tools are added,
-    /// and [`Toolset::explain`](crate::Toolset::explain) returns the reason why the plugin's tools are missing.
+    /// A plugin is left out with a warning if it was built for other versions of this crate, or if its version range cannot be parsed. All other tools are
+    /// added, and [`Toolset::explain`](crate::Toolset::explain) returns the reason why the plugin's tools are missing.
     pub fn plugin(mut self, plugin: Plugin) -> Self {
         let Some(refusal) = plugin.refusal() else {
             return plugin.tools.into_iter().fold(self, Self::dynamic);

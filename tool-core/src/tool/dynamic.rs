@@ -212,8 +212,8 @@ impl DynamicTool {
     /// Creates a tool from a factory: for each call, `create` reads values from the context and returns the closure that serves the call.
     ///
     /// Name, description and schema are fixed here, so values that `create` binds never reach a model. `create` runs anew for each call, after the gate allowed
-    /// the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool declares, and host values
-    /// within the tool's effect.
+    /// the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool declares, and host
+    /// values within the tool's effect.
     ///
     /// ```
     /// use serde_json::{Value, json};
