@@ -15,7 +15,7 @@ use super::tree::Tree;
 pub(super) const GLANCE: usize = 12;
 
 /// Maximum number of forms for which the fast search is built. Up to this number, aho-corasick builds a table and is faster than a thorough search; with more
-/// forms, it is slower.
+/// forms, it is not faster.
 const GLANCES: usize = 100;
 
 /// Scanner for a set of secrets, in every form.
