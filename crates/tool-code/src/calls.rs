@@ -141,7 +141,7 @@ impl Calls {
 
 /// Converts a call's result for the code. Returns an error if the run has to wait for a person.
 ///
-/// The code gets no bytes of images, audio and files: its result is JSON, which the model would read as base64.
+/// Omits the bytes of images, audio and files: the result of the code is JSON, in which the model would read them as base64.
 pub(crate) fn outcome(result: CallResult, most: usize) -> Result<Outcome, ToolError> {
     let name = result.name().to_owned();
     let described = match result.output_without_bytes() {
@@ -153,7 +153,7 @@ pub(crate) fn outcome(result: CallResult, most: usize) -> Result<Outcome, ToolEr
         Ok(payload) if payload.len() > most => Ok(Outcome::Failed {
             kind: ErrorKind::Failed.as_str().to_owned(),
             message: format!(
-                "the output of `{name}` has {} bytes, and code may take {most}: ask for less",
+                "the output of `{name}` has {} bytes, and code may receive {most}: ask for less",
                 payload.len()
             ),
         }),

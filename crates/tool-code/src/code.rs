@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::run::Run;
 use crate::setup::Setup;
 
-/// Runs code of a model: its limits, its modules, and the isolation of its process. Cheap to clone.
+/// Configured code execution: the limits, the modules, and the isolation of the process. Cheap to clone.
 ///
 /// [`instead_of`](Code::instead_of) and [`beside`](Code::beside) make `run_code` a tool of a turn;
 /// [`start`](Code::start) runs code that is not from a call of `run_code`.
@@ -45,7 +45,7 @@ pub enum CodeSetupError {
     #[error("a module `{0}` already exists, use a different name")]
     Taken(String),
     /// A limit is zero.
-    #[error("`{0}` is zero, so nothing could run: give it a value")]
+    #[error("`{0}` is zero, so no code could run: set it to at least 1")]
     Zero(&'static str),
 }
 
@@ -94,7 +94,7 @@ impl Code {
         Run::new(&self.0, callable, cx, code, time)
     }
 
-    /// The active runs: those of `run_code` calls, and those that the host has started.
+    /// The active runs, whether a `run_code` call or the host has started them.
     pub fn runs(&self) -> Vec<RunHandle> {
         self.0.runs.list()
     }

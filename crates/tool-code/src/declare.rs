@@ -16,9 +16,9 @@ use types::Types;
 
 /// The declaration of a tool.
 pub(crate) struct Declaration {
-    /// The types that it needs, to be declared before `tools`.
+    /// The types that the method refers to; they are declared before `tools`.
     types: String,
-    /// Its method in `tools`.
+    /// The declaration of the method in `tools`.
     method: String,
 }
 

@@ -126,7 +126,7 @@ impl Outbox {
     }
 }
 
-/// A message for a run that is waiting.
+/// An event that a waiting run receives.
 pub(crate) enum Heard {
     Answer(u64, Outcome),
     /// The stop signal was raised.
@@ -135,7 +135,7 @@ pub(crate) enum Heard {
 
 /// Serves one run: reads the program, runs it, and reports how it ended.
 ///
-/// Returns when the end is reported, or when the host has disconnected. The thread that reads from the host is not joined.
+/// Returns after it has reported the end, or when the host has disconnected. The thread that reads from the host is not joined.
 pub(crate) fn serve(mut from: impl Read + Send + 'static, to: impl Write + Send + 'static) {
     let Ok(Some(ToEngine::Run(program))) = protocol::read(&mut from, FIRST) else {
         return;

@@ -59,7 +59,7 @@
 //!
 //! # Calls
 //!
-//! `tools.name({…})` returns the tool's payload, the same that a client gets (`to_model_output` only changes the text
+//! `tools.name({…})` returns the payload that a client of the tool receives (`to_model_output` only changes the text
 //! that a model reads), or throws an error with `message` and `kind`. Every call is a call of the toolset,
 //! nested in the call of `run_code`: rules, policy, approval, limits, ledger and audit apply as they do to the model's own
 //! calls. Read-only tools run in parallel, every other tool alone, and calls start in the order in which the code made them.
@@ -82,7 +82,7 @@
 //!
 //! # Security
 //!
-//! Code that escapes from `QuickJS` is still in the sandbox of [`tool_isolate`], and can send only the messages of any other code:
+//! Code that escapes from `QuickJS` is still in the sandbox of [`tool_isolate`], and can send only the messages that all code can send:
 //! calls of the tools on its list (which the host counts as well), logs, reports and a result. The host rejects everything else.
 //!
 //! # Cost

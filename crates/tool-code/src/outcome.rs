@@ -106,7 +106,7 @@ pub struct Log {
 pub struct RunResult {
     /// The status at the end of the run.
     pub status: Status,
-    /// The value that the code returned, as JSON; `null` if it returned none or did not finish.
+    /// The value that the code returned, as JSON; `null` if it returned no value or did not finish.
     pub result: Box<RawValue>,
     /// The reason why the run failed or was stopped; `None` for a success.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -88,7 +88,7 @@ impl Process {
         Ok(())
     }
 
-    /// Writes the queued messages until the process sends one. This is cancel-safe.
+    /// Writes the queued messages until the process sends a message. Cancel safe.
     pub(crate) async fn next(&mut self) -> Event {
         loop {
             match self.frame() {

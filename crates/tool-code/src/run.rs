@@ -16,7 +16,7 @@ use crate::setup::Setup;
 
 /// A run that is ready to start.
 ///
-/// Nothing happens before [`finish`](Self::finish) is polled. Dropping it ends the run, its process and its pending calls.
+/// Nothing happens before [`finish`](Self::finish) is polled. Dropping the future ends the process and the pending calls.
 #[must_use = "a run does nothing until `finish` is awaited"]
 pub struct Run {
     setup: std::sync::Arc<Setup>,
@@ -182,7 +182,7 @@ impl Run {
             } => calls.make(id, name, arguments)?,
             ToHost::Log { level, text } => {
                 said.bytes = said.bytes.saturating_add(text.len() + LINE);
-                // The last line may be longer, because the note about the cut is appended.
+                // The last line may be longer, because the engine appends `…` to a line that it cuts.
                 if said.bytes > self.limits.logs.saturating_add(1024) {
                     return Err("more log than the run may write");
                 }

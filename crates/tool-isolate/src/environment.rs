@@ -14,22 +14,22 @@ pub const PASSED: [&str; 20] = [
     "SHELL",
     "TMPDIR",
     "TERM",
-    // Variables of the locale.
+    // The language and the character encoding.
     "LANG",
     "LC_ALL",
     "LC_CTYPE",
-    // Locations of certificates.
+    // The files and folders with root certificates.
     "NODE_EXTRA_CA_CERTS",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
-    // Addresses of proxies.
+    // The addresses of the proxies, in both spellings.
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "NO_PROXY",
     "http_proxy",
     "https_proxy",
     "no_proxy",
-    // Variables of Node.
+    // The mode and the options of Node.js.
     "NODE_ENV",
     "NODE_OPTIONS",
 ];

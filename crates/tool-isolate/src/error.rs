@@ -4,8 +4,8 @@ use std::io;
 
 /// The reason why a job did not start, or the failure of a running job.
 ///
-/// The texts are for the operator. Those of [`NotFound`](Self::NotFound) and [`Refused`](Self::Refused) contain only the caller's values and the
-/// system's error.
+/// The error texts are for the operator. The texts of [`NotFound`](Self::NotFound) and [`Refused`](Self::Refused) contain only the caller's
+/// values and the system's error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IsolateError {

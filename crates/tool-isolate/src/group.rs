@@ -145,7 +145,7 @@ async fn watch(
         .await
     };
     drop(guard);
-    // This returns the same status if the process has already been waited for.
+    // If the process has already been waited for, `wait` returns the same status again.
     let status = child.wait().await?;
     Ok(Ended {
         exit: exit_of(status),

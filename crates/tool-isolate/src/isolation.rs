@@ -19,7 +19,7 @@ use crate::wire::{Held, InForce};
 /// The isolation of jobs from the host. Put a value into the context with `ToolContext::builder().with(isolation)`.
 ///
 /// As a parameter of a tool it has the effect [`Effect::ALL`](tool_core::Effect::ALL), because a program may do everything that its job allows. A
-/// pack whose jobs do less defines its own host value with a smaller effect, and takes the isolation from the context there.
+/// pack whose jobs do less defines its own host value with a smaller effect, and reads the isolation from the context.
 ///
 /// ```
 /// use tool_isolate::{Isolation, Mechanism};
@@ -72,7 +72,8 @@ impl Isolation {
         Self::Helper(Helper::default())
     }
 
-    /// Uses a different binary as the helper, whose `main` begins with [`tool_isolate::helper()`](crate::helper): for tests, whose `main` is generated.
+    /// Uses a different binary as the helper, whose `main` begins with [`tool_isolate::helper()`](crate::helper): for tests, because the test harness
+    /// generates their `main`.
     #[must_use]
     pub fn helper(self, path: impl Into<PathBuf>) -> Self {
         self.change(|helper| helper.path = Some(path.into()))
@@ -188,7 +189,8 @@ impl Helper {
         Ok(running)
     }
 
-    /// The warnings about access that is unexpectedly open, with the reason and the remedy. Each one is returned once for all clones of an isolation.
+    /// The warnings about access that is unexpectedly open, with the reason and the remedy. Each warning is returned once for all clones of an
+    /// isolation.
     fn first_heard(&self, job: &Job, held: &InForce) -> Vec<(String, String)> {
         let accepts = |mechanism| self.without.contains(&mechanism);
         let mut heard = Vec::new();

@@ -10,8 +10,8 @@ use tokio::net::unix::pipe;
 
 /// A program to run once, and the files, network and resources that it may use.
 ///
-/// A job inherits nothing from the host: it has only the settings that are made here. All jobs can read the system's libraries and programs (`/usr`,
-/// `/bin`, `/lib` and the few files of `/etc` that name resolution and TLS need).
+/// A job inherits no setting of the host: it has only the settings that are made here. All jobs can read the system's libraries and programs
+/// (`/usr`, `/bin`, `/lib` and the few files of `/etc` that name resolution and TLS need).
 ///
 /// ```
 /// use std::time::Duration;
@@ -206,8 +206,9 @@ impl Network {
 
 /// The resource limits of a job. `None` adds no limit to those of the host.
 ///
-/// Limits of the tree apply to the job and its descendants together and need cgroups that the host may create. Limits of a process apply to each
-/// process separately, on every Linux. The limit of a user's processes (`RLIMIT_NPROC`) is not used: it applies neither to root nor to a tree.
+/// Limits of the tree apply to the job and its descendants together and require cgroups that the host may create. Limits of a process apply to
+/// each process separately, on every Linux. The limit of a user's processes (`RLIMIT_NPROC`) is not used: it applies neither to root nor to a
+/// tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {

@@ -23,7 +23,7 @@ impl Mode {
 
 /// All modes that are linked into the binary.
 ///
-/// This crate links none itself: on Linux an empty slice links, and an element in the same crate as its slice counts as unsafe code.
+/// This crate registers no mode: on Linux an empty slice links, and an element in the same crate as its slice counts as unsafe code.
 #[linkme::distributed_slice]
 pub static TOOL_ISOLATE_0_1_MODES: [Mode];
 
@@ -67,11 +67,11 @@ pub(super) fn helper_is_called() -> bool {
     CALLED.load(Ordering::Relaxed)
 }
 
-/// If this process was started as a helper, runs the helper and does not return. Otherwise does nothing. It must be the first line of a host's
+/// If this process was started as a helper, runs the helper and does not return. Otherwise does nothing. The call must be the first line of a host's
 /// `main`.
 ///
 /// Call it before any thread is started, and so before a runtime. With `#[tokio::main]`, the first line of `main` runs when threads already exist:
-/// then each helper starts them too, and cannot create namespaces without privileges.
+/// then each helper starts these threads too, and cannot create namespaces without privileges.
 ///
 /// ```no_run
 /// use std::process::ExitCode;

@@ -136,12 +136,12 @@ fn reach(held: &InForce) -> Vec<Item> {
         unless(
             "shared memory",
             &[&held.ipc_namespace],
-            "a job reaches segments, semaphores and message queues of System V and POSIX that admit its user",
+            "a job reaches segments, semaphores and message queues of System V and POSIX that its user may use",
         ),
         item(
             "keyrings",
             "none",
-            "a job has the keyrings of the host's session and user in the kernel: tickets and keys that are kept there",
+            "a job can use the kernel's keyrings of the host's session and user, with their tickets and keys",
         ),
         item(
             "egress",
@@ -172,7 +172,7 @@ fn reach(held: &InForce) -> Vec<Item> {
         unless(
             "sockets with a path",
             &held.unix_sockets(),
-            "a job connects to any whose mode admits its user, a container engine's for instance",
+            "a job connects to every socket whose mode allows its user, for example the socket of a container engine",
         ),
         item("environment", "exact list", ""),
     ]
@@ -190,15 +190,17 @@ fn keep_files(held: &InForce) -> Vec<&Held> {
 fn files(held: &InForce) -> String {
     let open = held.open_files().map(|(open, _)| open);
     let stat = "asking for size, owner and times of any path (`stat`)";
-    let change = "changing mode, owner, times and attributes of what its user owns";
+    let change = "changing mode, owner, times and attributes of files that its user owns";
     let (landlock, read_only) = (held.landlock.is_yes(), held.read_only.is_yes());
     let rest = match (held.hides_files(), landlock, read_only) {
         (true, _, true) => None,
-        (true, _, false) => Some(format!("nothing keeps a job from {change} and it may read")),
-        (false, false, _) => Some(format!("{stat} is open as well")),
-        (false, true, true) => Some(format!("Landlock does not keep a job from {stat}")),
+        (true, _, false) => Some(format!(
+            "no mechanism prevents a job from {change} and that it may read"
+        )),
+        (false, false, _) => Some(format!("{stat} is possible too")),
+        (false, true, true) => Some(format!("Landlock does not prevent a job from {stat}")),
         (false, true, false) => Some(format!(
-            "Landlock does not keep a job from {stat}, nor from {change}"
+            "Landlock does not prevent a job from {stat} or {change}"
         )),
     };
     open.into_iter()

@@ -169,8 +169,8 @@ impl Running {
         }
     }
 
-    /// The process id, as the host sees it, of the process that represents the job: the helper, or with
-    /// [`Isolation::GroupOnly`](super::Isolation::GroupOnly) the job's first process. `None` after it has been waited for.
+    /// The id, in the host's PID namespace, of the process that represents the job: the helper, or with
+    /// [`Isolation::GroupOnly`](super::Isolation::GroupOnly) the job's first process. `None` after that process has been waited for.
     pub fn id(&self) -> Option<u32> {
         match &self.hold {
             #[cfg(target_os = "linux")]

@@ -111,7 +111,7 @@ pub(super) enum Failure {
     Refused(String),
     Helper(String),
     /// The requested namespaces were only partly created. If the host created them, a helper has to try instead. If a helper created them, the host
-    /// has to start one without namespaces.
+    /// has to start a helper without namespaces.
     Namespaces(String),
 }
 
@@ -173,10 +173,10 @@ impl Held {
     }
 }
 
-/// Maximum size of a frame: the arguments and environment of a process fit into 6 MB, and into four times that as JSON.
+/// Maximum size of a frame. The arguments and environment of a process have at most 6 MB, or 24 MB as JSON.
 const MAX_FRAME: usize = 64 << 20;
 
-/// Encodes a frame: the length in 4 bytes, and JSON.
+/// Encodes a frame: the length in 4 bytes, followed by the JSON.
 pub(super) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;

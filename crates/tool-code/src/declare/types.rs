@@ -12,7 +12,7 @@ pub(super) struct Types<'a> {
     /// Prefix of the type names, because two tools may have definitions of the same name.
     space: String,
     root: &'a Json,
-    /// Names of the definitions that were referred to, in order.
+    /// Names of the referenced definitions, in the order of the first reference.
     named: Vec<String>,
 }
 

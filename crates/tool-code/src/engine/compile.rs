@@ -206,7 +206,7 @@ fn fault(error: &OxcDiagnostic, code: &str, before: u32) -> CodeError {
         message.push_str(help);
     }
     let labels = &error.labels;
-    // For a duplicate declaration, the first label is the original declaration and the last one the duplicate.
+    // For a duplicate declaration, the first label is the original declaration, and the last label is the duplicate.
     let label = if message.ends_with("already been declared") {
         labels.last()
     } else {

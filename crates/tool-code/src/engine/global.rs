@@ -94,7 +94,8 @@ pub(super) fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<Box<
     }
 }
 
-/// Replaces unpaired surrogates in JSON, which other parsers reject. `JSON.stringify` writes `\ud8…` to `\udf…` escapes only for these.
+/// Replaces unpaired surrogates in JSON, which other parsers reject. `JSON.stringify` writes `\ud8…` to `\udf…` escapes only for
+/// unpaired surrogates.
 fn paired(mut text: String) -> String {
     let mut at = 0;
     while let Some(found) = text[at..].find('\\') {
@@ -131,7 +132,7 @@ fn line<'js>(ctx: &Ctx<'js>, values: &[Value<'js>], most: usize) -> String {
     text
 }
 
-/// Formats a value for a reader. Code that runs during the conversion may throw; that is not an error here.
+/// Formats a value as text. Ignores errors that code throws during the conversion.
 pub(super) fn text_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     let told = if let Some(text) = value.as_string() {
         text.to_string().ok()

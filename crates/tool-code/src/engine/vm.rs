@@ -37,7 +37,7 @@ type Language = (
     WeakRef,
 );
 
-/// Allocates a buffer that is released when a run fails, so that the error can be reported after the heap is full.
+/// A script that allocates a buffer. A failed run releases the buffer, so that the error can be reported although the heap is full.
 const LAST_WORDS: &str = "new ArrayBuffer(262144)";
 /// Maximum number of unhandled rejections that are stored.
 const REJECTIONS: usize = 1000;
@@ -45,7 +45,7 @@ const REJECTIONS: usize = 1000;
 /// Unhandled rejected promises with their reasons.
 type Rejected = Rc<RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>>;
 
-/// A new engine, which runs one program.
+/// An engine that runs one program.
 ///
 /// It is never freed: the process ends with the run, and freeing a heap that was interrupted in an arbitrary state is not safe.
 pub(super) struct Machine {
@@ -84,7 +84,7 @@ impl Machine {
         })
     }
 
-    /// Whether the process came close to the memory limit. If there is not even memory for an error, the engine throws `null` or leaves a promise
+    /// Whether the process came close to the memory limit. If no memory is left even for an error, the engine throws `null` or leaves a promise
     /// that it cannot settle.
     fn was_full(&self) -> bool {
         peak().saturating_sub(self.before) >= self.memory as u64 / 4 * 3

@@ -1,6 +1,6 @@
 //! The cgroups of one job: `cgroup.kill` of version 2, and limits of the process tree in either version.
 //!
-//! The supervisor creates them below its own cgroups or next to them, stays outside of them, and removes them when they are empty. In version 1 a
+//! The supervisor creates the job's cgroups below or next to its own, stays outside of them, and removes them when they are empty. In version 1 a
 //! single thread can join, and the processes that it starts are members. In version 2 the whole process joins, starts the job and leaves.
 
 use std::fs;
@@ -33,7 +33,7 @@ pub(super) struct Cgroups {
 }
 
 impl Cgroups {
-    /// Creates the cgroups that the host may create here. A limit that is not requested gets no cgroup.
+    /// Creates the cgroups that the host may create here, and none for a limit that is not requested.
     pub(super) fn make(spec: &Spec, held: &mut InForce) -> Self {
         let mut this = Self::default();
         let paths = CgroupPaths::read();
@@ -41,7 +41,7 @@ impl Cgroups {
         if spec.has(Mechanism::CgroupKill) {
             held.cgroup_kill = match this.make_unified(name, &paths) {
                 Ok(()) => Held::Yes(String::from("`cgroup.kill`")),
-                Err(error) => Held::No(format!("no cgroup of version 2 can be made: {error}")),
+                Err(error) => Held::No(format!("no cgroup of version 2 can be created: {error}")),
             };
         }
         let mut limit = |limit: u64, controller: &str, v2: &str, v1: &str| {
@@ -59,9 +59,9 @@ impl Cgroups {
                     this.single.push(path);
                     Held::Yes(format!("`{v1}`"))
                 }
-                Err(error) if paths.unified.is_none() => {
-                    Held::No(format!("no cgroup of `{controller}` can be made: {error}"))
-                }
+                Err(error) if paths.unified.is_none() => Held::No(format!(
+                    "no cgroup of `{controller}` can be created: {error}"
+                )),
                 Err(_) => Held::No(format!(
                     "cgroups that are made here have no `{controller}`: the host has to be alone in a leaf of a cgroup that is delegated to it, \
                      for systemd by `Delegate=yes` and `DelegateSubgroup=host`"

@@ -157,8 +157,8 @@ fn asked(spec: &Spec) -> Vec<&'static str> {
     asked
 }
 
-/// Starts the supervisor in namespaces that a thread of this process creates, or the helper if this process may not create them. The thread keeps the
-/// namespaces until it ends, so it must be a new one.
+/// Starts the supervisor in namespaces that a thread of this process creates, or the helper if this process may not create them. The thread stays in
+/// the namespaces until it ends, so a new thread is required.
 async fn in_thread(
     path: &Path,
     cgroups: &str,
@@ -271,7 +271,9 @@ fn send_first(socket: &StdStream, head: &[u8], files: [OwnedFd; 3]) -> io::Resul
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
     if !beside.push(SendAncillaryMessage::ScmRights(&borrowed)) {
-        return Err(io::Error::other("no room for three files"));
+        return Err(io::Error::other(
+            "the control message cannot contain three file descriptors",
+        ));
     }
     let sent = rustix::net::sendmsg(
         socket,
@@ -279,7 +281,7 @@ fn send_first(socket: &StdStream, head: &[u8], files: [OwnedFd; 3]) -> io::Resul
         &mut beside,
         SendFlags::empty(),
     )?;
-    // The helper has the job's ends of the pipes now. If a copy stayed open here, the pipes would never reach their end.
+    // The helper has the job's ends of the pipes now. If a copy stayed open here, reads from the pipes would never report the end.
     drop(files);
     if sent == head.len() {
         Ok(())

@@ -53,7 +53,7 @@ impl Namespaces {
         let held = match unshare(flags) {
             Ok(()) => Held::Yes(String::from("namespace")),
             Err(Errno::PERM) => as_user(flags)?,
-            Err(error) => Held::No(format!("the kernel makes none: {error}")),
+            Err(error) => Held::No(format!("the kernel refuses to create namespaces: {error}")),
         };
         Ok(Self::of(flags, held))
     }
@@ -86,7 +86,8 @@ impl Namespaces {
     ///
     /// # Errors
     ///
-    /// After an error, this process cannot continue. [`Failure::Namespaces`] means that the host created the namespaces and that a helper has to do so instead.
+    /// After an error, this process cannot continue. [`Failure::Namespaces`] means that the host created the namespaces and that a helper has to create them
+    /// instead.
     pub(super) fn inherit(args: &[OsString]) -> Result<Self, Failure> {
         let made = args.first().and_then(|made| made.to_str());
         let mut made: Self = serde_json::from_str(made.unwrap_or_default()).map_err(|error| {
@@ -104,7 +105,9 @@ impl Namespaces {
         if !is_of_host {
             // The namespace ends when the helper ends, even if the helper is killed.
             set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| {
-                Failure::Helper(format!("the signal of the helper's death: {error}"))
+                Failure::Helper(format!(
+                    "the signal for the death of the helper cannot be set: {error}"
+                ))
             })?;
         }
         made.proc_mount = match mount_proc() {
@@ -179,7 +182,8 @@ pub(super) fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     rustix::thread::unshare(flags)
 }
 
-/// Without privileges, a user namespace must be created first, in which this user keeps its id. This process must not have other threads.
+/// Creates the namespaces inside a new user namespace, in which this user keeps its id, because the process has no privileges. It must not have other
+/// threads.
 ///
 /// Some kernels create the namespace and then grant no rights in it, for example Ubuntu's since 23.10. After that, no thread can be started in this
 /// process, because its next child would belong to the new namespace.

@@ -65,8 +65,8 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// Restricts files, TCP, signals and tracing for this thread and the processes that it starts. A grant that fails is an error, because the job would
-/// fail later with a less clear message.
+/// Restricts files, TCP, signals and tracing for this thread and the processes that it starts. Returns an error if a grant fails, because the job
+/// would fail later with a less clear message.
 pub(super) fn landlock(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     let status = restrict_self(spec, held.proc_mount.is_yes())?;
     let (LandlockStatus::Available { effective_abi, .. }, false) =
@@ -90,7 +90,7 @@ fn in_force(interface: ABI, network: &Network, held: &mut InForce) {
             Held::Yes(format!("Landlock, interface {number}"))
         } else {
             Held::No(format!(
-                "Landlock has {what} since interface {}, the kernel's is {number}",
+                "Landlock restricts {what} since interface {}, the kernel has interface {number}",
                 least as i32
             ))
         }

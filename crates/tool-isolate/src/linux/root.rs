@@ -22,7 +22,7 @@ use super::restrict::{DEVICES, SYSTEM};
 use crate::wire::Spec;
 
 /// The path at which the new root is mounted before it becomes the root. The mount hides nothing that is still needed, because the copies are made
-/// before.
+/// earlier.
 const PLACE: &str = "/proc";
 
 /// Links below `/dev` to a process's open files.
@@ -31,7 +31,7 @@ const OPEN: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 /// Maximum number of links in one path, as in the kernel.
 const LINKS: usize = 40;
 
-/// The reason why there is no separate root.
+/// The reason why the separate root could not be created.
 pub(super) enum Failed {
     /// The change failed before it had an effect.
     Before(io::Error),

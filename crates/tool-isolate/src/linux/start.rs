@@ -52,13 +52,13 @@ pub(super) fn start(
             match program(spec) {
                 Some(program) => job(spec, &program, files),
                 None if is_there => Err(Failure::Refused(String::from(
-                    "the job may not read that file",
+                    "the job may not read the file of the program",
                 ))),
                 None => Err(Failure::NotFound),
             }
         });
         let thread = thread.map_err(helper("a thread cannot be started"))?;
-        // The kernel may wait here for all processors, for some milliseconds. The thread restricts itself at the same time.
+        // The kernel may wait here for all processors, for some milliseconds. The new thread restricts itself at the same time.
         let this = cgroups.join().map_err(helper("cgroup"));
         match &this {
             Ok(()) => drop(tell.send(())),

@@ -98,10 +98,10 @@ fn serve(
     // This fails if the host has died.
     let told = tell(socket, &last);
     if failed {
-        // Starting the job may have failed while this process was in the cgroup, so it is killed only after the report.
+        // Starting the job may have failed while this process was in the cgroup, so the cgroup is killed only after the report.
         cgroups.kill();
     }
-    // If this process only ends, its exit kills the processes, and the process that waits for it removes the cgroups.
+    // If `only_ends` is true, the exit of this process kills all others, and the process that waits for it removes the cgroups.
     if !only_ends {
         cgroups.clear();
     }
