@@ -10,7 +10,7 @@ use tool_core::schema::Schema;
 /// Text of an external author, such as a page's title or the name of a commit's author, cut to at most `MOST` characters.
 ///
 /// The author of a page, a header or a commit decides how long its parts are. Results contain such parts as excerpts, so that none of them fills a
-/// model's context. A longer text ends with `…`, which counts as one of the characters. In JSON it is a string.
+/// model's context. A longer text ends with `…`, which counts as one of the characters. An excerpt is serialized as a string.
 ///
 /// ```
 /// use tool_std::Excerpt;

@@ -43,8 +43,8 @@
 //!
 //! - Every file is opened below the workspace's handle (on Linux with `openat2`, by which the kernel enforces this), so no path, link or race reaches
 //!   a file outside of the workspace. Reads follow links that stay inside. Writes follow no links; the error names the target of the link.
-//! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. So are files with more than one hard link
-//!   and files on another file system, bind mounts included, unless the host allows them with
+//! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. Files with more than one hard link and files
+//!   on a different file system, bind mounts included, are refused unless the host allows them with
 //!   [`allow_hard_links`](crate::workspace::Workspaces::allow_hard_links) and
 //!   [`allow_other_devices`](crate::workspace::Workspaces::allow_other_devices).
 //! - A file is written under a temporary name and then renamed, so no reader sees a part of it. Calls that replace files in the same workspace hold a

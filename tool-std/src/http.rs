@@ -49,8 +49,8 @@
 //! # Defended and undefended threats
 //!
 //! [`Guard`] describes where requests may go. Every redirect is a new request that passes the guard, and a secret is sent to its own origin only.
-//! There is no proxy: environment variables that name one are not read. There are no cookies and no cache, and each request has its own connection.
-//! Bodies are limited by their decompressed size and read only up to the limit.
+//! No proxy is used: environment variables that name a proxy are not read. Cookies are not stored, responses are not cached, and each request has
+//! its own connection. Bodies are limited by their decompressed size and read only up to the limit.
 //!
 //! Not defended: the use that a public host makes of a request, and services at public addresses that trust requests from inside their own network.
 //!
@@ -91,7 +91,7 @@ pub use tools::{Answered, http_get, http_request};
 /// The settings of requests: one value for all tools of this module, cheap to clone, passed to them with
 /// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
-/// A context without one uses the defaults: public hosts, no secret.
+/// A context without an `Http` uses the defaults: public hosts, no secret.
 #[derive(Clone, Default)]
 #[must_use]
 pub struct Http {
@@ -192,8 +192,8 @@ impl Http {
         follow::follow(self, request).await
     }
 
-    /// Sends a request to a service that the host itself has named. It may be at any address that the guard does not [block](Guard::block); its
-    /// redirects may go only where [`send`](Self::send) may go.
+    /// Sends a request to a service that the host itself has named. The service may be at any address that the guard does not
+    /// [block](Guard::block); its redirects may go only where [`send`](Self::send) may go.
     pub async fn send_to_own(&self, request: Request) -> Result<Response, ToolError> {
         self.trusting(request.url()).send(request).await
     }

@@ -1,7 +1,7 @@
 //! Packs of tools for language models: files, programs, git, HTTP and web pages.
 //!
-//! Each pack is a module behind a feature of its name. If the program names this crate once (`use tool_std as _;`), the tools of all enabled packs
-//! are linked, and [`Registry::linked`](tool_core::Registry::linked) finds them.
+//! Each pack is a module behind a feature of the same name. If the program names this crate once (`use tool_std as _;`), the tools of all enabled
+//! packs are linked, and [`Registry::linked`](tool_core::Registry::linked) finds them.
 //!
 //! | feature | tools |
 //! |---|---|

@@ -34,9 +34,9 @@
 //!
 //! # Guarantees
 //!
-//! - The program gets the variables of [`PASSED`](crate::isolate::PASSED) and those that the host adds, and no others. `HOME` and `TMPDIR` are the
-//!   same empty folder, which is removed after the call. Proxy variables are passed only if the host opens a network; the user name and password are
-//!   removed from their URLs.
+//! - The program receives the variables of [`PASSED`](crate::isolate::PASSED) and the variables that the host adds, and no others. `HOME` and `TMPDIR`
+//!   are the same empty folder, which is removed after the call. Proxy variables are passed only if the host opens a network; the user name and password
+//!   are removed from their URLs.
 //! - The program can read and write the workspace and that folder, can read system programs and libraries, and reaches no network unless the host
 //!   allows it, as far as [`Isolation`](crate::isolate::Isolation) can enforce this on the current system. Its report describes the enforcement.
 //! - When the program ends, its deadline passes, the call is cancelled or the host dies, all processes that the program started are killed, daemons

@@ -27,15 +27,15 @@
 //! # Names
 //!
 //! The slug of an instance matches `^[a-z0-9][a-z0-9-]*$`. In the id of a conversation, every character outside of `[a-zA-Z0-9._-]` is replaced with
-//! `_`; `.`, `..` and the empty id are refused. Ids that map to the same name do not share a folder: the first one gets the name, which the file in
-//! `conversation-ids` records, and every other one gets the name with a hash of its id. The hash is also added for ids of more than 200 characters,
+//! `_`; `.`, `..` and the empty id are refused. Ids that map to the same name do not share a folder: the first id gets the name, which the file in
+//! `conversation-ids` records, and every other id gets the name with a hash of the id. The hash is also added for ids of more than 200 characters,
 //! and for `.git`, which git would treat as the repository of every folder next to it.
 //!
 //! # Lifetime
 //!
 //! A folder is created when a tool first needs it. [`Workspaces::delete_instance`] removes everything of an instance, and
-//! [`Workspaces::delete_conversation`] the folder of one conversation and what packs store for it; the name stays assigned to its id. Only a host
-//! calls these functions. Do not remove a folder by other means: the tokens of its repositories are stored next to it and would be left behind.
+//! [`Workspaces::delete_conversation`] the folder of one conversation and the data that packs store for it; the name stays assigned to its id. Only a
+//! host calls these functions. Do not remove a folder by other means: the tokens of its repositories are stored next to it and would be left behind.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -109,8 +109,8 @@ impl Workspaces {
         Self::new(root.map_or_else(|| PathBuf::from(DEFAULT_ROOT), PathBuf::from))
     }
 
-    /// Allows files with more than one hard link. By default they are refused, because the other name may be outside. A package manager that links
-    /// files from its store needs this.
+    /// Allows files with more than one hard link. By default they are refused, because another name of the file may be outside. A package manager
+    /// that links files from its store needs this.
     #[must_use]
     pub fn allow_hard_links(mut self) -> Self {
         self.trust.hard_links = true;
@@ -164,31 +164,31 @@ impl Workspaces {
         })))
     }
 
-    /// Removes everything of an instance: all its conversations, their repositories and their names. Returns whether there was anything to remove. A
+    /// Removes everything of an instance: all its conversations, their repositories and their names. Returns whether anything was removed. A
     /// [`Workspace`] that was opened before keeps a handle on the removed folder.
     ///
     /// The tree is renamed first, so that it cannot be found from then on, and tokens are removed before everything else. If something cannot be
-    /// removed, everything else is removed nevertheless; the next call for the same instance tries it again. No link is followed, read-only files are
-    /// removed too, and mounts in the tree are neither emptied nor removed.
+    /// removed, everything else is removed nevertheless; the next call for the same instance retries the removal. No link is followed, read-only
+    /// files are removed too, and mounts in the tree are neither emptied nor removed.
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the slug is invalid, or for the first thing that could not be removed.
+    /// Returns a [`WorkspaceError`] if the slug is invalid, or for the first file or folder that could not be removed.
     pub fn delete_instance(&self, instance: &str) -> Result<bool, WorkspaceError> {
         name::check_instance(instance)?;
         remove::instance(&self.root, instance)
             .map_err(|source| WorkspaceError::io(&self.root.join(instance), source))
     }
 
-    /// Removes the folder of one conversation and what packs store for it, such as the tokens of its repositories. Returns whether there was anything
-    /// to remove. The name stays assigned to the id: the next folder of the conversation has the same path and is empty. As with
-    /// [`delete_instance`](Self::delete_instance), tokens are removed first, and the next call tries again what could not be removed.
+    /// Removes the folder of one conversation and the data that packs store for it, such as the tokens of its repositories. Returns whether anything
+    /// was removed. The name stays assigned to the id: the next folder of the conversation has the same path and is empty. As with
+    /// [`delete_instance`](Self::delete_instance), tokens are removed first, and the next call retries failed removals.
     ///
     /// End the turns of the conversation first: a running tool may create the folder again.
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the instance or the conversation has no valid name, or for the first thing that could not be removed.
+    /// Returns a [`WorkspaceError`] if the instance or the conversation has no valid name, or for the first file or folder that could not be removed.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -257,12 +257,12 @@ impl Workspace {
         Ok(inner.dir.get_or_init(|| dir))
     }
 
-    /// Returns the slug of its instance.
+    /// Returns the slug of the instance.
     pub fn instance(&self) -> &str {
         &self.0.instance
     }
 
-    /// Returns the id of its conversation.
+    /// Returns the id of the conversation.
     pub fn conversation(&self) -> &str {
         &self.0.conversation
     }

@@ -120,7 +120,7 @@ impl<'a> Home<'a> {
         Ok(Slot { dir, name })
     }
 
-    /// Takes the lock that keeps other calls from replacing files of the workspace.
+    /// Acquires the lock that prevents other calls from replacing files of the workspace.
     pub(super) fn lock(
         &self,
         path: &WorkspacePath,
@@ -131,7 +131,7 @@ impl<'a> Home<'a> {
             .map_err(|error| told(path, &error))
     }
 
-    /// The facts of the file that already has a slot's name, if any. It has to be a regular file that may be replaced.
+    /// Returns the facts of the existing file at a slot, if any. Fails if it is not a regular file that may be replaced.
     pub(super) fn present(
         &self,
         path: &WorkspacePath,

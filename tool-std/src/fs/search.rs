@@ -147,7 +147,7 @@ pub fn search_files(
         cancelled: &cancelled,
         skipped: AtomicU64::new(0),
     };
-    // One match more than requested, to know whether there are more.
+    // Search for one match more than requested, to find out whether more matches exist.
     let mut found = search.run(offset + u64::from(limit) + 1, offset == 0)?;
     if offset > 0 {
         search.fill(&mut found, offset, limit)?;

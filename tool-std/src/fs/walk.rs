@@ -290,7 +290,7 @@ impl Shared<'_> {
         found
     }
 
-    /// Returns the next folder; waits while another thread may still find one.
+    /// Returns the next folder; waits while another thread may still find a folder.
     fn next(&self) -> Option<Task> {
         let mut queue = self.lock();
         loop {

@@ -16,7 +16,7 @@ pub(super) struct Command<'a> {
     pub(super) word: &'static str,
     args: Vec<OsString>,
     pub(super) repository: Option<&'a Repository>,
-    /// The folder that it works in, if that is not the repository's.
+    /// The working directory of the command, if it is not the repository's folder.
     folder: Option<&'a PrivateFolder>,
     writes: bool,
     reads: Vec<&'a Path>,
@@ -169,7 +169,7 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Lets the command reach a remote from the folder of the call. It reads and writes that folder and nothing of the workspace.
+    /// Lets the command reach a remote from the folder of the call. The command reads and writes that folder and nothing of the workspace.
     pub(super) fn reaches(mut self, folder: &'a PrivateFolder, remote: Remote<'a>) -> Self {
         self.folder = Some(folder);
         self.writes = true;
@@ -224,7 +224,7 @@ impl<'a> Command<'a> {
             job = job.reads(path);
         }
         job = match self.repository {
-            // Set explicitly, so that git does not search for it and no `.git` file or `core.worktree` has an effect.
+            // Set explicitly, so that git does not search for the repository and no `.git` file or `core.worktree` has an effect.
             Some(repository) => {
                 let dot_git = repository.top.join(".git");
                 job.cwd(&repository.top)

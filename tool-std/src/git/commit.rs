@@ -61,7 +61,7 @@ pub async fn git_commit(
     let repository = session.repository(path).await?;
     let only = paths.as_deref().unwrap_or_default();
     let before = status(&session, &repository, "all", only).await?;
-    // `git add` would look into nested repositories, by their own configuration, so it gets the name of each file.
+    // `git add` would read nested repositories with their own configuration, so it receives the name of each file.
     let (left_out, files): (Vec<_>, Vec<_>) = before
         .changes
         .iter()

@@ -55,8 +55,8 @@ pub(super) fn install(
     put(dir, path, scope, token, private)
 }
 
-/// Writes the token and the helper and replaces existing ones. Each file changes in one step: a git process that asks meanwhile gets the old token or
-/// the new one.
+/// Writes the token and the helper and replaces existing ones. Each file changes in one step: a git process that runs the helper meanwhile receives
+/// the old token or the new token.
 pub(super) fn renew(
     dir: &Dir,
     path: &Path,
@@ -95,7 +95,7 @@ fn replace(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
 fn line(token: &SecretString) -> io::Result<SecretString> {
     let token = token.expose_secret().trim();
     if token.contains(['\n', '\r', '\0']) {
-        return Err(io::Error::other("a token is one line"));
+        return Err(io::Error::other("the token has more than one line"));
     }
     Ok(SecretString::from(format!("{token}\n")))
 }
@@ -107,11 +107,11 @@ pub(super) fn redactor(folder: &Path) -> io::Result<Redactor> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Redactor::default()),
         read => SecretString::from(read?.trim()),
     };
-    // A call with a token that is too short to redact is refused before.
+    // A call with a token that is too short to redact was refused earlier.
     Ok(Redactor::new([("github_token", token)]).unwrap_or_default())
 }
 
-/// Creates a file with its final mode, so that no other user can read it in between.
+/// Creates a file with its final mode, so that no other user can read it at any time.
 pub(super) fn private(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode);
@@ -161,7 +161,7 @@ fi
 fn quoted(text: &str) -> io::Result<String> {
     if text.contains(char::is_control) {
         return Err(io::Error::other(
-            "a path, host or user name with a control character",
+            "a path, host or user name contains a control character",
         ));
     }
     Ok(format!("'{}'", text.replace('\'', r"'\''")))

@@ -196,7 +196,7 @@ mod tests {
     // S1-91: git itself accepts every name of a branch that is accepted here
     #[test]
     fn git_accepts_every_branch_name_that_we_accept() {
-        // All sequences of up to four of these pieces, and some longer ones.
+        // Try all sequences of up to four of these pieces, and some longer sequences.
         let pieces = ["a", ".", "-", "/", "_", ".lock", "HEAD", "..", "9"];
         let mut texts: Vec<String> = vec![String::new()];
         for _ in 0..4 {

@@ -36,7 +36,7 @@ pub(super) struct Repository {
     pub(super) shallow: Vec<u8>,
 }
 
-/// Opens the repository at a path, records that it is in use now, and refuses one that leads out of the workspace.
+/// Opens the repository at a path, records that it is in use now, and refuses a repository that leads out of the workspace.
 pub(super) fn open(
     workspace: &Workspace,
     text: &str,
@@ -70,7 +70,7 @@ pub(super) fn open(
 
 fn missing(path: &WorkspacePath, error: &io::Error) -> ToolError {
     ToolError::new(format!(
-        "there is no repository at `{path}`: write the `path` that `git_clone` returned, or one that has a `.git` folder"
+        "there is no repository at `{path}`: write the `path` that `git_clone` returned, or the path of a folder with a `.git` folder"
     ))
     .operator(error.to_string())
 }

@@ -82,7 +82,7 @@ impl Session {
         Ok(tokio::task::spawn_blocking(move || work(&parts)).await?)
     }
 
-    /// Opens the repository at a path, after checking that no file in it leads elsewhere and that its configuration is harmless.
+    /// Opens the repository at a path, after checking that no file in it leads elsewhere and that the allowlist permits its configuration.
     pub(super) async fn repository(&self, path: String) -> Result<Repository, ToolError> {
         let mut repository = self
             .blocking(move |parts| repository::open(&parts.workspace, &path, parts.settings.now()))
@@ -104,8 +104,8 @@ impl Session {
         Ok(repository)
     }
 
-    /// Opens the repository at a path and stores the token of the call, if it has one. Returns the repository and its branch: the given one, by default
-    /// the current one.
+    /// Opens the repository at a path and stores the token of the call, if it has one. Returns the repository and its branch: the given branch, by
+    /// default the current branch.
     pub(super) async fn signed_in(
         &self,
         path: String,
@@ -121,8 +121,8 @@ impl Session {
         Ok((self.sign_in(repository, token).await?, branch))
     }
 
-    /// Stores the token of the call, for the repository's remote. It replaces the stored token, so later calls in the conversation that
-    /// have no token use it too.
+    /// Stores the token of the call, for the repository's remote. It replaces the stored token, so later calls in the conversation that have no token
+    /// use the new token.
     async fn sign_in(
         &self,
         mut repository: Repository,
@@ -237,7 +237,7 @@ pub(super) fn helper(repository: &Repository) -> Result<Option<String>, ToolErro
     Ok(folder.map(credential::setting).transpose()?)
 }
 
-/// The remote of a repository, if `git_clone` made it and it belongs to the host's current base of repositories.
+/// The remote of a repository, if `git_clone` created the repository and the remote belongs to the host's current base of repositories.
 pub(super) fn recorded<'a>(
     repository: &'a Repository,
     address: &'a Address,
@@ -245,7 +245,7 @@ pub(super) fn recorded<'a>(
 ) -> Result<Remote<'a>, ToolError> {
     let kept = repository.kept.as_ref().ok_or_else(|| {
         ToolError::new(format!(
-            "`{}` was not made by `git_clone`, so its remote is not known to be safe: clone it with `git_clone` first",
+            "`{}` was not created by `git_clone`, so its remote is not known to be safe: clone it with `git_clone` first",
             repository.shown
         ))
     })?;
@@ -296,7 +296,7 @@ pub(super) async fn current(
     session.line(command).await
 }
 
-/// The branch that a call names, by default the current one.
+/// The branch that a call names, by default the current branch.
 async fn named(
     session: &Session,
     repository: &Repository,

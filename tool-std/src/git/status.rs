@@ -10,7 +10,7 @@ use crate::Excerpt;
 
 /// Maximum number of changes in a result.
 const MOST: usize = 500;
-/// Maximum number of bytes of their paths.
+/// Maximum number of bytes of the paths of these changes.
 const MOST_BYTES: usize = 64 << 10;
 
 /// The state of a file, in the index or in the working tree.

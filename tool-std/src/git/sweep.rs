@@ -24,7 +24,7 @@ const DEEPEST: u32 = 100;
 pub(super) struct Swept {
     /// Removed repositories, as paths in the workspace.
     pub(super) repositories: Vec<String>,
-    /// The names of removed state that still had a token.
+    /// The names of the removed states that still had a token.
     tokens: Vec<String>,
 }
 
@@ -111,7 +111,7 @@ fn old_repositories(
     kept
 }
 
-/// Whether this is the name of the state of the repository at this path.
+/// Whether `name` is the name of the state of the repository at `path`.
 fn is_of(path: &str, name: &str) -> bool {
     let mut parts = path.split('/').skip(1);
     let (owner, folder) = (parts.next(), parts.next());
@@ -130,10 +130,10 @@ fn is_old(dir: &Dir, name: &str, now: SystemTime) -> bool {
     age(dir, name, now).is_some_and(|age| age > AGE)
 }
 
-/// Whether no tool has used a repository, and nothing in it has changed, for too long.
+/// Whether no tool has used a repository, and nothing in it has changed, for two hours.
 ///
 /// The time of the folder alone is not enough: neither a deeper edit nor a commit changes it. A time in the future is ignored, so that a program
-/// cannot keep a repository forever by setting one; programs cannot change the time that the tools record.
+/// cannot keep a repository forever by setting such a time; programs cannot change the time that the tools record.
 fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTime) -> bool {
     let mut look = Look {
         now,

@@ -138,7 +138,7 @@ fn plain(args: &[&str], folder: &Path) {
     );
 }
 
-// S1-84: with a configuration that was not checked, no git command starts a foreign program
+// S1-84: with a configuration that was not checked, no git command starts a program that it names
 #[tokio::test]
 async fn run_settings_override_an_unchecked_git_config() {
     for (text, attributes) in [

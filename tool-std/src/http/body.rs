@@ -34,7 +34,7 @@ pub(super) enum BodyError {
     Packed(io::Error),
 }
 
-/// A writer that keeps the first bytes and refuses the rest, which stops the decoder.
+/// A writer that stores the first bytes and refuses the rest, which stops the decoder.
 struct Capped {
     bytes: Vec<u8>,
     most: usize,
@@ -138,8 +138,8 @@ impl Unpack {
     }
 }
 
-/// Reads a body until `most` bytes of it are decompressed and leaves the rest unread, so neither an endless body nor a decompression bomb takes more
-/// memory than that.
+/// Reads a body until `most` bytes of it are decompressed and leaves the rest unread, so neither an endless body nor a decompression bomb uses more
+/// memory than this limit.
 pub(super) async fn read(
     headers: &HeaderMap,
     mut body: Incoming,
@@ -223,8 +223,8 @@ pub(crate) fn looks_like_text(bytes: &[u8]) -> bool {
             .any(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))
 }
 
-/// Decodes bytes as text. The encoding is that of a byte order mark, else the encoding that the server reports, else the encoding that the page
-/// declares. If none is known, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, in which all bytes are valid.
+/// Decodes bytes as text. The encoding is determined by the byte order mark, otherwise by the server, otherwise by the declaration in the page. If
+/// all are missing, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, in which all bytes are valid.
 pub(crate) fn decode(
     bytes: &[u8],
     charset: Option<&str>,
@@ -241,7 +241,7 @@ pub(crate) fn decode(
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Cuts a text after `most` characters; returns whether there were more.
+/// Cuts a text after `most` characters; returns whether any were removed.
 pub(crate) fn cut_chars(text: &mut String, most: usize) -> bool {
     match text.char_indices().nth(most) {
         Some((at, _)) => {

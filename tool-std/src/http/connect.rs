@@ -30,8 +30,8 @@ const MOST_HEADERS: usize = 100;
 /// Maximum number of bytes of a response's headers.
 const MOST_HEADER_BYTES: usize = 64 * 1024;
 
-/// Maximum number of bytes before the end of a response's head, including interim responses such as `100 Continue`. A part of the body may be read
-/// with them.
+/// Maximum number of bytes before the end of a response's head, including interim responses such as `100 Continue`. They may include a part of the
+/// body.
 const MOST_BEFORE_BODY: usize = 512 * 1024;
 
 /// The TLS configuration of connections.
@@ -71,7 +71,7 @@ impl Tls {
     }
 }
 
-/// The reason why there is no response.
+/// The reason why a request received no response.
 #[derive(Debug)]
 pub(super) enum ExchangeError {
     /// No address accepted a connection.

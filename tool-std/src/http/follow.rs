@@ -29,7 +29,7 @@ struct Hop {
     secret: Option<Secret>,
 }
 
-/// A secret that is sent only to the origin it is meant for.
+/// A secret that is sent only to the origin of the first URL.
 #[derive(Clone)]
 pub(super) enum Secret {
     Header(header::HeaderName, HeaderValue),
@@ -253,7 +253,7 @@ fn unanswered(error: ExchangeError, url: &Url) -> ToolError {
     }
 }
 
-/// If a body cannot be decoded, the response with its status is returned without it.
+/// If a body cannot be decoded, the response with its status is returned without the body.
 fn unread(error: BodyError) -> Result<(Body, Option<String>), ToolError> {
     match error {
         BodyError::Broken(error) => Err(ToolError::new(format!(

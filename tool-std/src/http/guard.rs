@@ -30,8 +30,8 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
 ///
 /// A URL is parsed once, by the URL standard, so that every odd spelling has one meaning. It must be `http` or `https` and must not contain a user.
 /// Its port must be 80 or 443; its host must not be a special name or lack a dot, and must be on the operator's list, if there is one. A literal
-/// address is checked as it is. A name is resolved once, **every** address of it is checked, and the connection uses one of these addresses: there is
-/// no second lookup that could return something else. A name that cannot be resolved is refused.
+/// address is checked as it is. A name is resolved once, **every** address of it is checked, and the connection uses one of these addresses: no second
+/// lookup could return a different address. A name that cannot be resolved is refused.
 ///
 /// ```
 /// use tool_std::http::Guard;
@@ -99,14 +99,14 @@ impl Guard {
         self
     }
 
-    /// Allows only these domains and their subdomains, in addition to those of earlier calls: `example.com`, `*.example.com` and `.example.com` all
+    /// Allows only these domains and their subdomains, in addition to the domains of earlier calls: `example.com`, `*.example.com` and `.example.com` all
     /// allow `api.example.com` and not `evil-example.com`. An empty list allows nothing. An allowed domain still needs a public address. A search
     /// engine must be on the list as well, unless the operator has set its address.
     ///
     /// # Errors
     ///
-    /// Returns a [`DomainError`] if a text is neither a domain nor an address, such as one with a scheme, a port, a path or a `*` elsewhere: it could never
-    /// match a host.
+    /// Returns a [`DomainError`] if a text is neither a domain nor an address, such as a text with a scheme, a port, a path or a `*` elsewhere, because it
+    /// could never match a host.
     pub fn allow<N: AsRef<str>>(
         mut self,
         domains: impl IntoIterator<Item = N>,

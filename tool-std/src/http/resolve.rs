@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-/// Resolves host names. The guard asks once for each hop and connects to one of the returned addresses.
+/// Resolves host names. The guard calls it once for each hop, and the client connects to one of the returned addresses.
 ///
 /// ```
 /// use std::io;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A range of addresses: the first one, the number of bits that all of them share, and a description.
+/// A range of addresses: the first address, the number of bits that all of them share, and a description.
 type Range<A> = (A, u8, &'static str);
 
 /// IANA IPv4 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv4-special-registry>. It includes the entries that are
@@ -39,7 +39,7 @@ const PROVIDERS: [Range<[u8; 4]>; 1] = [(
 )];
 
 /// IANA IPv6 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv6-special-registry>: the entries inside of global unicast.
-/// Everything outside of it is refused as a whole.
+/// All addresses outside of global unicast are refused.
 const V6: [Range<[u16; 8]>; 5] = [
     (
         [0x2001, 0, 0, 0, 0, 0, 0, 0],

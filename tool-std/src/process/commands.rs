@@ -47,7 +47,7 @@ impl Commands {
     /// [`PASSED`](crate::isolate::PASSED) variables of this process's environment are read once, here.
     ///
     /// Proxy variables are only for commands that may use a network: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY` and their lower-case forms are passed
-    /// only if [`network`](Self::network) opens one; the user name and password are removed from their URLs. For a command that needs the
+    /// only if [`network`](Self::network) opens a network; the user name and password are removed from their URLs. For a command that needs the
     /// password, set the variable with [`env`](Self::env), which passes it unchanged.
     pub fn new(isolation: Isolation) -> Self {
         Self {
@@ -63,8 +63,8 @@ impl Commands {
         }
     }
 
-    /// Adds a variable; it replaces one of the passed ones. A command can print its value: to hide it from the model, also add it to the context as a
-    /// secret, so that it is redacted from results.
+    /// Adds a variable, which replaces a passed variable of the same name. A command can print its value: to hide it from the model, also add it to
+    /// the context as a secret, so that it is redacted from results.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.added.push((name.into(), value.into()));
@@ -86,7 +86,7 @@ impl Commands {
         self
     }
 
-    /// Lets commands read and execute a path in addition to the system's, such as a toolchain.
+    /// Lets commands read and execute a path in addition to the system's paths, such as a toolchain.
     #[must_use]
     pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
         self.reads.push(path.into());

@@ -18,8 +18,8 @@ use crate::workspace::remove;
 /// Prefix of the names of these folders.
 const PREFIX: &str = "tool-std-";
 
-/// An empty folder that only the host's user may enter. [`end`](Scratch::end) removes it; if it is dropped, a background thread removes it. The kernel
-/// releases the lock of a host that is killed, and the next host of the same user removes the folder.
+/// An empty folder that only the host's user may enter. [`end`](Scratch::end) removes it; if the value is dropped, a background thread removes the
+/// folder. The kernel releases the lock of a host that is killed, and the next host of the same user removes the folder.
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,

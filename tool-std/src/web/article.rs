@@ -37,8 +37,8 @@ pub(super) struct Article {
     pub(super) links: Vec<Link>,
 }
 
-/// Finds the main text as a browser's reader mode does. If there is none (a list, a form, a start page), the text is the rest of the page without the
-/// elements that surround a text.
+/// Finds the main text as a browser's reader mode does. If the page has no main text (a list, a form, a start page), the result is the rest of the
+/// page without the elements that surround a text.
 ///
 /// Parsing stops at the deadline, because the call times out then.
 pub(super) fn read(html: &str, url: &Url, deadline: Instant) -> Result<Article, TooMuch> {

@@ -13,19 +13,19 @@ use crate::http::Http;
 /// The search engines of a host, passed to [`search_web`](fn@super::search_web) with
 /// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
-/// The variable `SEARCH_PROVIDER` of the call selects an engine by name, ignoring case; if it is not set, the first engine is used. It is not a
-/// secret, because a secret's text would be redacted from the result, which names the engine. A context without a `Search` uses the
+/// The variable `SEARCH_PROVIDER` of the call selects an engine by name, ignoring case; if it is not set, the first engine is used. The variable is
+/// not a secret, because a secret's text would be redacted from the result, which names the engine. A context without a `Search` uses the
 /// [default](Search::default).
 ///
 /// # Keys
 ///
-/// Three engines have a separate secret: `tavily_api_key`, `serpapi_api_key` and `brave_api_key`. If that is not set, and for custom engines,
+/// Three engines have a separate secret: `tavily_api_key`, `serpapi_api_key` and `brave_api_key`. If that secret is not set, and for custom engines,
 /// `search_api_key` is the key of the selected engine.
 ///
 /// A name that no engine has, perhaps because of a typo, selects the first engine too. But then `search_api_key` may be the key of the intended
-/// engine, so it is not sent to the first one. The first engine is used only if its separate secret is set or it needs no key; otherwise the call is
-/// unavailable, and the error for the operator lists the known names. A host whose queries must not reach another engine sets its own as the
-/// [only](Search::only) one.
+/// engine, so it is not sent to the first engine. The first engine is used only if its separate secret is set or it needs no key; otherwise the call
+/// is unavailable, and the error for the operator lists the known names. A host whose queries must reach a single engine uses
+/// [`only`](Search::only).
 ///
 /// If an engine needs a key and the context has none, the tool is listed, and calls return an error. To hide the tool instead, a host declares the
 /// secret to its registry:

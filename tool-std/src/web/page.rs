@@ -76,7 +76,7 @@ pub async fn fetch_webpage(
     #[arg(default = 20000, range = 100..=200000)]
     max_chars: u32,
 ) -> Result<Page, ToolError> {
-    // One deadline for the response and for the extraction of its text.
+    // One deadline covers the response and the extraction of its text.
     let deadline = Instant::now() + http.longest();
     let response = http.send(Request::new(Method::Get, url)).await?;
     if response.status() != 200 {
@@ -223,7 +223,7 @@ fn as_it_is(text: String, essence: &str) -> String {
         "plain" | "markdown" | "x-markdown" | "" | "octet-stream" => return text,
         language => language.trim_start_matches("x-"),
     };
-    // The fence must be longer than any in the text.
+    // The fence must be longer than any fence in the text.
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}{language}\n{}\n{fence}", text.trim_end())

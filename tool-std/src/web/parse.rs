@@ -2,7 +2,7 @@
 //!
 //! A page may be written to consume the time and memory of its reader: an HTML parser searches all open elements for many tags, reopens every
 //! unclosed `font` in each paragraph, and compares each attribute with all earlier ones. So the page is passed to the parser in small pieces, and the
-//! limits are checked after each one.
+//! limits are checked after each piece.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};

@@ -1,8 +1,8 @@
 //! Assignment of folder names to conversation ids.
 //!
-//! A file next to the folders contains the id. It is created atomically with its content and never changes, so if two ids want the same name at the
-//! same time, in any two processes, exactly one gets it. On a case-insensitive file system, names that differ only in case have the same file, so
-//! they are not assigned to two ids.
+//! A file next to the folders contains the id. It is created atomically with its content and never changes, so if calls for different ids request
+//! the same name at the same time, even in different processes, exactly one id gets it. On a case-insensitive file system, names that differ only
+//! in case have the same file, so they are not assigned to two ids.
 
 use std::io;
 use std::path::Path;

@@ -85,7 +85,7 @@ fn facts(at: impl AsFd, name: &str, flags: AtFlags) -> io::Result<Facts> {
 
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
     let stat = match statx(&at, name, flags, wanted) {
-        // A sandbox may not allow this system call.
+        // A sandbox may forbid this system call.
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => return plain(at, name, flags),
         stat => stat?,
     };

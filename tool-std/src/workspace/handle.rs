@@ -1,4 +1,4 @@
-//! Host values that give a tool its workspace.
+//! Host values for a tool's access to its workspace.
 
 use std::ops::Deref;
 

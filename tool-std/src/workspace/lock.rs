@@ -23,7 +23,7 @@ pub(crate) struct WriteLock {
 impl Workspace {
     /// Waits for the other writers of this workspace, in this process and in others.
     ///
-    /// It locks the file that contains the id of the conversation, which no program of the workspace can open. If the instance was deleted, the file
+    /// Locks the file that contains the id of the conversation, which no program of the workspace can open. If the instance was deleted, the file
     /// does not exist and nothing is locked; no other task writes then.
     pub(crate) fn lock(&self, cancelled: impl Fn() -> bool) -> io::Result<WriteLock> {
         let file = match self.id_file() {

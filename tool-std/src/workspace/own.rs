@@ -15,7 +15,7 @@ pub(super) fn open(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
     let folder = handle(parent, name)?;
     let mode = Mode::from_raw_mode(fstat(&folder)?.st_mode);
     if !mode.contains(Mode::RWXU) {
-        // An error is ignored, because the mode may not matter, for root for example; if it does, emptying the folder fails.
+        // Ignore an error: the mode does not matter to root, for example. If it matters, emptying the folder fails.
         let _ = set_mode(&folder, mode | Mode::RWXU);
     }
     Ok(Dir::from_std_file(File::from(folder)))
@@ -30,7 +30,7 @@ fn handle(parent: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     match openat2(parent, name, flags, Mode::empty(), within) {
         Err(Errno::XDEV) => Err(mounted()),
-        // The kernel may not have this system call, or a sandbox may not allow it.
+        // The kernel may lack this system call, or a sandbox may forbid it.
         Err(Errno::NOSYS | Errno::PERM) => {
             on_the_same_device(parent, openat(parent, name, flags, Mode::empty())?)
         }

@@ -111,7 +111,8 @@ impl AsRef<Path> for WorkspacePath {
 }
 
 impl Workspace {
-    /// Parses a path that a model has written: a relative one, or an absolute one inside of this workspace, such as one that `git_clone` returned.
+    /// Parses a path that a model has written: a relative path, or an absolute path inside of this workspace, such as the path that `git_clone`
+    /// returned.
     ///
     /// # Errors
     ///
@@ -141,7 +142,7 @@ impl Workspace {
                 rest
             }))
         };
-        // If a part of the root is a link, programs in the workspace see the canonical path.
+        // If a part of the root is a link, programs in the workspace use the canonical path.
         let inside = below(self.path()).or_else(|| below(&self.path().canonicalize().ok()?));
         let outside = PathError(shown(text), Fault::Outside);
         inside

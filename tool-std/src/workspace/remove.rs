@@ -38,7 +38,7 @@ pub(super) fn instance(root: &Path, slug: &str) -> io::Result<bool> {
     done.end()
 }
 
-/// Removes the folder of a conversation and what packs store for it; returns whether anything existed. Its name stays assigned.
+/// Removes the folder of a conversation and the data that packs store for it; returns whether anything existed. Its name stays assigned.
 pub(super) fn conversation(root: &Path, slug: &str, id: &str) -> io::Result<bool> {
     let Some(root) = there(Dir::open_ambient_dir(root, ambient_authority()))? else {
         return Ok(false);
@@ -64,7 +64,7 @@ pub(super) fn conversation(root: &Path, slug: &str, id: &str) -> io::Result<bool
     done.end()
 }
 
-/// Removes what packs store next to the conversations of an instance, for all of them or for one. Returns whether anything existed.
+/// Removes the data that packs store next to the conversations of an instance, for all conversations or for one. Returns whether anything existed.
 fn remove_kept(root: &Dir, instance: &OsStr, of: Option<&str>) -> io::Result<bool> {
     let Some(instance) = there(own::open(root, instance))? else {
         return Ok(false);
@@ -187,7 +187,7 @@ impl Tally {
     fn found(&mut self, step: io::Result<bool>) {
         match step {
             Ok(changed) => self.changed |= changed,
-            // Another process removed it.
+            // Another process has removed the entry already.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => _ = self.first.get_or_insert(error),
         }

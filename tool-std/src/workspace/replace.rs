@@ -10,9 +10,9 @@ use cap_std::fs::{Dir, OpenOptions, Permissions};
 /// The treatment of an existing file of the same name.
 #[derive(Clone, Debug)]
 pub(crate) enum Replace {
-    /// Keep it, and fail with [`io::ErrorKind::AlreadyExists`].
+    /// Keep the existing file, and fail with [`io::ErrorKind::AlreadyExists`].
     Never,
-    /// Replace it; the new file gets the given mode, if any.
+    /// Replace the existing file; the new file gets the given mode, if any.
     #[cfg_attr(
         not(feature = "fs"),
         expect(dead_code, reason = "only tools that write files replace any")
@@ -38,7 +38,7 @@ pub(crate) fn replace(dir: &Dir, name: &str, content: &[u8], mode: Replace) -> i
         }
     });
     if done.is_err() {
-        // The caller gets the error of the write, not one of this removal.
+        // The caller gets the error of the write, not the error of this removal.
         let _ = dir.remove_file(&spare);
     }
     done
