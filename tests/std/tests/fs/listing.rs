@@ -66,7 +66,7 @@ async fn folders_come_first_and_hidden_names_only_on_request() {
     );
 }
 
-// listDirectory: a page has at most 200 entries, and a cursor for the next page.
+// listDirectory: a page has at most 200 entries, and `next_offset` for the next page.
 #[tokio::test]
 async fn long_folder_is_listed_in_pages() {
     let place = Place::new();

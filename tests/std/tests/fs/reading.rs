@@ -220,7 +220,7 @@ async fn long_line_is_continued_at_whole_characters() {
     );
 }
 
-// readFile: `tail` works for files of any length. The reference refuses files over 512 KB.
+// readFile: `tail` works for files of any length. The reference implementation refuses files over 512 KB.
 #[tokio::test]
 async fn tail_works_for_files_of_any_length() {
     let place = Place::new();

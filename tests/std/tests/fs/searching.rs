@@ -418,7 +418,7 @@ async fn binary_files_are_skipped_and_long_lines_are_cut() {
     assert_eq!(text, format!("{}…", "ä".repeat(250)));
 }
 
-// D6: a search takes little memory with every pattern. Earlier, one pattern took 1.6 GB for 40 s.
+// D6: a search takes little memory with every pattern. Earlier, one pattern took 1.6 GB and 40 s.
 #[tokio::test]
 async fn no_pattern_takes_much_memory() {
     let place = Place::new();

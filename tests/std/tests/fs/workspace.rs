@@ -371,7 +371,7 @@ fn deleting_a_conversation_removes_only_its_folder_and_tokens() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     let below = |tail: &str| root.path().join(tail);
-    // The first two ids collide, so the second gets a generated folder name. The third id has the second one as a prefix.
+    // The first two ids collide, so the second gets a generated folder name. The second id is a prefix of the third id.
     for id in ["a:b", "a_b", "a_b.", "c"] {
         let workspace = open(&workspaces, id);
         workspace.dir().unwrap().create_dir("in").unwrap();
@@ -450,7 +450,7 @@ fn deleting_a_conversation_follows_no_link() {
     symlink(outside.path(), state.join("c")).unwrap();
     assert!(workspaces.delete_conversation("acme", "c").unwrap());
     assert!(fs::symlink_metadata(state.join("c")).is_err());
-    // A link in place of the folder is deleted. If a parent folder is a link, the files behind it are unchanged.
+    // A link in place of the folder is deleted. If a parent folder is a link, the files in its target are unchanged.
     symlink(outside.path(), workspace.path()).unwrap();
     assert!(workspaces.delete_conversation("acme", "c").unwrap());
     fs::remove_dir(&state).unwrap();

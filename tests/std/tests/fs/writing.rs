@@ -113,7 +113,7 @@ async fn exactly_one_of_concurrent_writers_creates_the_file() {
     }
 }
 
-// writeFile: a reader sees either the old file or the new one.
+// writeFile: a reader reads either the old content or the new content.
 #[tokio::test]
 async fn a_file_is_replaced_in_one_step_and_keeps_its_mode() {
     let place = Place::new();
@@ -262,7 +262,7 @@ async fn file_too_long_to_edit_is_reported() {
     );
 }
 
-// edit_file: the error for a missing text contains the nearest match.
+// edit_file: the error for a missing text names the likely cause.
 #[tokio::test]
 async fn missing_text_is_reported_with_the_nearest_match() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Limits of git runs: 120 seconds and 5 MB, tested with fake gits that exceed both.
+//! Limits of git runs: 120 seconds and 5 MB, tested with fake git programs that exceed both.
 
 use std::fs;
 use std::path::PathBuf;

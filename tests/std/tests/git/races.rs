@@ -106,7 +106,7 @@ fn two_servers(world: &World) -> (Server, Server, tool_std::git::Git) {
     (server, other, git)
 }
 
-/// Returns shell lines that alternately replace the configuration of a clone with the original and with a changed one.
+/// Returns shell lines that alternately replace the configuration of a clone with the original and with a changed configuration.
 fn exchanges(clone: &Path, added: &str) -> String {
     let dot_git = clone.join(".git");
     let good = fs::read_to_string(dot_git.join("config")).unwrap();

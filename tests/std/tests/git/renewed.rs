@@ -40,7 +40,7 @@ async fn push(cx: &ToolContext, token: Option<&str>, clone: &Path) -> Result<(),
     pushed.map(|_| ())
 }
 
-// S1-84, S1-86: the token of a call replaces the stored one, for example after the stored one has expired.
+// S1-84, S1-86: the token of a call replaces the stored token, for example one that has expired.
 #[tokio::test]
 async fn call_token_replaces_the_stored_token() {
     let world = World::new();

@@ -31,7 +31,7 @@ struct Watch {
 struct Seen {
     /// The processes with the token in their arguments or environment.
     leaks: Vec<String>,
-    /// The arguments of the programs that ran for the clone. They prove that the thread has seen these programs.
+    /// The arguments of the programs that ran for the clone. They prove that the thread has detected these programs.
     arguments: Vec<String>,
     /// All modes that files in the state had at any time.
     modes: Vec<(String, u32)>,
@@ -206,7 +206,7 @@ async fn refused_token_is_deleted_and_not_shown() {
     );
     assert!(!error.model_text().contains(TOKEN) && !error.operator_text().contains(TOKEN));
     assert!(tree(&world.state()).is_empty() && tree(&world.workspace()).is_empty());
-    // Without a token, git does not prompt for one.
+    // Without a token, git does not prompt for a password.
     let without = ToolContext::builder()
         .workspace("acme")
         .conversation("c1")

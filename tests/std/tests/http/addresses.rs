@@ -440,7 +440,7 @@ async fn allowlist_limits_the_reachable_hosts() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
 }
 
-// S1-102: an address policy of tests makes only the addresses public that it names.
+// S1-102: the tests' address policy treats only the addresses that it lists as public.
 #[tokio::test]
 async fn test_policy_makes_only_named_addresses_public() {
     let private = Server::start(PRIVATE, |_| text("private")).await;

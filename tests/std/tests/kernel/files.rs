@@ -160,7 +160,7 @@ pub(crate) async fn mounts_are_refused_unless_the_host_allows_them_case() -> Ran
 // S1-78: the error for a folder without permission to open it states this reason.
 pub(crate) async fn unreadable_folder_is_reported_case() -> Ran {
     if rustix::process::geteuid().is_root() {
-        return Err(Missing::new("root can open folders whatever their mode"));
+        return Err(Missing::new("root can open folders of every mode"));
     }
     let trial = Trial::new();
     let base = &trial.place.path;

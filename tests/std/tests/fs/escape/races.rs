@@ -52,7 +52,7 @@ fn under_exchange(trial: &Trial, one: &str, other: &str, paths: &[&str], rounds:
         }
     });
     assert!(swaps > rounds, "{swaps}");
-    // Some calls must see each of the two states; otherwise there was no race.
+    // Each of the two states must occur in some calls; otherwise no race took place.
     let calls = rounds * paths.len() * 12;
     assert!(errors > 0 && errors < calls, "{errors} of {calls}");
     trial.is_untouched();

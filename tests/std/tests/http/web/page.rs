@@ -310,7 +310,7 @@ async fn content_type_decides_how_a_page_is_read() {
     }
 }
 
-// The contract of fetchWebpage: an error status is an error that lets the model continue.
+// The contract of fetchWebpage: an error status becomes an error that explains what to do.
 #[tokio::test]
 async fn error_status_of_a_page_is_an_error() {
     for (status, kind, said) in [

@@ -67,7 +67,8 @@ fn commands_of_a_killed_host_are_killed() {
             .env("TMPDIR", root.path())
             .stdout(Stdio::null());
         let mut other = other.spawn().unwrap();
-        // The other host may lock its own new folder while it looks for old folders. Its call then uses a folder with another number.
+        // The other host may lock its own new folder while it looks for old folders. Its call then uses a folder with a different
+        // number.
         let of_other = format!("tool-std-{}-", other.id());
         let only_of_other =
             || matches!(&left_in(root.path())[..], [name] if name.starts_with(&of_other));
