@@ -1,8 +1,8 @@
 //! MCP client: the tools of another MCP server as tools of this program.
 //!
-//! [`mcp_tools`] reads the tools of a server, checks each by the rules for this program's own tools, and returns those that
-//! pass as [`DynamicTool`]s. The result is an immutable snapshot, from which a [`Registry`](tool_core::Registry) is built. If
-//! the server's list changes, load a new snapshot. The host's gate checks every call like any other call.
+//! [`mcp_tools`] reads the tools of a server, checks each tool by the rules for this program's own tools, and returns the
+//! valid tools as [`DynamicTool`]s. The result is an immutable snapshot, from which the host builds a [`Registry`](tool_core::Registry).
+//! If the server's list changes, load a new snapshot. The host's gate checks every call like any other call.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -41,20 +41,20 @@
 //! # }
 //! ```
 //!
-//! A server that is a child process is reached with `TokioChildProcess`, which the feature `client` enables. For a server over HTTP enable
+//! For a server that is a child process, use `TokioChildProcess`, which the feature `client` enables. For a server over HTTP, enable
 //! rmcp's own features `transport-streamable-http-client-reqwest` and `reqwest` (for TLS), and use `StreamableHttpClientTransport`.
 //!
 //! # Untrusted data of a server
 //!
 //! * **Effects.** A server's hints about effects are not trusted. Unless the host trusts them ([`LoadTools::trust_hints`])
-//!   or declares a tool's effects itself ([`LoadTools::read_only`]), a tool may do anything: delete, overwrite, and reach
+//!   or declares a tool's effects itself ([`LoadTools::read_only`]), the tool is assumed to delete, overwrite, and reach
 //!   beyond its server. A host's gate therefore asks for approval unless a policy allows the call.
-//! * **Contracts.** A server can change a tool after it was reviewed. [`McpTools::lock`] returns what was
-//!   accepted. If it is passed to the next load, every new tool and every tool whose title, description, schemas or
+//! * **Contracts.** A server can change a tool after it was reviewed. [`McpTools::lock`] returns the
+//!   accepted contracts. If they are passed to the next load, every new tool and every tool whose title, description, schemas or
 //!   annotations differ is refused until [`McpTools::accept`]. While a snapshot is in use, the list of a server that
 //!   reports a change is read again before the next call, and a tool that has changed is refused.
 //! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`]
-//!   bytes, is refused, unless the host has them [removed](LoadTools::remove_hidden_text). Everything that is
+//!   bytes, is refused, unless the host [removes](LoadTools::remove_hidden_text) the hidden text. Everything that is
 //!   shown to people (report, lock, log, errors for operators) shows such characters as `\u{…}`, and so do results
 //!   for the model (see [`LoadTools::exact_results`]). Texts that a host
 //!   reads through [`McpClient::peer`] or a handler are unchanged: instructions, prompts, resources and questions.
@@ -75,7 +75,7 @@
 //! are rounded to a double. An `integer` argument beyond 64 bits is not rounded but refused before the call.
 //!
 //! A server of the legacy protocol may only return objects. If a tool returns a different type, most servers wrap
-//! it as `{"result": …}` and declare that in the output schema; the payload is what the server returned.
+//! it as `{"result": …}` and declare that in the output schema; the payload is the object that the server returned.
 
 mod call;
 mod check;
@@ -114,7 +114,7 @@ pub struct McpTools {
     live: Arc<Live>,
     options: Options,
     entries: Vec<Entry>,
-    /// Entries of the list that are not valid tools, and the reason.
+    /// Entries of the list that are not valid tools: the name and the reason.
     broken: Vec<(String, String)>,
     server: String,
     lock: McpLock,
@@ -132,17 +132,17 @@ impl std::fmt::Debug for McpTools {
 }
 
 impl McpTools {
-    /// The server's name, as the server reports it.
+    /// Returns the server's name, as the server reports it.
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// The report on each tool: the providers to which it is offered, or the reason why it is refused.
+    /// Returns the report on each tool: the providers to which it is offered, or the reason why it is refused.
     pub fn report(&self) -> &McpReport {
         &self.report
     }
 
-    /// The tools that are offered, to be added to a registry or configured further.
+    /// Returns the offered tools, to be configured further or added to a registry.
     ///
     /// ```
     /// # fn shorten(tools: &tool_mcp::client::McpTools) -> tool_core::RegistryBuilder {
@@ -165,12 +165,12 @@ impl McpTools {
         self.tools().fold(registry, RegistryBuilder::dynamic)
     }
 
-    /// The accepted contracts, to be stored for the next load. After a load without a lock, these are the contracts of all tools.
+    /// Returns the accepted contracts, to be stored for the next load. After a load without a lock, these are the contracts of all tools.
     pub fn lock(&self) -> &McpLock {
         &self.lock
     }
 
-    /// The differences between the server's tools and the accepted contracts.
+    /// Returns the differences between the server's tools and the accepted contracts.
     pub fn drift(&self) -> &McpDrift {
         &self.drift
     }

@@ -44,7 +44,7 @@ pub type McpServer = Composed<NoHandler>;
 
 /// An MCP server that adds tools to a host's own [`ServerHandler`](rmcp::ServerHandler).
 ///
-/// Tools are served here, and the gate of the toolset checks each call. Prompts, resources, completion, logging
+/// The server handles the tools, and the gate of the toolset checks each call. Prompts, resources, completion, logging
 /// and every other method are forwarded to the host's handler. Cloning is cheap: all clones share the state of one server.
 ///
 /// ```
@@ -128,14 +128,14 @@ impl Tools {
     }
 }
 
-/// Every tool of the registry, for all callers.
+/// Serves every tool of the registry to all callers.
 impl From<Registry> for Tools {
     fn from(registry: Registry) -> Self {
         Self(Source::Registry(registry))
     }
 }
 
-/// These tools, for all callers.
+/// Serves these tools to all callers.
 impl From<Toolset> for Tools {
     fn from(toolset: Toolset) -> Self {
         Self(Source::Fixed(toolset))
@@ -179,7 +179,7 @@ impl Core {
             return Ok(caller.default_context(&self.anonymous));
         };
         make(&caller).await.map_err(|error| {
-            tracing::error!(error = %error.operator_text(), "no context could be made for a caller");
+            tracing::error!(error = %error.operator_text(), "the context of a call could not be created");
             ErrorData::internal_error(error.model_text(), None)
         })
     }
@@ -190,7 +190,7 @@ impl Core {
         self.gate.as_ref().is_some_and(Gate::is_draining)
     }
 
-    /// Waits until no call is running, but at most for the time `patience`. After that, the gate cancels the calls that are still running.
+    /// Waits until no call is running, but at most for `patience`. After that, the gate cancels the calls that are still running.
     #[cfg(feature = "http")]
     async fn drain(&self, patience: Duration) {
         let gate = async {
@@ -231,9 +231,9 @@ impl Core {
 /// The form in which a response is serialized.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// The protocol is older than 2026-07-28.
+    /// Whether the protocol is older than 2026-07-28.
     legacy: bool,
-    /// The transport is one of this crate, which inserts verbatim JSON texts.
+    /// Whether the transport belongs to this crate, whose transports insert verbatim JSON texts.
     rendered: bool,
 }
 
@@ -253,7 +253,7 @@ impl McpServer {
         McpServerBuilder::new(tools.into())
     }
 
-    /// Adds a handler of the host, which serves all methods except those of tools. Its `tools/list`
+    /// Adds a handler of the host, which serves all methods except the methods of tools. The handler's own `tools/list`
     /// and `tools/call` are not used, see [`host_tools`](Composed::host_tools).
     pub fn compose<H: rmcp::ServerHandler>(self, host: H) -> Composed<H> {
         Composed {
@@ -264,7 +264,7 @@ impl McpServer {
 }
 
 impl<H> Composed<H> {
-    /// Also serves the tools of the host's own handler, after those of the toolset and only if the toolset has no tool of the same name. No
+    /// Also serves the tools of the host's own handler, after the tools of the toolset. A tool whose name the toolset contains is left out. No
     /// gate checks the calls of these tools: arguments, visibility and approvals are not checked here.
     ///
     /// Call this before the server is cloned or served. A later call only logs a warning.

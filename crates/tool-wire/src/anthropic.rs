@@ -57,7 +57,7 @@ enum Kind {
         thinking: String,
         signature: String,
     },
-    /// Any other block, such as a tool that the provider runs, its result, or redacted thinking. The text is the streamed input.
+    /// Any other block, such as a call that the provider runs itself, its result, or redacted thinking. The string is the streamed input.
     Other(String),
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// Reads the token usage of a message or an event. Counts of a later event replace earlier ones.
+    /// Reads the token usage of a message or an event. Counts of a later event replace the counts of earlier events.
     fn used(&mut self, of: &Object<'_>) {
         let Some(usage) = of.inner("usage") else {
             return;
@@ -197,7 +197,7 @@ impl Streamed {
                 | "signature_delta",
                 _,
             ) => return Err(node.wrong("a delta of the type of its block")),
-            // A delta that a later version of the API may add.
+            // A later version of the API may add types of deltas.
             _ => {}
         }
         Ok(())
@@ -235,7 +235,7 @@ impl Streamed {
 }
 
 impl Block {
-    /// The block as it is sent back to the provider, or `None` if it cannot be sent back.
+    /// Returns the block as it is sent back to the provider, or `None` if it cannot be sent back.
     fn written(&self) -> Option<Box<RawValue>> {
         match &self.kind {
             // The API refuses an empty text in a request.
@@ -304,7 +304,7 @@ impl Reading for Streamed {
                 }
             }
             "error" => reported(ANTHROPIC, &event)?,
-            // `message_stop`, `ping`, and events that a later version of the API may add.
+            // Ignores `message_stop`, `ping`, and events that a later version of the API may add.
             _ => {}
         }
         Ok(())

@@ -52,7 +52,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     Ok(streamed.close())
 }
 
-/// The tokens that the request used. Bedrock does not count cached tokens in `inputTokens`.
+/// Returns the tokens that the request used. Bedrock does not count cached tokens in `inputTokens`.
 fn usage(of: &Object<'_>) -> Option<Usage> {
     let usage = of.inner("usage")?;
     let cached = usage.count("cacheReadInputTokens");
@@ -135,7 +135,7 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// The block that an event belongs to. A text block begins without a start event.
+    /// Returns the block that an event belongs to. A text block begins without a start event.
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
         let place = event.required("contentBlockIndex")?;
         let index = place.number()?;
@@ -263,7 +263,7 @@ fn think(kind: &mut Kind, thought: &Object<'_>) -> Result<(), WireError> {
 }
 
 impl Block {
-    /// The block as it is sent back to the provider, or `None` if it cannot be sent back.
+    /// Returns the block as it is sent back to the provider, or `None` if it cannot be sent back.
     fn written(&self) -> Option<Box<RawValue>> {
         match &self.kind {
             Kind::Text(text) if text.is_empty() => None,

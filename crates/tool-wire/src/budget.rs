@@ -11,7 +11,7 @@ use super::{OfferError, Provider};
 pub(super) enum Fit {
     /// The provider accepts the tools as they are.
     Whole,
-    /// The provider accepts the tools if the named tools are sent without `strict` too. The host allows this for each of them.
+    /// The provider accepts the tools if the named tools are also sent without `strict`, which the host allows for each of them.
     Without(Vec<String>),
     /// The provider does not accept the tools.
     Not(OfferError),
@@ -33,7 +33,7 @@ pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
             let survey = survey(tool.def.input());
             survey.optionals + survey.unions
         };
-        // Takes the last of equal candidates: if a tool of equal weight is appended, the definitions before it stay the same.
+        // Chooses the last of equal candidates, so that an appended tool of equal weight does not change the definitions before it.
         let next = candidates
             .filter(|(_, tool)| may_be_non_strict(&tool.def))
             .max_by_key(|(_, tool)| weigh(tool))

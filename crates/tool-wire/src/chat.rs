@@ -25,7 +25,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     Ok(streamed.close())
 }
 
-/// The tokens that the request used. In a stream, only the last chunk reports them.
+/// Returns the tokens that the request used. In a stream, only the last chunk reports them.
 fn usage(body: &Object<'_>) -> Option<Usage> {
     let usage = body.inner("usage")?;
     let details = usage.inner("prompt_tokens_details");
@@ -36,7 +36,7 @@ fn usage(body: &Object<'_>) -> Option<Usage> {
     })
 }
 
-/// Returns the error that the provider reports instead of a reply.
+/// Returns an error if the body reports an error instead of a reply.
 pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), WireError> {
     let Some(error) = body.get("error") else {
         return Ok(());
@@ -80,7 +80,7 @@ fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, Wire
 
 #[derive(Debug)]
 struct Call {
-    /// The number of the call, if the server sends one.
+    /// The number of the call, if the server sends a number.
     index: Option<u64>,
     id: String,
     name: String,
@@ -99,9 +99,9 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// Reads a message, or a piece of one.
+    /// Reads a complete message, or a streamed piece of a message.
     fn message(&mut self, message: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
-        // The API has no key for reasoning. Compatible servers use one of these two keys, and some servers use both for the same text.
+        // The API does not define a key for reasoning. Compatible servers use one of these two keys, and some servers use both for the same text.
         let thought = ["reasoning_content", "reasoning"].into_iter();
         let thought = thought.filter_map(|key| message.get(key)?.text().ok());
         if let Some(piece) = thought.into_iter().find(|piece| !piece.is_empty()) {
@@ -129,7 +129,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Reads a call, or a piece of one.
+    /// Reads a complete call, or a streamed piece of a call.
     fn call(&mut self, call: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         if let Some(kind) = call.get("type")
             && !matches!(&*kind.text()?, "function" | "")
@@ -326,7 +326,7 @@ pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     }
 }
 
-/// Writes a file as a part of a user's message. The error is the reason for which the API does not accept the file.
+/// Writes a file as a part of a user's message. The error states why the API does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Chat Completions fetches only http and https addresses");

@@ -13,7 +13,7 @@ pub(super) fn definition(provider: Provider, def: &ToolDef, strict: bool) -> Str
     match provider {
         Provider::Chat => strictness(text, strict),
         Provider::Responses => {
-            // `{"type":"function","function":{…}}` without its inner braces.
+            // The Chat dialect is `{"type":"function","function":{…}}`. Responses has the members of `function` at the top level.
             let inner = text
                 .strip_prefix(r#"{"type":"function","function":{"#)
                 .and_then(|text| text.strip_suffix("}}"))
@@ -40,7 +40,7 @@ pub(super) fn definition(provider: Provider, def: &ToolDef, strict: bool) -> Str
     }
 }
 
-/// The text between description and schema. Quotes inside of a JSON string are escaped, so a name or description before it cannot contain it.
+/// The text between description and schema. Quotes inside of a JSON string are escaped, so a name or a description cannot contain this text.
 const INPUT_SCHEMA: &str = r#"","input_schema":"#;
 
 fn strictness(text: &str, strict: bool) -> String {
@@ -55,7 +55,7 @@ fn loosened(text: &str, mark: &str, strict: bool) -> String {
     text.replacen(mark, &mark.replace("true", "false"), 1)
 }
 
-/// The description followed by the examples, for an API that has no field for them.
+/// Returns the description followed by the examples, for an API without a field for examples.
 fn described(def: &ToolDef) -> String {
     let mut text = def.description().to_owned();
     for (at, example) in def.examples().iter().enumerate() {

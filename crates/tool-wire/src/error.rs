@@ -11,7 +11,7 @@ pub enum WireError {
     /// The body, or the data of an event, is not JSON.
     #[error("{provider} sent invalid JSON: {why}")]
     Json {
-        /// The provider that sent it.
+        /// The provider that sent the text.
         provider: Provider,
         /// The message of the JSON parser.
         why: String,
@@ -23,7 +23,7 @@ pub enum WireError {
     Shape {
         /// The provider that sent the value.
         provider: Provider,
-        /// Where the value is, as a JSON pointer into the body or the event.
+        /// The position of the value, as a JSON pointer into the body or the event.
         pointer: String,
         /// The value that was expected.
         expected: String,

@@ -8,7 +8,7 @@ use tool_core::{Part, Source};
 /// A file among the parts of a result or of a user's message.
 #[derive(Clone, Copy)]
 pub(super) struct File<'a> {
-    /// Type and subtype, without parameters.
+    /// The media type: type and subtype, without parameters.
     pub(super) media_type: &'a str,
     pub(super) bytes: Bytes<'a>,
     pub(super) name: Option<&'a str>,
@@ -68,7 +68,7 @@ impl File<'_> {
         )
     }
 
-    /// The length of the base64 text; 0 for a file at an address.
+    /// Returns the length of the base64 text, or 0 for a file at an address.
     pub(super) fn encoded(&self) -> usize {
         match self.bytes {
             Bytes::Base64(data) => data.len(),
@@ -76,7 +76,7 @@ impl File<'_> {
         }
     }
 
-    /// A text file as text of the message, after its name, for providers that do not accept its type as a file.
+    /// Returns the name and content of a text file as text of the message, for providers that do not accept its type as a file.
     pub(super) fn as_text(&self) -> Option<String> {
         /// A longer text would fill the model's context window.
         const MOST: usize = 256 << 10;
@@ -99,7 +99,7 @@ impl File<'_> {
         matches!(self.bytes, Bytes::At(url) if web(url))
     }
 
-    /// The file's own address, or a `data:` URL that contains its bytes.
+    /// Returns the file's own address, or a `data:` URL that contains its bytes.
     pub(super) fn url(&self) -> Cow<'_, str> {
         match self.bytes {
             Bytes::At(url) => Cow::Borrowed(url),
@@ -107,7 +107,7 @@ impl File<'_> {
         }
     }
 
-    /// The bytes as text, if they are present and UTF-8.
+    /// Returns the bytes as text, if they are present and valid UTF-8.
     pub(super) fn text(&self) -> Option<String> {
         let Bytes::Base64(data) = self.bytes else {
             return None;
@@ -115,7 +115,7 @@ impl File<'_> {
         String::from_utf8(BASE64_STANDARD.decode(data).ok()?).ok()
     }
 
-    /// The file's name, or one made from its media type.
+    /// Returns the file's name, or a name made from its media type.
     pub(super) fn named(&self) -> Cow<'_, str> {
         self.name.map_or_else(
             || {

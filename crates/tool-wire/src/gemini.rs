@@ -145,8 +145,8 @@ impl Streamed {
         Ok(())
     }
 
-    /// Generates an id for a call without one. It consists of the reply's id, if there is one, and the number of the call, so that reading a reply again
-    /// produces the same ids.
+    /// Generates an id for a call without an id: the reply's id, if the provider sends it, and the number of the call. Reading a reply again
+    /// generates the same ids.
     fn made(&self) -> String {
         let mut id = MADE.to_owned();
         if let Some(response) = &self.response {
@@ -210,7 +210,7 @@ struct Call<'a> {
     args: &'a RawValue,
 }
 
-/// The provider's own id of a call; `None` if the id was generated here.
+/// Returns the provider's own id of a call; `None` if the id was generated here.
 fn own(id: &str) -> Option<&str> {
     (!id.starts_with(MADE)).then_some(id)
 }
@@ -254,7 +254,7 @@ struct Answer<'a> {
     parts: Vec<Value>,
 }
 
-/// The API requires an object here, and accepts these two keys.
+/// The response of a function. The API requires an object, and accepts these two keys.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Response<'a> {
@@ -269,8 +269,8 @@ enum Output<'a> {
     Json(&'a RawValue),
 }
 
-/// Writes results, which may contain only a few types of files. Files that a result may not contain but a user message may are written into a user
-/// message after all results: the message that answers the calls may contain only results.
+/// Writes results, which may contain only a few types of files. Other files that a user message may contain are written into a user message after
+/// all results, because the message that answers the calls may contain only results.
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {
@@ -304,7 +304,7 @@ pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     }
 }
 
-/// The text of a result, and the files inside it. Files for the message after all results are added to `behind`.
+/// Returns the text of a result, and the files inside it. Adds files for the message after all results to `behind`.
 fn output(
     out: &mut RequestMessages,
     result: &ToolResult<'_>,
@@ -341,7 +341,7 @@ fn output(
     (lines.join("\n"), files)
 }
 
-/// A file inside a result, if the API accepts its type there.
+/// Writes a file as a part of a result, or returns `None` if the API does not accept its type there.
 fn inline(file: &File<'_>) -> Option<Value> {
     let Bytes::Base64(data) = file.bytes else {
         return None;
@@ -353,8 +353,8 @@ fn inline(file: &File<'_>) -> Option<Value> {
     takes.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": data}}))
 }
 
-/// Writes a file as a part of a user message, which may contain more types than a result, and URLs. The error is the reason for which the API
-/// does not accept the file.
+/// Writes a file as a part of a user message, which may contain more types than a result, and URLs. The error states why the API does not accept
+/// the file.
 pub(super) fn content(file: &File<'_>) -> Result<Value, &'static str> {
     let known = match file.media_type.split_once('/') {
         Some(("image" | "audio" | "video" | "text", _)) => true,

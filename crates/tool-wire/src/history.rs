@@ -18,10 +18,10 @@ impl Provider {
     /// Converts a thread that [`Turns`](tool_core::turn::Turns) has stored to the messages (items, contents) of a request.
     ///
     /// Every call is followed by its result, wherever in the thread the result was stored. A call without a result gets a placeholder text, and a
-    /// result without its call is left out. System messages are among the messages if the provider accepts them there (Chat, Responses); else they are
-    /// in [`RequestMessages::system`], which belongs in the same request. [`RequestMessages::left_out`] lists each file that the provider does not
-    /// accept, and the model reads a line in its place. With this and [`reply`](Self::reply), one [`Model`](tool_core::turn::Model) serves all
-    /// providers.
+    /// result without its call is left out. System messages are among the messages if the provider accepts them there (Chat, Responses); otherwise
+    /// they are in [`RequestMessages::system`], which belongs in the same request. [`RequestMessages::left_out`] lists each file that the provider
+    /// does not accept, and the model reads a line in its place. With `history` and [`reply`](Self::reply), one
+    /// [`Model`](tool_core::turn::Model) serves all providers.
     pub fn history(self, thread: &[Message]) -> Result<RequestMessages, WireError> {
         history(self, thread)
     }

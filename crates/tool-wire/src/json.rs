@@ -5,7 +5,7 @@ use tool_core::__private0::Entries;
 
 use super::{Provider, WireError};
 
-/// A value somewhere in a body.
+/// A JSON value, and its place in a body.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
     raw: &'a RawValue,
@@ -19,7 +19,7 @@ struct Place {
     pointer: String,
 }
 
-/// An object somewhere in a body.
+/// A JSON object, and its place in a body.
 #[derive(Debug)]
 pub(super) struct Object<'a> {
     entries: Vec<(String, &'a RawValue)>,
@@ -59,7 +59,7 @@ impl<'a> Node<'a> {
         Ok(Self { raw, place })
     }
 
-    /// The JSON text as it arrived.
+    /// Returns the JSON text unchanged.
     pub(super) fn raw(&self) -> &'a RawValue {
         self.raw
     }
@@ -115,7 +115,7 @@ impl<'a> Node<'a> {
         let found = match self.raw.get().as_bytes().first() {
             Some(b'{') => "an object".to_owned(),
             Some(b'[') => "an array".to_owned(),
-            // Short enough to be shown: a word, a number or a short text.
+            // The value is short enough to be shown in the error.
             _ if self.raw.get().len() <= 40 => format!("`{}`", self.raw.get()),
             _ => "a long text".to_owned(),
         };
@@ -130,12 +130,12 @@ impl<'a> Object<'a> {
         count.unwrap_or_default()
     }
 
-    /// The object under a key, if there is one.
+    /// Returns the object under a key, or `None` if the value is not an object.
     pub(super) fn inner(&self, key: &str) -> Option<Object<'a>> {
         self.get(key)?.object().ok()
     }
 
-    /// The value of a key; `None` if it is absent or null.
+    /// Returns the value of a key, or `None` if it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
         let (_, raw) = self.entries.iter().find(|(name, _)| name == key)?;
         (raw.get() != "null").then(|| Node {
@@ -155,7 +155,7 @@ impl<'a> Object<'a> {
         self.required(key)?.text()
     }
 
-    /// The text of a key; `None` if it is absent or null.
+    /// Returns the text of a key, or `None` if it is absent or null.
     pub(super) fn text_if_any(&self, key: &str) -> Result<Option<String>, WireError> {
         self.get(key).map(|node| node.text()).transpose()
     }
@@ -176,11 +176,11 @@ impl<'a> Object<'a> {
 
 /// Writes a value as JSON, for values that always serialize.
 pub(super) fn json<T: serde::Serialize + ?Sized>(value: &T) -> Box<RawValue> {
-    // Only maps with keys other than strings, or a failing `Serialize`, need the fallback. This module has neither.
+    // Serialization fails only for maps with keys other than strings and for a failing `Serialize`; this crate has neither.
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// Creates a message from content blocks. Returns `None` if there are none, because no provider accepts an empty message.
+/// Creates a message from content blocks. Returns `None` without blocks, because no provider accepts an empty message.
 pub(super) fn as_message<T: serde::Serialize>(
     role: &'static str,
     content: Vec<T>,
@@ -196,8 +196,8 @@ pub(super) fn as_message<T: serde::Serialize>(
 /// The arguments of a call for which the model wrote nothing.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// The arguments as an object, for an API that does not accept arguments as text. Arguments that are not an object, because they were cut off or are
-/// not JSON, become an empty object: a call with such arguments has not run.
+/// Returns the arguments as an object, for an API that does not accept arguments as text. Arguments that are not an object, because they were cut off
+/// or are not JSON, become an empty object: a call with such arguments has not run.
 pub(super) fn arguments_object(arguments: &str) -> &RawValue {
     let raw = serde_json::from_str::<&RawValue>(arguments).ok();
     raw.filter(|raw| raw.get().starts_with('{'))

@@ -55,7 +55,7 @@ pub(super) fn offered(
     offered.map(listed).collect()
 }
 
-/// The tools from which the list is created.
+/// Returns the tools from which the list is created.
 fn candidates<'a>(native: Option<&Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
     match native {
         Some(native) => native.tools().collect(),

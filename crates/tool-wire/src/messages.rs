@@ -12,7 +12,7 @@ use super::{Provider, SystemPrompt};
 pub struct RequestMessages {
     /// Messages (items, contents) of the next request, in order.
     pub messages: Vec<Box<RawValue>>,
-    /// Files that the provider does not accept. In place of each one, the model reads a line that names it.
+    /// Files that the provider does not accept. In place of each file, the model reads a line that names the file.
     pub left_out: Vec<UnsupportedFile>,
     /// The system messages, if the provider accepts them only outside of the messages. Flatten this into the request.
     pub system: SystemPrompt,
@@ -23,7 +23,7 @@ pub struct RequestMessages {
 /// A file that a provider does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedFile {
-    /// The id of the call whose result has the file; `None` for a file in a user's message.
+    /// The id of the call whose result contains the file; `None` for a file in a user's message.
     pub call: Option<String>,
     /// The media type of the file.
     pub media_type: String,
@@ -45,7 +45,7 @@ impl RequestMessages {
         }
     }
 
-    /// Records a file that is left out, and returns the line that the model reads. `call` is the call whose result has the file.
+    /// Records a file that is left out, and returns the line that the model reads. `call` is the call whose result contains the file.
     pub(super) fn leave_out(
         &mut self,
         call: Option<&str>,

@@ -21,9 +21,9 @@ const INLINE: &str = "inline-tools-2026-09-15";
 
 /// The tools of a request, created by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
 ///
-/// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, with `toolConfig`
-/// for Gemini and Bedrock. Every definition states whether the tool is `strict`; for Gemini, the mode `VALIDATED` makes all tools strict. Without
-/// tools no field is written, because providers refuse an empty list.
+/// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, and `toolConfig`
+/// for Gemini and Bedrock. Every definition states whether the tool is `strict`; for Gemini, the mode `VALIDATED` makes all tools strict. An
+/// offer without tools writes no field, because providers refuse an empty list.
 #[derive(Clone, Debug)]
 pub struct Offer {
     provider: Provider,
@@ -60,7 +60,7 @@ impl Provider {
     }
 
     /// Like [`offer`](Self::offer), but sends the tools in `lenient` as non-strict: they do not count against the limits of strict tools. Gemini
-    /// has one mode for all tools of a request, so one such tool makes all of them non-strict.
+    /// has one mode for all tools of a request, so one non-strict tool makes all of them non-strict.
     pub fn offer_lenient<'a>(
         self,
         tools: &Toolset,
@@ -103,20 +103,20 @@ impl Offer {
         })
     }
 
-    /// The JSON array of definitions alone. For Gemini, it is the value of `functionDeclarations`.
+    /// Returns the JSON array of definitions. For Gemini, it is the value of `functionDeclarations`.
     pub fn tools(&self) -> &str {
         &self.tools
     }
 
-    /// Tools that are not offered, because their `providers(…)` excludes the provider.
+    /// Returns the tools that are not offered, because their `providers(…)` excludes the provider.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
 
-    /// The tools of a later request of the same conversation, chosen so that the provider's cache of the conversation stays valid.
+    /// Returns the tools of a later request of the same conversation, chosen so that the provider's cache of the conversation stays valid.
     ///
-    /// Definitions come before all messages, so a changed list invalidates the provider's cache of the whole conversation. Here the bytes of the
-    /// listed definitions do not change, and the changes to the turn's tools are sent separately:
+    /// Definitions come before all messages, so a changed list invalidates the provider's cache of the whole conversation. This method leaves the
+    /// bytes of the listed definitions unchanged, and the changes to the turn's tools are sent separately:
     ///
     /// | provider | removed tools | new tools |
     /// |---|---|---|
@@ -130,8 +130,8 @@ impl Offer {
     /// back after its removal is not a new tool. To prepare a tool that the first turn may not use yet, offer it and narrow the offer at once:
     /// `provider.offer(&all)?.next(&first)?`. This shows the model its name and description.
     ///
-    /// [`keeps_prefix`](Self::keeps_prefix) reports when the bytes cannot be kept: when a tool was added at the end, or when a definition has
-    /// changed, which begins a new list.
+    /// [`keeps_prefix`](Self::keeps_prefix) returns `false` if the bytes could not be kept: because a tool was added at the end, or because a changed
+    /// definition began a new list.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -198,7 +198,7 @@ impl Offer {
         next.left_out = left_out(self.provider, native, tools);
         match within(self.provider, &next.listed) {
             Fit::Whole => Ok(next),
-            // Tools of the list become non-strict, so the list changes.
+            // Tools of the list become non-strict, which changes the list.
             Fit::Without(_) => self.restarted(tools),
             Fit::Not(error) => Err(error),
         }
@@ -215,29 +215,29 @@ impl Offer {
         })
     }
 
-    /// Tools of the list whose schemas the provider does not enforce.
+    /// Returns the tools of the list whose schemas the provider does not enforce.
     pub fn non_strict(&self) -> impl Iterator<Item = &str> {
         let loose = self.listed.iter().filter(|tool| !tool.strict);
         loose.map(Listed::name)
     }
 
-    /// The message (item) that informs the model of the changes. Append it after all messages so far, and send it in all later requests.
+    /// Returns the message (item) that informs the model of the changes. Append it after all messages so far, and send it in all later requests.
     pub fn change(&self) -> Option<&RawValue> {
         self.change.as_deref()
     }
 
-    /// The values that the `anthropic-beta` header of a request needs if its messages contain a [`change`](Self::change).
+    /// Returns the values that the `anthropic-beta` header of a request needs if its messages contain a [`change`](Self::change).
     pub fn betas(&self) -> &[&'static str] {
         &self.betas
     }
 
-    /// Whether the list is, byte for byte, the previous one. Deferred tools that were added for Anthropic are ignored, because Anthropic
+    /// Whether the list equals the previous list byte for byte, except for deferred tools that were added for Anthropic, because Anthropic
     /// does not cache them.
     pub fn keeps_prefix(&self) -> bool {
         self.keeps
     }
 
-    /// Tools in the list that the turn may not use. A call of such a tool is refused.
+    /// Returns the tools in the list that the turn may not use. A call of such a tool is refused.
     pub fn withdrawn(&self) -> impl Iterator<Item = &str> {
         let withdrawn = self.listed.iter().filter(|tool| !tool.open);
         withdrawn.map(Listed::name)
@@ -274,7 +274,7 @@ impl Offer {
                 if blocks.is_empty() {
                     return None;
                 }
-                // The changes stay in the messages, so every later request needs these values too.
+                // The changes stay in the messages, so every later request needs these header values.
                 let needed = [(true, CHANGES), (inline().next().is_some(), INLINE)];
                 for (_, beta) in needed.into_iter().filter(|(needed, _)| *needed) {
                     if !self.betas.contains(&beta) {
@@ -292,7 +292,7 @@ impl Offer {
         }
     }
 
-    /// The names of the tools that may be called, if some tools of the list may not.
+    /// Returns the names of the tools that may be called, or `None` if every tool of the list may be called.
     fn narrowed(&self) -> Option<Vec<&str>> {
         let open = self.listed.iter().filter(|tool| tool.open);
         self.withdrawn().next()?;

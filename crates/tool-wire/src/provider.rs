@@ -38,7 +38,7 @@ impl Provider {
         Self::Bedrock,
     ];
 
-    /// The name of the provider in stores and logs.
+    /// Returns the name of the provider in stores and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -49,7 +49,7 @@ impl Provider {
         }
     }
 
-    /// The schema dialect of the provider. Bedrock uses the dialect of Anthropic.
+    /// Returns the schema dialect of the provider. Bedrock uses the dialect of Anthropic.
     pub const fn dialect(self) -> Dialect {
         match self {
             Self::Chat | Self::Responses => Dialect::OpenAi,

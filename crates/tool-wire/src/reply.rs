@@ -15,7 +15,7 @@ pub struct ModelReply {
 }
 
 impl ModelReply {
-    /// The message for [`Turns`](tool_core::turn::Turns): text, calls in order, and whether it was cut off.
+    /// Returns the message for [`Turns`](tool_core::turn::Turns): text, calls in order, and whether the reply was cut off.
     pub fn message(&self) -> &ModelMessage {
         &self.message
     }
@@ -25,18 +25,18 @@ impl ModelReply {
         self.message
     }
 
-    /// The text; empty if the model only calls tools.
+    /// Returns the text; empty if the model only calls tools.
     pub fn text(&self) -> &str {
         &self.message.text
     }
 
-    /// The model's reasoning; empty if the provider does not return it as text.
+    /// Returns the model's reasoning; empty if the provider does not return it as text.
     pub fn reasoning(&self) -> &str {
         &self.message.reasoning
     }
 
-    /// The calls that may run, in order: none if the reply was cut off, because its last call may be incomplete and the calls before it may be
-    /// half of a plan. [`message`](Self::message) contains the calls that were cut off.
+    /// Returns the calls that may run, in order. If the reply was cut off, returns no calls, because the last call may be incomplete and the
+    /// calls before it may be only a part of a plan. [`message`](Self::message) contains the calls that were cut off.
     pub fn calls(&self) -> &[ToolCall] {
         if self.is_truncated() {
             return &[];
@@ -136,7 +136,7 @@ impl Draft {
         self.calls.push(ToolCall::new(id, name, arguments));
     }
 
-    /// The number of calls so far.
+    /// Returns the number of calls so far.
     pub(super) fn count(&self) -> usize {
         self.calls.len()
     }

@@ -33,7 +33,7 @@ struct Item {
     reasoned: bool,
 }
 
-/// A call among the items.
+/// The function call of an item.
 #[derive(Debug)]
 struct Called {
     id: String,
@@ -293,7 +293,7 @@ impl Reading for Streamed {
                     message: event.text_if_any("message")?.unwrap_or_default(),
                 });
             }
-            // Progress of tools that the provider runs itself, and annotations: the items contain all of it.
+            // Ignores progress of tools that the provider runs itself, and annotations: the items contain both.
             _ => {}
         }
         Ok(())
@@ -380,7 +380,7 @@ pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     }
 }
 
-/// Writes a file as a part of a result or of a user's message. The error is the reason for which the API does not accept the file.
+/// Writes a file as a part of a result or of a user's message. The error states why the API does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Responses fetches only http and https addresses");
@@ -389,7 +389,7 @@ pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str
         return Ok(serde_json::json!({"type": "input_image", "image_url": file.url()}));
     }
     if file.is_image() {
-        // An SVG image is text.
+        // SVG images are sent as text.
         return match file.as_text() {
             Some(text) => Ok(serde_json::json!({"type": "input_text", "text": text})),
             None => Err("Responses takes images as PNG, JPEG, GIF and WebP"),

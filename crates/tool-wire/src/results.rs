@@ -26,7 +26,7 @@ pub(super) enum View<'a> {
 }
 
 impl View<'_> {
-    /// The result as text alone, for providers whose results can contain only text.
+    /// Returns the result as text alone, for providers whose results can contain only text.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -36,7 +36,7 @@ impl View<'_> {
     }
 }
 
-/// The view of an output that has no separate form for the model: a JSON string becomes plain text.
+/// Returns the view of an output without a separate form for the model: a JSON string becomes plain text.
 fn payload(payload: &RawValue) -> View<'_> {
     if !payload.get().starts_with('"') {
         return View::Json(payload);
@@ -90,7 +90,7 @@ impl<'a> From<&'a ToolMessage> for ToolResult<'a> {
     }
 }
 
-/// Brings the results of a message's calls into the order of the calls. Fails if a call has no result, or if a result has no call.
+/// Sorts the results of a message's calls in the order of the calls. Fails if a call has no result, or if a result has no call.
 pub(super) fn in_order<'a>(
     message: &ModelMessage,
     results: impl Iterator<Item = ToolResult<'a>>,

@@ -9,7 +9,7 @@ use super::Provider;
 
 /// The maximum number of tools that Anthropic searches.
 const MOST_ANTHROPIC: usize = 10_000;
-/// The maximum number of functions in one request of Responses, hidden ones included.
+/// The maximum number of functions in one request of Responses, including hidden functions.
 const MOST_RESPONSES: usize = 128;
 
 /// A provider's own search, used in place of `search_tools`.
@@ -38,7 +38,7 @@ impl<'a> Native<'a> {
         (native.tools().count() < most).then_some(native)
     }
 
-    /// Every tool of the turn except `search_tools` and `call_tool`, which replace hidden tools.
+    /// Returns every tool of the turn except `search_tools` and `call_tool`, which replace hidden tools.
     pub(super) fn tools(&self) -> impl Iterator<Item = &'a ToolDef> + use<'a> {
         let replaces = |def: &&ToolDef| [CALL_TOOL, SEARCH_TOOLS].contains(&def.wire_name());
         self.tools.tools().filter(move |def| !replaces(def))
@@ -48,7 +48,7 @@ impl<'a> Native<'a> {
         !self.listed.contains(def.wire_name())
     }
 
-    /// The list element that turns on the search.
+    /// Returns the list element that turns on the search.
     pub(super) fn entry(&self) -> &'static str {
         match self.provider {
             Provider::Anthropic => {

@@ -12,8 +12,8 @@ use super::json::json as raw;
 /// Anthropic and Bedrock, `systemInstruction` of Gemini. The field contains the text of each message, in order.
 ///
 /// Flatten it into the request of any provider: it writes no field if there is no system message, and none for OpenAI Chat Completions and Responses,
-/// where system messages are among the other messages. A request cannot have the same field twice: if yours has one already, store its text with
-/// [`Turns::instruct`](tool_core::turn::Turns::instruct), or join both with [`texts`](Self::texts).
+/// where system messages are among the other messages. A request cannot have the same field twice: if your request already has it, store its text
+/// with [`Turns::instruct`](tool_core::turn::Turns::instruct), or join both with [`texts`](Self::texts).
 ///
 /// ```
 /// use serde::Serialize;
@@ -60,17 +60,17 @@ impl SystemPrompt {
         self.texts.push(text);
     }
 
-    /// Whether there is no text, and so no field in the request.
+    /// Whether the prompt contains no text, and therefore adds no field to the request.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// The texts of the system messages, in order.
+    /// Returns the texts of the system messages, in order.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// The field's name and value, if there is one, for a request that is built by hand.
+    /// Returns the field's name and value, or `None` if the request needs no field, for a request that is built by hand.
     pub fn field(&self) -> Option<(&'static str, Box<RawValue>)> {
         let provider = self.provider.filter(|_| !self.is_empty())?;
         let block = |text: &String| match provider {

@@ -88,7 +88,7 @@ pub enum UiError {
     /// The interface did not send a valid list of messages.
     #[error("the interface's messages are wrong at `{pointer}`: expected {expected}")]
     Request {
-        /// Where the error is, as a JSON pointer.
+        /// The position of the error, as a JSON pointer.
         pointer: String,
         /// The value that was expected.
         expected: String,

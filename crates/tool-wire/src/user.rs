@@ -8,7 +8,7 @@ use super::file::{File, Piece, piece};
 use super::json::json as raw;
 use super::{Provider, RequestMessages, anthropic, bedrock, chat, gemini, responses};
 
-/// Writes a text alone, in the shortest form that the provider accepts.
+/// Writes a message that contains only a text, in the shortest form that the provider accepts.
 pub(super) fn text(provider: Provider, text: &str) -> Box<RawValue> {
     raw(&match provider {
         Provider::Chat | Provider::Responses | Provider::Anthropic => {
@@ -61,7 +61,7 @@ fn text_part(provider: Provider, text: &str) -> Value {
     }
 }
 
-/// Writes a file as a part of the message. The error is the reason for which the provider does not accept the file.
+/// Writes a file as a part of the message. The error states why the provider does not accept the file.
 fn written(
     provider: Provider,
     file: &File<'_>,

@@ -9,8 +9,8 @@ use super::{
 };
 
 impl Provider {
-    /// The model's message as messages (items, contents) of the next request: unchanged if the message came from this provider, else written from
-    /// text and calls.
+    /// Writes the model's message as messages (items, contents) of the next request: unchanged if the message came from this provider, otherwise
+    /// made from its text and calls.
     pub fn assistant(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
         if let Some(written) = &message.written
             && written.provider == self.name()
@@ -27,7 +27,7 @@ impl Provider {
         }
     }
 
-    /// The results of a message's calls, as messages (items, contents) of the next request.
+    /// Writes the results of a message's calls as messages (items, contents) of the next request.
     ///
     /// The messages are in the order of the calls and not of `results`: each result answers the first open call with its id. Every
     /// call must have a result. A [`CallResult`](tool_core::CallResult) and a turn's [`ToolMessage`](tool_core::turn::ToolMessage) are both accepted.
@@ -52,20 +52,20 @@ impl Provider {
         }
     }
 
-    /// A system message, for hosts with a loop of their own; [`history`](Self::history) writes it automatically. It is a message or a field of
-    /// the request: [`RequestMessages::system`].
+    /// Writes a system message, for hosts with a loop of their own; [`history`](Self::history) writes it automatically. The result contains it
+    /// among the messages or in the field [`RequestMessages::system`].
     pub fn system_message(self, text: &str) -> RequestMessages {
         let mut out = RequestMessages::default();
         out.add_system(self, text.to_owned());
         out
     }
 
-    /// A user's text, as a message (item, content) of the next request.
+    /// Writes a user's text as a message (item, content) of the next request.
     pub fn user(self, text: &str) -> Box<RawValue> {
         user::text(self, text)
     }
 
-    /// A user's message with images and files, for hosts with a loop of their own; [`history`](Self::history) writes it automatically.
+    /// Writes a user's message with images and files, for hosts with a loop of their own; [`history`](Self::history) writes it automatically.
     ///
     /// ```
     /// use tool_core::Part;

@@ -47,7 +47,7 @@ pub(crate) fn custom_header() -> Tool {
     )
 }
 
-/// Tools that `#[tool]` cannot express, because they send requests to the client while they run, or because strict modes refuse their schemas.
+/// Returns the tools that `#[tool]` cannot express: they send requests to the client while they run, or strict modes refuse their schemas.
 pub(crate) fn tools() -> Vec<Tool> {
     let mut tools = vec![
         plain("test_tool_with_logging", "Writes logs for the client"),
@@ -93,7 +93,7 @@ fn schema_2020_12() -> Value {
     })
 }
 
-/// The elicitation form with default values.
+/// Returns the elicitation form with default values.
 pub(crate) fn defaults() -> Value {
     json!({ "type": "object", "properties": {
         "name": { "type": "string", "default": "John Doe" },
@@ -104,7 +104,7 @@ pub(crate) fn defaults() -> Value {
     } })
 }
 
-/// The elicitation form with every kind of choice.
+/// Returns the elicitation form with every kind of choice.
 pub(crate) fn choices() -> Value {
     let titled = |word: &str| {
         let option = |value: &str, title: &str| json!({ "const": value, "title": format!("{title} {word}") });

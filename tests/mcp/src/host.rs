@@ -27,7 +27,7 @@ use crate::rounds::{Round, ask, form};
 
 type Answer<T> = Result<T, ErrorData>;
 
-/// The key that seals the state between rounds. It is public, because a test server needs no secret.
+/// The key that seals the state between rounds. It is public, because a test server does not need a secret.
 const KEY: &[u8] = b"the key of a fixture, known to everybody";
 
 /// The handler for everything except the tools.

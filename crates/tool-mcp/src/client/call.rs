@@ -17,7 +17,7 @@ use super::lock::{McpDrift, McpLock, key};
 use super::notifications::Ears;
 use super::text::shown;
 
-/// The connection of a snapshot, and the changes of its server's tools since then.
+/// The connection of a snapshot, and the changes of its server's tools since the snapshot.
 pub(crate) struct Live {
     pub(crate) link: Link,
     /// The contracts of the tools when the snapshot was read.
@@ -27,7 +27,7 @@ pub(crate) struct Live {
     since: Mutex<Since>,
 }
 
-/// The result of the last time that the server's list was read after the snapshot.
+/// The result of the latest read of the server's list after the snapshot.
 #[derive(Default)]
 struct Since {
     /// The number of list changes when the list was last read.
@@ -56,12 +56,12 @@ impl Live {
         }
     }
 
-    /// The number of list changes that the server has reported; 0 if notifications are not received.
+    /// Returns the number of list changes that the server has reported, or 0 if the connection receives no notifications.
     pub(crate) fn changes(&self) -> u64 {
         self.link.ears.as_ref().map_or(0, Ears::changes)
     }
 
-    /// The number of list changes when the list was last read.
+    /// Returns the number of list changes when the list was last read.
     pub(crate) async fn seen(&self) -> u64 {
         self.since.lock().await.seen
     }

@@ -1,7 +1,7 @@
 //! Validation of values against a server's own JSON Schema.
 //!
-//! Neither the schema nor the values are trusted, so three things are limited: the references of a schema (only to parts of the same schema), its depth and
-//! length, and the number of steps that a validation takes ([`graph`]).
+//! Neither the schema nor the values are trusted, so limits apply to the references of a schema (only to parts of the same schema), to its depth and
+//! length, and to the number of steps that a validation takes ([`graph`]).
 
 mod graph;
 mod read;
@@ -32,7 +32,7 @@ const MOST_STEPS: u64 = 4_000_000;
 /// Stack size of the thread that recurses into a schema; only the pages that are used are allocated.
 const STACK: usize = 64 << 20;
 
-/// Maximum product of the depths of a value and its schema up to which the value is validated on the caller's stack.
+/// Maximum product of the depths of a value and its schema for a validation on the caller's stack.
 const SHALLOW: usize = 200;
 
 /// Memory limit of a pattern's automaton in bytes.
@@ -50,7 +50,7 @@ impl fmt::Debug for Checked {
     }
 }
 
-/// A retriever that loads no external schemas.
+/// A retriever that refuses to load external schemas.
 struct Nothing;
 
 impl Retrieve for Nothing {
@@ -62,7 +62,7 @@ impl Retrieve for Nothing {
     }
 }
 
-/// A fault with the rule's text, in which the facts replace the placeholders.
+/// Returns a fault with the rule's text, in which the facts replace the placeholders.
 pub(crate) fn refused(rule: &Rule, pointer: String, facts: &[&dyn fmt::Display]) -> SchemaFault {
     SchemaFault {
         rule: rule.id,
@@ -86,7 +86,7 @@ impl Checked {
         let graph = Graph::of(schema)?;
         let options = jsonschema::options()
             .with_retriever(Nothing)
-            // The meaning of a format is defined by the server: a check here could refuse values that the server accepts.
+            // Each server defines the meaning of a format, so a check here could refuse values that the server accepts.
             .should_validate_formats(false)
             .with_pattern_options(
                 PatternOptions::regex()
@@ -154,7 +154,7 @@ impl SchemaCheck for Checked {
             return vec![Issue {
                 pointer: String::new(),
                 expected: "a smaller or less deeply nested value".to_owned(),
-                found: "one that takes too long to check".to_owned(),
+                found: "a value that takes too long to check".to_owned(),
             }];
         }
         if depth(value) * self.graph.depth() <= SHALLOW {

@@ -85,7 +85,7 @@ impl<S: Service<RoleClient>> McpClient<S> {
         })
     }
 
-    /// The peer of rmcp, for everything except tools.
+    /// Returns the peer of rmcp, for everything except tools.
     pub fn peer(&self) -> &Peer<RoleClient> {
         self.running.peer()
     }
@@ -100,7 +100,7 @@ impl<S: Service<RoleClient>> McpClient<S> {
         self.running.is_transport_closed()
     }
 
-    /// Closes the connection, including for tools that were read from it. If the server is a child process, it is terminated.
+    /// Closes the connection, also for tools that were read from it. Terminates a server that is a child process.
     pub fn close(&self) {
         self.running.cancellation_token().cancel();
     }
@@ -163,10 +163,10 @@ async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
 
 /// A source of tools: an [`McpClient`], or any running client of rmcp.
 ///
-/// rmcp's own clients do not forward notifications: calls report no progress, and a changed list is only
-/// found by [`McpTools::recheck`](super::McpTools::recheck). The host must not drop such a client while its tools are used.
+/// rmcp's own clients do not forward notifications: calls do not report progress, and only [`McpTools::recheck`](super::McpTools::recheck)
+/// detects a changed list. The host must not drop such a client while its tools are used.
 pub trait Connected {
-    /// The connection to the server.
+    /// Returns the connection to the server.
     #[doc(hidden)]
     fn link(&self) -> Link;
 }

@@ -90,7 +90,7 @@ pub(crate) fn told(result: CallToolResult, results: Results) -> Result<Told, Too
     })
 }
 
-/// The approximate size of a result in bytes.
+/// Returns the approximate size of a result in bytes.
 fn size(result: &CallToolResult) -> usize {
     let block = |block: &ContentBlock| match block {
         ContentBlock::Text(text) => text.text.len(),

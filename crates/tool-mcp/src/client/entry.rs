@@ -16,7 +16,7 @@ type Compiled = Result<Arc<Checked>, SchemaFault>;
 pub(crate) struct Entry {
     /// The tool with the texts that models and people see.
     pub(crate) tool: Tool,
-    /// Faults of the tool's texts, because of which it must not be shown.
+    /// Faults of the tool's texts. A tool with such a fault must not be shown.
     pub(crate) found: Found,
     /// The parts that were removed from the tool's texts, because the host allows that.
     pub(crate) cleaned: Vec<SchemaFault>,
@@ -47,12 +47,12 @@ impl Entry {
         }
     }
 
-    /// The compiled input schema, which validates arguments for providers without strict mode.
+    /// Returns the compiled input schema, which validates arguments for providers without strict mode.
     pub(crate) fn input(&self) -> &Compiled {
         self.input.get_or_init(|| compile(&self.tool.input_schema))
     }
 
-    /// The compiled output schema, if the server declares one.
+    /// Returns the compiled output schema, if the server declares one.
     pub(crate) fn output(&self) -> Option<&Compiled> {
         let schema = self.tool.output_schema.as_deref()?;
         Some(self.output.get_or_init(|| compile(schema)))

@@ -167,9 +167,9 @@ impl LoadTools {
         self
     }
 
-    /// Accepts tools with hidden or too long texts: characters that are [not shown](tool_core::hidden) are removed from
-    /// titles, descriptions, defaults and examples, and texts longer than [`MOST_TEXT`](super::MOST_TEXT) are cut. Without
-    /// this option such tools are refused. [`McpTools::report`] lists what was removed, and the lock shows it as `\u{…}`.
+    /// Accepts tools whose texts are too long or contain hidden characters: characters that are [not shown](tool_core::hidden) are
+    /// removed from titles, descriptions, defaults and examples, and texts longer than [`MOST_TEXT`](super::MOST_TEXT) are cut. Without
+    /// this option these tools are refused. [`McpTools::report`] lists the removed parts, and the lock shows them as `\u{…}`.
     ///
     /// Names of tools and parameters, and values that a model has to repeat, are not changed: a tool with hidden
     /// characters there is refused in any case.
@@ -179,7 +179,7 @@ impl LoadTools {
     }
 
     /// Passes results to the model exactly as the server wrote them. Without this option the model reads hidden characters of results,
-    /// errors and progress as `\u{…}`, so that people who look at the conversation see what the model sees. Use it for
+    /// errors and progress as `\u{…}`, so that people who read the conversation see the text that the model reads. Use this option for
     /// servers that return files which a model edits by their exact text. The payload for the host is always exact.
     pub fn exact_results(mut self) -> Self {
         self.options.exact_results = true;
@@ -187,14 +187,14 @@ impl LoadTools {
     }
 
     /// Sets the contracts that were accepted before. Tools that differ from the lock or are missing from it are refused
-    /// until they are [accepted](McpTools::accept). Without a lock all tools are accepted; with an empty lock, none are.
+    /// until they are [accepted](McpTools::accept). Without a lock all tools are accepted; with an empty lock, no tool is accepted.
     pub fn lock(mut self, lock: McpLock) -> Self {
         self.lock = Some(lock);
         self
     }
 
     /// Refuses a tool whose outputs cannot be validated against its output schema. Without this option the tool is offered without validation, and
-    /// the report mentions that.
+    /// the report lists the reasons.
     pub fn hold_outputs(mut self) -> Self {
         self.options.hold_outputs = true;
         self

@@ -34,7 +34,7 @@ pub struct McpLock {
 }
 
 impl McpLock {
-    /// The names of the tools in this lock.
+    /// Returns the names of the tools in this lock.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
@@ -85,8 +85,8 @@ pub struct Contract {
     pub written: Option<String>,
 }
 
-/// The name of a tool in a lock, readable for people. It differs from the name on the server only if that name has hidden characters or is longer than
-/// 256 bytes.
+/// Returns the name of a tool in a lock, readable for people. It differs from the name on the server only if that name contains hidden characters or
+/// is longer than 256 bytes.
 pub(crate) fn key(name: &str) -> String {
     match hidden::show(name, MOST_KEY) {
         Cow::Borrowed(name) => name.to_owned(),
@@ -140,7 +140,7 @@ impl Contract {
         }
     }
 
-    /// The contract of a name that the server uses for two tools. It differs from the contracts of both tools.
+    /// Returns the contract of a name that the server uses for two tools. It differs from the contracts of both tools.
     pub(crate) fn doubled(&self, other: &Self) -> Self {
         let both = serde_json::to_value([self, other]).unwrap_or_default();
         Self {
@@ -176,7 +176,7 @@ impl Contract {
     }
 }
 
-/// SHA-256 of a value with its keys sorted.
+/// Returns the SHA-256 of a value with sorted keys.
 fn fingerprint(value: &Value) -> String {
     let mut text = String::new();
     write_sorted(value, &mut text);
@@ -243,7 +243,7 @@ impl fmt::Display for Facet {
 pub struct McpDrift {
     /// Tools that are not in the lock.
     pub added: Vec<String>,
-    /// Tools in the lock that the server no longer has.
+    /// Tools in the lock that the server no longer lists.
     pub removed: Vec<String>,
     /// Tools that differ from the lock, with the parts that differ.
     pub changed: BTreeMap<String, Vec<Facet>>,

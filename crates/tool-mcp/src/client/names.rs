@@ -16,7 +16,7 @@ pub(crate) struct Named {
     pub(crate) wire: String,
 }
 
-/// The unchanged name in its namespace; `None` if no provider accepts it.
+/// Returns the unchanged name in its namespace, or `None` if no provider accepts it.
 pub(crate) fn plain(namespace: Option<&str>, remote: &str) -> Option<Named> {
     let (name, wire) = match namespace {
         None => (remote.to_owned(), remote.to_owned()),
@@ -25,7 +25,7 @@ pub(crate) fn plain(namespace: Option<&str>, remote: &str) -> Option<Named> {
     (!remote.is_empty() && is_tool_name(&wire)).then_some(Named { name, wire })
 }
 
-/// The name that follows from the rule of [`LoadTools::map_names`](super::LoadTools::map_names).
+/// Returns the name that follows from the rule of [`LoadTools::map_names`](super::LoadTools::map_names).
 pub(crate) fn mapped(namespace: Option<&str>, remote: &str) -> Option<Named> {
     if let Some(named) = plain(namespace, remote) {
         return Some(named);

@@ -53,7 +53,7 @@ impl Ears {
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls> {
-        // Nothing panics while the lock is held.
+        // No code panics while the lock is held.
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -69,7 +69,7 @@ impl Ears {
         }
     }
 
-    /// The number of changes of the tool list so far.
+    /// Returns the number of changes of the tool list so far.
     pub(crate) fn changes(&self) -> u64 {
         *self.0.changes.borrow()
     }

@@ -13,7 +13,7 @@ use super::text::shown;
 pub struct McpReport(pub(crate) Vec<ToolReport>);
 
 impl McpReport {
-    /// Every tool of the server, in its order.
+    /// Returns every tool of the server, in the server's order.
     pub fn tools(&self) -> &[ToolReport] {
         &self.0
     }
@@ -23,12 +23,12 @@ impl McpReport {
         self.0.iter().find(|tool| tool.remote == remote)
     }
 
-    /// Tools that are offered to at least one provider.
+    /// Returns the tools that are offered to at least one provider.
     pub fn offered(&self) -> impl Iterator<Item = &ToolReport> {
         self.0.iter().filter(|tool| tool.is_offered())
     }
 
-    /// Tools that are not offered to any provider.
+    /// Returns the tools that are not offered to any provider.
     pub fn refused(&self) -> impl Iterator<Item = &ToolReport> {
         self.0.iter().filter(|tool| !tool.is_offered())
     }
@@ -55,9 +55,9 @@ pub struct ToolReport {
     pub providers: Dialects,
     /// The reasons why the tool is not offered to the other providers.
     pub left_out: Vec<(Dialect, Vec<SchemaFault>)>,
-    /// Constraints of the tool's schema that are only in its description here; the server checks them.
+    /// Constraints that the offered schema states only in a description; the server checks them.
     pub notes: Vec<SchemaFault>,
-    /// The reasons why outputs are not validated against the output schema; empty if they are validated, or if there is no output schema.
+    /// The reasons why outputs are not validated against the output schema; empty if they are validated, or if the server declares no output schema.
     pub unheld: Vec<SchemaFault>,
     /// Providers to which the tool is offered without strict mode, because the host [allows](super::LoadTools::allow_non_strict) that, and the
     /// reasons why strict mode does not support the tool.
@@ -177,7 +177,7 @@ impl fmt::Display for Refusal {
             Self::NoProvider => f.write_str("no provider accepts its schema"),
             Self::HiddenText(found) => {
                 faults(f, "its texts contain hidden characters", found)?;
-                f.write_str(": look at it, and use `remove_hidden_text` or leave it out")
+                f.write_str(": review it, and use `remove_hidden_text` or leave it out")
             }
             Self::TooLong(found) => {
                 faults(f, "it is too long", found)?;

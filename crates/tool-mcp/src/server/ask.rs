@@ -108,7 +108,7 @@ fn unasked(why: impl std::fmt::Display) -> ToolError {
 }
 
 /// Asks the user of a legacy-protocol client to approve a call, or the nested calls that its
-/// tool makes, and then runs the call. `cx` has the identity with which the call was made.
+/// tool makes, and then runs the call. `cx` contains the identity with which the call was made.
 pub(crate) async fn approved_live(
     tools: &Toolset,
     call: &ToolCall,

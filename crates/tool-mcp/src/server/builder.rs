@@ -70,8 +70,8 @@ impl McpServerBuilder {
     /// Sets the function that makes the context of a call from its caller. By default, the principal's subject and workspace are the user and
     /// the workspace of the context, and the MCP session is its session.
     ///
-    /// Leave the context's turn unset, or give every request its own turn. Calls within a turn are identified by their ids, and
-    /// clients restart their ids in each session, so with a ledger the second call with an id would get the stored result of the first.
+    /// Leave the context's turn unset, or set a new turn for every request. Calls within a turn are identified by their ids, and
+    /// clients restart their ids in each session, so with a ledger the second call with an id would get the stored result of the first call.
     pub fn context(
         mut self,
         make: impl Fn(&Caller<'_>) -> ToolContext + Send + Sync + 'static,
@@ -111,7 +111,7 @@ impl McpServerBuilder {
     /// is recorded as the calling principal. Approvals that need a second person stay pending in the host's inbox.
     ///
     /// A tool that makes a nested call which needs approval is called again after the answer, with the same identity:
-    /// give the gate an effect ledger, which returns the stored results of the nested calls that have already run.
+    /// configure the gate with an effect ledger, which returns the stored results of the nested calls that have already run.
     ///
     /// Use this only for clients that ask a person, because a client program could approve calls without asking.
     pub fn approve_by_client(mut self) -> Self {
@@ -143,7 +143,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets the key that seals the state that clients receive with a question and send back with the answer. The default is a random key, with which no other
+    /// Sets the key that seals the state that clients receive with a question and send back with the answer. With the default, a random key, no other
     /// process can continue a call whose question this process has asked.
     pub fn state_key(mut self, key: StateKey) -> Self {
         self.key = Some(key);

@@ -43,7 +43,7 @@ pub(crate) enum Start {
 }
 
 impl Start {
-    /// Boxed, because rmcp moves the future of a request several times before it runs.
+    /// Runs the call. The future is boxed, because rmcp moves the future of a request several times before it runs.
     fn run<'a>(self, tools: &'a Toolset, cx: &'a ToolContext) -> BoxFuture<'a, CallResult> {
         match self {
             Self::Call(call) => tools.call(call, cx).boxed(),

@@ -14,7 +14,7 @@ impl<'a> Caller<'a> {
         Self(request)
     }
 
-    /// The principal that the request's token identifies; `None` over stdio and without authorization.
+    /// Returns the principal that the request's token identifies, or `None` over stdio and without authorization.
     pub fn principal(&self) -> Option<&'a Principal> {
         #[cfg(feature = "http")]
         if let Some(parts) = self.http() {
@@ -23,23 +23,23 @@ impl<'a> Caller<'a> {
         None
     }
 
-    /// The subject of the principal, if there is one.
+    /// Returns the subject of the principal, if there is one.
     pub fn subject(&self) -> Option<&'a str> {
         self.principal().map(|principal| principal.subject.as_str())
     }
 
-    /// The client's name and version as it reports them. Do not trust them: they are not authenticated.
+    /// Returns the client's name and version, as the client reports them. Do not trust them: they are not authenticated.
     pub fn client(&self) -> Option<Implementation> {
         self.0.client_info()
     }
 
-    /// The protocol version of the request, such as `2025-11-25`.
+    /// Returns the protocol version of the request, such as `2025-11-25`.
     pub fn protocol(&self) -> Option<String> {
         let version = self.0.protocol_version();
         version.map(|version| version.as_str().to_owned())
     }
 
-    /// The session id of the legacy protocol over HTTP.
+    /// Returns the session id of the legacy protocol over HTTP.
     pub fn session(&self) -> Option<&'a str> {
         #[cfg(feature = "http")]
         if let Some(parts) = self.http() {
@@ -49,24 +49,24 @@ impl<'a> Caller<'a> {
         None
     }
 
-    /// The W3C trace context (`traceparent` and `tracestate`) that the client sends in `_meta`.
+    /// Returns the W3C trace context (`traceparent` and `tracestate`) that the client sends in `_meta`.
     pub fn trace(&self) -> Option<(&'a str, Option<&'a str>)> {
         let meta = &self.0.meta;
         Some((meta.get_traceparent()?, meta.get_tracestate()))
     }
 
-    /// The HTTP request without its body; `None` over stdio.
+    /// Returns the HTTP request without its body, or `None` over stdio.
     #[cfg(feature = "http")]
     pub fn http(&self) -> Option<&'a http::request::Parts> {
         self.0.extensions.get()
     }
 
-    /// The underlying request of rmcp.
+    /// Returns the underlying request of rmcp.
     pub fn request(&self) -> &'a RequestContext<RoleServer> {
         self.0
     }
 
-    /// The context of a call if the host does not set [`McpServerBuilder::context`](super::McpServerBuilder::context).
+    /// Returns the context of a call if the host does not set [`McpServerBuilder::context`](super::McpServerBuilder::context).
     pub(crate) fn default_context(self, anonymous: &ToolContext) -> ToolContext {
         let (principal, session) = (self.principal(), self.session());
         if principal.is_none() && session.is_none() {

@@ -126,7 +126,7 @@ impl<H: ServerHandler> Composed<H> {
 }
 
 impl<H> Composed<H> {
-    /// Runs a call of a legacy-protocol client whose user can be asked.
+    /// Runs a call of a legacy-protocol client that can show questions to its user.
     async fn call_of_asked(
         &self,
         tools: &Toolset,
@@ -144,7 +144,7 @@ impl<H> Composed<H> {
     }
 }
 
-/// Whether a toolset has a tool of this name, hidden tools included.
+/// Whether a toolset contains a tool of this name, hidden tools included.
 fn knows(tools: &Toolset, name: &str) -> bool {
     tools.get(name).is_some() || tools.explain(name).layer().is_some()
 }
@@ -212,7 +212,7 @@ impl<H: ServerHandler> ServerHandler for Composed<H> {
         self.call(request, context)
     }
 
-    /// rmcp calls this for the schemas of tools whose parameters are sent in headers; no `#[tool]` has such parameters.
+    /// rmcp calls this for the schemas of tools whose parameters are sent in headers; `#[tool]` does not support such parameters.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.host.get_tool(name).filter(|_| self.core.host_tools)
     }

@@ -64,7 +64,7 @@ fn structured(payload: &str, outlet: &Outlet, wire: Wire) -> Value {
     verbatim::value(&text, wire.rendered)
 }
 
-/// Metadata for clients, not for models: citations and the kind of error.
+/// Returns metadata for clients, not for models: citations and the kind of error.
 fn meta(result: &CallResult) -> Option<MetaObject> {
     let mut meta = MetaObject::new();
     if !result.citations().is_empty()
@@ -118,7 +118,7 @@ fn block(at: usize, part: &Part) -> ContentBlock {
     }
 }
 
-/// An embedded file. A name that is a URI becomes its URI; text is embedded as text instead of base64.
+/// Embeds a file. A name that is a URI becomes the URI of the resource; text is embedded as text instead of base64.
 fn embedded(at: usize, media_type: &str, data: &str, name: Option<&str>) -> ResourceContents {
     let uri = match name {
         Some(name) if is_uri(name) => name.to_owned(),

@@ -73,7 +73,7 @@ impl Default for HttpOptions {
 }
 
 impl HttpOptions {
-    /// Options with the path `/mcp`, for loopback hosts only and without authorization.
+    /// Returns options with the path `/mcp`, for loopback hosts only and without authorization.
     pub fn new() -> Self {
         Self::default()
     }
@@ -84,7 +84,7 @@ impl HttpOptions {
         self
     }
 
-    /// Allows requests for a host: a name with any port, or a name with a port. Loopback names are always allowed.
+    /// Allows requests for a host. A name without a port allows every port. Loopback names are always allowed.
     pub fn host(mut self, host: impl Into<String>) -> Self {
         self.guard.host(&host.into());
         self
@@ -127,8 +127,8 @@ impl HttpOptions {
         self
     }
 
-    /// Sets how many legacy-protocol sessions may be open at once; 4,000 by default. A session takes about
-    /// 50 KiB. A client that begins a session beyond the limit gets the status 503 and `Retry-After`.
+    /// Sets how many legacy-protocol sessions may be open at once; 4,000 by default. A session uses about
+    /// 50 KiB of memory. A client that begins a session beyond the limit gets the status 503 and `Retry-After`.
     pub fn most_sessions(mut self, sessions: usize) -> Self {
         self.most_sessions = sessions;
         self
@@ -183,7 +183,7 @@ impl<H: ServerHandler> Composed<H> {
     }
 
     /// Serves HTTP until `stop` completes, and then shuts down gracefully: new calls are refused, running calls may
-    /// finish until [`HttpOptions::patience`] is over, the remaining ones are cancelled, and the gate's audit is written.
+    /// finish until [`HttpOptions::patience`] is over, the remaining calls are cancelled, and the gate writes its audit rows.
     pub async fn serve_http_until(
         &self,
         listener: TcpListener,
@@ -224,7 +224,7 @@ impl<H: ServerHandler> Composed<H> {
         let server = self.clone();
         let mut config = StreamableHttpServerConfig::default()
             .with_json_response(true)
-            // Hosts and origins are checked before rmcp, with a response that a client can read.
+            // The endpoint checks hosts and origins itself, and its refusals have a body that clients can parse.
             .disable_allowed_hosts();
         config.cancellation_token = streams;
         config.max_request_body_bytes = options.longest.saturating_add(1024);

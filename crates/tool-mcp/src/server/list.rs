@@ -17,7 +17,7 @@ use super::{Wire, verbatim};
 #[derive(Debug)]
 pub(crate) struct Outlet {
     origin: Option<Origin>,
-    /// The tool's own output schema; empty if it has none.
+    /// The tool's own output schema; empty if the tool declares none.
     own: String,
     /// The schema of an object that wraps the output, for the legacy protocol, which allows only objects as structured content.
     wrapped: Option<String>,
@@ -195,7 +195,7 @@ fn definition(def: &ToolDef, outlets: &Outlets, wire: Wire) -> Result<Tool, Erro
     Ok(tool)
 }
 
-/// Metadata of a tool for which MCP has no field: category and tags.
+/// Returns the metadata of a tool for which MCP does not define a field: category and tags.
 fn meta(def: &ToolDef) -> Option<MetaObject> {
     let mut meta = MetaObject::new();
     if def.category() != "general" {

@@ -1,4 +1,4 @@
-//! Parsing of JSON-RPC messages, and the errors for malformed ones.
+//! Parsing of JSON-RPC messages, and the errors for malformed messages.
 //!
 //! rmcp's own parsing is lenient: it turns `arguments` into a map (it uses the last of two equal keys, and rounds big numbers), responds to malformed
 //! parameters with "method not found", and drops messages that it cannot parse. Here the text of `arguments` is preserved, and the response to every
@@ -57,7 +57,7 @@ impl Reject {
         }
     }
 
-    /// The error for a message that is longer than the limit.
+    /// Returns the error for a message that is longer than the limit.
     #[cfg(feature = "stdio")]
     pub(crate) fn too_long(most: usize) -> Self {
         Self {
@@ -199,7 +199,7 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
     }
     let Some(method) = envelope.method else {
         return match (envelope.result, envelope.error) {
-            (None, None) => Err(Reject::request(id, "there is no `method`")),
+            (None, None) => Err(Reject::request(id, "`method` is missing")),
             (Some(_), Some(_)) => {
                 Err(Reject::request(id, "there is both a `result` and an `error`").quietly(true))
             }
@@ -322,7 +322,7 @@ impl Other<'_> {
         };
         let mut message: ClientJsonRpcMessage =
             serde_json::from_str(self.text).map_err(|error| {
-                Reject::params(self.id.clone(), format!("`params` do not fit: {error}"))
+                Reject::params(self.id.clone(), format!("`params` are invalid: {error}"))
                     .quietly(self.id.is_none())
             })?;
         // rmcp treats a message that it cannot parse as a custom method.
@@ -341,7 +341,7 @@ impl Other<'_> {
         let removed = REMOVED.contains(&method.as_str()) && is_modern(&message);
         if unread && !removed && METHODS.contains(&method.as_str()) {
             let quiet = self.id.is_none();
-            let why = format!("`params` are not those of `{method}`");
+            let why = format!("`params` are not valid for `{method}`");
             return Err(Reject::params(self.id, why).quietly(quiet));
         }
         message.insert_extension(Rendered);

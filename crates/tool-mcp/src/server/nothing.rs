@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-/// Serves no method: the response to every method except those of tools is "method not found".
+/// A handler without methods: the response to every method except the methods of tools is "method not found".
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHandler;
 

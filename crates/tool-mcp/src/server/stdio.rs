@@ -24,7 +24,7 @@ const GATHERED: usize = 64 * 1024;
 /// Maximum number of bytes that the client has not read. Above this number, no further message is read or sent. It allows 20,000 short responses, so
 /// that a client may write all its requests before it reads the first response.
 const UNREAD: u32 = 32 * 1024 * 1024;
-/// Number of unanswered requests above which the next message has to wait. A running request takes some KiB of memory, and the requests of a client
+/// Number of unanswered requests above which the next message has to wait. A running request uses a few KiB of memory, and the requests of a client
 /// that writes thousands at once would be read faster than they are served.
 const UNANSWERED: usize = 64;
 /// Longest time that a message waits because of `UNANSWERED`. It is short because all running requests may take hours, and the message may cancel one.
@@ -84,7 +84,7 @@ struct Lines<R> {
     unread: Option<Unread>,
     writing: Arc<Mutex<Option<JoinHandle<()>>>>,
     unanswered: Arc<Unanswered>,
-    /// The time until which the next message waits for a response to an earlier one.
+    /// The time until which the next message waits for the response to an earlier message.
     held: Option<Instant>,
     /// Whether rmcp must parse arguments, for tools of the host's own handler.
     parsed: bool,
@@ -196,7 +196,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let unread = self.unread.as_ref()?;
-            // The room is reserved first, so that nothing is lost if this future is dropped while it waits.
+            // The room is reserved first, so that no message is lost if this future is dropped while it waits.
             unread.wait(self.answer.as_deref()).await.ok()?;
             if let Some(answer) = self.answer.take() {
                 unread.put(answer);
@@ -205,7 +205,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                 return None;
             }
             if self.unanswered.is_many() {
-                // The time is stored outside of the future, which is created anew after every other event.
+                // The time is stored outside of the future, because rmcp creates a new future after every other event.
                 let until = *self.held.get_or_insert_with(|| Instant::now() + HELD);
                 let _ = tokio::time::timeout_at(until, self.unanswered.fewer()).await;
             }
@@ -338,7 +338,7 @@ impl Unread {
     }
 }
 
-/// The room that a line takes. A line that is longer than the whole queue is sent when the queue is empty.
+/// Returns the room that a line takes. A line that is longer than the whole queue is sent when the queue is empty.
 fn room_of(line: &[u8]) -> u32 {
     u32::try_from(line.len()).unwrap_or(UNREAD).min(UNREAD)
 }

@@ -42,7 +42,7 @@ static ESCAPED_KEY: LazyLock<String> = LazyLock::new(|| format!("{}-{ESCAPED}", 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rendered;
 
-/// Whether the response to a request is rendered. A host may serve this handler over a transport of rmcp or its own.
+/// Whether the response to a request is rendered. A host may serve this handler over a transport of rmcp or over its own transport.
 pub(crate) fn is_rendered(extensions: &Extensions) -> bool {
     #[cfg(feature = "http")]
     if let Some(parts) = extensions.get::<http::request::Parts>() {
@@ -67,7 +67,7 @@ pub(crate) fn object(text: &str, rendered: bool) -> JsonObject {
     }
 }
 
-/// The placeholder of a JSON text.
+/// Returns the placeholder of a JSON text.
 fn place(text: &str) -> JsonObject {
     let (key, quote) = if memchr::memchr(DELETE, text.as_bytes()).is_some() {
         (&*ESCAPED_KEY, b'"')
@@ -123,7 +123,7 @@ fn text<'a>(mut rest: &'a [u8], way: u8, out: &mut Vec<u8>) -> &'a [u8] {
             return rest.get(at + 2..).unwrap_or_default();
         }
         match rest.get(at + 1) {
-            // A tab between tokens is the only control character: `place` replaces line breaks, and JSON strings escape theirs.
+            // A tab between tokens is the only control character: `place` replaces line breaks, and JSON strings escape control characters.
             Some(b't') => out.push(b'\t'),
             Some(&escaped) => out.push(escaped),
             None => return &[],
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn embedded_json_is_written_verbatim() {
         let odd = "{\"b\":1.10,\n\"a\":[\"\\u0041 \\\"x\\\" \\\\ \\n\\t\",\t340282366920938463463374607431768211456]}";
-        // A text that contains the byte that replaces quotes.
+        // This text contains the byte that replaces quotes.
         let odder = odd.replace('x', "\u{7f}\\\"é");
         let places = [place(odd), place(&odder), place("[]"), place("\u{7f}")];
         let message =

@@ -65,7 +65,7 @@ struct Bank {
 }
 
 impl Bank {
-    /// A server process of the bank.
+    /// Returns a server process of the bank.
     #[expect(clippy::unwrap_used, reason = "a test fails here")]
     fn process(&self) -> McpServer {
         let registry = Registry::builder()
@@ -129,7 +129,7 @@ async fn round_of(
 
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "the parameter that takes it is optional"
+    reason = "callers pass the value to an optional parameter"
 )]
 fn yes() -> Option<Value> {
     Some(json!({ "action": "accept", "content": { "approve": true } }))
@@ -141,7 +141,7 @@ fn text(answer: &Value) -> &str {
         .unwrap_or_default()
 }
 
-// S2-14, S2-15: a call that waits for approval runs once after the answer, also in another process.
+// S2-14, S2-15: a call that waits for approval runs once after the answer, even in a different process.
 #[tokio::test]
 async fn an_approved_call_runs_once_also_in_another_process() {
     let bank = Bank::default();
@@ -154,7 +154,7 @@ async fn an_approved_call_runs_once_also_in_another_process() {
             .is_some_and(|text| text.contains("`pay`") && text.contains("30")),
         "{asked}"
     );
-    // Nothing runs unless there is a valid answer.
+    // The call does not run without a valid answer.
     for none in [
         None,
         Some(json!({ "action": "cancel" })),
@@ -259,7 +259,7 @@ async fn in_rounds(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<Strin
     }
 }
 
-/// Like [`in_rounds`] over the legacy protocol, in one request.
+/// Like [`in_rounds`], but over the legacy protocol and in one request.
 async fn meanwhile(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<String>) {
     let mut client = Client::legacy_that_can(&bank.process(), json!({ "elicitation": {} })).await;
     let id = client

@@ -121,7 +121,7 @@ const ALGORITHMS: [JwtAlgorithm; 5] = [
     JwtAlgorithm::EdDsa,
 ];
 
-/// A server whose tool `take` requires the scope `tools:take`.
+/// Returns a server whose tool `take` requires the scope `tools:take`.
 fn server() -> McpServer {
     let registry = Registry::builder().tool::<whoami>().tool::<take>();
     let registry = registry.build().unwrap();
@@ -149,7 +149,7 @@ fn server() -> McpServer {
         .build()
 }
 
-/// The claims of a valid token.
+/// Returns the claims of a valid token.
 fn claims() -> Value {
     json!({
         "iss": ISSUER,
@@ -160,7 +160,7 @@ fn claims() -> Value {
     })
 }
 
-/// The claims of a valid token with one claim changed.
+/// Returns the claims of a valid token with one claim changed.
 fn with(name: &str, value: impl Into<Value>) -> Value {
     let mut claims = claims();
     claims[name] = value.into();
@@ -173,7 +173,7 @@ fn without(name: &str) -> Value {
     claims
 }
 
-/// Seconds since the epoch, by the test's clock.
+/// Returns the seconds since the epoch, by the test's clock.
 fn now() -> i64 {
     Timestamp::now().as_millis() / 1000
 }

@@ -298,7 +298,7 @@ async fn progress_is_sent_only_with_a_progress_token() {
 async fn a_cancelled_call_is_dropped() {
     let mut client = Client::legacy(&server()).await;
     let id = client.begin("tools/call", json!({ "name": "wait" })).await;
-    // The call has begun when the next one is answered.
+    // The call has begun when the next call is answered.
     client.call("hello", json!({})).await;
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id, "reason": "enough" } });
     client.send(&cancel).await;
@@ -464,7 +464,7 @@ async fn server_stops_reading_from_a_client_that_reads_nothing() {
     for _ in 0..400 {
         client.begin("tools/call", json!({ "name": "long" })).await;
     }
-    // Text and structured content take half a megabyte per call, and 32 MiB are queued; a few more calls are read before that.
+    // Text and structured content take half a megabyte per call. The server queues 32 MiB, and reads a few more calls before it stops.
     let mut calls = 0;
     while CALLS.load(Ordering::SeqCst) > calls || calls == 0 {
         calls = CALLS.load(Ordering::SeqCst);
@@ -472,7 +472,7 @@ async fn server_stops_reading_from_a_client_that_reads_nothing() {
     }
     assert!(
         calls < 250,
-        "{calls} calls were made whose answers the client does not read"
+        "{calls} calls ran, although the client reads no response"
     );
     for _ in 0..400 {
         client.line().await;

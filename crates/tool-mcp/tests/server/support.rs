@@ -43,7 +43,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the legacy protocol, after its handshake.
+    /// Returns a client of the legacy protocol, after its handshake.
     pub async fn legacy<H: ServerHandler>(server: &Composed<H>) -> Self {
         Self::legacy_that_can(server, json!({})).await
     }
@@ -67,7 +67,7 @@ impl Client {
         client
     }
 
-    /// A client of either protocol version.
+    /// Returns a client of either protocol version.
     pub async fn of<H: ServerHandler>(server: &Composed<H>, modern: bool) -> Self {
         if modern {
             Self::modern(server)
@@ -76,7 +76,7 @@ impl Client {
         }
     }
 
-    /// A client of the 2026-07-28 protocol, which has no handshake.
+    /// Returns a client of the 2026-07-28 protocol, which has no handshake.
     pub fn modern<H: ServerHandler>(server: &Composed<H>) -> Self {
         Self::open(server, true)
     }

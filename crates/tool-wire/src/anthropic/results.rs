@@ -57,7 +57,7 @@ pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     out.messages.extend(as_message("user", content));
 }
 
-/// Writes a file as a block of a result or of a user's message. The error is the reason for which the API does not accept the file.
+/// Writes a file as a block of a result or of a user's message. The error states why the API does not accept the file.
 pub(crate) fn block(file: &File<'_>) -> Result<Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Anthropic fetches only http and https addresses");
@@ -69,7 +69,8 @@ pub(crate) fn block(file: &File<'_>) -> Result<Value, &'static str> {
         }
     };
     match file.media_type {
-        // The API would refuse every later request of the thread: `image exceeds 5 MB maximum: … bytes > 5242880 bytes`, of base64 text.
+        // With a larger image, the API would refuse every later request of the thread: `image exceeds 5 MB maximum: … bytes > 5242880 bytes`.
+        // It counts the bytes of the base64 text.
         _ if file.is_common_image() && file.encoded() > 5 << 20 => {
             Err("Anthropic takes images of at most 5 MB as base64 text")
         }

@@ -32,7 +32,7 @@ pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let mut content = Vec::new();
     for result in results {
         let blocks = match &result.view {
-            // The API accepts a JSON object here, but no other JSON.
+            // The API accepts objects as JSON content, but no other JSON values.
             View::Json(json) if json.get().starts_with('{') => vec![raw(&Json { json })],
             View::Parts(parts) => parts
                 .iter()
@@ -60,7 +60,7 @@ pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     out.messages.extend(as_message("user", content));
 }
 
-/// Writes a file as a block of a result or of a user's message. `documents` is the number of documents that the request contains before it.
+/// Writes a file as a block of a result or of a user's message. `documents` is the number of earlier documents in the request.
 pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> {
     let Bytes::Base64(data) = file.bytes else {
         return Err("Bedrock accepts the bytes of a file, but not an address");
@@ -74,7 +74,7 @@ pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'s
     };
     let size = file.encoded() / 4 * 3;
     if let Some(format) = image {
-        // The API would refuse every later request of the thread.
+        // With a larger image, the API would refuse every later request of the thread.
         if size > 3_750_000 {
             return Err("Bedrock takes images of at most 3.75 MB");
         }
@@ -119,7 +119,8 @@ pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'s
     Ok(json!({"document": {"format": format, "name": name, "source": {"bytes": data}}}))
 }
 
-/// Names may contain letters, digits, single spaces, hyphens, parentheses and square brackets. No two names in a request may be the same.
+/// Returns a name that the API accepts: letters, digits, single spaces, hyphens, parentheses and square brackets.
+/// The number makes it unique in the request.
 fn document_name(name: &str, number: usize) -> String {
     let plain = |c: char| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '(' | ')' | '[' | ']' => c,

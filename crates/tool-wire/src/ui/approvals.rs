@@ -165,7 +165,7 @@ impl ApprovalResponses {
         Ok(answers)
     }
 
-    /// The answers, in the order of their calls. Empty if the user has only written a message.
+    /// Returns the answers, in the order of their calls; empty if the user has only written a message.
     pub fn responses(&self) -> &[ApprovalResponse] {
         &self.responses
     }
@@ -176,12 +176,12 @@ impl ApprovalResponses {
         self.ready
     }
 
-    /// The id of the message that contains the answers. The next stream continues this message.
+    /// Returns the id of the message that contains the answers. The next stream continues this message.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
 
-    /// Calls of the last step that have no result yet: id, tool, arguments, and the answer.
+    /// Returns the calls of the last step that have no result yet: id, tool, arguments, and the answer.
     pub(super) fn open(&self) -> impl Iterator<Item = (&str, &str, String, Option<bool>)> {
         let open = self.parts.iter().filter(|part| !part.is_over());
         open.map(|part| {
@@ -210,7 +210,8 @@ impl Part {
 }
 
 impl ApprovalResponse {
-    /// Answers the request, once. `approver` is the user whom the host has authenticated. The [`Route`] is the host's next step.
+    /// Submits the answer to its approval request, once. `approver` is the user whom the host has authenticated. The returned
+    /// [`Route`] is the host's next step.
     ///
     /// The arguments in the interface must equal the arguments of the request. Otherwise the interface has shown the person different arguments than
     /// the call would run with, and the error is [`ApprovalError::Tampered`].

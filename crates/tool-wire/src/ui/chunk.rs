@@ -117,7 +117,7 @@ pub enum Chunk {
     },
     /// A person has denied the call.
     ToolOutputDenied { tool_call_id: String },
-    /// The sources of a call's output. Interfaces that do not know this chunk ignore it.
+    /// The sources of a call's output. Interfaces that do not support this chunk ignore it.
     DataCitations { id: String, data: Vec<Citation> },
     /// Variables that the user has to supply before the calls can run: an object with `name` and `description` for each.
     DataVariablesRequired {

@@ -10,7 +10,7 @@ use super::approvals::{last_message, text, wrong};
 /// Reads the user's message from the request of an interface: the texts and files of the last message, for
 /// [`Turns::say`](tool_core::turn::Turns::say).
 ///
-/// The body is the one that `useChat` posts (an object with `messages`), or the list of messages itself. Returns `None` if the last message is not
+/// The body is the object with `messages` that `useChat` posts, or the list of messages itself. Returns `None` if the last message is not
 /// from a user: then it answers approval requests, which [`ApprovalResponses`](super::ApprovalResponses) reads. Empty texts and an application's own
 /// parts (`data-…`) are left out.
 ///

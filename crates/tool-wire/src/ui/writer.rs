@@ -56,7 +56,7 @@ enum Open {
 #[derive(Debug)]
 struct Call {
     id: String,
-    /// The id in the interface. If an id occurs twice, the second call gets a different one.
+    /// The id in the interface. If an id occurs twice, the second call gets a different id.
     shown: String,
     name: String,
     /// Version 5 of the AI SDK finds the part of a dynamic call only if the chunks of its output have this flag too.
@@ -110,7 +110,7 @@ impl Writer {
         self
     }
 
-    /// Continues the message that the answers belong to: its open calls get their results in it.
+    /// Continues the message that contains the answers: the results of its open calls are added to this message.
     pub fn resume(tools: &Toolset, answers: &ApprovalResponses) -> Self {
         let mut writer = Self::new(tools);
         for (id, name, input, approved) in answers.open() {
@@ -132,7 +132,7 @@ impl Writer {
         writer
     }
 
-    /// Begins the message. With the id of the interface's last message, it continues that message.
+    /// Begins the message. If `message` is the id of the interface's last message, continues that message.
     #[must_use = "send the chunks"]
     pub fn start(&mut self, message: Option<&str>) -> Vec<Chunk> {
         vec![Chunk::Start {
@@ -363,7 +363,7 @@ impl Writer {
         shown
     }
 
-    /// The open call with this id, else the last call with it.
+    /// Returns the open call with this id, otherwise the last call with this id.
     fn call(&mut self, id: &str) -> Result<&mut Call, UiError> {
         let open = |call: &Call| call.id == id && call.state != State::Done;
         let at = self.calls.iter().position(open);

@@ -18,7 +18,7 @@ async fn send_mail(
     to
 }
 
-/// A request as a host sends it.
+/// Returns a request as a host sends it.
 fn request(provider: Provider, offer: &Offer, messages: &[Box<RawValue>]) -> String {
     #[derive(Serialize)]
     struct Request<'a> {
@@ -37,7 +37,7 @@ fn request(provider: Provider, offer: &Offer, messages: &[Box<RawValue>]) -> Str
     serde_json::to_string(&request).unwrap()
 }
 
-/// The part of a request that comes first in a provider's cache: its list of tools.
+/// Returns the list of tools of a request, which comes first in a provider's cache.
 fn list(offer: &Offer) -> Value {
     let fields = serde_json::to_value(offer).unwrap();
     if fields["toolConfig"]["tools"].is_array() {

@@ -75,7 +75,7 @@ fn stream_deltas_add_up_to_the_answer() {
     }
 }
 
-// Thoughts with their signatures are sent back unchanged and in the same position, as providers require.
+// Reasoning and its signatures are sent back unchanged and in the same position, as providers require.
 #[test]
 fn model_message_is_sent_back_unchanged() {
     let sent_back = |provider: Provider, whole: bool| -> Vec<Value> {
@@ -232,7 +232,7 @@ fn ids_that_gemini_omits_are_generated() {
     assert_eq!(ids("a/b+1="), ids("a/b+1="));
     assert_ne!(ids("a"), ids("b"));
 
-    // A message that is written from its parts has no generated id either.
+    // A message that is written from its parts does not contain the generated id.
     let mut message = Provider::Gemini.reply(&body("a")).unwrap().into_message();
     message.written = None;
     let written = Provider::Gemini.assistant(&message)[0].to_string();

@@ -6,7 +6,7 @@ use tool_wire::{Provider, StopReason};
 use crate::calls::SECOND;
 use crate::support::{recorded, streamed};
 
-/// The stop reasons of each provider, and their meaning.
+/// Returns the stop reasons of each provider, and their meaning.
 fn words(provider: Provider) -> Vec<(&'static str, StopReason)> {
     let other = |word: &str| StopReason::Other(word.to_owned());
     match provider {
@@ -44,7 +44,7 @@ fn words(provider: Provider) -> Vec<(&'static str, StopReason)> {
     }
 }
 
-/// A recorded body with a different stop reason.
+/// Returns a recorded body with a different stop reason.
 fn stopped(provider: Provider, body: &str, word: &str) -> String {
     match provider {
         Provider::Chat => body
@@ -105,7 +105,11 @@ fn calls_of_a_truncated_answer_never_run() {
                 assert_eq!(reply.stop(), &stop, "{provider} {word}");
                 assert!(reply.is_truncated() && reply.message().truncated);
                 assert!(reply.calls().is_empty());
-                assert_eq!(reply.message().calls.len(), 2, "for the refusal of each");
+                assert_eq!(
+                    reply.message().calls.len(),
+                    2,
+                    "both calls are kept, so that each can be refused"
+                );
             }
         }
     }

@@ -131,7 +131,7 @@ fn strings<'v>(value: &'v Value, out: &mut Vec<&'v str>) {
     }
 }
 
-/// Asserts that base64 is only where a provider expects bytes, and in no text.
+/// Asserts that base64 occurs only where a provider expects bytes, and not in texts.
 fn no_text_has_base64(provider: Provider, messages: &[Value]) {
     let mut all = Vec::new();
     for message in messages {
@@ -139,7 +139,7 @@ fn no_text_has_base64(provider: Provider, messages: &[Value]) {
     }
     for data in [PNG, GIF, WAV, PDF] {
         for text in all.iter().filter(|text| text.contains(data)) {
-            let rest = text.strip_suffix(data).unwrap_or("more behind it");
+            let rest = text.strip_suffix(data).unwrap_or("not a suffix");
             let is_url = rest.starts_with("data:") && rest.ends_with(";base64,") && rest.len() < 40;
             assert!(rest.is_empty() || is_url, "{provider}: {text}");
         }
@@ -220,7 +220,10 @@ async fn every_kind_of_file_reaches_a_provider_or_is_named() {
             );
         }
         for data in [PNG, GIF, PDF] {
-            assert!(text.contains(data), "{provider} has not all files: {text}");
+            assert!(
+                text.contains(data),
+                "{provider} does not get all files: {text}"
+            );
         }
         let json = text.contains(r#"a.json:\n{\"a\":1}"#) || text.contains("application/json");
         assert!(json, "{provider}: {text}");
@@ -270,7 +273,7 @@ async fn a_struct_with_an_image_is_a_text_and_the_image() {
     }
 }
 
-// G3: an address is sent as such to providers that fetch it, and as text to the others
+// G3: an address is sent as an address to providers that fetch it, and as text to the other providers
 #[tokio::test]
 async fn file_address_is_sent_or_described() {
     for provider in Provider::ALL {

@@ -135,7 +135,7 @@ fn an_offer_flattens_into_a_request() {
     }
 }
 
-/// A toolset of `count` dynamic tools.
+/// Returns a toolset of `count` dynamic tools.
 fn many(count: usize, schema: &Value) -> Toolset {
     let tools = (0..count).map(|at| {
         tool_core::DynamicTool::new(
@@ -249,7 +249,7 @@ async fn quoted() -> u8 {
     0
 }
 
-// A description that quotes the searched pattern changes nothing.
+// A description that quotes the searched pattern does not change the definition.
 #[test]
 fn a_description_may_quote_a_definition() {
     let tools = toolset![quoted];
@@ -275,7 +275,7 @@ fn a_description_may_quote_a_definition() {
     }
 }
 
-// A renamed tool is offered under its new name, and a dynamic tool like a linked one.
+// A renamed tool is offered under its new name, and a dynamic tool is offered like a linked tool.
 #[test]
 fn renamed_and_dynamic_tools_are_offered() {
     let registry = Registry::builder()

@@ -31,7 +31,7 @@ fn values(results: &RequestMessages) -> Vec<Value> {
         .collect()
 }
 
-/// The only message of a history, and the media types that were left out of it.
+/// Returns the only message of a history, and the media types that were left out of it.
 fn sent(provider: Provider, thread: &[Message]) -> (Value, Vec<String>) {
     let history = provider.history(thread).unwrap();
     let [message] = &values(&history)[..] else {

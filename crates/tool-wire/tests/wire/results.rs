@@ -267,7 +267,7 @@ async fn results_are_in_the_order_of_the_calls() {
             "{provider}: {text}"
         );
     }
-    // Two calls of the same id have two results.
+    // Two calls with the same id have two results.
     let calls = ["text", "list"].map(|name| ToolCall::new("same", name, "{}"));
     let cx = ToolContext::anonymous();
     let both = [

@@ -71,7 +71,7 @@ fn anthropic_uses_its_own_tool_search() {
     assert_eq!(
         list.len(),
         3,
-        "and neither of the two that stand for others"
+        "`search_tools` and `call_tool` are not offered"
     );
     assert_eq!(offer.left_out(), ["fetch"]);
     // The other definitions are the same as in a request without search.
@@ -149,7 +149,7 @@ fn deferred_tool_changes_leave_the_cached_request_unchanged() {
     assert_eq!(
         after[..before.len()],
         before,
-        "what was there stays, in its place"
+        "the earlier tools keep their places"
     );
     assert_eq!(named(&after[before.len()]), "search");
     let third = second.next(&without).unwrap();

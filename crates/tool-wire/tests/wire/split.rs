@@ -5,7 +5,7 @@ use tool_wire::Provider;
 
 use crate::support::{recorded, streamed};
 
-/// The recorded stream with other line endings.
+/// Returns the recorded stream with different line endings.
 fn lines(body: &str, end: &str) -> String {
     body.replace("\r\n", "\n").replace('\n', end)
 }

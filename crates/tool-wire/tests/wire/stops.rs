@@ -11,7 +11,7 @@ use tool_wire::Provider;
 use crate::support::{forecast, recorded, search, streamed};
 use crate::turns::{Served, cx};
 
-/// A text reply with this stop reason, in each provider's format.
+/// Returns a text reply with this stop reason, in each provider's format.
 fn body(provider: Provider, text: &str, stop: &str) -> String {
     match provider {
         Provider::Chat => format!(
@@ -58,7 +58,7 @@ async fn drive(
     (outcome, requests)
 }
 
-// A7: a reply that the length limit cut off is not treated as a completed one
+// A7: a reply that the length limit cut off is not treated as a complete reply
 #[tokio::test]
 async fn limit_and_filter_are_outcomes() {
     for provider in Provider::ALL {
@@ -77,7 +77,7 @@ async fn limit_and_filter_are_outcomes() {
             let turns = Turns::new(MemoryStore::default());
             let (outcome, _) =
                 drive(provider, vec![body(provider, "half a sen", word)], &turns).await;
-            // The thread records the outcome as well, for a client that asks later.
+            // The thread also records the outcome, for a client that requests it later.
             let mut nobody = Served {
                 provider,
                 bodies: Vec::new(),
@@ -148,7 +148,7 @@ async fn paused_turn_continues_automatically() {
     assert_eq!(last["role"], "assistant");
     assert_eq!(last["content"][1]["id"], "srvtoolu_1");
 
-    // The limit on steps applies.
+    // The limit on steps also applies to paused turns.
     let turns = Turns::new(MemoryStore::default()).most_steps(3);
     let (outcome, requests) = drive(anthropic, (0..9).map(|_| paused()).collect(), &turns).await;
     assert!(matches!(outcome, Outcome::StepLimit), "{outcome:?}");
@@ -176,7 +176,7 @@ fn streamed_reply_has_the_stop_reason_and_usage_of_the_whole_reply() {
     }
 }
 
-// A7: messages that version 0.1 stored are read, without a reason
+// A7: messages that version 0.1 stored are read; they have no stop reason
 #[test]
 fn messages_of_older_versions_are_read() {
     let message: ModelMessage = serde_json::from_str(r#"{"text":"Rain."}"#).unwrap();

@@ -47,7 +47,7 @@ pub(crate) async fn fetch(
     path
 }
 
-/// The reply that calls both tools, as a complete body and as a stream.
+/// Returns the reply that calls both tools, as a complete body and as a stream.
 pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
     match provider {
         Provider::Chat => (

@@ -37,7 +37,7 @@ struct Body<'a> {
     offer: &'a Offer,
 }
 
-/// The fields of a request other than its messages, and the messages.
+/// Returns the fields of a request other than its messages, and the messages.
 fn request(provider: Provider, history: &RequestMessages) -> (Value, Vec<Value>) {
     let offer = provider.offer(&toolset![look_up]).unwrap();
     let body = Body {
@@ -104,14 +104,14 @@ async fn system_messages_are_placed_as_each_provider_expects() {
             };
             assert_eq!(body[field.0], field.1, "{provider}");
             assert_eq!(body["model"], "a-model");
-            // Two messages of the user, a call and its result.
+            // The messages are two of the user, a call and its result.
             assert_eq!(messages.len(), 4, "{provider}: {messages:?}");
             assert!(!format!("{messages:?}").contains("Be brief."), "{provider}");
         }
     }
 }
 
-// A14: without a system message a request has no field for one
+// A14: a request without a system message does not contain the field for system messages
 #[tokio::test]
 async fn thread_without_system_message_sends_no_system_field() {
     let store = MemoryStore::default();

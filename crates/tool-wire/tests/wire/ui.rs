@@ -249,7 +249,7 @@ async fn steps_out_of_order_are_refused() {
     );
     let failed = tools.call(call("c-1", "fail", "{}"), &cx).await;
     assert!(ui.result(&failed).is_err());
-    // The same id in a later step is a different call, and gets an id of its own in the interface.
+    // A call with the same id in a later step is a different call, and gets a different id in the interface.
     let _ = ui.step();
     let chunks = values(
         &ui.message(&ModelMessage::calls([call("c-1", "count", "{}")]))
@@ -376,7 +376,7 @@ async fn call_of_a_client_tool_is_shown_with_its_arguments() {
     }
 }
 
-/// The body that an interface posts when both approvals are answered.
+/// Returns the body that an interface posts when both approvals are answered.
 fn posted(tokens: &[String], yes: [bool; 2]) -> Value {
     let part = |at: usize, to: &str, size: u32| {
         json!({"type": "tool-send_mail", "toolCallId": format!("c-{}", at + 1), "state": "approval-responded",
@@ -389,7 +389,7 @@ fn posted(tokens: &[String], yes: [bool; 2]) -> Value {
     ]})
 }
 
-// S2-12, S2-13, S2-15, S2-17: calls are requested, answered in the interface, and the same turn continues in a different process
+// S2-12, S2-13, S2-15, S2-17: approvals are requested and answered in the interface, and the same turn continues in a different process
 #[tokio::test]
 async fn turn_continues_with_the_answers_of_the_interface() {
     let store = MemoryStore::default();
@@ -404,7 +404,11 @@ async fn turn_continues_with_the_answers_of_the_interface() {
     assert_eq!(about("c-1")[1]["input"], json!({"to": "bob", "size": 1}));
     assert_eq!(about("c-1")[1]["title"], "Send a mail");
     assert_eq!(about("c-1")[2]["type"], "tool-approval-request");
-    assert_eq!(about("c-2").len(), 2, "its arguments were right already");
+    assert_eq!(
+        about("c-2").len(),
+        2,
+        "arguments without repairs are shown once"
+    );
     assert_eq!(
         chunks.last().unwrap(),
         &json!({"type": "finish", "finishReason": "tool-calls"})

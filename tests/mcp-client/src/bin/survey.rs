@@ -20,7 +20,7 @@ struct Server {
     env: BTreeMap<String, String>,
 }
 
-/// The tools of a server, imported by default and with the host's options.
+/// The tools of a server, imported with the default options and with the host's options.
 struct Surveyed {
     tools: usize,
     by_default: McpReport,

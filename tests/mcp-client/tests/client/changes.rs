@@ -127,7 +127,7 @@ fn described(description: &str) -> Registry {
     Registry::builder().dynamic(tool).build().unwrap()
 }
 
-// M3: a server of this project announces its changes in both protocol eras.
+// M3: a server of this project announces its changes in both protocol versions.
 #[tokio::test]
 async fn own_server_announces_changes_in_both_eras() {
     for era in crate::own::eras() {

@@ -92,7 +92,7 @@ async fn names_are_mapped_and_collisions_are_reported() {
     assert_eq!(first.refusals, [collision]);
     let open = open(&tools);
     assert!(open.names().all(|name| name.starts_with("evil__")));
-    // The request to the server has the server's own name of the tool.
+    // The request to the server contains the server's own name of the tool.
     let result = call(&open, "evil__note", json!({"text": "x"})).await;
     assert_eq!(result.model_text(), r#"{"text": "x"}"#);
     assert_eq!(hostile.got("tools/call")[0]["params"]["name"], "note");

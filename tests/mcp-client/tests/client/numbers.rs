@@ -56,7 +56,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
         let output = result
             .output()
             .unwrap_or_else(|| panic!("{:?}", result.error()));
-        // Compare the line that the server read number by number.
+        // Compare each number of the line that the server read.
         let line = result.model_text();
         let (_, values) = line.split_once(r#""values":["#).unwrap();
         let (sent, _) = values.split_once(']').unwrap();

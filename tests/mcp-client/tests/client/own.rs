@@ -137,7 +137,7 @@ async fn is_right(client: &McpClient) {
     assert_eq!(beyond.error().unwrap().kind(), ErrorKind::InvalidArguments);
 
     let (told, result) = steps(&tools, "s__walk", none()).await;
-    // The older protocol era requires an object, so the server wraps the result and its output schema.
+    // The legacy protocol requires an object, so the server wraps the result and its output schema.
     let two = if handshake {
         json!({"result": 2})
     } else {
@@ -210,7 +210,7 @@ async fn any_running_rmcp_client_is_accepted() {
     let (input, output) = tokio::io::split(theirs);
     tokio::spawn(async move { server().serve_lines(input, output).await });
     let running = ().serve(tokio::io::split(ours)).await.unwrap();
-    // The error for a name conflict names both origins.
+    // The error for a name conflict names the origins of both tools.
     let tools = mcp_tools(&running).await.unwrap();
     let taken = tools.add_to(Registry::builder().tool::<walk>()).build();
     let taken = taken.unwrap_err().to_string();

@@ -43,7 +43,7 @@ async fn is_right(environment: &str) -> Ran {
     .await;
     assert_eq!(few.error().unwrap().issues()[0].pointer, "/limit");
 
-    // The numbers have more digits than a double.
+    // The numbers have more digits than a double can represent.
     let sum = call(
         &tools,
         "notes__add",

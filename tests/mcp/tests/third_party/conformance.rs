@@ -41,13 +41,13 @@ fn scenarios(
     Ok(passed.count())
 }
 
-/// The number of runs before a last run, whose failures are reported.
+/// The number of runs before the last run. Only the failures of the last run are reported.
 const ATTEMPTS: usize = 2;
 
 const OLD: &str = "conformance-0.1";
 const NEW: &str = "@modelcontextprotocol/conformance";
 
-// M15: a server with input-required results passes every scenario of both protocol eras.
+// M15: a server with input-required results passes every scenario of both protocol versions.
 pub(crate) fn full_server_passes_every_scenario_of_both_protocol_versions_case() -> Ran {
     let server = Server::start(&[]);
     for (package, wire, count) in [

@@ -191,7 +191,7 @@ async fn drive_dynamic(package: &str) -> Ran {
     Ok(())
 }
 
-// H5: the outputs of dynamic calls are marked as dynamic; otherwise version 5, which has no approvals, throws an error.
+// H5: the outputs of dynamic calls are marked as dynamic; otherwise version 5, which does not support approvals, throws an error.
 async fn version_5_dynamic_case() -> Ran {
     drive_dynamic("ai-5").await
 }

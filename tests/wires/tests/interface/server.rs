@@ -103,7 +103,7 @@ const ALL: Calls = &[
     ("paint", &["{}"]),
 ];
 
-/// Calls that need no approval. Some of the tools are unknown to the interface.
+/// Calls that do not need an approval. Some of the tools are unknown to the interface.
 const UNASKED: Calls = &[
     ("import", &["{}"]),
     ("made", &["{}"]),

@@ -201,7 +201,7 @@ async fn through(provider: Provider, request: &Request) -> Ran {
     Ok(())
 }
 
-/// Offers as many of the examples' tools as one request can have.
+/// Offers as many of the examples' tools as one request can contain.
 fn offer(provider: Provider) -> Offer {
     let tools = Registry::linked().unwrap().open();
     assert!(tools.len() >= 12, "{tools:?}");
@@ -319,7 +319,7 @@ async fn whole_conversation(provider: Provider) -> Ran {
     through(provider, &request).await
 }
 
-// M11: after one tool is disabled and one is enabled, the vendor's client accepts the new request, which begins with the same bytes as the first one.
+// M11: after one tool is disabled and another tool is enabled, the client accepts the new request, which begins with the first request's bytes.
 async fn changed_offer_is_accepted_by_the_vendor_client_case() -> Ran {
     let registry = Registry::linked().unwrap();
     let cx = ToolContext::anonymous();

@@ -1,6 +1,6 @@
 //! Graph of the subschemas that apply to a value, and the number of steps that a validation takes.
 //!
-//! A schema may apply many others to one value (`allOf`, `anyOf`, `$ref`). Validation takes exponential time in the length of a chain of such
+//! A schema may apply many other schemas to one value (`allOf`, `anyOf`, `$ref`). Validation takes exponential time in the length of a chain of such
 //! schemas, and in the depth of the value if schemas are recursive, so the steps are counted before a value is validated. Equal schemas at one place
 //! of the value are counted together, which takes linear time.
 
@@ -31,12 +31,12 @@ pub(super) struct Node {
     /// Subschemas for keys that are not named in `properties`.
     pub(super) other_keys: Vec<usize>,
     pub(super) prefix: Vec<usize>,
-    /// Subschemas for the items after those of `prefix`.
+    /// Subschemas for the items after the items of `prefix`.
     pub(super) items: Vec<usize>,
     pub(super) every_item: Vec<usize>,
     /// Whether the schema evaluates its siblings again to find unevaluated parts.
     pub(super) looks_back: bool,
-    /// Subschemas that are nested in the text of this one.
+    /// Subschemas that are nested in the text of this subschema.
     pub(super) inner: Vec<usize>,
 }
 
@@ -122,7 +122,7 @@ impl Graph {
         Ok(())
     }
 
-    /// The maximum number of steps at one place of a value; `None` if a schema contains itself.
+    /// Returns the maximum number of steps at one place of a value, or `None` if a schema contains itself.
     fn longest(&self) -> Option<u64> {
         let mut most: Vec<Option<u64>> = vec![None; self.nodes.len()];
         let mut open = vec![false; self.nodes.len()];
@@ -154,7 +154,7 @@ impl Graph {
         most.first().copied().flatten()
     }
 
-    /// The maximum depth of schemas that apply to the same value.
+    /// Returns the maximum depth of schemas that apply to the same value.
     pub(super) const fn depth(&self) -> usize {
         self.depth
     }
@@ -206,7 +206,7 @@ impl Graph {
     }
 }
 
-/// The nesting depth of a subschema's text.
+/// Returns the nesting depth of a subschema's text.
 fn height(nodes: &[Node], at: usize, known: &mut [usize]) -> usize {
     if known[at] == 0 {
         let inner = nodes[at].inner.iter();
@@ -218,7 +218,7 @@ fn height(nodes: &[Node], at: usize, known: &mut [usize]) -> usize {
     known[at]
 }
 
-/// The number of values within a value, including the value itself.
+/// Returns the number of values within a value, including the value itself.
 fn places(value: &Value) -> u64 {
     match value {
         Value::Object(entries) => 1 + entries.values().map(places).sum::<u64>(),

@@ -15,7 +15,7 @@ pub(super) const MOST_NODES: usize = 10_000;
 const HERE: [&str; 4] = ["not", "if", "then", "else"];
 /// Keywords whose list of schemas applies to the same value.
 const HERE_MANY: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-/// Keywords whose schemas apply to the same value if it has a certain key.
+/// Keywords whose schemas apply to the same value if the value contains a certain key.
 const HERE_NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
 
 /// The subschemas of a schema.
@@ -33,7 +33,7 @@ struct Builder<'a> {
     targets: HashSet<usize>,
     /// Targets of references that are not yet read.
     waiting: Vec<(&'a Value, usize, String)>,
-    /// The subschemas with an `$anchor`, or an `$id` that begins with `#`, by its name.
+    /// The subschemas with an `$anchor`, or an `$id` that begins with `#`, by that name.
     anchors: HashMap<&'a str, &'a Value>,
 }
 
@@ -270,7 +270,7 @@ fn step(pointer: &mut String, name: &str) {
     pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
 }
 
-/// A reference to another document.
+/// Returns the fault of a reference to another document.
 fn external(to: &str, pointer: String) -> SchemaFault {
     refused(&Rule::MCP_REF_EXTERNAL, pointer, &[&to])
 }

@@ -131,7 +131,7 @@ fn schemas_beyond_the_limits_are_refused() {
         "{}",
         why(&bomb)
     );
-    // A chain of references that is as long as the size limit allows.
+    // The chain of references is as long as the size limit allows.
     for link in [json!({}), json!({"type": "object"})] {
         let mut chain =
             json!({"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {"d6000": link}});

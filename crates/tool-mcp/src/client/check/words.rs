@@ -5,7 +5,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 use tool_core::Issue;
 
-/// Maximum depth of choices within choices that is explained.
+/// Maximum depth of nested choices that an error explains.
 const LEVELS: u8 = 4;
 /// Maximum length of a value or key that is quoted, in characters.
 const EXCERPT: usize = 60;
@@ -112,7 +112,8 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
     push(place, expected, found);
 }
 
-/// Returns the errors of the closest variant: a variant of the value's own type if there is one, and among several the one with the fewest errors.
+/// Returns the errors of the variant with the fewest errors, preferring variants of the value's own type.
+/// Returns `None` if there are several variants and none has that type.
 fn closest<'a>(
     shapes: &'a [Vec<ValidationError<'static>>],
 ) -> Option<&'a [ValidationError<'static>]> {

@@ -49,7 +49,7 @@ pub(crate) fn next(call: ToolCall, token: String, is_nested: bool) -> Start {
     }
 }
 
-/// The question that the user reads: the tool, its arguments, and the reason why approval is needed.
+/// Returns the question that the user reads: the tool, its arguments, and the reason why approval is needed.
 pub(crate) fn question(ticket: &Ticket) -> Question {
     let reason = ticket
         .reason

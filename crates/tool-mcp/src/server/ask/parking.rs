@@ -35,7 +35,7 @@ impl Default for Waiting {
 }
 
 impl Waiting {
-    /// At most 1000 calls, each for ten minutes.
+    /// Returns the default limits: at most 1000 calls, each for ten minutes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -69,7 +69,7 @@ impl StateKey {
     }
 }
 
-/// A random key. Only this process can open a state that is sealed with it.
+/// Generates a random key. Only this process can open a state that is sealed with this key.
 impl Default for StateKey {
     fn default() -> Self {
         let random = (0..4).flat_map(|_| uuid::Uuid::new_v4().into_bytes());
@@ -87,7 +87,7 @@ impl fmt::Debug for StateKey {
 
 /// The error of a key with fewer than 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the key has fewer than 32 bytes, take 32 random ones")]
+#[error("the key has fewer than 32 bytes, use 32 random bytes")]
 pub struct StateKeyError;
 
 /// A question and its answer.

@@ -43,7 +43,7 @@ impl Refusal {
         self
     }
 
-    /// The response to a malformed message.
+    /// Returns the response to a malformed message.
     pub(super) fn malformed(reject: Reject) -> Self {
         Self {
             status: StatusCode::BAD_REQUEST,
@@ -183,7 +183,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Rendering<B> {
         self.first.is_none() && self.body.is_end_stream()
     }
 
-    /// The length is unknown, because inserting texts changes it.
+    /// Returns an unknown length, because inserted texts change it.
     fn size_hint(&self) -> SizeHint {
         SizeHint::default()
     }

@@ -74,7 +74,7 @@ impl Auth {
         self
     }
 
-    /// The routes of the resource metadata, at the root and below the resource's own path.
+    /// Returns the routes of the resource metadata, at the root and below the resource's own path.
     pub(super) fn routes(&self, path: &str) -> Router {
         let metadata = json!({
             "resource": self.resource,
@@ -159,7 +159,7 @@ impl Auth {
         Ok(principal)
     }
 
-    /// The `WWW-Authenticate` challenge, from which a client learns how to get a token (RFC 6750, RFC 9728).
+    /// Returns the `WWW-Authenticate` challenge, from which a client learns how to get a token (RFC 6750, RFC 9728).
     fn challenge(
         &self,
         status: StatusCode,
@@ -189,7 +189,7 @@ impl Auth {
         }
     }
 
-    /// The address of the metadata: `https://host/.well-known/oauth-protected-resource/path`.
+    /// Returns the address of the metadata: `https://host/.well-known/oauth-protected-resource/path`.
     fn metadata_address(&self) -> String {
         let parsed = self.resource.parse::<Uri>().ok();
         let parts = parsed

@@ -172,7 +172,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-/// A missing `Accept` header and wildcards such as `*/*` cover both media types that rmcp requires.
+/// Sets `Accept` to both media types that rmcp requires, if the header is missing or contains wildcards such as `*/*`.
 fn accept(headers: &mut HeaderMap) -> Result<(), Refusal> {
     const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
     if !headers.contains_key(ACCEPT) {

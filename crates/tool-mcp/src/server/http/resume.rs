@@ -1,7 +1,7 @@
 //! Resumable event streams of sessions (`Last-Event-ID`).
 //!
 //! rmcp resends the event whose id is `Last-Event-ID`, although the client has already received it, and all later events. In a session's own stream,
-//! its retry event has the same id as the first message. This module therefore adds one to every id that is sent to a client, so that the id of an
+//! the retry event has the same id as the first message. This module therefore adds one to every id that is sent to a client, so that the id of an
 //! event is rmcp's id of the next event. A client that resumes gets exactly the events that it has not received, and the retry event comes first.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use rmcp::transport::streamable_http_server::session::{
 pub(super) struct Sessions(pub(super) LocalSessionManager);
 
 impl Sessions {
-    /// The number of open sessions.
+    /// Returns the number of open sessions.
     pub(super) async fn open(&self) -> usize {
         self.0.sessions.read().await.len()
     }

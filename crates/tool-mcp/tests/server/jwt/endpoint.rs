@@ -98,7 +98,7 @@ async fn malformed_keys_do_not_affect_other_keys() {
     assert_eq!(setup.status(&RSA.token(&claims())).await, 200);
 }
 
-/// A server whose keys come from the host's own fetcher.
+/// Returns a server whose keys come from the host's own fetcher.
 async fn served<H: ServerHandler>(server: &Composed<H>, keys: impl JwksFetcher) -> Web {
     let verifier = JwtVerifier::builder(ISSUER, keys).build().unwrap();
     let auth = Auth::new(RESOURCE, verifier).scope("tools:call");

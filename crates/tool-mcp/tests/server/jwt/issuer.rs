@@ -57,7 +57,7 @@ impl Issuer {
         format!("http://{}/jwks.json", self.address)
     }
 
-    /// The number of requests for the keys so far.
+    /// Returns the number of requests for the keys so far.
     pub(crate) fn fetches(&self) -> usize {
         self.fetches.load(Ordering::SeqCst)
     }

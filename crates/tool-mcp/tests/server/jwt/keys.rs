@@ -27,7 +27,7 @@ async fn tokens_of_old_and_new_keys_are_accepted_while_keys_rotate() {
     let both = join_all([&new, &old, &new, &old].map(|token| setup.status(token))).await;
     assert_eq!(both, [200; 4]);
     assert_eq!(setup.issuer.fetches(), 2);
-    // The response with the old key has expired, the other one has not.
+    // The cached key of the old response has expired, but the cached key of the new response has not.
     setup.clock.advance(Duration::from_secs(570));
     setup.refuses(&old, UNKNOWN).await;
     assert_eq!(setup.status(&new).await, 200);

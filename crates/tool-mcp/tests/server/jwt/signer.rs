@@ -56,7 +56,7 @@ impl Signer {
         Self::new(kid, Key::Ed(Ed25519KeyPair::generate().unwrap()))
     }
 
-    /// The algorithm that [`token`](Self::token) signs with.
+    /// Returns the algorithm that [`token`](Self::token) signs with.
     pub(crate) fn algorithm(&self) -> &'static str {
         match &self.key {
             Key::Rsa(_) => "RS256",
@@ -106,7 +106,7 @@ impl Signer {
         }
     }
 
-    /// The public key in the form that an issuer publishes.
+    /// Returns the public key in the form that an issuer publishes.
     pub(crate) fn jwk(&self) -> Value {
         let mut jwk = match &self.key {
             Key::Rsa(key) => {
@@ -126,7 +126,7 @@ impl Signer {
         jwk
     }
 
-    /// The public key in DER, as the key's library writes it.
+    /// Returns the public key in DER, as the key's library writes it.
     pub(crate) fn public(&self) -> Vec<u8> {
         match &self.key {
             Key::Rsa(key) => key.public_key().as_ref().to_vec(),
@@ -142,7 +142,7 @@ fn point(curve: &str, key: &EcdsaKeyPair) -> Value {
     json!({ "kty": "EC", "crv": curve, "x": BASE64.encode(x), "y": BASE64.encode(y) })
 }
 
-/// A token that is signed with a shared secret.
+/// Returns a token that is signed with a shared secret.
 pub(crate) fn hmac_token(header: &Value, claims: &Value, secret: &[u8]) -> String {
     let message = format!(
         "{}.{}",
@@ -159,7 +159,7 @@ pub(crate) fn hmac_token(header: &Value, claims: &Value, secret: &[u8]) -> Strin
     format!("{message}.{}", BASE64.encode(signature))
 }
 
-/// A token with this text instead of its signature.
+/// Returns a token with this text instead of its signature.
 pub(crate) fn unsigned(header: &str, claims: &Value, signature: &str) -> String {
     let (header, claims) = (BASE64.encode(header), BASE64.encode(claims.to_string()));
     format!("{header}.{claims}.{signature}")

@@ -73,7 +73,7 @@ async fn public_key_is_never_an_hmac_secret() {
                     "the token's `alg` is not accepted",
                 )
                 .await;
-            // The header may name a different algorithm than the one that was used.
+            // The header may name an algorithm that did not sign the token.
             let header = json!({ "alg": "RS256", "kid": "rsa-1" });
             setup
                 .refuses(
@@ -143,7 +143,7 @@ async fn alg_none_is_refused_in_every_spelling() {
     assert_eq!(setup.issuer.fetches(), 0, "no token caused a fetch");
 }
 
-// H8: `kid` is only compared with the issuer's keys: paths, SQL and URLs, very long, missing and duplicate values.
+// H8: `kid` is only compared with the issuer's keys, even if it is a path, SQL, a URL, very long, missing or duplicated.
 #[tokio::test]
 async fn kid_is_only_compared_with_the_keys_of_the_issuer() {
     let attacker = Signer::rsa("rsa-1");
@@ -203,7 +203,7 @@ async fn kid_is_only_compared_with_the_keys_of_the_issuer() {
             missing,
         )
         .await;
-    // The token contains a key, or the address of one.
+    // The token contains a key, or the address of a key.
     for (name, value) in [
         ("jku", json!(theirs.url())),
         ("x5u", json!(theirs.url())),
@@ -236,7 +236,7 @@ async fn token_without_kid_needs_exactly_one_key_that_fits() {
         let token = signer.with_header(&json!({ "alg": signer.algorithm() }), &claims());
         assert_eq!(setup.status(&token).await, 200);
     }
-    // The new key set has a different key, also without `kid`.
+    // The new key set contains a different key, also without `kid`.
     let mut key = OTHER_RSA.jwk();
     key.as_object_mut().unwrap().remove("kid");
     setup.issuer.publish_keys(&[key], None);
@@ -256,7 +256,7 @@ async fn token_without_kid_needs_exactly_one_key_that_fits() {
         .await;
 }
 
-// H8: keys with a different `use` or `alg` verify no token.
+// H8: keys with a different `use` or `alg` do not verify tokens.
 #[tokio::test]
 async fn keys_that_are_not_for_signatures_are_refused() {
     let p256 = Signer::p256("p256");
@@ -292,7 +292,7 @@ async fn keys_that_are_not_for_signatures_are_refused() {
             "the other key verifies the token: {key}"
         );
     }
-    // The same key with a valid value in three of its members.
+    // The key is accepted with valid values of these three members.
     let setup = Setup::of(&[]).await;
     let good = rsa(json!({ "use": null, "key_ops": ["verify"], "e": "AAEAAQ" }));
     setup.issuer.publish_keys(&[good], None);

@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The messages of an event stream, or the one message of a JSON body.
+    /// Returns the messages of an event stream, or the one message of a JSON body.
     pub fn messages(&self) -> Vec<Value> {
         if !self.header("content-type").starts_with("text/event-stream") {
             return vec![serde_json::from_str(&self.text).unwrap()];
@@ -41,7 +41,7 @@ impl Answer {
             .collect()
     }
 
-    /// The last message of the response.
+    /// Returns the last message of the response.
     pub fn json(&self) -> Value {
         self.messages().pop().unwrap()
     }

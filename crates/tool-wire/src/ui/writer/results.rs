@@ -36,7 +36,7 @@ impl Writer {
             State::Answered { approved: true },
         ];
         call.is(&open, "progress")?;
-        // The call may have been approved in another place and run there, so a call without an answer here can have progress.
+        // The call may have been approved and run elsewhere, so a call without an answer in this interface can report progress.
         call.state = State::Available;
         Ok(vec![Chunk::ToolOutputAvailable {
             tool_call_id: call.shown.clone(),
@@ -46,7 +46,7 @@ impl Writer {
         }])
     }
 
-    /// Shows the result of a call, or the approval requests that it waits for.
+    /// Shows the result of a call, or the approval requests that the call waits for.
     pub fn result(&mut self, result: &CallResult) -> Result<Vec<Chunk>, UiError> {
         let Some(error) = result.error() else {
             let output = result.output().unwrap_or(RawValue::NULL);
@@ -186,7 +186,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Shows the arguments of a call that the turn has changed.
+    /// Shows a call's arguments again, because the turn has changed them.
     fn show_input(&mut self, id: &str, arguments: &str) -> Result<Chunk, UiError> {
         let call = self.call(id)?;
         arguments.clone_into(&mut call.input);
@@ -202,7 +202,7 @@ impl Writer {
         })
     }
 
-    /// Shows the calls that the client runs, with the arguments that it gets. The interface sends their results.
+    /// Shows the calls that the client runs, with the arguments that the client receives. The interface sends their results.
     fn pass_on(&mut self, calls: &[ToolCall]) -> Result<Vec<Chunk>, UiError> {
         self.finish = FinishReason::ToolCalls;
         let mut chunks = Vec::new();
