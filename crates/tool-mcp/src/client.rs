@@ -54,7 +54,7 @@
 //!   annotations differ is refused until [`McpTools::accept`]. While a snapshot is in use, the list of a server that
 //!   reports a change is read again before the next call, and a tool that has changed is refused.
 //! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`]
-//!   bytes, is refused, unless the host [removes](LoadTools::remove_hidden_text) the hidden text. Everything that is
+//!   bytes, is refused, unless the host allows their [removal](LoadTools::remove_hidden_text). Everything that is
 //!   shown to people (report, lock, log, errors for operators) shows such characters as `\u{…}`, and so do results
 //!   for the model (see [`LoadTools::exact_results`]). Texts that a host
 //!   reads through [`McpClient::peer`] or a handler are unchanged: instructions, prompts, resources and questions.

@@ -130,7 +130,7 @@ impl<'a> Object<'a> {
         count.unwrap_or_default()
     }
 
-    /// Returns the object under a key, or `None` if the value is not an object.
+    /// Returns the object under a key, or `None` if the key is absent or its value is not an object.
     pub(super) fn inner(&self, key: &str) -> Option<Object<'a>> {
         self.get(key)?.object().ok()
     }

@@ -21,9 +21,9 @@ const INLINE: &str = "inline-tools-2026-09-15";
 
 /// The tools of a request, created by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
 ///
-/// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, and `toolConfig`
-/// for Gemini and Bedrock. Every definition states whether the tool is `strict`; for Gemini, the mode `VALIDATED` makes all tools strict. An
-/// offer without tools writes no field, because providers refuse an empty list.
+/// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, for OpenAI also
+/// `tool_choice`, for Gemini also `toolConfig`, and for Bedrock only `toolConfig`. Every definition states whether the tool is `strict`; for Gemini,
+/// the mode `VALIDATED` makes all tools strict. An offer without tools writes no field, because providers refuse an empty list.
 #[derive(Clone, Debug)]
 pub struct Offer {
     provider: Provider,

@@ -49,7 +49,7 @@ impl ModelReply {
         self.message.truncated
     }
 
-    /// Why the model stopped.
+    /// Returns the reason why the model stopped.
     pub fn stop(&self) -> &StopReason {
         &self.stop
     }

@@ -28,7 +28,7 @@ use crate::rounds::{Round, ask, form};
 type Answer<T> = Result<T, ErrorData>;
 
 /// The key that seals the state between rounds. It is public, because a test server does not need a secret.
-const KEY: &[u8] = b"the key of a fixture, known to everybody";
+const KEY: &[u8] = b"the key of a fixture, which is public";
 
 /// The handler for everything except the tools.
 #[derive(Clone)]
@@ -205,7 +205,8 @@ impl ServerHandler for Host {
             }
             "test_logging_tool" => {
                 if let Some(level) = cx.meta.log_level() {
-                    self.log(&cx, level, "a log was asked for").await?;
+                    self.log(&cx, level, "the client requested this log")
+                        .await?;
                 }
                 text("Logging tool completed")
             }

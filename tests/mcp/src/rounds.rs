@@ -85,9 +85,9 @@ impl Round<'_> {
             return Ok(None);
         };
         let opened = self.codec.open_json(sealed);
-        opened.map(Some).map_err(|_| {
-            ErrorData::invalid_params("the client returned a state that was modified", None)
-        })
+        opened
+            .map(Some)
+            .map_err(|_| ErrorData::invalid_params("the client returned a modified state", None))
     }
 
     fn with_state(

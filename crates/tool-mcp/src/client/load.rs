@@ -361,7 +361,7 @@ fn one(entry: &Entry, options: &Options, drift: &McpDrift) -> ToolReport {
             .push(Refusal::HiddenText(entry.found.hidden.clone()));
     }
     if !entry.found.long.is_empty() {
-        // The tool's other texts are not checked, because that takes time in proportion to their length.
+        // The tool's schemas are not checked, because that takes time in proportion to their length.
         report
             .refusals
             .push(Refusal::TooLong(entry.found.long.clone()));

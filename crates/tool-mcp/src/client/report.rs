@@ -13,7 +13,7 @@ use super::text::shown;
 pub struct McpReport(pub(crate) Vec<ToolReport>);
 
 impl McpReport {
-    /// Returns every tool of the server, in the server's order.
+    /// Returns the reports on the tools in the server's order, and then on the invalid entries.
     pub fn tools(&self) -> &[ToolReport] {
         &self.0
     }

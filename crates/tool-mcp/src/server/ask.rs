@@ -43,10 +43,10 @@ fn form(question: &Question) -> Result<ElicitRequestParams, ToolError> {
         serde_json::from_str(&question.schema).map_err(|error| {
             ToolError::of(
                 ErrorKind::Unavailable,
-                "the tool has a question that cannot be asked here",
+                "the tool asks a question that this client cannot show",
             )
             .operator(format!(
-                "a form of MCP is an object of texts, numbers, booleans and choices: {error}"
+                "the properties of an MCP form must be strings, numbers, booleans or choices: {error}"
             ))
         })?;
     Ok(ElicitRequestParams::FormElicitationParams {

@@ -12,7 +12,8 @@ use tool_core::{CallResult, ErrorKind, Part, Source, ToolError};
 use super::list::Outlet;
 use super::{Wire, verbatim};
 
-/// Converts the result of a call: the model's output becomes the content, and the whole payload is structured content if the tool has an output schema.
+/// Converts the result of a call: the model's output becomes the content. If the tool has an output schema, the payload without the bytes of
+/// files becomes the structured content.
 pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) -> CallToolResult {
     let meta = meta(&result);
     let text = match (result.model_output(), result.error()) {
@@ -64,7 +65,7 @@ fn structured(payload: &str, outlet: &Outlet, wire: Wire) -> Value {
     verbatim::value(&text, wire.rendered)
 }
 
-/// Returns metadata for clients, not for models: citations and the kind of error.
+/// Returns metadata for clients, not for models: citations, the kind of error, and the issues of invalid arguments.
 fn meta(result: &CallResult) -> Option<MetaObject> {
     let mut meta = MetaObject::new();
     if !result.citations().is_empty()

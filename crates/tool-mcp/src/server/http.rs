@@ -135,7 +135,7 @@ impl HttpOptions {
     }
 
     /// Sets how long a session may be idle before it ends; 30 minutes by default. A
-    /// client that uses the session later gets the status 404 and must begin a new one.
+    /// client that uses the session later gets the status 404 and must begin a new session.
     pub fn session_timeout(mut self, timeout: Duration) -> Self {
         self.session_timeout = timeout;
         self

@@ -35,7 +35,7 @@ impl Outlet {
 pub(crate) struct Outlets(RwLock<HashMap<String, Arc<Outlet>>>);
 
 impl Outlets {
-    /// Returns the output schema of a tool; `None` if its output has no schema.
+    /// Returns the output schema of a tool, or `None` if the tool declares none.
     pub(crate) fn of(&self, def: &ToolDef) -> Option<Arc<Outlet>> {
         let origin = def.origin();
         let known = {

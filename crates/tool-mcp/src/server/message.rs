@@ -70,7 +70,7 @@ impl Reject {
         }
     }
 
-    /// Sets whether the message gets no JSON-RPC response.
+    /// Sets whether the JSON-RPC response is omitted.
     fn quietly(mut self, quiet: bool) -> Self {
         self.quiet = quiet;
         self
@@ -190,7 +190,7 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
         Some(Err(_)) => {
             return Err(Reject::request(
                 None,
-                "`id` is neither a text nor a whole number",
+                "`id` is neither a string nor an integer",
             ));
         }
     };
@@ -200,9 +200,11 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
     let Some(method) = envelope.method else {
         return match (envelope.result, envelope.error) {
             (None, None) => Err(Reject::request(id, "`method` is missing")),
-            (Some(_), Some(_)) => {
-                Err(Reject::request(id, "there is both a `result` and an `error`").quietly(true))
-            }
+            (Some(_), Some(_)) => Err(Reject::request(
+                id,
+                "the message has both a `result` and an `error`",
+            )
+            .quietly(true)),
             _ => Ok(Incoming::Other(Other {
                 text,
                 id,
@@ -211,7 +213,7 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
         };
     };
     let Ok(method) = serde_json::from_str::<String>(method.get()) else {
-        return Err(Reject::request(id, "`method` is not a text"));
+        return Err(Reject::request(id, "`method` is not a string"));
     };
     if let Some(params) = envelope.params
         && !params.get().starts_with('{')
@@ -223,7 +225,7 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
         && let Some(params) = envelope.params
         && serde_json::from_str::<Paged>(params.get()).is_err()
     {
-        return Err(Reject::params(id, "`params.cursor` is not a text"));
+        return Err(Reject::params(id, "`params.cursor` is not a string"));
     }
     match id {
         Some(id) if method == "tools/call" => call(id, envelope.params).map(Incoming::Call),
@@ -244,7 +246,10 @@ struct Paged {
 
 fn call(id: RequestId, params: Option<&RawValue>) -> Result<Call<'_>, Reject> {
     let Some(params) = params else {
-        return Err(Reject::params(Some(id), "`params` is missing, give `name`"));
+        return Err(Reject::params(
+            Some(id),
+            "`params` is missing: `params.name` is required",
+        ));
     };
     let params: CallParams<'_> = match serde_json::from_str(params.get()) {
         Ok(params) => params,
@@ -254,7 +259,7 @@ fn call(id: RequestId, params: Option<&RawValue>) -> Result<Call<'_>, Reject> {
         return Err(Reject::params(Some(id), "`params.name` is missing"));
     };
     let Ok(name) = serde_json::from_str(name.get()) else {
-        return Err(Reject::params(Some(id), "`params.name` is not a text"));
+        return Err(Reject::params(Some(id), "`params.name` is not a string"));
     };
     let arguments = match params.arguments.map(RawValue::get) {
         None | Some("null") => None,

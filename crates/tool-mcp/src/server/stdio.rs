@@ -21,13 +21,14 @@ use super::{Composed, verbatim};
 const LONGEST: usize = 16 * 1024 * 1024;
 /// Maximum number of bytes that are collected before a write.
 const GATHERED: usize = 64 * 1024;
-/// Maximum number of bytes that the client has not read. Above this number, no further message is read or sent. It allows 20,000 short responses, so
-/// that a client may write all its requests before it reads the first response.
+/// Maximum number of bytes that the client has not read. Above this number, no further message is read or sent. The limit allows 20,000 short
+/// responses, so that a client may write all its requests before it reads the first response.
 const UNREAD: u32 = 32 * 1024 * 1024;
-/// Number of unanswered requests above which the next message has to wait. A running request uses a few KiB of memory, and the requests of a client
+/// Number of unanswered requests at which the next message has to wait. A running request uses a few KiB of memory, and the requests of a client
 /// that writes thousands at once would be read faster than they are served.
 const UNANSWERED: usize = 64;
-/// Longest time that a message waits because of `UNANSWERED`. It is short because all running requests may take hours, and the message may cancel one.
+/// Longest time that a message waits because of `UNANSWERED`. It is short because all running requests may take hours, and the message
+/// may cancel one of them.
 const HELD: Duration = Duration::from_millis(1);
 
 /// The reason why the server of one connection ended before its client closed the connection.
@@ -219,7 +220,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                 // The last line may lack a line break.
                 Ok(Line::End) => self.ended = true,
                 Err(error) => {
-                    tracing::error!(%error, "the client's messages cannot be read any more");
+                    tracing::error!(%error, "the client's messages can no longer be read");
                     return None;
                 }
             }

@@ -106,7 +106,7 @@ async fn both(browser: &str) -> Result<bool, Failure> {
         };
         drop(started);
         remove(&folder).await?;
-        let report = report.map_err(|_| "the page reported nothing")??;
+        let report = report.map_err(|_| "the page sent no report in time")??;
         println!("== a page of {origin}\n{report}");
         right &= report.ends_with("all checks passed");
     }

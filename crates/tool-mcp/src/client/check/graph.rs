@@ -26,7 +26,7 @@ pub(super) struct Node {
     /// Subschemas that apply to the same value.
     pub(super) here: Vec<usize>,
     pub(super) properties: HashMap<String, usize>,
-    /// Subschemas of `patternProperties`; each may apply to any key.
+    /// Subschemas of `patternProperties` and `propertyNames`; each may apply to any key.
     pub(super) patterns: Vec<usize>,
     /// Subschemas for keys that are not named in `properties`.
     pub(super) other_keys: Vec<usize>,

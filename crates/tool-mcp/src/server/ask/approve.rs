@@ -64,7 +64,7 @@ pub(crate) fn question(ticket: &Ticket) -> Question {
     Question::new(message, SCHEMA)
 }
 
-/// Records the user's answer. Returns `false` if there was no answer; the approval then stays pending.
+/// Records the user's answer. Returns `false` without a valid answer; the approval then stays pending.
 ///
 /// The gate checks again whether the call may run when it is resumed, even if the answer could not be
 /// stored, because a different person may have answered first.

@@ -85,7 +85,7 @@ impl fmt::Debug for StateKey {
     }
 }
 
-/// The error of a key with fewer than 32 bytes.
+/// The error for a key with fewer than 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the key has fewer than 32 bytes, use 32 random bytes")]
 pub struct StateKeyError;
@@ -210,7 +210,7 @@ impl Parking {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Parks a run under a new nonce. Returns the run if too many are parked already.
+    /// Parks a run under a new nonce. Returns the run if too many runs are parked already.
     pub(crate) fn park(
         &self,
         run: Run,
@@ -225,7 +225,7 @@ impl Parking {
         let clock = tokio::spawn(async move {
             tokio::time::sleep(patience).await;
             let Some(runs) = runs.upgrade() else { return };
-            // The runs are dropped after the lock is released, because dropping a run executes its destructors.
+            // The run is dropped after the lock is released, because dropping a run executes its destructors.
             let gone = runs
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)

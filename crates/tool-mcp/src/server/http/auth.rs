@@ -113,7 +113,7 @@ impl Auth {
                 StatusCode::BAD_REQUEST,
                 Some("invalid_request"),
                 None,
-                "the header `Authorization` is not one bearer token",
+                "the header `Authorization` does not contain exactly one bearer token",
             ));
         };
         let invalid = |reason: Option<&str>| {

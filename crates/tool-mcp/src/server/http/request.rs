@@ -116,7 +116,7 @@ impl<H: ServerHandler> Endpoint<H> {
         Ok((Request::from_parts(parts, Full::new(body)), running))
     }
 
-    /// Refuses a new session if too many are open.
+    /// Refuses a new session if too many sessions are open.
     async fn has_room(&self) -> Result<(), Refusal> {
         if self.sessions.open().await < self.options.most_sessions {
             return Ok(());
@@ -172,7 +172,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Sets `Accept` to both media types that rmcp requires, if the header is missing or contains wildcards such as `*/*`.
+/// Sets `Accept` to both media types that rmcp requires, if the header is missing or covers both with wildcards such as `*/*`.
 fn accept(headers: &mut HeaderMap) -> Result<(), Refusal> {
     const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
     if !headers.contains_key(ACCEPT) {

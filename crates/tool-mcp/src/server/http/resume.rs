@@ -33,7 +33,7 @@ fn raised(mut event: ServerSseMessage) -> ServerSseMessage {
     event
 }
 
-/// Raises an event id by one. `3/7` is the third event of the seventh request, `3` the third event of the session's own stream.
+/// Raises an event id by one. `3/7` is event 3 of request 7, and `3` is event 3 of the session's own stream.
 fn next(id: &str) -> String {
     let (index, request) = id.split_at(id.find('/').unwrap_or(id.len()));
     match index.parse::<usize>() {

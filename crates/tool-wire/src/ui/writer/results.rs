@@ -129,8 +129,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Ends nested calls that still wait for an approval when the outer call ends: otherwise the interface would show their approval requests
-    /// forever.
+    /// Ends the nested calls that are still open when the outer call ends: otherwise the interface would show their approval requests forever.
     fn end_inner(&mut self, outer: &str) -> Vec<Chunk> {
         let outer = format!("{outer}:");
         let inner = |call: &&mut Call| call.id.starts_with(&outer) && call.state != State::Done;
@@ -152,7 +151,7 @@ impl Writer {
         ended.collect()
     }
 
-    /// Shows an approval request, with the arguments that would run. Repair may have changed them.
+    /// Shows an approval request, with the arguments of the call after repairs.
     pub fn ask(&mut self, ticket: &Ticket) -> Result<Vec<Chunk>, UiError> {
         if ticket.kind == ApprovalKind::Plan {
             return Err(UiError::NoSuchCall {
