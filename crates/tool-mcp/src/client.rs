@@ -65,7 +65,7 @@
 //! # Tools that no strict mode supports
 //!
 //! Many servers have tools with maps, untyped values or untagged choices. No strict mode supports these, so by default such
-//! a tool is not offered to providers with a strict mode. [`LoadTools::allow_non_strict`] offers it to them without strict
+//! a tool is not offered to providers with a strict mode. [`LoadTools::allow_non_strict`] offers the tool without strict
 //! mode, with the server's own schema. Formats (`"format": "uri"`) are not validated here; the server validates them.
 //!
 //! # Precision and order of values

@@ -300,7 +300,7 @@ impl<H> Composed<H> {
         &self.host
     }
 
-    /// Returns the gate that every call passes, if one is set.
+    /// Returns the gate that checks every call, or `None` if no gate is set.
     pub fn gate(&self) -> Option<&Gate> {
         self.core.gate.as_ref()
     }

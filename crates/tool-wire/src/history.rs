@@ -27,8 +27,8 @@ impl Provider {
     }
 }
 
-/// Writes a thread. Every message of the model is followed by the results of its calls, in the order of the calls, wherever in the thread they
-/// were stored. Messages that were stored in between come after the results.
+/// Writes a thread. Every message of the model is followed by the results of its calls, in the order of the calls, wherever in the thread
+/// the results were stored. Messages that were stored in between come after the results.
 fn history(provider: Provider, thread: &[Message]) -> Result<RequestMessages, WireError> {
     let mut results: HashMap<CallPlace, ToolMessage> = HashMap::new();
     for message in thread {

@@ -14,9 +14,9 @@ use super::listed::{Listed, array, left_out, offered};
 use super::search::Native;
 use super::{OfferError, Provider};
 
-/// Beta header of Anthropic for changes to the tool list during a conversation.
+/// Value of the `anthropic-beta` header for changes to the tool list during a conversation.
 const CHANGES: &str = "mid-conversation-tool-changes-2026-07-01";
-/// Beta header of Anthropic for tools that such a change defines.
+/// Value of the `anthropic-beta` header for tools that a message of the conversation defines.
 const INLINE: &str = "inline-tools-2026-09-15";
 
 /// The tools of a request, created by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
@@ -53,8 +53,8 @@ impl Provider {
     ///
     /// A tool that is [not strict](tool_core::ToolDef::non_strict) for the provider is offered as non-strict, like a tool passed to
     /// [`offer_lenient`](Self::offer_lenient). If the strict tools together exceed what Claude accepts, dynamic tools whose host allows it
-    /// ([`DynamicTool::non_strict`](tool_core::DynamicTool::non_strict)) are sent as non-strict, those with the most optional parameters and
-    /// unions first. [`Offer::non_strict`] names all non-strict tools.
+    /// ([`DynamicTool::non_strict`](tool_core::DynamicTool::non_strict)) are sent as non-strict, beginning with the tools that have the
+    /// most optional parameters and unions. [`Offer::non_strict`] names all non-strict tools.
     pub fn offer(self, tools: &Toolset) -> Result<Offer, OfferError> {
         self.offer_lenient(tools, [])
     }
@@ -243,7 +243,7 @@ impl Offer {
         withdrawn.map(Listed::name)
     }
 
-    /// Returns the message (item) that informs the model of removed, returned and new tools, and adds the headers that it needs.
+    /// Returns the message (item) that informs the model of removed, returned and new tools, and adds the header values that the message needs.
     fn announce(
         &mut self,
         gone: &[String],

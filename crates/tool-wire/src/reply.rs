@@ -126,7 +126,7 @@ impl Draft {
         self.reasoning = reasoning.text;
     }
 
-    /// Adds a call. If the model wrote no arguments, they become an empty object.
+    /// Adds a call. Empty arguments become an empty object.
     pub(super) fn call(&mut self, id: String, name: String, arguments: String) {
         let arguments = if arguments.trim().is_empty() {
             super::json::NO_ARGUMENTS.to_owned()

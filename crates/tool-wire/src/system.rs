@@ -11,7 +11,7 @@ use super::json::json as raw;
 /// The system messages of a thread, for providers that accept them in a field of the request and not among the messages: `system` of
 /// Anthropic and Bedrock, `systemInstruction` of Gemini. The field contains the text of each message, in order.
 ///
-/// Flatten it into the request of any provider: it writes no field if there is no system message, and none for OpenAI Chat Completions and Responses,
+/// Flatten it into the request of any provider: it writes no field without a system message, and no field for OpenAI Chat Completions and Responses,
 /// where system messages are among the other messages. A request cannot have the same field twice: if your request already has it, store its text
 /// with [`Turns::instruct`](tool_core::turn::Turns::instruct), or join both with [`texts`](Self::texts).
 ///

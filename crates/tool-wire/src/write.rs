@@ -52,8 +52,8 @@ impl Provider {
         }
     }
 
-    /// Writes a system message, for hosts with a loop of their own; [`history`](Self::history) writes it automatically. The result contains it
-    /// among the messages or in the field [`RequestMessages::system`].
+    /// Writes a system message to the messages or to the field [`RequestMessages::system`], for hosts with a loop of their own;
+    /// [`history`](Self::history) writes it automatically.
     pub fn system_message(self, text: &str) -> RequestMessages {
         let mut out = RequestMessages::default();
         out.add_system(self, text.to_owned());

@@ -71,7 +71,7 @@ impl Live {
         self.since.lock().await.seen < self.changes()
     }
 
-    /// Reads the list again, and stores how it differs from the snapshot.
+    /// Reads the list again, and stores its differences from the snapshot.
     pub(crate) async fn recheck(&self) -> Result<McpDrift, list::McpToolsError> {
         let mut since = self.since.lock().await;
         self.read(&mut since).await?;

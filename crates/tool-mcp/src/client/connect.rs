@@ -21,7 +21,7 @@ use super::notifications::{Ears, Tap};
 /// A connection to an MCP server that receives the progress of calls and changes of the tool list.
 ///
 /// It is rmcp's client with an observed transport. The connection stays open as long as this value
-/// or any tool that was read from it exists; [`close`](Self::close) ends it for all of them.
+/// or any tool that was read from it exists; [`close`](Self::close) closes it for all of these tools.
 ///
 /// ```no_run
 /// use tool_mcp::client::{McpClient, mcp_tools};
@@ -40,7 +40,7 @@ pub struct McpClient<S: Service<RoleClient> = ()> {
 }
 
 impl McpClient {
-    /// Connects to a server of either protocol version: sends `server/discover`, and falls back to `initialize` if the server does not support it.
+    /// Connects to a server of either protocol version: sends `server/discover`, and falls back to `initialize` if the server rejects this method.
     ///
     /// Accepts any transport of rmcp: a child process, streamable HTTP, or a pair of streams. Questions of the server to its user (elicitation)
     /// are declined; to answer them, use [`connect_with`](Self::connect_with) with a handler.
@@ -164,7 +164,7 @@ async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
 /// A source of tools: an [`McpClient`], or any running client of rmcp.
 ///
 /// rmcp's own clients do not forward notifications: calls do not report progress, and only [`McpTools::recheck`](super::McpTools::recheck)
-/// detects a changed list. The host must not drop such a client while its tools are used.
+/// detects a changed list. The host must not drop these clients while their tools are used.
 pub trait Connected {
     /// Returns the connection to the server.
     #[doc(hidden)]

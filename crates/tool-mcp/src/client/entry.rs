@@ -52,7 +52,7 @@ impl Entry {
         self.input.get_or_init(|| compile(&self.tool.input_schema))
     }
 
-    /// Returns the compiled output schema, if the server declares one.
+    /// Returns the compiled output schema, or `None` if the server declares no output schema.
     pub(crate) fn output(&self) -> Option<&Compiled> {
         let schema = self.tool.output_schema.as_deref()?;
         Some(self.output.get_or_init(|| compile(schema)))

@@ -36,7 +36,7 @@ pub enum McpToolsError {
 pub(crate) struct Listed {
     /// The tools in the server's order.
     pub(crate) tools: Vec<Tool>,
-    /// Entries that are not valid tools: the name, if there is one, and the reason.
+    /// Entries that are not valid tools: the name, if the entry contains a name, and the reason.
     pub(crate) broken: Vec<(String, String)>,
 }
 

@@ -138,7 +138,7 @@ impl LoadTools {
     /// Offers a tool without strict mode to each provider whose strict mode does not support the tool's schema. Without this option the tool is not
     /// offered to that provider.
     ///
-    /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider would
+    /// The tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider would
     /// refuse the request even without strict mode, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode
     /// a model may violate the schema, so arguments are validated against it here, before the gate checks the call and before a request is sent. A
     /// tool whose schema cannot be used for validation (it refers to a different file or address, is too deep, or is too large) is not offered to that

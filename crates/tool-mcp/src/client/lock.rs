@@ -16,8 +16,8 @@ use super::text::MOST_TEXT;
 ///
 /// Hidden characters are written as `\u{…}`. A text that is too long is cut and followed by a fingerprint of the whole text.
 ///
-/// Store it between runs, as a file or a database row, and pass it to [`LoadTools::lock`](super::LoadTools::lock). It
-/// contains the texts for the model, so that a reviewer sees what changes; schemas and annotations are stored as SHA-256.
+/// Store the lock between runs, as a file or a database row, and pass it to [`LoadTools::lock`](super::LoadTools::lock). It
+/// contains the texts for the model, so that a reviewer sees the changes; schemas and annotations are stored as SHA-256.
 ///
 /// ```
 /// use tool_mcp::client::McpLock;

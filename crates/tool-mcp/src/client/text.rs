@@ -159,7 +159,7 @@ fn push(faults: &mut Vec<SchemaFault>, rule: &Rule, place: &str, facts: &[&dyn D
 }
 
 /// Removes hidden characters from descriptive texts, and cuts long texts. Names and allowed values are not changed, because the output of a model is
-/// compared with them.
+/// compared with these values.
 pub(crate) fn clean(tool: &mut Tool) {
     if let Some(title) = &mut tool.title {
         clean_text(title, MOST_NAME);

@@ -23,7 +23,7 @@ impl<'a> Caller<'a> {
         None
     }
 
-    /// Returns the subject of the principal, if there is one.
+    /// Returns the subject of the principal, or `None` without a principal.
     pub fn subject(&self) -> Option<&'a str> {
         self.principal().map(|principal| principal.subject.as_str())
     }

@@ -94,7 +94,7 @@ impl HttpOptions {
     /// are always allowed, and so are requests without `Origin`, which do not come from a browser.
     ///
     /// Allowed pages get CORS headers, also in preflight responses, so that browsers let them read the
-    /// responses. They may send any header but no cookies.
+    /// responses. These pages may send any header, but no cookies.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         self.guard.origin(&origin.into());
         self

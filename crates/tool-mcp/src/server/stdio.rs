@@ -44,7 +44,7 @@ pub enum ServeError {
 }
 
 impl<H: ServerHandler> Composed<H> {
-    /// Serves one client over standard input and output until it closes them.
+    /// Serves one client over standard input and output until the client closes standard input.
     ///
     /// The program must not print anything else to standard output, because that breaks the protocol; write logs to standard error.
     pub async fn stdio(&self) -> Result<(), ServeError> {
@@ -315,14 +315,14 @@ impl Unread {
         (Self { lines, room }, written)
     }
 
-    /// Queues a line when there is room for it. Unlike a bounded channel of lines, it counts bytes.
+    /// Queues a line as soon as the queue has room for it. Unlike a bounded channel of lines, the queue counts bytes.
     async fn send(&self, line: Vec<u8>) -> Result<(), AcquireError> {
         self.wait(Some(&line)).await?;
         self.put(line);
         Ok(())
     }
 
-    /// Waits until there is room for a line and reserves it; without a line, waits until there is any room.
+    /// Waits until the queue has room for a line, and reserves the room. Without a line, waits until the queue has any room.
     async fn wait(&self, line: Option<&[u8]>) -> Result<(), AcquireError> {
         match line {
             Some(line) => self.room.acquire_many(room_of(line)).await?.forget(),
@@ -331,7 +331,7 @@ impl Unread {
         Ok(())
     }
 
-    /// Queues a line for which room is reserved.
+    /// Queues a line whose room is reserved.
     fn put(&self, mut line: Vec<u8>) {
         line.shrink_to_fit();
         // Sending fails if the writer has ended; the line is dropped then.

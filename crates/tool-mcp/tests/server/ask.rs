@@ -256,7 +256,7 @@ async fn lost_read_only_call_runs_again_with_its_answers() {
     assert_eq!(fixture.looks.0.load(Ordering::SeqCst), 2);
 }
 
-// M15, M6: a tool with effects whose parked run is lost is not run again; it is reported as interrupted and ambiguous.
+// M15, M6: a tool with effects whose parked run is lost is not run again; the call is reported as interrupted and ambiguous.
 #[tokio::test]
 async fn lost_call_with_effects_is_interrupted_and_ambiguous() {
     let fixture = Fixture::new();

@@ -522,12 +522,12 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
     }
 }
 
-// H2: after the entries of many ended sessions were removed, an ended session is not found and a new one works.
+// H2: after the entries of many ended sessions were removed, an ended session is not found and a new session works.
 #[tokio::test]
 async fn ended_sessions_are_evicted_and_users_stay_separate() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     let mut last = String::new();
-    // This is more than the number of sessions that are recorded before ended ones are removed.
+    // This is more than the number of sessions that are recorded before ended sessions are removed.
     for _ in 0..200 {
         last = web.session(&[]).await;
         let ended = web

@@ -178,7 +178,7 @@ fn now() -> i64 {
     Timestamp::now().as_millis() / 1000
 }
 
-/// Clocks that a test can advance; they also keep running.
+/// A clock that runs in real time and that a test can advance.
 #[derive(Default)]
 struct Clock {
     /// The offset in milliseconds.

@@ -200,7 +200,7 @@ impl Writer {
         let (id, piece) = if let Some(Open::Reasoning(id)) = &self.open {
             (id.clone(), piece)
         } else {
-            // An empty line separates two blocks of one part, so it is dropped before the first block.
+            // An empty line separates two blocks of one part, so the empty line is dropped before the first block.
             let piece = piece.trim_start();
             if piece.is_empty() {
                 return chunks;

@@ -140,7 +140,7 @@ fn stream_that_ends_early_is_truncated() {
     }
 }
 
-// A cut may leave an incomplete call. The message that is sent back must be one that the provider accepts.
+// A cut may leave an incomplete call. The provider must accept the message that is sent back.
 #[test]
 fn truncated_call_is_sent_back_as_a_valid_message() {
     for provider in Provider::ALL {

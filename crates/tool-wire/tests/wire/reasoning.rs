@@ -323,7 +323,7 @@ async fn reasoning_is_sent_back_to_its_provider_only() {
                     "{part}, {from} to {to}: {messages}"
                 );
             }
-            // Chat Completions has no field for reasoning in a request.
+            // Chat Completions does not define a field for reasoning in a request.
             let goes_back = from == to && to != Provider::Chat;
             assert_eq!(
                 messages.contains(FIRST),
@@ -413,7 +413,7 @@ fn an_interface_shows_reasoning_before_the_answer() {
     }
 }
 
-// A14: reasoning between two texts is a part between them, without the empty line that separates blocks in the message
+// A14: reasoning between two texts becomes a part between these texts, without the empty line that separates blocks in the message
 #[test]
 fn an_interface_shows_reasoning_between_texts_in_its_place() {
     let mut ui = Writer::new(&toolset![]);

@@ -173,7 +173,7 @@ async fn each_provider_gets_its_results() {
     );
 }
 
-// Files are sent in the form that each provider accepts; a file that it does not accept is reported to the model and to the host.
+// Files are sent in the form that each provider accepts; a file that the provider does not accept is reported to the model and to the host.
 #[tokio::test]
 async fn files_are_sent_in_the_form_of_each_provider() {
     let (message, results) = run(&["files"]).await;

@@ -74,7 +74,7 @@ fn anthropic_uses_its_own_tool_search() {
         "`search_tools` and `call_tool` are not offered"
     );
     assert_eq!(offer.left_out(), ["fetch"]);
-    // The other definitions are the same as in a request without search.
+    // The other definitions equal the definitions in a request without search.
     let plain = Provider::Anthropic.offer(&some().open()).unwrap();
     let plain: Vec<Value> = serde_json::from_str(plain.tools()).unwrap();
     assert_eq!(list[1], plain[0]);

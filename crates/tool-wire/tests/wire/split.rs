@@ -1,4 +1,4 @@
-//! Property tests: a stream results in the same reply, wherever it is split.
+//! Property tests: a stream produces the same reply, wherever it is split.
 
 use proptest::prelude::*;
 use tool_wire::Provider;

@@ -178,7 +178,7 @@ impl Model for Counting {
     }
 }
 
-// A14: a system message does not begin a run; if it is stored while the model writes, it comes after the model's message
+// A14: a system message does not begin a run; a system message that is stored while the model writes comes after the model's message
 #[tokio::test]
 async fn system_message_starts_no_run_and_joins_the_next_request() {
     let store = MemoryStore::default();

@@ -335,7 +335,7 @@ async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) 
     (message, all, tokens)
 }
 
-// S3-08: a call for the client is shown with the arguments that it gets, and the stream ends until the interface sends the result.
+// S3-08: a call for the client is shown with the arguments that the client receives, and the stream ends until the interface sends the result.
 #[tokio::test]
 async fn call_of_a_client_tool_is_shown_with_its_arguments() {
     let schema = json!({

@@ -66,7 +66,7 @@ async fn report_names_the_providers_that_refuse_a_schema() {
             .any(|(dialect, _)| *dialect == Dialect::OpenAi);
         assert!(told || !report.refusals.is_empty(), "{report}");
     }
-    // An output schema that cannot be checked is reported. If the host wants outputs to be checked, the tool is refused.
+    // A tool whose output schema cannot be compiled is reported. It is refused if the host requires validated outputs.
     let loose = tools.report().get("loose").unwrap();
     assert!(loose.is_offered() && !loose.unheld.is_empty(), "{loose}");
     let held = mcp_tools(&hostile.client).hold_outputs().await.unwrap();

@@ -284,7 +284,7 @@ async fn question_of_a_tool_reaches_the_hosts_handler() {
     }
 }
 
-// M15: a question fails if tools are read through a bare peer, which has no handler.
+// M15: a question fails if tools are read through a bare peer, which cannot answer questions.
 #[tokio::test]
 async fn question_over_a_bare_peer_fails() {
     let registry = Registry::builder().tool::<book>().build().unwrap();

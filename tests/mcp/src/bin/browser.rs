@@ -156,7 +156,7 @@ fn start(browser: &str, folder: &Path, url: &str) -> std::io::Result<Started> {
     Ok(Started(child))
 }
 
-/// Serves the page until it reports, and returns the report.
+/// Serves the page until the page sends its report, and returns the report.
 async fn report(pages: &TcpListener) -> Result<String, Failure> {
     loop {
         let (stream, _) = pages.accept().await?;

@@ -65,7 +65,7 @@ async fn drive(package: &str) -> Ran {
         ])
     );
 
-    // Each progress value replaces the previous one, and the output replaces the last one.
+    // Each progress value replaces the previous value, and the output replaces the last progress value.
     let import = states(&said, "call_1");
     assert_eq!(import[0][0], "input-streaming", "{import:?}");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Encodes the events of a file as frames. Each line of the file has one event as `{"name":{…}}`.
+/// Encodes the events of a file as frames. Each line of the file contains one event as `{"name":{…}}`.
 pub(crate) fn frames(events: &str) -> Vec<u8> {
     let frames = events.lines().map(|line| {
         let event: Value = serde_json::from_str(line).unwrap();

@@ -138,7 +138,7 @@ fn spelled(provider: Provider, body: Value) -> Value {
     body
 }
 
-/// Sends a request through the vendor's client, and compares the received body and the parsed response with the expected ones.
+/// Sends a request through the vendor's client, and compares the received body and the parsed response with the expected values.
 async fn through(provider: Provider, request: &Request) -> Ran {
     let stand_in = StandIn::start(provider).await;
     let arguments = [provider.name(), stand_in.address.as_str()];

@@ -13,9 +13,9 @@ use tool_core::schema::rules::Rule;
 use super::read::{MOST_NODES, Schemas, schemas};
 use super::refused;
 
-/// Maximum length of a path from schema to schema, references included: the compiler recurses along it on the stack.
+/// Maximum length of a path from schema to schema, references included: the compiler recurses along this path.
 const LONGEST_WAY: usize = 2_000;
-/// Maximum length of a chain of schemas that apply to the same value because each one refers to the next.
+/// Maximum length of a chain of schemas that apply to the same value because each schema refers to the next schema.
 const DEEPEST_HERE: usize = 32;
 /// Maximum number of steps for a single value without children.
 const MOST_HERE: u64 = 100_000;

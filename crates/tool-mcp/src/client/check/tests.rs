@@ -120,7 +120,7 @@ fn schemas_beyond_the_limits_are_refused() {
             "{cycle}"
         );
     }
-    // Each definition applies the next one to the value twice.
+    // Each definition applies the next definition to the value twice.
     let mut bomb = json!({"$ref": "#/$defs/d0", "$defs": {"d40": {}}});
     for at in 0..40 {
         let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});

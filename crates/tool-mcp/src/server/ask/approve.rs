@@ -66,8 +66,8 @@ pub(crate) fn question(ticket: &Ticket) -> Question {
 
 /// Records the user's answer. Returns `false` without a valid answer; the approval then stays pending.
 ///
-/// The gate checks again whether the call may run when it is resumed, even if the answer could not be
-/// stored, because a different person may have answered first.
+/// Returns `true` even if the answer could not be stored, because a different person may have answered first. When the call
+/// is resumed, the gate checks again whether the call may run.
 pub(crate) async fn decide(tools: &Toolset, token: &str, answer: &Given, cx: &ToolContext) -> bool {
     let reply = match answer {
         Answer::Given(text) => match serde_json::from_str(text.get()) {

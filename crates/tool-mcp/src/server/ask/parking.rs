@@ -148,7 +148,7 @@ impl From<Kept> for Given {
     }
 }
 
-/// The state that a client receives with a question and sends back with the answer. It is sealed against changes, but the client can read it.
+/// The state that a client receives with a question and sends back with the answer. The seal prevents changes, but the client can read the state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
@@ -172,7 +172,7 @@ pub(crate) enum State {
 pub(crate) struct ToolState {
     /// The key of the parked run.
     pub(crate) nonce: String,
-    /// The question that has no answer yet.
+    /// The question that waits for an answer.
     pub(crate) question: Asked,
     /// The earlier questions of the call and their answers.
     pub(crate) before: Vec<Remembered>,

@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::session::{
     EventStore, RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
 
-/// The session manager of rmcp, with event ids that are one higher.
+/// The session manager of rmcp, with event ids that are increased by one.
 pub(super) struct Sessions(pub(super) LocalSessionManager);
 
 impl Sessions {

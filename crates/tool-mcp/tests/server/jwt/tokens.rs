@@ -340,7 +340,7 @@ async fn algorithm_that_the_host_does_not_allow_is_refused() {
 // H8: a key with a modulus of 1024 bits is refused, because it can be factored.
 #[tokio::test]
 async fn key_with_a_short_modulus_is_refused() {
-    // Created with `openssl genrsa 1024` and `openssl dgst -sha256 -sign`; it is valid until the year 2200.
+    // Created with `openssl genrsa 1024` and `openssl dgst -sha256 -sign`; the token is valid until the year 2200.
     const MODULUS: &str = "txcQQWzbkiA1-Zd_ydHBdXw0YTrheFriXKe-PLBec8gXgAjuWRkt83vfwRIusA__vrRqId_OBYgfDzb6ycUDVPJNRLFmNUEPPUknS4wddYTusNwQZcpC5DZVn3RHXUuj1LyyPM7acCuA1fZjltDGjcSOI_WtdGcaw_cl14pH54M";
     const TOKEN: &str = "eyJhbGciOiJSUzI1NiIsImtpZCI6InNtYWxsIn0.eyJpc3MiOiJodHRwczovL2xvZ2luLmV4YW1wbGUuY29tIiwiYXVkIjoiaHR0cHM6Ly9tY3AuZXhhbXBsZS5jb20vbWNwIiwic3ViIjoiYWxpY2UiLCJleHAiOjcyNTgxMTg0MDAsInNjb3BlIjoidG9vbHM6Y2FsbCJ9.jVOpQqBIjH_HZccN4tYhTi0o5mzsn9onZSbbI5h1_J_J-DiSfLqCUPk2H811MA_7BaaZ5Ykqz_jgH4Xo9a2GHgKHVT1XfwSJM4OVMkiA4ySxM3erAzRb1K98duokHWyROyGdElRjxfGw41vKqxu4fa-Q_vBL2jyizBM1rggYLYg";
     let bytes = BASE64.decode(MODULUS).unwrap();
