@@ -1,6 +1,7 @@
 //! MCP (Model Context Protocol) servers and clients for tools.
 //!
-//! A [`Toolset`](tool_core::Toolset) becomes an MCP server in two lines. The gate that checks the calls of a turn also checks every call of the server.
+//! A [`Toolset`](tool_core::Toolset) becomes an MCP server in two lines. The gate that checks the calls of a turn also checks
+//! every call of the server.
 //!
 //! ```no_run
 //! use tool_core::prelude::*;

@@ -88,7 +88,7 @@ enum Kind {
     },
     /// Encrypted reasoning, which only the provider can read.
     Sealed(String),
-    /// Tools that the provider runs itself, and blocks that a later version of the API may add.
+    /// Calls that the provider runs itself, their results, and blocks that a later version of the API may add.
     Other,
 }
 

@@ -17,7 +17,7 @@ use super::{Delta, ModelReply, Provider, RequestMessages, StopReason, WireError}
 
 const GEMINI: Provider = Provider::Gemini;
 
-/// Prefix of the ids that are generated here for calls without an id. They are never sent to the provider.
+/// Prefix of the ids that are generated here for calls without an id. These ids are never sent to the provider.
 const MADE: &str = "gemini_call_";
 
 pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
@@ -210,7 +210,7 @@ struct Call<'a> {
     args: &'a RawValue,
 }
 
-/// Returns the provider's own id of a call; `None` if the id was generated here.
+/// Returns the provider's own id of a call, or `None` if the id was generated here.
 fn own(id: &str) -> Option<&str> {
     (!id.starts_with(MADE)).then_some(id)
 }

@@ -21,7 +21,7 @@ use super::notifications::{Ears, Tap};
 /// A connection to an MCP server that receives the progress of calls and changes of the tool list.
 ///
 /// It is rmcp's client with an observed transport. The connection stays open as long as this value
-/// or any tool that was read from it exists; [`close`](Self::close) closes it for all of these tools.
+/// or any tool that was read from it exists; [`close`](Self::close) closes the connection for all of these tools.
 ///
 /// ```no_run
 /// use tool_mcp::client::{McpClient, mcp_tools};

@@ -13,22 +13,22 @@ use super::text::shown;
 pub struct McpReport(pub(crate) Vec<ToolReport>);
 
 impl McpReport {
-    /// Returns the reports on the tools in the server's order, and then on the invalid entries.
+    /// Returns the reports on all tools in the server's order, and then the reports on the invalid entries.
     pub fn tools(&self) -> &[ToolReport] {
         &self.0
     }
 
-    /// Returns a tool by its name on the server.
+    /// Returns the report on a tool, by the tool's name on the server.
     pub fn get(&self, remote: &str) -> Option<&ToolReport> {
         self.0.iter().find(|tool| tool.remote == remote)
     }
 
-    /// Returns the tools that are offered to at least one provider.
+    /// Returns the reports on the tools that are offered to at least one provider.
     pub fn offered(&self) -> impl Iterator<Item = &ToolReport> {
         self.0.iter().filter(|tool| tool.is_offered())
     }
 
-    /// Returns the tools that are not offered to any provider.
+    /// Returns the reports on the tools that are not offered to any provider.
     pub fn refused(&self) -> impl Iterator<Item = &ToolReport> {
         self.0.iter().filter(|tool| !tool.is_offered())
     }

@@ -28,7 +28,7 @@ pub(crate) struct RawArguments(pub(crate) Arc<str>);
 pub(crate) struct Reject {
     id: Option<RequestId>,
     error: ErrorData,
-    /// Whether the message was a notification or a response. It then gets an HTTP status, but not a JSON-RPC response.
+    /// Whether the message was a notification or a response. The message then gets an HTTP status, but not a JSON-RPC response.
     quiet: bool,
 }
 

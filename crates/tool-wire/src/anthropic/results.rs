@@ -70,7 +70,7 @@ pub(crate) fn block(file: &File<'_>) -> Result<Value, &'static str> {
     };
     match file.media_type {
         // With a larger image, the API would refuse every later request of the thread: `image exceeds 5 MB maximum: … bytes > 5242880 bytes`.
-        // It counts the bytes of the base64 text.
+        // The API counts the bytes of the base64 text.
         _ if file.is_common_image() && file.encoded() > 5 << 20 => {
             Err("Anthropic takes images of at most 5 MB as base64 text")
         }

@@ -120,7 +120,7 @@ pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'s
 }
 
 /// Returns a name that the API accepts: letters, digits, single spaces, hyphens, parentheses and square brackets.
-/// The number makes it unique in the request.
+/// The number makes the name unique in the request.
 fn document_name(name: &str, number: usize) -> String {
     let plain = |c: char| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '(' | ')' | '[' | ']' => c,

@@ -138,8 +138,8 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
     }
 }
 
-// M11: a tool that was never offered is announced in the conversation if the provider supports this, else appended to the list, which is
-// reported
+// M11: a tool that was never offered is announced in the conversation if the provider supports this, otherwise appended to the list, which
+// is reported
 #[test]
 fn new_tool_is_announced_or_appended_to_the_list() {
     let (registry, cx) = (registry(), ToolContext::anonymous());

@@ -20,7 +20,7 @@ const SECOND: &str = "A look-up has it.";
 /// A complete body, and the events of a stream.
 type Bodies = (Value, Vec<Value>);
 
-/// Two blocks of reasoning, a text and a call.
+/// Returns a reply with two blocks of reasoning, a text and a call.
 fn bodies(provider: Provider) -> Bodies {
     match provider {
         Provider::Chat => chat(),

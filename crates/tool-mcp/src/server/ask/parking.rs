@@ -17,7 +17,7 @@ use tool_core::{Answer, Question, ToolContext, ToolError};
 use super::Given;
 use super::rounds::{Aborted, Run};
 
-/// Limits on parked calls: the number of calls that wait for an answer at once, and the time that each waits.
+/// Limits on parked calls: the number of calls that wait for an answer at once, and the time that each call waits.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Waiting {
