@@ -103,7 +103,7 @@ pub(crate) struct List {
 /// Prints the definition of a tool for a provider.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// The tool; if none is named, all tools are printed as the list of a request.
+    /// The tool. By default, all tools, as the list that a request contains.
     pub(crate) name: Option<String>,
     /// The provider for which the definition is printed.
     #[arg(long, short, default_value = "json_schema", value_parser = dialects())]
@@ -153,7 +153,7 @@ pub(crate) enum Named {
 #[derive(Clone, Debug, Default, Args)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is one word of the command line"
+    reason = "each field is one flag of the command line"
 )]
 pub(crate) struct How {
     /// The arguments as JSON: the text itself, `@FILE`, or `-` for standard input.

@@ -73,8 +73,8 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
     built.find_map(|features| harness::built(&workspace, features))
 }
 
-/// Whether a command works without the tools of the workspace. A command for operators does if this program has its feature: the tools only
-/// validate arguments that an approver edits.
+/// Whether a command works without the tools of the workspace. A command for operators does so if this program has its
+/// feature: it only needs the tools to validate arguments that an approver edits.
 fn needs_no_tools(command: &Command) -> bool {
     matches!(
         command,

@@ -215,7 +215,7 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// The same tools, which respect these switches.
+    /// Makes the tools respect these switches.
     #[cfg(feature = "admin")]
     pub(crate) fn switched(mut self, switches: &tool_core::Switches) -> Self {
         self.rules = self.rules.switches(switches);

@@ -62,7 +62,7 @@ impl Screen {
         self.format == Format::Json
     }
 
-    /// Whether there is a terminal for questions and progress.
+    /// Whether a terminal is available for questions and progress.
     pub(crate) fn is_interactive(self) -> bool {
         !self.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
     }

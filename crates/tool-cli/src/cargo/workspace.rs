@@ -19,7 +19,7 @@ const OURS: [&str; 5] = [
     "tool-server",
 ];
 
-/// The relevant metadata of a workspace.
+/// The libraries and programs of a workspace, and the source of `tool-core`.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) root: PathBuf,
@@ -150,7 +150,7 @@ impl Source {
                         core.display()
                     );
                     return Err(Failure::usage(text).hint(
-                        "call `tool_cli::main()` in a program of your own, which has the same commands",
+                        "call `tool_cli::main()` in your own program, which then has the same commands",
                     ));
                 };
                 table.insert("path".into(), folder.display().to_string().into());

@@ -34,7 +34,7 @@ pub(super) use flags::completed;
 use form::Terminal;
 use progress::{Bar, Progress};
 
-/// The id of the call.
+/// The id of the only call that the command makes.
 const ID: &str = "cli";
 
 pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, Failure> {
@@ -42,7 +42,7 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
     let Some(Named::Tool(after)) = words.tool else {
         return Err(
             Failure::usage("the name of the tool is missing").hint(format!(
-                "`{}` shows the arguments of a tool, `{}` the tools",
+                "`{}` shows the arguments of a tool, `{}` lists the tools",
                 cli.line("call NAME --help"),
                 cli.line("list")
             )),
@@ -249,7 +249,7 @@ impl OneCall<'_> {
         Err(Failure::of(Exit::Failed, "the call ended without a result"))
     }
 
-    /// Asks the user to approve a call, and returns whether there was an answer.
+    /// Asks the user to approve a call, and returns whether the user answered.
     async fn approve(
         &self,
         tools: &Toolset,
@@ -290,7 +290,7 @@ impl OneCall<'_> {
         let text = result.error().map(tool_core::ToolError::model_text);
         let text = format!("`{}`: {}", self.def.wire_name(), text.unwrap_or_default());
         Err(Failure::of(Exit::Refused, text).hint(
-            "run it in a terminal to be asked, or answer beforehand with `--approve` or `--deny`",
+            "run the command in a terminal, which asks for the approval, or add `--approve` or `--deny`",
         ))
     }
 }

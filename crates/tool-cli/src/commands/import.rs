@@ -286,7 +286,7 @@ fn formatted(text: String) -> String {
     let Some(mut stdin) = rustfmt.stdin.take() else {
         return text;
     };
-    // Written from a separate thread, because rustfmt may begin to write before it has read everything.
+    // A separate thread writes the source, because rustfmt may begin to write before it has read everything.
     let given = text.clone();
     let writing = std::thread::spawn(move || stdin.write_all(given.as_bytes()));
     let output = rustfmt.wait_with_output();

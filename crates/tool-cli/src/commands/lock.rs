@@ -76,7 +76,7 @@ pub(super) fn read(cli: &Cli, path: &Path) -> Result<LockFile, Failure> {
     })?;
     let wrong = |text: String| {
         Failure::usage(format!("`{name}` is not a lock of this version: {text}")).hint(format!(
-            "take it from the last commit, or write it again with `{}`",
+            "restore the file from the last commit, or write it again with `{}`",
             cli.line("lock")
         ))
     };

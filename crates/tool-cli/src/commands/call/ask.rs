@@ -73,7 +73,7 @@ pub(super) fn for_variables(
     Ok(true)
 }
 
-/// Asks whether a call may run. Returns `None` if there is no answer.
+/// Asks the user whether a call may run. Returns `None` if the user does not answer.
 pub(super) fn approval(
     ticket: &Ticket,
     how: &How,

@@ -82,7 +82,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Replaces each file with a line that describes it. A file that is only an address is not changed.
+/// Replaces each file with a line that describes it. A file that has only an address is not changed.
 pub(super) fn describe(json: &mut Json) -> Described {
     match json {
         Json::List(items) => each(items),

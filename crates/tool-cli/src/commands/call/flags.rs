@@ -32,11 +32,11 @@ struct Flag {
     help: String,
     /// The JSON form, for an argument that is written as JSON.
     form: Option<String>,
-    /// Whether it is a record whose entries have their own flags.
+    /// Whether the argument is a record whose entries have their own flags.
     is_record: bool,
 }
 
-/// The value that a flag takes.
+/// The type of a flag's value.
 #[derive(Clone)]
 enum Shape {
     Text,
@@ -269,7 +269,7 @@ fn gather(schema: &Schema, above: &[String], flags: &mut Vec<Flag>) {
     }
 }
 
-/// Unwraps the schema, and returns its constraints.
+/// Returns the innermost schema, and the constraints on it.
 fn bare(mut schema: &Schema) -> (&Schema, Option<&'static Constraints>) {
     let mut bounds = None;
     loop {

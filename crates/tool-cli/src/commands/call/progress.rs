@@ -12,7 +12,7 @@ use crate::json::Json;
 use crate::outcome::Failure;
 use crate::screen::{DIM, Screen, paint};
 
-/// Keys whose value is the amount that is done in a step.
+/// Keys of a step whose value is the completed amount.
 const DONE: [&str; 6] = [
     "done",
     "current",
@@ -21,7 +21,7 @@ const DONE: [&str; 6] = [
     "position",
     "step",
 ];
-/// Keys whose value is the total amount in a step.
+/// Keys of a step whose value is the total amount.
 const TOTAL: [&str; 5] = ["total", "of", "count", "length", "steps"];
 
 /// The progress display, shared with code that writes to the terminal at the same time.
@@ -98,7 +98,7 @@ impl Progress {
         let mut json = Json::read(step.get()).unwrap_or(Json::Null);
         let described = files::describe(&mut json);
         let Some(bar) = self.bar.get() else {
-            // A step without a file is printed in its original spelling.
+            // A step without a file is printed unchanged.
             let text = match &json {
                 _ if !described.any => step.get().to_owned(),
                 Json::Text(line) => line.clone(),

@@ -121,7 +121,8 @@ pub(super) fn check(all: &[Saved]) -> Result<(), Failure> {
     Err(Failure::of(Exit::Failed, text).hint(hint))
 }
 
-/// Writes a file under its name. If that exists, a number is appended to the name, which is also returned. It overwrites no file and follows no link.
+/// Writes a file under its name, with a number appended if the name is taken, and returns the number. Overwrites no
+/// file and follows no link.
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> {
     let (stem, extension) = split(name);
     for number in 1..=MOST_OF_ONE_NAME {
@@ -157,8 +158,8 @@ fn split(name: &str) -> (&str, &str) {
     }
 }
 
-/// Returns a safe name for a file: its own name without characters that could select a different folder or mislead a reader. If no
-/// characters are left, the name of the tool.
+/// Returns a safe name for a file: its own name without characters that could select a different folder or mislead a
+/// reader, or the name of the tool if no characters are left.
 fn name(file: &Found, tool: &str) -> String {
     let own = file.name.as_deref().map(safe).unwrap_or_default();
     if !own.is_empty() {

@@ -92,7 +92,7 @@ pub(super) fn show(
             if files::describe(&mut json).with_bytes && how.save.is_none() {
                 screen.note(paint(
                     DIM,
-                    "a file is described instead of shown: `--save FOLDER` writes it there, `--format json` prints its bytes as base64",
+                    "a description replaces each file: `--save FOLDER` writes the file into a folder, `--format json` prints its bytes as base64",
                 ));
             }
             screen.out(match (lines, json) {

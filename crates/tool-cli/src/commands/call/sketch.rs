@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tool_core::schema::{Kind, Schema, Tagging, Union, Variant};
 
-/// Maximum length of a form in bytes. A longer one is written again with fewer levels.
+/// Maximum length of a form in bytes. A longer form is written again with fewer levels.
 const LONGEST: usize = 1200;
 
 /// Maximum number of levels of lists and records in a form.

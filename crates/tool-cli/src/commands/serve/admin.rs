@@ -30,7 +30,7 @@ pub(super) struct Admin {
     listener: TcpListener,
 }
 
-/// The host's own gate, or one that stores approvals, effects and audit rows in the store.
+/// The host's own gate, or a gate that stores approvals, effects and audit rows in the store.
 fn gate<S: AdminStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
     if let Some(gate) = cli.own_gate() {
         return Ok(gate.clone());
@@ -76,7 +76,7 @@ impl State {
         })
     }
 
-    /// The gate of the calls: the host's own, or one on the store.
+    /// The gate of the calls: the host's own gate, or a gate that uses the store.
     pub(super) fn gate(&self) -> Gate {
         self.gate.clone()
     }
@@ -100,7 +100,7 @@ impl State {
         offer.await.map(Some).map_err(failed)
     }
 
-    /// The same tools, which respect the switches of the store.
+    /// Makes the tools of the offer respect the switches of the store.
     pub(super) fn switched(&self, offer: Offer) -> Offer {
         offer.switched(&self.switches)
     }

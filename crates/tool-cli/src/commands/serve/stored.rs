@@ -38,8 +38,8 @@ impl AgentOffer {
         })
     }
 
-    /// Adds the stored tools to the tools of the program, which keep their names. The client of the protocol runs no tools, so client tools are left
-    /// out.
+    /// Adds the stored tools to the tools of the program. A stored tool with the name of a tool of the program is left
+    /// out. The client of the protocol runs no tools, so client tools are left out too.
     pub(super) fn added(&self, offer: &Offer, cx: &ToolContext) -> Toolset {
         let base = offer.toolset(cx);
         let registry = self.registry();
@@ -55,7 +55,7 @@ impl AgentOffer {
         now.0.clone()
     }
 
-    /// Reads the tools again and again until the server has stopped.
+    /// Reads the tools every [`PAUSE`] until the server has stopped.
     pub(super) async fn refresh(&self, stopped: &CancellationToken, screen: Screen) {
         let (mut shown, mut failed) = (Vec::new(), false);
         loop {
@@ -85,7 +85,7 @@ impl AgentOffer {
                     failed = true;
                     let mark = paint(WARN, "careful:");
                     screen.note(format_args!(
-                        "{mark} the stored tools cannot be read, so changes of them are not seen: {error}"
+                        "{mark} the stored tools cannot be read, so the server does not apply changes to them: {error}"
                     ));
                 }
                 Err(_) => {}
