@@ -6,7 +6,7 @@ use crate::work::{self, Arguments};
 ///
 /// # Panics
 ///
-/// Fails if the text is not the tool's arguments.
+/// Panics if the text is not the tool's arguments.
 #[must_use]
 pub fn call(arguments: &str) -> String {
     let arguments: Arguments = serde_json::from_str(arguments).expect("arguments");

@@ -1,6 +1,6 @@
 //! Runs one scenario a given number of times: callgrind counts its instructions, and the allocator counts its allocations.
 //!
-//! `dispatch <who> <hits> <tools> <calls>`; the binary `report` runs all scenarios and prints the table.
+//! `dispatch <library> <hits> <tools> <calls>`; the binary `report` runs all scenarios and prints the table.
 
 use std::{
     hint::black_box,
@@ -24,7 +24,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("runtime");
     let _entered = runtime.enter();
     let arguments = work::arguments(u32::try_from(hits).expect("hits"));
-    // The text of the arguments is created before the measurement. The measurement includes the library's conversion of it.
+    // The text of the arguments is created before the measurement. The measurement includes the library's conversion of this text.
     let text = || arguments.as_str();
     match who.as_str() {
         "floor" => measure(&runtime, calls, |_| text(), async |text| floor::call(black_box(text))),
@@ -38,7 +38,8 @@ fn main() {
             let made = |_| ToolCall::new("call_1", "search", text());
             measure(&runtime, calls, made, async |call| toolset.call(black_box(call), &context).await.model_text());
         }
-        // A task writes the rows in parallel to the calls. With `flushed`, they are written between the calls instead.
+        // A task writes the rows in parallel to the calls. With `flushed`, the benchmark writes them between the calls
+        // instead.
         "tool-core-gate" | "tool-core-gate-flushed" => {
             let (toolset, context) = ours::gated(&many(tools), true);
             let buffer = toolset.gate().and_then(|gate| gate.audit().buffer()).expect("an audit").clone();

@@ -112,7 +112,7 @@ fn searches(workspaces: &Workspaces, workspace: &Workspace) {
     }
 }
 
-/// Creates 20,000 files of about 10 KB, in folders of 50, with a needle in every hundredth.
+/// Creates 20,000 files of about 10 KB, in folders of 50. Every hundredth file contains the searched text.
 fn plant(tree: &Path) {
     let words = ["let", "value", "=", "self", ".table", "(key)", "fn", "return", "if", "{", "}", "match", "=>", "Some", "hay", "use", "crate", "::", "// why", "needles"];
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;

@@ -81,7 +81,7 @@ fn main() {
     let search = ToolSearch::new(&all);
     row("`ToolSearch::new`", began, before);
 
-    println!("\nA tool keeps {each_keeps:.1} KB, its schema has {:.1} KB as text.", each(texts.iter().map(|text| text.len() as u64).sum()) / 1024.0);
+    println!("\nA tool takes {each_keeps:.1} KB of memory, its schema {:.1} KB as text.", each(texts.iter().map(|text| text.len() as u64).sum()) / 1024.0);
     println!("\n| a search for | median, µs | best, µs |\n|---|---|---|");
     for query in ["invoice", "archive a page of notion", "use the list of a user to get and see the result", "id query limit order labels place folder workspace notify"] {
         let mut times: Vec<f64> = (0..200)

@@ -71,7 +71,7 @@ fn divided(runtime: &Runtime, runs: usize) {
         }
     }
     println!("\n| part | ms |\n|---|---|");
-    for (what, mut times) in ["until the program runs", "until its output ends", "until its end is known"].into_iter().zip(parts) {
+    for (what, mut times) in ["until the program runs", "until its output ends", "until its exit is known"].into_iter().zip(parts) {
         times.sort_unstable();
         println!("| {what} | {:.2} |", times[runs / 2].as_secs_f64() * 1_000.0);
     }

@@ -1,7 +1,8 @@
 //! The cost of compiling hostile patterns in `search_files`: `patterns` prints the slowest ones.
 //!
-//! Each piece of a list is repeated to 1,000 characters, the limit of a call, plain and with repetitions, with and without letter case. The measured
-//! time is the CPU time of the calling thread, which compiles the pattern in an empty workspace; refused patterns are measured as well.
+//! Each piece of a list is repeated up to 1,000 characters, the limit of a call. Patterns are measured with and without
+//! repetition operators, case-sensitive and case-insensitive. The measured time is the CPU time of the calling thread,
+//! which compiles the pattern in an empty workspace; refused patterns are measured as well.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tool_core::prelude::*;
 use tool_std::fs::{Limits, search_files};
 use tool_std::workspace::{Reader, Workspaces};
 
-/// The largest length of a pattern, in characters.
+/// The maximum length of a pattern, in characters.
 const MOST: usize = 1_000;
 
 /// The pieces that are repeated.
@@ -51,7 +52,7 @@ fn main() {
         }
     }
     times.sort_unstable_by_key(|time| std::cmp::Reverse(time.0));
-    println!("{} patterns\n\n| pattern | without case | ms | |\n|---|---|---|---|", times.len());
+    println!("{} patterns\n\n| pattern | ignore case | ms | |\n|---|---|---|---|", times.len());
     for (time, is_taken, ignore_case, pattern) in times.iter().take(8) {
         let beginning: String = pattern.chars().take(30).collect();
         let taken = if *is_taken { "compiled" } else { "refused" };

@@ -75,10 +75,10 @@ fn main() {
     for (what, rules) in [
         ("no rules", Rules::default()),
         ("flag, 20 denied names, policy of 20 rules", usual()),
-        ("the same with 200 rows", chat.clone()),
-        ("the same in a room", chat.clone().runtime(Runtime::Room)),
-        ("the same in a sub-agent", usual().for_sub_agent(&chat)),
-        ("the same with 10,000 rows", usual().enablement(rows(1))),
+        ("the rules above and 200 rows", chat.clone()),
+        ("the rules above and 200 rows, in a room", chat.clone().runtime(Runtime::Room)),
+        ("the rules above and 200 rows, in a sub-agent", usual().for_sub_agent(&chat)),
+        ("the rules above and 10,000 rows", usual().enablement(rows(1))),
         ("an allow list of 10,000 names", usual().allow((0..TOOLS).map(name))),
     ] {
         let seen = registry.toolset(&cx, &rules).len();
@@ -87,7 +87,7 @@ fn main() {
     let (current, tool) = (shared.current(), registry.get("search_0").expect("a tool"));
     let arguments = r#"{"path":"/tmp/x"}"#;
     let request = PolicyRequest { tool, tenant: "acme", principal: "u-1", agent: Some("chief"), arguments };
-    measure("1,000 decisions of 20 rules, none known beforehand", || {
+    measure("1,000 decisions on 20 rules, without prepared data", || {
         (0..1_000).map(|_| current.decide(black_box(&request)).four_eyes).filter(|eyes| *eyes).count()
     });
 }

@@ -44,7 +44,7 @@ impl Host {
     ///
     /// # Panics
     ///
-    /// Fails if the text is not a JSON object or the call fails.
+    /// Panics if the text is not a JSON object or the call fails.
     pub async fn call(&self, arguments: &str, rebuild: bool) -> String {
         let mut params = CallToolRequestParams::new("search");
         params.arguments = Some(serde_json::from_str(arguments).expect("object"));

@@ -57,7 +57,7 @@ impl Host {
     ///
     /// # Panics
     ///
-    /// Fails if the call fails.
+    /// Panics if the call fails.
     pub async fn call(&self, call: ToolCall) -> String {
         self.0["search"].invoke(&(), &call).await.expect("result").to_string()
     }
@@ -67,7 +67,7 @@ impl Host {
 ///
 /// # Panics
 ///
-/// Never fails, because all required fields are set.
+/// Never panics, because all required fields are set.
 #[must_use]
 pub fn ready(arguments: String) -> ToolCall {
     ToolCall::builder().id("call_1").name("search").args(arguments).build().expect("call")

@@ -1,4 +1,4 @@
-//! CPU time of an HTTP server in a separate process: of all its threads, user and system.
+//! CPU time of an HTTP server in a separate process: user and system time of all its threads.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -147,7 +147,7 @@ impl Client {
 
 /// Measures the servers alternately, and prints the median of the rounds.
 pub(crate) fn measure(calls: usize, rounds: usize) -> ExitCode {
-    println!("| way | rmcp, µs of a call | tool-mcp | times rmcp |\n|---|---|---|---|");
+    println!("| connection | rmcp, µs per call | tool-mcp | times rmcp |\n|---|---|---|---|");
     for (way, peer, modern) in [("sessions", "rmcp", false), ("without sessions", "rmcp-json", true), ("without sessions, rmcp with events", "rmcp", true)] {
         let mut servers = [Server::start(peer, modern), Server::start("ours", modern)];
         let mut costs = [Vec::new(), Vec::new()];

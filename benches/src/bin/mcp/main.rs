@@ -1,6 +1,7 @@
 //! The cost of `tools/call` over MCP: the same tool with rmcp's macros and bare dispatch, and with tool-mcp.
 //!
-//! `mcp WHO WAY CALLS HITS` makes that many calls in this process; callgrind counts two runs, whose difference is the cost of the calls.
+//! `mcp SERVER TRANSPORT CALLS HITS` makes CALLS calls in this process; callgrind counts two runs, whose difference is
+//! the cost of the calls.
 //! `mcp cpu CALLS ROUNDS` measures the CPU time of servers that are separate processes.
 
 mod cpu;
