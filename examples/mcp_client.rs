@@ -79,7 +79,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kept = std::fs::read_to_string(&lock)?;
     std::fs::write(&lock, kept.replace("Finds a word", "Looks for a word"))?;
     let mut tools = load(&client, &lock).await?;
-    print!("\nsince it was reviewed:\n{}", tools.drift());
+    print!("\nchanges since the review:\n{}", tools.drift());
     assert!(
         !tools
             .report()

@@ -94,7 +94,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{definitions:#}\n");
     }
 
-    println!("== a good call");
+    println!("== a valid call");
     let good = tools
         .call(
             ToolCall::new(
@@ -107,7 +107,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .await;
     println!("{}\n", good.model_text());
 
-    println!("== a bad call: every problem at once, in words that a model can act on");
+    println!("== an invalid call: the error lists every problem, in words that a model can act on");
     let bad = tools
         .call(
             ToolCall::new(

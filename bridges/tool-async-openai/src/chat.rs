@@ -15,7 +15,8 @@ struct Definition {
     function: FunctionObject,
 }
 
-/// The definitions for a request's `tools`. Tools that are not offered to OpenAI are left out, see [`Toolset::left_out`].
+/// Returns the definitions for a request's `tools`. Tools that are not offered to OpenAI are left out, see
+/// [`Toolset::left_out`].
 ///
 /// An error means that the versions of this crate and tool-core do not match.
 pub fn tools(tools: &Toolset) -> Result<Vec<ChatCompletionTools>, serde_json::Error> {
@@ -28,10 +29,11 @@ pub fn tools(tools: &Toolset) -> Result<Vec<ChatCompletionTools>, serde_json::Er
     definitions.collect()
 }
 
-/// The message of the model in the first choice.
+/// Returns the message of the model in the first choice.
 ///
-/// The message is empty if there is no choice. A choice that ended because of its length or a content filter counts as truncated. Calls of custom
-/// tools, which take text instead of JSON, are left out, because tool-core has no such tools.
+/// The message is empty if the response has no choices. A choice that ended because of its length or a content filter
+/// counts as truncated. Calls of custom tools, which take text instead of JSON, are left out, because tool-core has no
+/// such tools.
 pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
     let Some(choice) = response.choices.first() else {
         return ModelMessage::default();
@@ -72,7 +74,7 @@ pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
     }
 }
 
-/// The results for the model, in order, as messages that follow the message with the calls.
+/// Returns the results for the model, in order, as messages that follow the message with the calls.
 pub fn answers(results: &[CallResult]) -> Vec<ChatCompletionRequestMessage> {
     let answers = results.iter().map(|result| {
         ChatCompletionRequestMessage::Tool(ChatCompletionRequestToolMessage {

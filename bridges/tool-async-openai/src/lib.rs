@@ -1,7 +1,7 @@
 //! Runs tools of [`tool_core`] in programs that use [`async_openai`].
 //!
-//! There are two modules, one for each API: [`chat`] and [`responses`]. Each has three functions: `tools` returns the definitions for a request,
-//! `message` reads the response, and `answers` returns the messages for the next request.
+//! Each of the modules [`chat`] and [`responses`] supports one API and has three functions: `tools` returns the
+//! definitions for a request, `message` reads the response, and `answers` returns the messages for the next request.
 //!
 //! ```
 //! use async_openai::types::chat::CreateChatCompletionRequest;
@@ -51,7 +51,7 @@ pub mod responses;
 
 use tool_core::{Dialect, ToolDef, Toolset};
 
-/// The definitions of the tools that are offered to OpenAI.
+/// Returns the definitions of the tools that are offered to OpenAI.
 fn offered(tools: &Toolset) -> impl Iterator<Item = &str> {
     let definitions = tools
         .offered()

@@ -13,7 +13,8 @@ struct Definition {
     function: FunctionTool,
 }
 
-/// The definitions for a request's `tools`. Tools that are not offered to OpenAI are left out, see [`Toolset::left_out`].
+/// Returns the definitions for a request's `tools`. Tools that are not offered to OpenAI are left out, see
+/// [`Toolset::left_out`].
 ///
 /// An error means that the versions of this crate and tool-core do not match.
 pub fn tools(tools: &Toolset) -> Result<Vec<Tool>, serde_json::Error> {
@@ -24,7 +25,7 @@ pub fn tools(tools: &Toolset) -> Result<Vec<Tool>, serde_json::Error> {
     definitions.collect()
 }
 
-/// The message of the model: all its text, its reasoning as text, and its function calls.
+/// Returns the message of the model: all its text, its reasoning as text, and its function calls.
 ///
 /// A response that is not completed counts as truncated.
 pub fn message(response: &Response) -> ModelMessage {
@@ -63,7 +64,8 @@ pub fn message(response: &Response) -> ModelMessage {
     message
 }
 
-/// The reason why the model stopped. A response that failed or is still in progress has no stop reason, only [`ModelMessage::truncated`].
+/// Returns the reason why the model stopped. A response that failed or is still in progress has no stop reason, only
+/// [`ModelMessage::truncated`].
 fn stop(response: &Response) -> Option<StopReason> {
     match response.status {
         Status::Completed => Some(StopReason::End),
@@ -79,7 +81,7 @@ fn stop(response: &Response) -> Option<StopReason> {
     }
 }
 
-/// The results for the model, in order, for the next request's `input`.
+/// Returns the results for the model, in order, for the next request's `input`.
 pub fn answers(results: &[CallResult]) -> Vec<InputItem> {
     let answers = results.iter().map(|result| {
         InputItem::Item(Item::FunctionCallOutput(FunctionCallOutputItemParam {

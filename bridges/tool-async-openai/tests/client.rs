@@ -94,9 +94,16 @@ async fn chat_round_trips() {
 
     let asked = stand_in.asked();
     let meant: Value = serde_json::from_str(&tools.definitions(Dialect::OpenAi)).unwrap();
-    assert_eq!(asked[0]["tools"], meant, "as tool-core writes it");
+    assert_eq!(
+        asked[0]["tools"], meant,
+        "the client sends the definitions as tool-core writes them"
+    );
     let schema = |tools: &Value| tools[0]["function"]["parameters"].to_string();
-    assert_eq!(schema(&asked[0]["tools"]), schema(&meant), "in its order");
+    assert_eq!(
+        schema(&asked[0]["tools"]),
+        schema(&meant),
+        "the client keeps the order of the parameters"
+    );
     assert_eq!(
         meant.as_array().unwrap().len(),
         1,

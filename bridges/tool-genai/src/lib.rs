@@ -47,7 +47,7 @@ use serde_json::Value;
 use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{CallResult, Dialect, ToolCall, Toolset};
 
-/// The definitions for a request's `tools`, in the dialect of the model's provider.
+/// Returns the definitions for a request's `tools`, in the dialect of the model's provider.
 ///
 /// Use [`Dialect::OpenAi`], [`Dialect::Anthropic`] and [`Dialect::Gemini`] for these three providers, and [`Dialect::JsonSchema`] for the others.
 /// Tools that are not offered to the provider are left out, see [`Toolset::left_out`]. An error means that the versions of this crate and tool-core
@@ -66,7 +66,7 @@ pub fn tools(tools: &Toolset, dialect: Dialect) -> Result<Vec<Tool>, serde_json:
     tools.collect()
 }
 
-/// The message of the model: all its text, its reasoning as text, and its calls.
+/// Returns the message of the model: all its text, its reasoning as text, and its calls.
 ///
 /// A response counts as truncated if it ended because of its length, a filter, or a reason that genai does not support.
 pub fn message(response: &ChatResponse) -> ModelMessage {
@@ -97,7 +97,7 @@ pub fn message(response: &ChatResponse) -> ModelMessage {
     }
 }
 
-/// The results for the model, in order, as messages that follow the message with the calls.
+/// Returns the results for the model, in order, as messages that follow the message with the calls.
 pub fn answers(results: &[CallResult]) -> Vec<ChatMessage> {
     let answers = results.iter().map(|result| {
         let answer =

@@ -50,7 +50,7 @@ fn client(stand_in: &StandIn, path: &str) -> Client {
         .unwrap()
 }
 
-/// Makes two requests; the second one contains the results of the calls in the first answer.
+/// Makes two requests; the second request contains the results of the calls in the first response.
 async fn talk(model: &str, path: &str, dialect: Dialect, answer: Value) -> (Vec<Value>, bool) {
     let stand_in = StandIn::answering([answer]).await.unwrap();
     let (client, tools) = (client(&stand_in, path), toolset![temperature]);
@@ -62,7 +62,7 @@ async fn talk(model: &str, path: &str, dialect: Dialect, answer: Value) -> (Vec<
         .unwrap();
     let message = tool_genai::message(&response);
     assert_eq!(message.calls.len(), 2, "{message:?}");
-    // A14: the model's reasoning is read. Only one of these providers returns it here.
+    // A14: the model's reasoning is read. Only the response for OpenAI contains reasoning.
     let reasoning = if dialect == Dialect::OpenAi {
         "Two cities."
     } else {

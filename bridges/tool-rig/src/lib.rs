@@ -45,7 +45,7 @@ use serde_json::Value;
 use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{CallResult, Dialect, ErrorKind, ToolCall, ToolContext, Toolset};
 
-/// The definitions for a request's `tools`, in the dialect of the model's provider: [`Dialect::OpenAi`],
+/// Returns the definitions for a request's `tools`, in the dialect of the model's provider: [`Dialect::OpenAi`],
 /// [`Dialect::Anthropic`], [`Dialect::Gemini`], and [`Dialect::JsonSchema`] for the others.
 ///
 /// Tools that are not offered to the provider are left out, see [`Toolset::left_out`]. An error means that the versions of this crate and
@@ -63,7 +63,7 @@ pub fn definitions(
     definitions.collect()
 }
 
-/// The tools for rig's runtime. The toolset makes each call, with a clone of `cx`.
+/// Returns the tools for rig's runtime. The toolset makes each call, with a clone of `cx`.
 ///
 /// rig does not pass the id of a call to its tool, so each call gets a new id that is unique in this process. A host with an effect ledger passes a
 /// context with a new turn for each turn of rig.
@@ -93,13 +93,13 @@ pub fn tools(
     Ok(dynamic.collect())
 }
 
-/// A call id that is unique in this process.
+/// Returns a call id that is unique in this process.
 fn id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     format!("rig-{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A result for rig's runtime: the text for the model, and the kind of error for operators.
+/// Converts a result for rig's runtime: the text for the model, and the kind of error for operators.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ pub fn outcome(result: &CallResult) -> Result<ToolOutput, ToolExecutionError> {
     Err(told.with_model_feedback(result.model_text()))
 }
 
-/// The message of the model: all its text, its reasoning as text, and its calls.
+/// Returns the message of the model: all its text, its reasoning as text, and its calls.
 ///
 /// A response counts as truncated if it ended because of its length, a filter, an error, or a reason that rig does not support.
 pub fn message(response: &CompletionResponse) -> ModelMessage {
@@ -168,9 +168,9 @@ pub fn message(response: &CompletionResponse) -> ModelMessage {
     message
 }
 
-/// The results for the model, in order, as one message that follows the message with the calls.
+/// Returns the results for the model, in order, as one message that follows the message with the calls.
 ///
-/// Returns `None` if there is no result. A result with an empty name, which no provider sends, is left out.
+/// Returns `None` if no result is left. A result with an empty name, which no provider sends, is left out.
 pub fn answer(results: &[CallResult]) -> Option<Message> {
     let results: Vec<ToolResult> = results
         .iter()

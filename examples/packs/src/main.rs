@@ -6,7 +6,7 @@
 //! | `PACKS_GIT` | the base URL of repositories, by default `https://github.com` |
 //! | `PACKS_LOCAL` | `1` allows requests to this machine, at any port; without it only public hosts are allowed |
 //! | `PACKS_SEARXNG` | the URL of a SearXNG instance for web searches; DuckDuckGo by default |
-//! | `PACKS_POLICY` | a policy file in JSON; without one, destructive calls wait for approval |
+//! | `PACKS_POLICY` | a policy file in JSON; without it, destructive calls wait for approval |
 
 use std::error::Error;
 use std::net::IpAddr;

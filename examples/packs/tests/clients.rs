@@ -46,8 +46,8 @@ fn once(tool: &'static str, arguments: Value, says: &'static str) -> Once {
     }
 }
 
-/// Calls each tool once, in an order in which earlier calls provide the input of later ones. `{web}` is a server on this machine, `{clone}` the
-/// repository that `git_clone` has created.
+/// Calls each tool once. Earlier calls provide the input of later calls. `{web}` is a server on this machine, `{clone}`
+/// the repository that `git_clone` has created.
 fn calls() -> Vec<Once> {
     let clone = || json!({"path": "{clone}"});
     vec![
@@ -242,7 +242,7 @@ fn text_of(stdout: &[u8]) -> String {
         .collect()
 }
 
-/// A child process that is killed when this is dropped.
+/// A child process that is killed when the value is dropped.
 struct Server(Child);
 
 impl Drop for Server {

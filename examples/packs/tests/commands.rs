@@ -16,7 +16,8 @@ fn packs(arguments: &[&str]) -> (bool, String, String) {
     (success, text(&output.stdout), text(&output.stderr))
 }
 
-// S4-05: the tools `run_code` and `describe_api`, which the program builds from the others, are listed, described and called.
+// S4-05: the tools `run_code` and `describe_api`, which the program builds from the other tools, are listed, described
+// and called.
 #[test]
 fn program_built_tools_are_listed_described_and_called() {
     let (_, listed, _) = packs(&["list"]);

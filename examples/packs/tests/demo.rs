@@ -1,6 +1,6 @@
 //! The demo tools `log_hello_world` and `slow_count`.
 //!
-//! This test is a program of its own, because it sets the subscriber of the process.
+//! This test is a separate program, because it sets the subscriber of the process.
 
 #![allow(
     clippy::unwrap_used,
@@ -154,7 +154,7 @@ async fn greeting_is_logged_only_after_approval() {
     );
     assert_eq!(log.lines(), [""; 0]);
 
-    // An unknown approval is an error, and so is one whose token was changed.
+    // An unknown approval is an error, and an approval with a changed token is an error too.
     assert!(host.answer("unknown", Reply::Approve, None).await.is_err());
     let forged = tickets[0].token.replace(['a', 'e'], "i");
     assert!(host.answer(&forged, Reply::Approve, None).await.is_err());
@@ -184,7 +184,7 @@ async fn greeting_is_logged_only_after_approval() {
     );
 }
 
-// S2-21: progress contains every number, and the final value is the last one.
+// S2-21: progress contains every number, and the final value is the last number.
 #[tokio::test(start_paused = true)]
 async fn slow_count_reports_every_number_and_returns_the_last() {
     let tools = Registry::builder()
