@@ -1,5 +1,5 @@
-//! The order of the modules of `tool-core`: a module imports only modules of its own row and of earlier rows. Modules of one row, and modules
-//! of the other crates, must not import each other in a circle.
+//! The order of the modules of `tool-core`: a module imports only modules of its own row and of earlier rows. The
+//! imports between modules of one row, and between modules of the other crates, must not form a cycle.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,8 @@ use quote::ToTokens as _;
 use syn::visit_mut::VisitMut;
 use tool_tests::sources::each_source;
 
-/// The rows of modules, from the bottom to the top. A module may import modules of its own row, but not in a circle. ARCHITECTURE.md has the same rows.
+/// The rows of modules, from the bottom to the top. A module may import modules of its own row, but not in a cycle.
+/// ARCHITECTURE.md has the same rows.
 const ORDER: &[&[&str]] = &[
     &["sync", "hidden", "decision"],
     &["effect", "store", "need"],
@@ -237,13 +238,13 @@ fn modules_import_only_modules_below_them() {
     );
 }
 
-/// Returns the modules that import each other in a circle, and the modules between two circles.
+/// Returns the modules that import each other in a cycle, and the modules between two cycles.
 fn circle<'a>(
     mut modules: BTreeSet<&'a str>,
     imports: &BTreeMap<(String, String), BTreeSet<String>>,
 ) -> BTreeSet<&'a str> {
     let has = |from: &str, to: &str| imports.contains_key(&(from.to_owned(), to.to_owned()));
-    // A module is not in a circle if no other module imports it, or if it imports no other module.
+    // A module is not in a cycle if no other module imports it, or if it imports no other module.
     while let Some(free) = modules.iter().copied().find(|module| {
         let others = || modules.iter().filter(|other| *other != module);
         !others().any(|other| has(other, module)) || !others().any(|other| has(module, other))
@@ -268,7 +269,7 @@ fn modules_of_the_other_crates_do_not_import_each_other_in_a_circle() {
     }
     assert!(
         wrong.is_empty(),
-        "modules import each other in a circle:\n{}",
+        "modules import each other in a cycle:\n{}",
         wrong.join("\n")
     );
 }
@@ -278,7 +279,10 @@ fn modules_of_a_row_do_not_import_each_other_in_a_circle() {
     let imports = imports(&source("tool-core"));
     for row in ORDER {
         let left = circle(row.iter().copied().collect(), &imports);
-        assert!(left.is_empty(), "a row has the circle {left:?}");
+        assert!(
+            left.is_empty(),
+            "the modules of a row form the cycle {left:?}"
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! Compares the public API of a crate with the recorded one, or records it.
+//! Compares the public API of a crate with the recorded API, or records it.
 //!
 //! ```console
 //! cargo run -p public-api-tests -- RUSTDOC_JSON RECORD [--update]
@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     if differ(&std::fs::read_to_string(record)?, &now) {
         println!(
-            "the public API is not the recorded one: if the change is wanted, run `.ci/public-api --update` and commit {record}"
+            "the public API differs from the record: if the change is intended, run `.ci/public-api --update` and commit {record}"
         );
         return Ok(ExitCode::FAILURE);
     }

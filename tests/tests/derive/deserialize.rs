@@ -86,7 +86,7 @@ fn serde_reads_what_fits_the_schema() {
     );
 }
 
-// S0-07: the error lists every fault with its path; serde's derive stops at the first one and accepts unknown keys.
+// S0-07: the error lists every fault with its path; serde's derive stops at the first fault and accepts unknown keys.
 #[test]
 fn an_error_names_every_fault() {
     let read = serde_json::from_value::<Service>(

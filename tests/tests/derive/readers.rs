@@ -1,5 +1,5 @@
-//! User-defined readers with `deserialize_with`, `with`, `as` and `try_from`. They receive null for an absent optional key, and the error for a value that they
-//! refuse has its pointer.
+//! User-defined readers with `deserialize_with`, `with`, `as` and `try_from`. They receive null for an absent optional
+//! key, and the error for a value that they refuse contains the pointer of the value.
 
 #![allow(
     clippy::expect_used,

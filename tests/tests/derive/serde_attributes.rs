@@ -574,7 +574,7 @@ struct Outside {
     node: Node,
 }
 
-// S0-07: `schemars` gets the same schema.
+// S0-07: with `#[schema(json_schema)]`, the schema inside a `schemars` type accepts the values that serde reads.
 #[test]
 fn schemars_gets_the_same_schema() {
     let schema = schemars::schema_for!(Outside).to_value();

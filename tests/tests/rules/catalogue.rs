@@ -13,7 +13,7 @@ const ADVICE: &[(&[Rule], &str)] = &[
             Rule::TOOL_DESCRIPTION_MISSING,
             Rule::DYNAMIC_DESCRIPTION_MISSING,
         ],
-        "a fn has a doc comment, a tool that is made at run time has none",
+        "a fn has a doc comment, a tool that is created at run time does not",
     ),
     (
         &[Rule::PROPERTY_KEY, Rule::PARAM_KEY],
@@ -54,7 +54,7 @@ const ADVICE: &[(&[Rule], &str)] = &[
     (&[Rule::JSON_REF, Rule::JSON_DEFINITIONS], "the keyword"),
     (
         &[Rule::LENGTH_OF_LIST, Rule::LENGTH_NOT_TEXT],
-        "a list has bounds for its number of items, other types have none",
+        "a list has bounds for its number of items, other types do not",
     ),
     (
         &[Rule::JSON_DEPTH, Rule::JSON_DEPTH_GEMINI],

@@ -64,7 +64,7 @@ static PROOFS: LazyLock<BTreeMap<&'static str, Vec<Proof>>> = LazyLock::new(|| {
     for rule in cases::broken() {
         add(rule, Proof::Case);
     }
-    // Ignore short texts, because a test may contain one by coincidence.
+    // Ignore short texts, because a test may contain a short text by coincidence.
     let long = |rule: &&Rule| pieces(rule.text).concat().len() > 20;
     let texts: Vec<&Rule> = Rule::all().filter(long).collect();
     for (path, literal) in literals() {
@@ -164,7 +164,7 @@ fn every_case_breaks_its_rule() {
     for (name, schema) in schemas::broken() {
         let message = constants
             .get(&name)
-            .unwrap_or_else(|| panic!("there is no constant {name}"));
+            .unwrap_or_else(|| panic!("the constant {name} does not exist"));
         let seen = schemas::seen(&schema);
         assert!(
             seen.iter().any(|seen| seen.rule.message == *message),

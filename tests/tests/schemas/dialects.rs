@@ -28,7 +28,7 @@ struct Case {
     twin: Option<fn() -> schemars::Schema>,
 }
 
-/// Declares a struct with one field for each line, and the list of these structs.
+/// Declares, for each line, a struct with one field, and a function that returns these structs as cases.
 macro_rules! one_field {
     ($($name:ident: $type:ty;)+) => {
         $(

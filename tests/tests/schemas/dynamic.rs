@@ -210,7 +210,7 @@ fn keywords_that_the_tree_cannot_express_are_refused() {
             "root-union",
         ),
     ] {
-        let faults = read(&schema).expect_err("no tool's arguments");
+        let faults = read(&schema).expect_err("the schema cannot be read");
         assert_eq!(
             faults.iter().map(|fault| fault.rule).collect::<Vec<_>>(),
             [expected],

@@ -133,7 +133,7 @@ fn choices_at_the_root_become_properties() {
     }
 }
 
-// H1: a root that is not a plain object is converted to one.
+// H1: a root that is not a plain object is converted to a plain object.
 #[test]
 fn roots_that_are_not_plain_objects_become_one() {
     let referred = json!({"$ref": "#/$defs/args", "description": "own", "$defs": {"args": {"type": "object", "description": "d", "properties": {"a": {}}}}});

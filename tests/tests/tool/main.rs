@@ -121,7 +121,7 @@ fn a_tool_without_arguments_has_an_empty_closed_object() {
     assert_eq!(answer("now", "{}"), "12");
 }
 
-// S0-08: a tool may take the context or leave it out.
+// S0-08: the context parameter of a tool is optional.
 #[test]
 fn context_parameter_is_optional() {
     /// Returns the id of its call.

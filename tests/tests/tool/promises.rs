@@ -208,7 +208,7 @@ impl FromContext for Ticks {
     }
 }
 
-// M13: after its deadline, a tool is dropped and does not run any more.
+// M13: after its deadline, a tool is dropped and does not continue.
 #[tokio::test]
 async fn a_deadline_stops_a_tool_for_good() {
     let ticks = Ticks::default();

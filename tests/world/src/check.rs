@@ -31,7 +31,7 @@ fn says_not_run(text: &str) -> bool {
     text == STOPPED || text.contains("so it was not run")
 }
 
-/// Reports effects in doubt that have no cause. It is called when no task runs any more.
+/// Reports effects in doubt that have no cause. It is called when no task runs.
 pub(crate) async fn ambiguous(state: &Running<'_>) {
     let rows = Rows::read(&state.shared, &state.world, &state.users()).await;
     let facts = state.world.facts();
@@ -498,8 +498,8 @@ impl At<'_> {
         }
         let rows = self.rows.approvals.iter();
         let granted = rows.filter(|row| row.place == *place && row.granted.is_some());
-        // If the policy has changed, the gate requests another approval, so a call may have several. Only the answer to the last one counts, and that answer
-        // may be a denial.
+        // If the policy has changed, the gate requests another approval, so a call may have several approvals. Only the
+        // answer to the last approval counts, and that answer may be a denial.
         let rows = self.rows.approvals.iter();
         let denied = rows.filter(|row| row.place == *place && row.denied);
         let denied: BTreeSet<&str> = denied.map(|row| row.call.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Kept plans, which reproduce open findings or are regression tests of fixed ones.
+//! Kept plans, which reproduce open findings or are regression tests of fixed findings.
 
 use std::path::{Path, PathBuf};
 

@@ -70,7 +70,7 @@ enum Command {
     Shrink {
         /// The file of the plan.
         file: PathBuf,
-        /// The invariant that must fire. The default is the invariant of the plan, or else the first that fires.
+        /// The invariant that must fire. The default is the invariant of the plan, or else the first invariant that fires.
         #[arg(long)]
         invariant: Option<String>,
         /// A text that the message of the violation must contain.
@@ -162,7 +162,7 @@ fn obey(command: Command) -> Result<bool, String> {
             let own = plan.expect.as_ref().map(|expect| expect.invariant.clone());
             let first = first.violations.first().map(|of| of.invariant.to_owned());
             let invariant = invariant.or(own).or(first);
-            let invariant = invariant.ok_or("no invariant fires, there is nothing to shrink to")?;
+            let invariant = invariant.ok_or("no invariant fires, so the plan cannot be shrunk")?;
             let short = shrink(&plan, &invariant, &matching, store);
             std::fs::write(&file, short.to_json()).map_err(|error| error.to_string())?;
             print(&run(&short, store)?);

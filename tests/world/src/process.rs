@@ -73,7 +73,8 @@ impl Process {
         self.alive.load(Ordering::Acquire)
     }
 
-    /// Disconnects the process from the stores and the receiver and then drops its tasks, so that destructors have no effect outside.
+    /// Disconnects the process from the stores and the receiver and then drops its tasks, so that destructors have no
+    /// effect outside of the process.
     pub fn die(&self) {
         self.alive.store(false, Ordering::Release);
         self.executor.kill(self.id);

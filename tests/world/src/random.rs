@@ -1,4 +1,4 @@
-//! `SplitMix64`. Unlike the generators of libraries, it gives the same sequence for a seed in every release.
+//! The generator `SplitMix64`. Unlike the generators of libraries, it returns the same sequence for a seed in every release.
 
 /// A generator of pseudo-random numbers.
 #[derive(Clone, Debug)]

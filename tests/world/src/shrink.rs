@@ -1,4 +1,4 @@
-//! Reduction of a failing plan to a small one.
+//! Reduction of a failing plan to a small plan.
 
 use crate::plan::Plan;
 use crate::run::{StoreKind, run};

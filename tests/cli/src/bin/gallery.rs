@@ -62,7 +62,7 @@ fn show_model() -> Result<ModelOutput, ToolError> {
     ]))
 }
 
-/// A report that shows the model less than the client gets.
+/// A report whose text for the model is shorter than its payload.
 #[derive(Debug, Serialize)]
 struct Report {
     title: String,

@@ -45,7 +45,7 @@ impl Drop for Ends {
 /// A running `serve` with the admin API.
 struct Served {
     _ends: Ends,
-    /// Kept open, because the program writes to it.
+    /// The standard error of the program, kept open because the program writes to it.
     _notes: BufReader<ChildStderr>,
     /// The address of MCP.
     mcp: String,
@@ -109,7 +109,8 @@ impl Served {
     }
 }
 
-/// Serves the tools with the admin API of a store. The audit has each call over MCP, and a kill switch refuses the next one.
+/// Serves the tools with the admin API of a store. The audit contains each call over MCP, and a kill switch refuses the
+/// next call.
 fn admin_api_reads_and_stops_the_calls_of_the_server(store: &str) {
     let served = Served::start(store, &[]);
     let ask = |method: &str, path: &str, body: &str| served.ask(method, path, body);
@@ -134,7 +135,7 @@ fn admin_api_reads_and_stops_the_calls_of_the_server(store: &str) {
     assert!(without.starts_with("HTTP/1.1 401"), "{without}");
 }
 
-/// The JSON body of an answer.
+/// The JSON body of a response.
 fn body(answer: &str) -> Value {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();

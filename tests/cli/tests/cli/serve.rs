@@ -12,7 +12,7 @@ use crate::support::{DESK, command, desk};
 
 const BEGIN: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
 
-/// Sends a message and reads the answer.
+/// Sends a message and returns the response.
 fn asked(to: &mut impl std::io::Write, from: &mut impl std::io::BufRead, message: &str) -> Value {
     writeln!(to, "{message}").unwrap();
     let mut line = String::new();

@@ -34,7 +34,7 @@ fn output_of(mut shell: Command, script: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Returns bash's completions for the last of some words.
+/// Returns bash's completions for the last of these words.
 fn of_bash(program: &str, name: &str, words: &[&str]) -> Result<Vec<String>, Missing> {
     let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
     let script = format!(
@@ -125,7 +125,7 @@ fn fish_completes_commands_tools_and_flags() -> Ran {
     Ok(())
 }
 
-// G2: zsh registers the completions for the program only. Earlier bug: those of `cargo tool` were registered for `cargo`.
+// G2: zsh registers the completions for the program only. Earlier bug: the completions of `cargo tool` were registered for `cargo`.
 fn zsh_registers_only_the_program() -> Ran {
     for (program, name) in [(DESK, "desk"), (CARGO_TOOL, "cargo-tool")] {
         let script = format!(

@@ -1,4 +1,4 @@
-//! Determinism of the simulator: a seed always gives the same run.
+//! Determinism of the simulator: a seed always produces the same run.
 
 #![allow(
     clippy::unwrap_used,
