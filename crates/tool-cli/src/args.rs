@@ -233,7 +233,7 @@ pub(crate) struct Supply {
 pub(crate) struct Check {
     /// The tools to check. By default all tools, and also one request with all of them.
     pub(crate) names: Vec<String>,
-    /// Fails also if there are warnings.
+    /// Fails also on warnings.
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -273,7 +273,7 @@ pub(crate) struct Diff {
 /// Counts the tokens of each definition, for each provider.
 ///
 /// The tokenizer o200k of OpenAI's models counts the definitions byte for byte as a request contains them. Other providers do not publish
-/// a tokenizer, so their figures are estimates. Text that a provider adds to the definitions is not known and not counted.
+/// a tokenizer, so their figures are estimates. Text that a provider adds to the definitions is not counted.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 within the limits; 1 a limit is exceeded; 2 the tool does not exist."

@@ -106,7 +106,7 @@ async fn served(command: &str) -> Result<String, Failure> {
 
     let failed = |error: &dyn std::fmt::Display| {
         Failure::usage(format!("`{command}` does not serve tools: {error}"))
-            .hint("give the command that starts the server over standard input and output")
+            .hint("write the command that starts the server over standard input and output")
     };
     let mut words = command.split_whitespace();
     let mut process = tokio::process::Command::new(words.next().unwrap_or_default());
@@ -129,7 +129,7 @@ fn read(file: &Path) -> Result<String, Failure> {
     }
     fs::read_to_string(file).map_err(|error| {
         Failure::usage(format!("`{}` cannot be read: {error}", file.display()))
-            .hint("give a file, or `-` for the standard input")
+            .hint("write the path of a file, or `-` for the standard input")
     })
 }
 

@@ -73,7 +73,8 @@ pub(super) fn for_variables(
     Ok(true)
 }
 
-/// Asks the user whether a call may run. Returns `None` if the user does not answer.
+/// Decides by `--approve`, by `--deny` or by a question to the user whether a call may run. Returns
+/// `None` without a decision.
 pub(super) fn approval(
     ticket: &Ticket,
     how: &How,

@@ -167,7 +167,7 @@ fn failure(cli: &Cli, def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
         .map(|need| format!("`{}`", super::supply::variable_of("VARIABLE", &need.name)))
         .collect();
     failure.hint(format!(
-        "set {} in the environment, or give `--variable NAME=VALUE`",
+        "set {} in the environment, or write `--variable NAME=VALUE`",
         names.join(", ")
     ))
 }

@@ -135,7 +135,7 @@ impl State {
         }
         let cannot = |error: std::io::Error| {
             Failure::usage(format!("`{address}` cannot be served: {error}"))
-                .hint("give an address and a free port, such as `127.0.0.1:8081`")
+                .hint("write an address with a free port, such as `127.0.0.1:8081`")
         };
         let listener = TcpListener::bind(&**address).await.map_err(cannot)?;
         let place = listener.local_addr().map_err(cannot)?;
