@@ -130,7 +130,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             ToolEvent::Started => println!("started"),
             ToolEvent::Progress(step) => println!("progress: {step}"),
             ToolEvent::Done(result) => {
-                println!("the client keeps: {}", result.output().ok_or("no output")?);
+                println!("the client gets:  {}", result.output().ok_or("no output")?);
                 println!("the model reads:  {}", result.model_text());
             }
         }

@@ -86,7 +86,7 @@ impl Host {
         })
     }
 
-    /// The context of a user's conversation. A real host takes the names from an authenticated session.
+    /// The context of a user's conversation. A real host reads the names from an authenticated session.
     fn context(&self, user: &str, conversation: &str) -> ToolContext {
         ToolContext::builder()
             .workspace("acme")
@@ -210,7 +210,8 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Stops a run that its user no longer wants. The run is found by its row, because a different process may be driving it.
+/// Stops a run that its user no longer wants. The host finds the run by its row, because a different process may be
+/// driving the run.
 async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
     let running = RunFilter {
         conversation: ann.conversation().map(str::to_owned),

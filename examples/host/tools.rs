@@ -2,7 +2,7 @@
 
 use tool_core::{Effect, ExposeSecret, host_value, prelude::*};
 
-/// The mail client. A tool that takes it has an effect, so the ledger records every call.
+/// The mail client. A tool with this host value has an effect, so the ledger records every call.
 #[derive(Clone)]
 pub(crate) struct Mailer;
 host_value!(Mailer, Effect::WRITE.union(Effect::EXTERNAL));

@@ -36,8 +36,8 @@ fn main() {
     };
     println!("| secrets | text | MB/s |\n|---|---|---|");
     for (count, redactor) in [(1, &one), (20, &twenty)] {
-        row(count, "prose, nothing to hide", plain.len(), &|| redactor.redact(&plain).len());
-        row(count, "JSON with escapes, nothing to hide", json.len(), &|| redactor.redact_json(&json).len());
+        row(count, "prose without secrets", plain.len(), &|| redactor.redact(&plain).len());
+        row(count, "JSON with escapes, without secrets", json.len(), &|| redactor.redact_json(&json).len());
         row(count, "a secret every kilobyte", hits.len(), &|| redactor.redact(&hits).len());
         row(count, "prose in pieces of 64 bytes", plain.len(), &|| {
             let mut stream = redactor.stream();

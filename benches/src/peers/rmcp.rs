@@ -56,7 +56,7 @@ impl Host {
             self.router.call(context).await
         };
         let CallToolResponse::Complete(result) = result.expect("result") else {
-            unreachable!("the tool asks for nothing")
+            unreachable!("the tool returns a complete result")
         };
         serde_json::to_string(&result).expect("json")
     }

@@ -171,7 +171,7 @@ fn named(id: &str, proof: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Fails the test and prints all findings, if there are any.
+/// Fails the test and prints the findings, unless the list is empty.
 #[track_caller]
 fn none(found: &[String]) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));

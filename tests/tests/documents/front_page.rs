@@ -102,7 +102,8 @@ fn front_page_links_to_the_attribute_before_anything_else() {
     }
 }
 
-// G6: the guides and the example declare host values with `host_value!`, and share a state between readers and writers with `Reads` and `Writes`.
+// G6: the guide declares host values with `host_value!`. The guide and the example share state between readers and
+// writers with `Reads` and `Writes`.
 #[test]
 fn guides_and_examples_declare_host_values_with_the_macro_and_share_state() {
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();

@@ -45,7 +45,7 @@ pub(crate) fn fits(rule: &Rule, text: &str) -> bool {
     true
 }
 
-/// Returns the rule with this id and this printed text, or an error if there is not exactly one.
+/// Returns the rule with this id and this printed text, or an error if no rule or more than one rule matches.
 pub(crate) fn rule_of(id: &str, text: &str) -> Result<&'static Rule, String> {
     let mut found = Rule::all().filter(|rule| rule.id == id && fits(rule, text));
     match (found.next(), found.next()) {

@@ -203,7 +203,7 @@ impl World {
             if found != own {
                 self.violated(
                     "foreign_text",
-                    format!("{place} of {by} holds the text {found}"),
+                    format!("{place} of {by} contains the text {found}"),
                 );
             }
         }

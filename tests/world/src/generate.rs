@@ -202,7 +202,7 @@ fn call(random: &mut Random, at: usize) -> Call {
         1 => "y".to_owned(),
         2 => format!("y#{}", random.below(3)),
         3 => "call_0".to_owned(),
-        // The id that the gate gives to the first nested call of `call_0`.
+        // This is the id that the gate assigns to the first nested call of `call_0`.
         4 => "call_0/0:".to_owned(),
         _ => format!("call_{at}"),
     };

@@ -86,7 +86,7 @@ impl Process {
         faults.push((op.to_owned(), fault));
     }
 
-    /// Takes the armed fault of this operation, if there is one.
+    /// Removes and returns the armed fault of this operation, if there is one.
     pub fn fault(&self, op: &str) -> Option<Fault> {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         let at = faults.iter().position(|(armed, _)| armed == op)?;
@@ -110,7 +110,7 @@ impl Process {
         hooks.push(fault);
     }
 
-    /// Takes the armed fault of the layer, if there is one.
+    /// Removes and returns the armed fault of the layer, if there is one.
     pub fn hook(&self) -> Option<HookFault> {
         let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         (!hooks.is_empty()).then(|| hooks.remove(0))

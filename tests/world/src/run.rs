@@ -231,7 +231,7 @@ impl<'a> Running<'a> {
         self.progress().last.keys().copied().collect()
     }
 
-    /// Returns the users whose conversations may hold messages.
+    /// Returns the users whose conversations may contain messages.
     pub(crate) fn users(&self) -> BTreeSet<User> {
         self.plan.runs.iter().map(|run| run.who.clone()).collect()
     }

@@ -62,7 +62,10 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
     };
     for (index, end) in stuck {
         let run = &state.plan.runs[index];
-        let what = format!("{} run {index} never ends, the last time: {end:?}", run.who);
+        let what = format!(
+            "{} run {index} never ends; the last drive returned {end:?}",
+            run.who
+        );
         state.world.violated("stuck", what);
     }
 }

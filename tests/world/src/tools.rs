@@ -158,7 +158,7 @@ impl Running<'_> {
 }
 
 /// The output of a body that ran outside of its call's task. The body counts as returned only when its call has read the output, because a call that is
-/// cancelled earlier does not know the result of the body.
+/// cancelled earlier does not read the result of the body.
 struct Elsewhere {
     process: Arc<Process>,
     at: usize,

@@ -35,12 +35,12 @@ impl Model for Script {
         let world = &self.process.world;
         if self.stop.is_cancelled() {
             let what = format!(
-                "the model of {who} was asked after stop by run {}",
+                "the model of {who} received a request after stop from run {}",
                 self.index
             );
             world.violated("asked_after_stop", what);
         }
-        // Each run uses a different provider.
+        // The runs use the providers in turn.
         let provider = Provider::ALL[self.index % Provider::ALL.len()];
         let history = provider.history(request.messages);
         let answer = match history {
