@@ -47,7 +47,7 @@ pub fn import(
             yield Progress { rows };
         }
         if table == "broken" {
-            // `?` ends the stream with an error. The client has received the progress before it.
+            // `?` ends the stream with an error. The client has received the progress before the error.
             Err(ToolError::new("table `broken` ends in the middle of a row"))?;
         }
         Imported { rows, skipped: vec!["row 17: no key".to_owned()] }

@@ -230,7 +230,7 @@ async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
     let (ended, stopped) = futures::future::join(answered, stop).await;
     stopped?;
     println!("stopped: {:?}", ended?);
-    // The conversation continues.
+    // The user continues the conversation after the stop.
     if let Outcome::Answered(text) = host.respond("Never mind.", ann).await? {
         println!("model: {text}");
     }

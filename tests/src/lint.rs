@@ -1,7 +1,7 @@
 //! A linter for provider schemas, written from the rule catalogue alone: it shares no code with the crate that it checks.
 //!
-//! The linter lists the keywords that each provider accepts, and the crate lists those that each provider refuses. A keyword in neither list therefore fails
-//! here.
+//! The linter lists the keywords that each provider accepts, and the crate lists the keywords that each provider
+//! refuses. The linter therefore reports a keyword that is in neither list.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! The cost of compiling hostile patterns in `search_files`: `patterns` prints the slowest ones.
+//! The cost of compiling hostile patterns in `search_files`: `patterns` prints the slowest patterns.
 //!
 //! Each piece of a list is repeated up to 1,000 characters, the limit of a call. Patterns are measured with and without
 //! repetition operators, case-sensitive and case-insensitive. The measured time is the CPU time of the calling thread,

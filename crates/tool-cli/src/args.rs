@@ -179,7 +179,7 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// Merges the options before the tool's name with those after it.
+    /// Merges the options before the tool's name with the options after it.
     pub(crate) fn and(mut self, later: Self) -> Self {
         self.json = later.json.or(self.json);
         self.approve |= later.approve;
@@ -304,17 +304,18 @@ pub(crate) struct Serve {
     /// Serves HTTP at this address, such as `127.0.0.1:8080`, under `/mcp`.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) http: Option<String>,
-    /// Accepts requests for this host, in addition to those for this machine.
+    /// Accepts requests for this host, in addition to requests for this machine.
     #[arg(long = "host", value_name = "NAME", requires = "listening")]
     pub(crate) hosts: Vec<String>,
-    /// Accepts requests of web pages of this origin, in addition to those of this machine.
+    /// Accepts requests of web pages of this origin, in addition to web pages of this machine.
     #[arg(long = "origin", value_name = "ORIGIN", requires = "listening")]
     pub(crate) origins: Vec<String>,
     /// Stores approvals, effects, audit rows and switches in this SQLite file, such as `sqlite:state.db`, or in this PostgreSQL database, such as
     /// `postgres://user@host/database`.
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
-    /// Serves the admin API of the store at this address, such as `127.0.0.1:8081`. Without `--admin-tokens`, it prints a random token.
+    /// Serves the admin API of the store at this address, such as `127.0.0.1:8081`. Without `--admin-tokens`, the
+    /// program prints a random token.
     #[arg(long, value_name = "ADDRESS", requires = "store")]
     pub(crate) admin: Option<String>,
     /// The file with the callers of the admin API: a JSON list of the hashes of their tokens, with `subject`, `workspace` and `role`.
@@ -383,7 +384,7 @@ pub(crate) struct New {
 /// Prints a completion script for a shell.
 ///
 /// The script runs the program for each completion, so commands, names of tools, their flags and the values of enums are up to date. Bash
-/// and zsh: `source <(PROGRAM completions bash)`; fish: `PROGRAM completions fish | source`. Source it again after you have installed a
+/// and zsh: `source <(PROGRAM completions bash)`; fish: `PROGRAM completions fish | source`. Source the script again after you have installed a
 /// different version of the program. The script of `cargo tool` completes `cargo tool …` and `cargo-tool …` with the tools of the program
 /// that it built last. For that, zsh needs cargo's own completions; elvish and PowerShell complete only `cargo-tool …`.
 #[derive(Debug, Args)]

@@ -83,7 +83,7 @@ fn drain_sees_every_entered_call() {
         );
         assert_eq!(left.iter().flatten().count(), entered);
         assert_eq!(door.inside(), 0);
-        // If a call entered, the last one to leave wakes the draining host.
+        // If a call entered, the last call that leaves wakes the draining host.
         assert_eq!(entered > 0, left.contains(&Some(true)));
         assert_eq!(door.enter(|| 2), None);
     });

@@ -218,8 +218,8 @@ fn patches_that_skip_a_step_do_not_compile() {
         groups.entry(patch.code.clone()).or_default().push(patch);
     }
     assert!(groups.values().map(Vec::len).sum::<usize>() >= 5);
-    // A check takes ten seconds, so patches with the same error code are checked together. The compiler reports errors of one code together, whereas errors of
-    // an early phase hide those of later phases.
+    // A check takes ten seconds, so patches with the same error code are checked together. The compiler reports errors
+    // of one code together, whereas errors of an early phase hide errors of later phases.
     let mut alone = Vec::new();
     for group in groups.into_values() {
         restored(&copy);

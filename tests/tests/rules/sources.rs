@@ -30,7 +30,7 @@ fn sources() -> Vec<(PathBuf, TokenStream)> {
     found
 }
 
-/// Calls `visit` with each sequence of tokens, outer sequences before inner ones.
+/// Calls `visit` with each sequence of tokens, outer sequences before inner sequences.
 pub(crate) fn each_sequence(tokens: TokenStream, visit: &mut impl FnMut(&[TokenTree])) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     visit(&tokens);

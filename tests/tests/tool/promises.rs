@@ -151,7 +151,7 @@ fn break_down() -> Result<String, ToolError> {
     panic!("a-secret-name in a panic")
 }
 
-// M9: an error has one text for the model and a different one for the operator.
+// M9: an error has one text for the model and a different text for the operator.
 #[tokio::test]
 async fn error_has_separate_texts_for_model_and_operator() {
     let tools = toolset![peek, break_down];

@@ -177,7 +177,7 @@ impl fmt::Display for User {
 pub struct Run {
     /// The user who sends the message.
     pub who: User,
-    /// The model's messages. After the last one, the model answers with the text `done`.
+    /// The model's messages. After the last message, the model answers with the text `done`.
     pub script: Vec<Message>,
 }
 
@@ -262,7 +262,7 @@ pub enum What {
         host: usize,
         /// The operator's answer.
         reply: Say,
-        /// The number of answers. Answers after the first one are too late.
+        /// The number of answers. Answers after the first answer are too late.
         #[serde(default = "once")]
         times: u32,
     },

@@ -1,4 +1,5 @@
-//! The stores of one process, which add faults and delays to the shared store and ignore a dead process.
+//! The stores of one process, which add faults and delays to the shared store and ignore the operations of a dead
+//! process.
 
 use std::sync::Arc;
 use std::time::Duration;

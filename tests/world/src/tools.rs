@@ -582,7 +582,7 @@ pub fn is_relay(tool: &str) -> bool {
     !relayed_by(tool).is_empty()
 }
 
-/// Returns the tools that a tool calls. It calls each of them once.
+/// Returns the tools that a tool calls, each of them once.
 pub fn relayed_by(tool: &str) -> &'static [&'static str] {
     match tool {
         "relay" | "relay_again" => &["send_asked"],

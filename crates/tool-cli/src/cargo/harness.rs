@@ -16,7 +16,8 @@ use crate::screen::Screen;
 /// The name of the file that contains the path of the last built program.
 const BUILT: &str = "program";
 
-/// The program's name. It is different for each workspace, selection of libraries and set of features, because several programs may be built into one folder.
+/// The program's name, which is different for each workspace, selection of libraries and set of features, because
+/// several programs may be built into one folder.
 fn name(workspace: &Workspace, features: &[&str]) -> String {
     let mut hasher = DefaultHasher::new();
     (&workspace.root, &workspace.libraries, features).hash(&mut hasher);

@@ -211,7 +211,7 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
     assert!(audit.to_string().contains("stored_tool.delete"), "{audit}");
 }
 
-/// Runs a test on a store. On PostgreSQL it runs twice on one database: the second start finds the schema and the rows of the first.
+/// Runs a test on a store. On PostgreSQL, the test runs twice on one database: the second start finds the schema and the rows of the first.
 fn on(store: Store, test: fn(&str)) -> Ran {
     match store {
         Store::Sqlite => {

@@ -1,4 +1,4 @@
-//! The `budget` command.
+//! Tests of the `budget` command.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The `call` command, run from a script without a terminal.
+//! Tests of the `call` command, run from a script without a terminal.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The `check` command.
+//! Tests of the `check` command.
 
 use serde_json::json;
 

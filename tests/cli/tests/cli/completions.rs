@@ -1,4 +1,4 @@
-//! The `completions` command.
+//! Tests of the `completions` command.
 
 use crate::support::desk;
 

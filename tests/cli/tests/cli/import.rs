@@ -1,4 +1,4 @@
-//! The `import` command. Its output is compiled in `workspace.rs`.
+//! Tests of the `import` command. Its output is compiled in `workspace.rs`.
 
 use std::fs;
 

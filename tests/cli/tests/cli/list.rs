@@ -1,4 +1,4 @@
-//! The `list` and `schema` commands.
+//! Tests of the `list` and `schema` commands.
 
 use serde_json::{Value, json};
 

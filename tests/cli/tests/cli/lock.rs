@@ -1,4 +1,4 @@
-//! The `lock` and `diff` commands.
+//! Tests of the `lock` and `diff` commands.
 
 use std::fs;
 use std::path::Path;

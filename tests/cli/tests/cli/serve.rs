@@ -1,4 +1,4 @@
-//! The `serve` command.
+//! Tests of the `serve` command.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! The `call` command in a pseudo-terminal.
+//! Tests of the `call` command in a pseudo-terminal.
 
 use rexpect::process::WaitStatus;
 use rexpect::session::{PtySession, spawn_command};

@@ -1,4 +1,4 @@
-//! The `new` command, and `cargo tool` in a workspace.
+//! Tests of the `new` command, and of `cargo tool` in a workspace.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

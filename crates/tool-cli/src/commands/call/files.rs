@@ -181,7 +181,8 @@ impl Found {
     }
 }
 
-/// Returns the files of a result: first those in the output for the model, then those that only the payload contains.
+/// Returns the files of a result: first the files in the output for the model, then the files that only the payload
+/// contains.
 pub(super) fn of_result(result: &CallResult) -> Vec<Found> {
     let parts = result.model_output().map(tool_core::ModelOutput::to_parts);
     let mut shown: Vec<(&str, &Source)> = Vec::new();

@@ -61,7 +61,7 @@ pub(super) struct Said {
 ///
 /// # Errors
 ///
-/// Returns the errors of clap; a request for help is one of them.
+/// Returns the errors of clap, which include a request for help.
 pub(super) fn read(
     def: &ToolDef,
     program: &str,

@@ -137,7 +137,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> 
         };
         if let Err(error) = file.write_all(bytes) {
             drop(file);
-            // A partial file would look like a complete one.
+            // A partial file would look like a complete file.
             let _ = fs::remove_file(&path);
             return Err(error);
         }
