@@ -527,7 +527,8 @@ impl At<'_> {
         self.told_by_gate().saturating_sub(rows)
     }
 
-    /// Checks that each call has one audit row, and that the row has an outcome unless a process died or a store failed.
+    /// Checks, for a required audit and without faults of stores, that each call has one audit row, and that the row has an
+    /// outcome unless a process died.
     fn audit(&self, found: &mut Found) {
         let excused = self.facts.faults || self.facts.deaths;
         if self.plan.settings.audit != AuditMode::Required || self.facts.faults {

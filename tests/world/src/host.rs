@@ -399,7 +399,7 @@ impl Host {
         }
     }
 
-    /// Presents the token of an approval in the run `token_of`, as the user of the run `by`.
+    /// Presents each token of the conversation of the run `token_of`, as the user of the run `by`.
     pub(crate) async fn resume(&self, token_of: &Run, by: &Run) {
         self.read_switches().await;
         let Some(approvals) = self.gate.approvals() else {

@@ -206,7 +206,7 @@ fn print(report: &Report) {
     println!("hash {:016x}", report.hash);
 }
 
-/// For each invariant, how often it fired, and the seed and the text of its first violation.
+/// For each invariant, the number of seeds in which it fired, and the first of these seeds with the text of its violation.
 type Found = BTreeMap<String, (u64, u64, String)>;
 
 /// The settings of a search for violations.

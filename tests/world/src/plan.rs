@@ -254,7 +254,7 @@ pub enum What {
         /// The index of the host.
         host: usize,
     },
-    /// An operator answers the oldest pending approvals in the workspace of a run.
+    /// An operator answers the pending approvals in the workspace of a run.
     Answer {
         /// The index of the run.
         run: usize,
@@ -262,7 +262,7 @@ pub enum What {
         host: usize,
         /// The operator's answer.
         reply: Say,
-        /// The number of answers. Answers after the first answer are too late.
+        /// The number of answers to each approval. Answers after the first answer are too late.
         #[serde(default = "once")]
         times: u32,
     },
@@ -273,11 +273,11 @@ pub enum What {
         /// The index of the host.
         host: usize,
     },
-    /// The client of a run presents the token of another run's approval.
+    /// The client of a run presents the tokens of the approvals in the conversation of a run.
     Resume {
-        /// The index of the run whose token is presented.
+        /// The index of the run whose tokens are presented.
         token_of: usize,
-        /// The index of the run that presents the token.
+        /// The index of the run whose user presents the tokens.
         by: usize,
         /// The index of the host.
         host: usize,
