@@ -18,3 +18,6 @@ CREATE INDEX request_by_expiry ON request (expires);
 -- `AuditSink::export` of failed calls (`AuditFilter::failed`).
 CREATE INDEX audit_by_failure ON audit (workspace, started, key)
     WHERE outcome IS NOT NULL AND outcome NOT IN ('ok', 'pending', 'unavailable', 'interrupted');
+-- `AuditSink::export` of the calls of one tool (`AuditFilter::tool`), and of the calls with one decision (`AuditFilter::decision`).
+CREATE INDEX audit_by_tool ON audit (workspace, tool, started, key);
+CREATE INDEX audit_by_decision ON audit (workspace, decision, started, key) WHERE decision IS NOT NULL;

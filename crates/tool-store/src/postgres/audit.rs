@@ -1,5 +1,7 @@
 //! Audit rows in PostgreSQL.
 
+use crate::env;
+use crate::sql::batches::Batches;
 use crate::sql::records::audit as read;
 use crate::store::{
     AuditFilter, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture, Timestamp, Workspace,
@@ -22,11 +24,15 @@ macro_rules! columns {
 pub(super) const ERASE: &str =
     "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2";
 
-/// Removes the rows of a scope whose calls started before a time.
-pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Postgres> {
-    let mut query = QueryBuilder::new("DELETE FROM tool_store.audit WHERE started < ");
+/// Removes at most `most` rows of a scope whose calls started before a time. Rows that a different transaction has locked are left.
+pub(super) fn retention(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM tool_store.audit WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.audit WHERE started < ",
+    );
     query.push_bind(since.as_millis());
     narrow_to_scope(&mut query, scope);
+    query.push(" LIMIT ").push_bind(i64::from(most));
+    query.push(" FOR UPDATE SKIP LOCKED))");
     query
 }
 
@@ -180,10 +186,16 @@ impl AuditSink for PostgresStore {
 
     fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
         step(async move {
-            change!(self, Vec::new(), db => {
-                let mut retention = retention(scope, since);
-                Ok(retention.build().persistent(db.is_named()).execute(&mut **db).await?.rows_affected())
-            })
+            let (mut removed, mut batches) = (0, Batches::new());
+            loop {
+                let began = env::monotonic();
+                let batch = || retention(scope, since, batches.size());
+                let rows = self.remove_rows(batch).await?;
+                removed += rows;
+                if !batches.next(rows, env::elapsed(began)) {
+                    return Ok(removed);
+                }
+            }
         })
     }
 }

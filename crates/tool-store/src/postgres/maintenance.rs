@@ -75,11 +75,6 @@ pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Postgre
     removal("approval", condition, since.as_millis(), most)
 }
 
-/// Removes audit rows of calls that started before `since`.
-pub(super) fn old_audit(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
-    removal("audit", "r.started <", since.as_millis(), most)
-}
-
 /// Removes expired spilled outputs and their chunks.
 pub(super) fn old_spills(now: i64, most: u32) -> QueryBuilder<Postgres> {
     removal("spill", "r.lapses <=", now, most)
@@ -187,7 +182,9 @@ impl PostgresStore {
             purged.effects = self.remove_rows(|| old_effects(since, most)).await?;
         }
         if let Some(since) = since(retention.audit) {
-            purged.audit = self.remove_rows(|| old_audit(since, most)).await?;
+            purged.audit = self
+                .remove_rows(|| audit::retention(Scope::All, since, most))
+                .await?;
         }
         if let Some(since) = since(retention.switches) {
             let switches = || switch::retirement(Scope::All, since, most);

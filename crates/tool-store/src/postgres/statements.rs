@@ -479,8 +479,11 @@ fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
         "approval_by_expiry",
         &approval::expired(Scope::All, None),
     );
-    add(all, "audit_by_time", &audit::retention(Scope::All, now));
-    add(all, "audit_by_time", &maintenance::old_audit(now, most));
+    add(
+        all,
+        "audit_by_time",
+        &audit::retention(Scope::All, now, most),
+    );
     add(all, "effect_by_end", &maintenance::old_effects(now, most));
     add(all, "run_by_end", &maintenance::old_runs(now, most));
     add(

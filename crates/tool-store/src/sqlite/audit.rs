@@ -1,5 +1,7 @@
 //! Audit rows in SQLite.
 
+use crate::env;
+use crate::sql::batches::Batches;
 use crate::sql::records::audit as read;
 use crate::store::{
     AuditFilter, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture, Timestamp, Workspace,
@@ -28,11 +30,14 @@ macro_rules! values {
 /// Removes the rows of one user.
 pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND workspace = ?";
 
-/// Removes the rows of a scope whose calls started before a time.
-pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Sqlite> {
-    let mut query = QueryBuilder::new("DELETE FROM audit WHERE started < ");
+/// Removes at most `most` rows of a scope whose calls started before a time.
+pub(super) fn retention(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM audit WHERE rowid IN (SELECT rowid FROM audit WHERE started < ",
+    );
     query.push_bind(since.as_millis());
     narrow_to_scope(&mut query, scope);
+    query.push(" LIMIT ").push_bind(most).push(")");
     query
 }
 
@@ -83,16 +88,17 @@ const END: &str = concat!(
     ") ON CONFLICT (workspace, key) DO UPDATE SET ",
     "place = excluded.place, runtime_user = excluded.runtime_user, agent = excluded.agent,  \
          session = excluded.session, contract = excluded.contract, effect = excluded.effect, layer = excluded.layer,  \
-         decision = excluded.decision, policy = excluded.policy, approval = excluded.approval,  \
+         policy = excluded.policy, approval = excluded.approval,  \
          approver = excluded.approver, outcome = excluded.outcome, error = excluded.error,  \
          arguments = excluded.arguments, original_hash = excluded.original_hash, used_hash = excluded.used_hash,  \
          output = excluded.output, output_bytes = excluded.output_bytes, attempt = excluded.attempt,  \
          duration_us = excluded.duration_us, notes = excluded.notes",
-    " WHERE (call, thread, principal, tool, started) IS (excluded.call, excluded.thread, excluded.principal, excluded.tool, excluded.started)",
+    " WHERE (call, thread, principal, tool, decision, started) IS  \
+         (excluded.call, excluded.thread, excluded.principal, excluded.tool, excluded.decision, excluded.started)",
     " AND (outcome IS NULL OR outcome IN (SELECT value FROM json_each(?29)))"
 );
 
-/// Replaces a row of the same identity that has a different caller, conversation, tool or start time, unless its outcome is final.
+/// Replaces a row of the same identity that has a different caller, conversation, tool, decision or start time, unless its outcome is final.
 const REPLACE: &str = concat!(
     "REPLACE INTO audit (",
     columns!(),
@@ -197,6 +203,23 @@ impl AuditSink for SqliteStore {
     }
 
     fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
-        step(async move { self.update_built(retention(scope, since)).await })
+        step(async move {
+            let (mut removed, mut batches) = (0, Batches::new());
+            loop {
+                let mut batch = retention(scope, since, batches.size());
+                let removing = self.change(|db| {
+                    Box::pin(async move {
+                        let began = env::monotonic();
+                        let rows = batch.build().execute(db).await?.rows_affected();
+                        Ok((rows, env::elapsed(began)))
+                    })
+                });
+                let (rows, took) = removing.await?;
+                removed += rows;
+                if !batches.next(rows, took) {
+                    return Ok(removed);
+                }
+            }
+        })
     }
 }

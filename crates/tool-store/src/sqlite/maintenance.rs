@@ -74,16 +74,6 @@ pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Sqlite>
     query
 }
 
-/// Removes audit rows of calls that started before `since`.
-pub(super) fn old_audit(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
-    let mut query = QueryBuilder::new(
-        "DELETE FROM audit WHERE rowid IN (SELECT rowid FROM audit WHERE started < ",
-    );
-    query.push_bind(since.as_millis());
-    query.push(" LIMIT ").push_bind(most).push(")");
-    query
-}
-
 /// Removes expired spilled outputs and their chunks.
 pub(super) fn old_spills(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
@@ -209,7 +199,8 @@ impl SqliteStore {
         // Effects are removed after messages and approvals, which may refer to them.
         let effects = since(retention.effects).map(|since| old_effects(since, most));
         purged.effects = self.remove(effects).await?;
-        let audit = since(retention.audit).map(|since| old_audit(since, most));
+        let audit = since(retention.audit);
+        let audit = audit.map(|since| audit::retention(Scope::All, since, most));
         purged.audit = self.remove(audit).await?;
         let unassigned = since(retention.unassigned).map(|since| old_unassigned(since, most));
         purged.unassigned = self.remove(unassigned).await?;

@@ -284,7 +284,7 @@ async fn expiry_queries_use_a_time_index() {
             approval::expired(scope, now),
             ledger::sweeping(scope, now),
             ledger::lapsed(scope, now),
-            audit::retention(scope, now),
+            audit::retention(scope, now, 7),
             super::spill::expiry(scope, now),
         ] {
             is_narrowed(&store, query.sql().as_str()).await;
@@ -424,7 +424,7 @@ async fn erase_and_purge_use_an_index() {
         maintenance::approvals(principal),
         maintenance::old_effects(since, 10),
         maintenance::old_approvals(since, 10),
-        maintenance::old_audit(since, 10),
+        audit::retention(Scope::All, since, 10),
         maintenance::old_spills(since, 10),
         maintenance::old_runs(since, 10),
     ] {

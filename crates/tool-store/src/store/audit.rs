@@ -246,5 +246,8 @@ pub trait AuditSink: Send + Sync + 'static {
     fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64>;
 
     /// Removes every row of a scope whose call arrived before `since`, and returns their number.
+    ///
+    /// The stores on SQLite and PostgreSQL remove the rows in transactions of at most about 20 ms, so that calls can run in between. After an
+    /// error, some rows may have been removed. On PostgreSQL, rows that a different transaction has locked are left to the next call.
     fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64>;
 }

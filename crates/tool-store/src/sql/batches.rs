@@ -1,0 +1,64 @@
+//! Sizes of the transactions of a long deletion.
+
+use std::time::Duration;
+
+/// How long one transaction of a deletion may take. Other writers of a SQLite file wait for it.
+const LONGEST: Duration = Duration::from_millis(20);
+
+/// The number of rows that the next transaction of a deletion removes, adapted to the duration of the previous ones.
+pub(crate) struct Batches(u32);
+
+impl Batches {
+    /// The first size, which no disk needs 20 ms for.
+    const FIRST: u32 = 100;
+    /// The largest size, so that one slow transaction after many fast ones does not hold its locks for long.
+    const LARGEST: u32 = 5_000;
+
+    pub(crate) fn new() -> Self {
+        Self(Self::FIRST)
+    }
+
+    /// The maximum number of rows that the next transaction removes.
+    pub(crate) fn size(&self) -> u32 {
+        self.0
+    }
+
+    /// Records a transaction. Returns whether the deletion continues, which it does while transactions are full.
+    pub(crate) fn next(&mut self, removed: u64, took: Duration) -> bool {
+        let was_full = removed >= u64::from(self.0);
+        if took > LONGEST / 2 {
+            // The size that would have taken half of the limit, if the duration is proportional to the number of rows.
+            let rows = u128::from(self.0) * (LONGEST / 2).as_micros() / took.as_micros();
+            self.0 = u32::try_from(rows).unwrap_or(self.0).max(1);
+        } else {
+            self.0 = self.0.saturating_mul(2).min(Self::LARGEST);
+        }
+        was_full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_the_duration_of_transactions() {
+        let mut batches = Batches::new();
+        assert!(batches.next(100, Duration::from_millis(1)));
+        assert_eq!(batches.size(), 200);
+        for _ in 0..20 {
+            batches.next(u64::from(batches.size()), Duration::from_millis(1));
+        }
+        assert_eq!(batches.size(), Batches::LARGEST);
+        batches.next(5_000, Duration::from_millis(40));
+        assert_eq!(batches.size(), 1_250);
+        for _ in 0..20 {
+            batches.next(u64::from(batches.size()), Duration::from_secs(5));
+        }
+        assert_eq!(batches.size(), 1);
+        assert!(
+            !batches.next(0, Duration::ZERO),
+            "an empty transaction is the last"
+        );
+    }
+}
