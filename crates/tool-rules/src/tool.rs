@@ -4,8 +4,8 @@ use crate::dialects::{A, AP, NONE, OAJP};
 use crate::rule::rules;
 
 rules! { "tool":
-    TOOL_NAME = "tool-name", "a tool's name is a letter, then letters, digits, `_` or `-`, 64 in all, write a different name: `name = \"…\"`", "OpenAI, Anthropic, Bedrock, Mistral; Gemini (first character)", OAJP;
-    DYNAMIC_TOOL_NAME = "tool-name", "use 1 to 64 letters, digits, `_` and `-`, or two such parts as `namespace:name`", "OpenAI, Anthropic, Bedrock, Mistral; Gemini (first character)", OAJP;
+    TOOL_NAME = "tool-name", "a tool's name is a letter, then letters, digits, `_` or `-`, at most 64 in all, write a different name: `name = \"…\"`", "OpenAI, Anthropic, Bedrock, Mistral; Gemini (first character)", OAJP;
+    DYNAMIC_TOOL_NAME = "tool-name", "start with a letter and use at most 64 letters, digits, `_` and `-`, or write two such parts as `namespace:name`", "OpenAI, Anthropic, Bedrock, Mistral; Gemini (first character)", OAJP;
     DYNAMIC_DESCRIPTION_MISSING = "tool-description-missing", "a tool needs a description, write what it does and when to use it", "Bedrock: description has at least one character", A;
     FIELD_DESCRIPTION_MISSING = "field-description-missing", "`{0}` has no description, write above it in `///` what the model should put there{1}", "a model guesses the meaning from the name", NONE;
     PARAM_KEY = "property-key", "the key `{0}` does not match `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`, rename it with `#[arg(rename = \"…\")]`", "Anthropic, Bedrock (top level), Gemini, Claude Code", AP;

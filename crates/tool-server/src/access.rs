@@ -32,7 +32,7 @@ pub enum Role {
     Operator,
     /// Creates, changes and deletes functions and stored tools, and binds stored tools to agents.
     Author,
-    /// Uses every route; routes of the host also require an operator of the host.
+    /// Uses every route; routes of the host also require [`Caller::host`](crate::Caller::host).
     Admin,
 }
 

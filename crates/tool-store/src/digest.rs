@@ -40,7 +40,7 @@ mod tests {
         }
     }
 
-    // SHA-256 of the empty input, from the examples of FIPS 180-4.
+    // SHA-256 of the empty input, as in the test vectors of NIST (`SHA256ShortMsg.rsp`, `Len = 0`).
     #[test]
     fn a_hash_is_lower_case_hex() {
         let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

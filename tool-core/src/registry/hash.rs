@@ -11,7 +11,8 @@ pub(crate) type BuildNameHasher = BuildHasherDefault<NameHasher>;
 #[derive(Default)]
 pub(crate) struct NameHasher(u64);
 
-/// Both constants are digits of pi, which have no pattern, so that short names are spread as well. `FACTOR` is odd.
+/// Both constants are hexadecimal digits of pi, which have no pattern, so that short names are spread as well. The last digit of `FACTOR` is one
+/// greater than that of pi, because the factor must be odd.
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const FACTOR: u64 = 0x1319_8a2e_0370_7345;
 
@@ -67,7 +68,7 @@ mod tests {
         let hashes: Vec<u64> = (0..1_000).map(|i| hash(&format!("search_{i}"))).collect();
         let low: HashSet<u64> = hashes.iter().map(|hash| hash % 4_096).collect();
         let high: HashSet<u64> = hashes.iter().map(|hash| hash >> 52).collect();
-        // Random hashes would occupy 888 of the 4096 places on average.
+        // Random hashes would occupy 887 of the 4096 places on average.
         assert!(
             low.len() > 800 && high.len() > 800,
             "{} {}",

@@ -223,7 +223,7 @@ async fn outer_call_with_its_own_effect_is_not_rerun() {
     let calls = ModelMessage::calls([ToolCall::new("call_0", "post_and_note", "{}")]);
     let message = turns.record(calls, &cx).await.unwrap();
     let Turn::Waiting(tickets) = turns.run(&tools, &message, &cx).await.unwrap() else {
-        panic!("it waits")
+        panic!("the turn does not wait for an approval")
     };
     world.approve(&tools, &tickets[0]).await;
     let turn = turns.run(&tools, &message, &cx).await.unwrap();
@@ -303,7 +303,7 @@ async fn ambiguous_nested_call_stops_the_turn() {
     let calls = ModelMessage::calls([ToolCall::new("call_0", "post_all", "{}")]);
     let message = turns.record(calls, &cx).await.unwrap();
     let Turn::Waiting(tickets) = turns.run(&tools, &message, &cx).await.unwrap() else {
-        panic!("it waits")
+        panic!("the turn does not wait for an approval")
     };
     world.approve(&tools, &tickets[0]).await;
     let turn = turns.run(&tools, &message, &cx).await.unwrap();

@@ -57,7 +57,7 @@ fn call(tool: &str) -> ToolCall {
 /// Fails if a quarter of the key or more is in a text.
 #[track_caller]
 fn clean(text: &str, what: &str) {
-    for at in 0..KEY.len() - 9 {
+    for at in 0..=KEY.len() - 9 {
         assert!(!text.contains(&KEY[at..at + 9]), "{what}: {text}");
     }
 }

@@ -55,7 +55,7 @@ pub async fn git_push(
         ..recorded(&repository, &session.settings().address, helper.as_deref())?
     };
     let local = format!("refs/heads/{branch}");
-    // The branch may move while this runs, so the push, the result and the record all use this commit.
+    // The branch may move during the push, so the push, the result and the remote-tracking branch all use this commit.
     let commit = Command::new("rev-parse")
         .args(["--verify", "--quiet"])
         .arg(format!("{local}^{{commit}}"))

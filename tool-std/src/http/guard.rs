@@ -290,7 +290,7 @@ pub enum Refusal {
     Address {
         /// The host in the URL.
         host: String,
-        /// The refused address.
+        /// The address of the host that the address policy refused.
         address: IpAddr,
         /// The range that it belongs to.
         range: &'static str,
@@ -322,7 +322,7 @@ impl fmt::Display for Refusal {
             ),
             Self::Blocked(host) => write!(
                 f,
-                "`{host}` is not a public host, use its name on the internet"
+                "`{host}` is blocked here or is not a public host, use a different host"
             ),
             Self::NotAllowed(host) => write!(
                 f,

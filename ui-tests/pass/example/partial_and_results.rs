@@ -9,7 +9,7 @@ pub struct Hit {
 
 /// Finds the pages that match.
 #[tool(
-    example("Omits an optional argument", { "query": "serde" }),
+    example("Omits a required argument", { "query": "serde" }),
     example("With a result", { "query": "serde", "limit": 1 } => { "title": "serde" }),
     example({ "limit": 3 }),
 )]

@@ -54,9 +54,9 @@ pub mod beside {
     /// Walks through all of the entries.
     #[tool]
     pub fn walk(
-        /// The starting point.
+        /// The entry at which the walk starts.
         from: Entry,
-        /// The next point.
+        /// The entry that the walk visits next.
         then: super::below::Entry,
     ) -> Result<usize, ToolError> {
         drop(then);

@@ -151,7 +151,7 @@ impl PostgresStore {
         })
     }
 
-    /// Purges each table in a separate transaction, so that calls can run in between.
+    /// Purges each table in a separate transaction, so that calls can write in between.
     async fn purge_rows(
         &self,
         retention: &Retention,

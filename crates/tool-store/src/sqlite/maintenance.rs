@@ -176,7 +176,7 @@ impl SqliteStore {
         Ok(erased)
     }
 
-    /// Purges each table in a separate change, so that calls can run in between.
+    /// Purges each table in a separate transaction, so that calls can write in between.
     async fn purge_rows(
         &self,
         retention: &Retention,

@@ -117,7 +117,7 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
     .fetch_all(&mut connection)
     .await
     .unwrap();
-    // Inserts use the first index, and statements that are not in the list above use the others.
+    // Inserts use the first index, and statements that `postgres_statements` does not return use the others.
     let others = [
         "audit_pkey",
         "run_pkey",

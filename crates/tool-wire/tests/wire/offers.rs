@@ -12,7 +12,7 @@ fn fields(offer: &Offer) -> String {
 }
 
 const FORECAST: &str = "Returns the weather.";
-const EXAMPLES: &str = r#"\n\nExamples:\n- Over a weekend: {\"city\":\"Basel\",\"days\":2}\n- As long as it goes: {\"city\":\"\\\"Bern\\\"\"}"#;
+const EXAMPLES: &str = r#"\n\nExamples:\n- Over a weekend: {\"city\":\"Basel\",\"days\":2}\n- With the default number of days: {\"city\":\"\\\"Bern\\\"\"}"#;
 
 // The tools are strict for every provider. The examples are in a separate field, or in the description if the provider has no such field.
 #[test]

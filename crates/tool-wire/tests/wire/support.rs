@@ -7,7 +7,7 @@ use tool_wire::{ModelReply, Provider, ReplyStream, WireError};
 #[tool(
     read_only,
     example("Over a weekend", { "city": "Basel", "days": 2 }),
-    example("As long as it goes", { "city": "\"Bern\"" }),
+    example("With the default number of days", { "city": "\"Bern\"" }),
 )]
 pub(crate) async fn forecast(
     /// The name of the city.
@@ -47,7 +47,7 @@ pub(crate) async fn fetch(
     path
 }
 
-/// Returns the reply that calls both tools, as a complete body and as a stream.
+/// Returns the recorded reply that calls `forecast` and `search`, as a complete body and as a stream.
 pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
     match provider {
         Provider::Chat => (

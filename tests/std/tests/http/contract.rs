@@ -217,7 +217,7 @@ async fn error_for_an_invalid_url_contains_the_correction() {
         ),
         (
             "http://intranet/",
-            "`intranet` is not a public host, use its name on the internet",
+            "`intranet` is blocked here or is not a public host, use a different host",
         ),
         (
             "http://10.0.0.1/",

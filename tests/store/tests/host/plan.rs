@@ -57,7 +57,7 @@ async fn answer_to_a_plan_is_stored_without_a_model_call() {
             .await
             .unwrap();
         assert_eq!(route, Route::Plan);
-        // A drive of the thread returns the model's last message.
+        // `drive` returns the model's last message again and sends no request.
         let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
         assert!(matches!(driven.await.unwrap(), Outcome::Answered(text) if text == "done"));
         assert_eq!(model.requests(), 2);

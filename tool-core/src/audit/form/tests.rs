@@ -177,7 +177,7 @@ fn agrees(schema: &'static Schema, text: &str) {
     assert_eq!(form(schema, text), by_values::form(schema, text), "{text}");
 }
 
-// S1-21, S1-22: each value is stored in the form of its kind, in one pass as over a tree of values
+// S1-21, S1-22: each value is stored in the form of its kind, and the one-pass form equals the form over a tree of values
 #[test]
 fn each_value_has_the_form_of_its_kind() {
     let schema = everything();
@@ -202,7 +202,7 @@ fn each_value_has_the_form_of_its_kind() {
     }
 }
 
-// S1-23: a preview has 100 characters, and long or deeply nested values have the same form in one pass
+// S1-23: a preview has 100 characters, and the one-pass form of long or deeply nested values equals the form over a tree of values
 #[test]
 fn long_and_deep_values_have_shortened_forms() {
     let schema = everything();

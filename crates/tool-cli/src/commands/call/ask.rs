@@ -114,7 +114,7 @@ pub(super) fn approval(
                     Err(error) => screen.note(format_args!("this is not JSON: {error}")),
                 }
             }
-            // If standard error is not a terminal, an empty line means the end of the input.
+            // If standard error is not a terminal, `read_line` returns an empty text without reading, so the question would repeat forever.
             "" if !term.is_term() => return Ok(None),
             _ => screen.note("answer `y`, `n` or `e`"),
         }

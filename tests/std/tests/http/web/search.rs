@@ -124,7 +124,7 @@ fn serde_results(scores: [Value; 2]) -> Value {
     ])
 }
 
-/// Calls one engine with the key. Returns the request that the engine received and the text that the model reads.
+/// Calls one engine with the key. Returns the request that the engine received, and the output of the call.
 async fn ask(server: &Server, search: Search, arguments: Value) -> (Seen, Value) {
     let cx = ToolContext::builder()
         .with(client())
@@ -445,7 +445,7 @@ fn web_tool_passes_the_test_kit() {
     assert_eq!(typed.limit, 3);
 }
 
-// D3: titles, URLs and snippets are truncated, because the engine controls their length.
+// D3: long titles and snippets are truncated and a hit with a long URL is dropped, because the engine controls their length.
 #[tokio::test]
 async fn no_part_of_a_result_is_longer_than_its_bound() {
     let long = "long ".repeat(100_000);
