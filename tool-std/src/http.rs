@@ -70,8 +70,10 @@ mod follow;
 mod guard;
 mod headers;
 mod names;
+mod operation;
 mod request;
 mod resolve;
+mod runner;
 mod special;
 mod tools;
 
@@ -85,6 +87,7 @@ pub use headers::Field;
 pub use names::DomainError;
 pub use request::{Method, Request, Response};
 pub use resolve::{Resolver, SystemResolver};
+pub use runner::HttpRunner;
 pub use special::special_range;
 pub use tools::{Answered, http_get, http_request};
 

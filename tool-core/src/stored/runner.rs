@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::ToolFault;
 use crate::context::ToolContext;
 use crate::effect::{Declared, Effect};
 use crate::error::ToolError;
@@ -46,6 +47,18 @@ pub trait FunctionRunner: Send + Sync + 'static {
         function: &Function,
         version: &FunctionVersion,
     ) -> Option<Result<FunctionFacts, String>>;
+
+    /// Returns the faults of a new version of a function that [`facts`](Self::facts) knows. Unlike `facts`, it is called only when the version is saved,
+    /// and may wait, for example for a compiler or a server. The pointer of a fault names a value of the version, such as `/files/main.ts`. By default,
+    /// there are no faults other than the error of `facts`.
+    fn check<'a>(
+        &'a self,
+        function: &'a Function,
+        version: &'a FunctionVersion,
+    ) -> BoxFuture<'a, Vec<ToolFault>> {
+        let _ = (function, version);
+        Box::pin(async { Vec::new() })
+    }
 
     /// Runs a function within a call that has passed the gate. The arguments match the schema of the tool, and the caller validates the output.
     fn run(&self, call: FunctionCall) -> BoxFuture<'static, Result<FunctionOutput, ToolError>>;

@@ -1,11 +1,12 @@
 //! Saving functions and tools, which are validated before they are stored.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::StoredTools;
 use super::judge::{input_faults, output_faults};
+use super::{FunctionRunner, StoredTools};
 use crate::store::{
     Editor, Function, FunctionVersion, NewFunctionVersion, ResolvedTool, StoreError, StoredTool,
     StoredToolFilter, ToolChange, ToolEdit, ToolEdited, ToolFacts, ToolUpdate, Workspace,
@@ -62,7 +63,7 @@ impl StoredTools {
     /// - The schemas of a version and of a tool are accepted by every provider, and outputs can be checked against the output schema.
     /// - Examples of a tool match its schemas. When a version is published, this includes the examples of all tools that use the default
     ///   version.
-    /// - A runner can run the function.
+    /// - A runner can run the function, and reports no faults of a new version ([`FunctionRunner::check`]).
     ///
     /// # Errors
     ///
@@ -75,7 +76,7 @@ impl StoredTools {
                 faults.extend(output_faults("/output_schema", &version.output_schema));
                 if let Some(function) = self.function(&edit.editor, function).await? {
                     let version = version.clone();
-                    faults.extend(self.version_fault(&edit, &function, version));
+                    faults.extend(self.version_faults(&edit, &function, version).await);
                 }
                 faults
             }
@@ -129,20 +130,35 @@ impl StoredTools {
         }
     }
 
-    /// Returns the fault if the runner of the function's kind rejects a new version. Returns `None` if no runner accepts this kind, or if the store
+    /// Returns the reasons why the runner of the function's kind rejects a new version. Returns none if no runner accepts this kind, or if the store
     /// will refuse the version, because the store's error then contains the reason.
-    fn version_fault(
+    async fn version_faults(
         &self,
         edit: &ToolEdit,
         function: &Function,
         mut version: NewFunctionVersion,
-    ) -> Option<ToolFault> {
+    ) -> Vec<ToolFault> {
         version.parent = None;
         let place = (String::new(), 1);
         let version = version.decide(&edit.editor, function, None, place, edit.at);
-        let text = self.knowing(function, &version.ok()?)?.err()?;
-        let pointer = "/function".to_owned();
-        Some(ToolFault { pointer, text })
+        let Ok(version) = version else {
+            return Vec::new();
+        };
+        let knows = |runner: &Arc<dyn FunctionRunner>| {
+            let facts = runner.facts(function, &version)?;
+            Some((Arc::clone(runner), facts))
+        };
+        let Some((runner, facts)) = self.runners.iter().find_map(knows) else {
+            return Vec::new();
+        };
+        let mut faults = runner.check(function, &version).await;
+        if faults.is_empty()
+            && let Err(text) = facts
+        {
+            let pointer = "/function".to_owned();
+            faults.push(ToolFault { pointer, text });
+        }
+        faults
     }
 
     /// Returns the faults of a tool as it would be stored.

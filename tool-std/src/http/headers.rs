@@ -114,7 +114,7 @@ pub(super) fn wanted(
     Ok((headers, left_out))
 }
 
-fn is_never_sent(name: &HeaderName) -> bool {
+pub(super) fn is_never_sent(name: &HeaderName) -> bool {
     let name = name.as_str();
     NEVER.contains(&name) || NEVER_BEGIN.iter().any(|begin| name.starts_with(begin))
 }
