@@ -255,8 +255,7 @@ fn server(reader: &Reader<'_>, found: &Located<'_>) -> Result<(Url, String), Too
         }
     }
     let fault = |why: &str| {
-        let text =
-            format!("`{url}` is not the URL of a server, {why}: write `https://host/path`");
+        let text = format!("`{url}` is not the URL of a server, {why}: write `https://host/path`");
         reader.fault(&pointer, text)
     };
     if url.contains(['{', '}']) {
@@ -356,7 +355,8 @@ fn parameter<'d>(
             let header = header
                 .map_err(|_| fault("name", format!("`{name}` is not the name of a header")))?;
             if is_never_sent(&header) || ELSEWHERE.contains(&header.as_str()) {
-                let text = format!("the header `{name}` is set by the program, remove the parameter");
+                let text =
+                    format!("the header `{name}` is set by the program, remove the parameter");
                 return Err(fault("name", text));
             }
             (Place::Header(header), "simple")
@@ -442,7 +442,9 @@ fn template(
     let fault = |text: String| reader.fault(&found.item_pointer, text);
     let path = found.path;
     if !path.starts_with('/') || path.contains(['?', '#', '\\']) {
-        return Err(fault(format!("`{path}` is not a path, which begins with `/`")));
+        return Err(fault(format!(
+            "`{path}` is not a path, which begins with `/`"
+        )));
     }
     let (mut parts, mut rest) = (Vec::new(), path);
     while !rest.is_empty() {
@@ -458,7 +460,8 @@ fn template(
         };
         let is_own = |own: &Parameter| matches!(own.place, Place::Path);
         if !parameters.get(name).is_some_and(is_own) {
-            let text = format!("the path has `{{{name}}}`, but no parameter in `path` has this name");
+            let text =
+                format!("the path has `{{{name}}}`, but no parameter in `path` has this name");
             return Err(fault(text));
         }
         parts.push(Part::Parameter(name.to_owned()));
@@ -485,11 +488,7 @@ pub(super) fn host_of(server: &Url) -> String {
 }
 
 /// The first alternative of the security requirements that is supported.
-fn auth(
-    reader: &Reader<'_>,
-    found: &Located<'_>,
-    server: &Url,
-) -> Result<Option<Auth>, ToolFault> {
+fn auth(reader: &Reader<'_>, found: &Located<'_>, server: &Url) -> Result<Option<Auth>, ToolFault> {
     let (requirements, at) = match found.operation.get("security") {
         Some(own) => (Some(own), format!("{}/security", found.pointer)),
         None => (reader.root.get("security"), "/security".to_owned()),

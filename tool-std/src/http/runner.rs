@@ -124,29 +124,32 @@ impl HttpRunner {
         // The store refuses a version without the file.
         let text = version.files.get(document).map_or("", String::as_str);
         let prefix = format!("/files/{}", escaped(document));
-        Some(operation::read(text, &prefix, operation).and_then(|operation| {
-            let mut faults = judge_input(&operation, version.input_schema.text());
-            if let Err(refusal) = self.http.guard.judge(&operation.server) {
-                faults.push(ToolFault {
-                    pointer: operation.server_pointer.clone(),
-                    text: refusal.to_string(),
-                });
-            } else if operation.auth.is_some()
-                && operation.server.scheme() != "https"
-                && !self.plain_secrets
-            {
-                let text = "the operation needs a secret, which is sent over HTTPS only: use `https`";
-                faults.push(ToolFault {
-                    pointer: operation.server_pointer.clone(),
-                    text: text.to_owned(),
-                });
-            }
-            if faults.is_empty() {
-                Ok(operation)
-            } else {
-                Err(faults)
-            }
-        }))
+        Some(
+            operation::read(text, &prefix, operation).and_then(|operation| {
+                let mut faults = judge_input(&operation, version.input_schema.text());
+                if let Err(refusal) = self.http.guard.judge(&operation.server) {
+                    faults.push(ToolFault {
+                        pointer: operation.server_pointer.clone(),
+                        text: refusal.to_string(),
+                    });
+                } else if operation.auth.is_some()
+                    && operation.server.scheme() != "https"
+                    && !self.plain_secrets
+                {
+                    let text =
+                        "the operation needs a secret, which is sent over HTTPS only: use `https`";
+                    faults.push(ToolFault {
+                        pointer: operation.server_pointer.clone(),
+                        text: text.to_owned(),
+                    });
+                }
+                if faults.is_empty() {
+                    Ok(operation)
+                } else {
+                    Err(faults)
+                }
+            }),
+        )
     }
 
     async fn call(self, call: FunctionCall) -> Result<FunctionOutput, ToolError> {
@@ -255,13 +258,19 @@ fn issue(pointer: &str, expected: &str, found: &Value) -> ToolError {
 /// Builds the request from the arguments. The schema of a tool may differ from that of the version, so the arguments are checked here as well.
 fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<Request, ToolError> {
     let of = |name: &str| arguments.get(name).filter(|value| !value.is_null());
-    let mut request = Request::new(operation.method, url(operation, &of)?)
-        .header(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
+    let mut request = Request::new(operation.method, url(operation, &of)?).header(
+        ACCEPT,
+        HeaderValue::from_static("application/json, */*;q=0.5"),
+    );
     for (name, parameter) in &operation.parameters {
         let pointer = format!("/{}", escaped(name));
         let Some(value) = of(name) else {
             if parameter.required {
-                return Err(issue(&pointer, "a value, because the operation requires it", &Value::Null));
+                return Err(issue(
+                    &pointer,
+                    "a value, because the operation requires it",
+                    &Value::Null,
+                ));
             }
             continue;
         };
@@ -280,7 +289,11 @@ fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<Requ
             Place::Header(header) => {
                 let text = items(value, &pointer)?.join(",");
                 let text = HeaderValue::from_str(&text).map_err(|_| {
-                    issue(&pointer, "a text without line breaks and other control characters", value)
+                    issue(
+                        &pointer,
+                        "a text without line breaks and other control characters",
+                        value,
+                    )
                 })?;
                 request = request.header(header.clone(), text);
             }
@@ -294,7 +307,11 @@ fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<Requ
     if let (Some(body), None) = (body, given)
         && body.required
     {
-        return Err(issue("/body", "a value, because the operation requires it", &Value::Null));
+        return Err(issue(
+            "/body",
+            "a value, because the operation requires it",
+            &Value::Null,
+        ));
     }
     if let (Some(body), Some(value)) = (body, given) {
         request = request
@@ -347,7 +364,11 @@ fn url<'v>(
             Part::Parameter(name) => {
                 let pointer = format!("/{}", escaped(name));
                 let Some(value) = of(name) else {
-                    return Err(issue(&pointer, "a value, because it is part of the path", &Value::Null));
+                    return Err(issue(
+                        &pointer,
+                        "a value, because it is part of the path",
+                        &Value::Null,
+                    ));
                 };
                 let text = items(value, &pointer)?.join(",");
                 encode(&text, &mut url);
@@ -379,7 +400,11 @@ fn items(value: &Value, pointer: &str) -> Result<Vec<String>, ToolError> {
     let one = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
-        _ => Err(issue(pointer, "a text, a number, a boolean or a list of them", value)),
+        _ => Err(issue(
+            pointer,
+            "a text, a number, a boolean or a list of them",
+            value,
+        )),
     };
     match value {
         Value::Array(items) => items.iter().map(one).collect(),
@@ -390,7 +415,9 @@ fn items(value: &Value, pointer: &str) -> Result<Vec<String>, ToolError> {
 /// The output of a successful response.
 fn output(response: &Response) -> Result<FunctionOutput, ToolError> {
     if let Some(note) = response.note() {
-        return Err(ToolError::new(format!("the server's response cannot be used: {note}")));
+        return Err(ToolError::new(format!(
+            "the server's response cannot be used: {note}"
+        )));
     }
     if response.is_cut() {
         let text = format!(
@@ -437,7 +464,7 @@ fn failed(response: &Response, redactor: &Redactor) -> ToolError {
     match status {
         429 | 503 => {
             let wait = response.retry_after().unwrap_or(Duration::from_secs(1));
-            ToolError::of(ErrorKind::Unavailable, text).retry_after(wait)
+            ToolError::new(text).retry_after(wait)
         }
         _ => ToolError::new(text),
     }

@@ -12,6 +12,7 @@ mod contract;
 mod proxy;
 mod redirects;
 mod secrets;
+mod stored;
 mod support;
 mod tls;
 mod web;

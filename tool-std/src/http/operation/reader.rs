@@ -32,8 +32,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Follows the references of a value.
-    pub(super) fn resolve(&self, value: &'d Value, pointer: &str) -> Result<Found<'d>, ToolFault>
-    {
+    pub(super) fn resolve(&self, value: &'d Value, pointer: &str) -> Result<Found<'d>, ToolFault> {
         let (mut value, mut pointer) = (value, pointer.to_owned());
         for _ in 0..MOST_HOPS {
             let Some(target) = value.get("$ref").and_then(Value::as_str) else {

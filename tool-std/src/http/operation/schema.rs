@@ -173,9 +173,16 @@ pub(in crate::http) fn judge_input(operation: &Operation, schema: &str) -> Vec<T
     let required = parameters
         .filter(|(_, parameter)| parameter.required)
         .map(|(name, _)| name.as_str())
-        .chain(operation.body.iter().filter(|body| body.required).map(|_| BODY));
+        .chain(
+            operation
+                .body
+                .iter()
+                .filter(|body| body.required)
+                .map(|_| BODY),
+        );
     for name in required.filter(|name| !is_needed(name)) {
-        let text = format!("the operation requires `{name}`, add it to `properties` and `required`");
+        let text =
+            format!("the operation requires `{name}`, add it to `properties` and `required`");
         faults.push(fault(format!("{PLACE}/required"), text));
     }
     faults
