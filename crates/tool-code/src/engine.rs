@@ -192,6 +192,27 @@ fn listen(from: &mut dyn Read, most: usize, signal: &Signal, tell: &mpsc::Sender
 }
 
 fn run(program: &Program, outbox: &Outbox, signal: &Signal, hear: &mpsc::Receiver<Heard>) -> Done {
+    let modules = program.modules.iter().map(|(name, _)| name.as_str());
+    let modules: Vec<&str> = [modules::TOOLS].into_iter().chain(modules).collect();
+    let files = match compile::files(&program.files, &modules) {
+        Ok(files) => files,
+        Err((file, error)) => {
+            let file = Some(file);
+            return Done {
+                file,
+                ..Done::failed(Status::Error, error)
+            };
+        }
+    };
+    if program.only_check {
+        return Done {
+            status: Status::Success,
+            result: None,
+            error: None,
+            file: None,
+            logs_dropped: 0,
+        };
+    }
     let compiled = match compile::program(&program.code) {
         Ok(compiled) => compiled,
         Err(error) => return Done::failed(Status::Error, error),
@@ -202,7 +223,7 @@ fn run(program: &Program, outbox: &Outbox, signal: &Signal, hear: &mpsc::Receive
         Ok(machine) => machine,
         Err(error) => return Done::failed(Status::Memory, error),
     };
-    machine.run(&compiled, program, outbox, hear)
+    machine.run(&compiled, &files, program, outbox, hear)
 }
 
 /// Serves one run over standard input and output, and returns the exit code.

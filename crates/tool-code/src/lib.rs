@@ -80,6 +80,10 @@
 //! The engine is interrupted when its time limit is exceeded. Some built-in functions do not react to an interrupt, so the process
 //! is killed 150 ms later, and loses any output that it has not sent yet. A cancelled call kills the process at once.
 //!
+//! # Stored tools
+//!
+//! [`TypeScriptRunner`] runs the functions of stored tools that are TypeScript.
+//!
 //! # Security
 //!
 //! Code that escapes from `QuickJS` is still in the sandbox of [`tool_isolate`], and can send only the messages that all code can send:
@@ -105,6 +109,7 @@ mod process;
 mod protocol;
 mod run;
 mod setup;
+mod stored;
 
 pub use code::{Code, CodeBuilder, CodeSetupError};
 pub use handle::RunHandle;
@@ -112,3 +117,4 @@ pub use limits::Limits;
 pub use offer::OfferError;
 pub use outcome::{CodeError, Level, Log, RunResult, Status};
 pub use run::Run;
+pub use stored::TypeScriptRunner;

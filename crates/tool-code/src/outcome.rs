@@ -111,6 +111,9 @@ pub struct RunResult {
     /// The reason why the run failed or was stopped; `None` for a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CodeError>,
+    /// The file of the error's position; `None` for the code itself.
+    #[serde(skip)]
+    pub(crate) file: Option<String>,
     /// Values of `report(value)`, in order.
     pub reports: Vec<Box<RawValue>>,
     /// Lines that the code wrote with `console`, in order.

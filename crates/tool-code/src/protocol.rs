@@ -41,6 +41,10 @@ pub(crate) struct Program {
     pub(crate) tools: Vec<String>,
     /// Modules that the host grants, as bare specifier and source.
     pub(crate) modules: Vec<(String, String)>,
+    /// Files that the code can import by relative paths, as path and source.
+    pub(crate) files: Vec<(String, String)>,
+    /// Whether the files are only compiled, and nothing runs.
+    pub(crate) only_check: bool,
     pub(crate) limits: Limits,
 }
 
@@ -92,6 +96,8 @@ pub(crate) struct Done {
     pub(crate) status: Status,
     pub(crate) result: Option<Box<RawValue>>,
     pub(crate) error: Option<CodeError>,
+    /// The file of the error's position; `None` for the code.
+    pub(crate) file: Option<String>,
     pub(crate) logs_dropped: u64,
 }
 
@@ -101,6 +107,7 @@ impl Done {
             status,
             result: None,
             error: Some(error),
+            file: None,
             logs_dropped: 0,
         }
     }

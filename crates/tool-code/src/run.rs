@@ -23,6 +23,9 @@ pub struct Run {
     callable: Callable,
     cx: ToolContext,
     code: String,
+    /// Files that the code can import by relative paths.
+    files: Vec<(String, String)>,
+    only_check: bool,
     limits: Limits,
     entered: Entered,
     handle: RunHandle,
@@ -61,9 +64,23 @@ impl Run {
             setup: std::sync::Arc::clone(setup),
             callable,
             code,
+            files: Vec::new(),
+            only_check: false,
             limits,
             handle,
         }
+    }
+
+    /// Runs code that imports files. The first file is the entry point, which needs a default export. The limit of the code applies to the files.
+    pub(crate) fn importing(mut self, files: Vec<(String, String)>) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// Compiles the files, and runs nothing.
+    pub(crate) fn only_check(mut self) -> Self {
+        self.only_check = true;
+        self
     }
 
     /// Returns a handle that can end the run.
@@ -80,10 +97,14 @@ impl Run {
     pub async fn finish(self) -> Result<RunResult, ToolError> {
         let began = Instant::now();
         let mut said = Said::default();
-        let done = if self.code.len() > self.limits.code {
+        let length = if self.files.is_empty() {
+            self.code.len()
+        } else {
+            self.files.iter().map(|(_, source)| source.len()).sum()
+        };
+        let done = if length > self.limits.code {
             let text = format!(
-                "the code has {} bytes, and {} are allowed: make it shorter, or run it in parts",
-                self.code.len(),
+                "the code has {length} bytes, and {} are allowed: make it shorter, or run it in parts",
                 self.limits.code
             );
             Done::failed(Status::Error, CodeError::new("RangeError", text))
@@ -95,6 +116,10 @@ impl Run {
             status: done.status,
             result: done.result.unwrap_or_else(nothing),
             error: done.error,
+            // The process is not trusted: the name of a file is one of the run's.
+            file: done
+                .file
+                .filter(|file| self.files.iter().any(|(path, _)| path == file)),
             reports: said.reports,
             logs: said.logs,
             logs_dropped: done.logs_dropped,
@@ -109,6 +134,8 @@ impl Run {
             code: self.code.clone(),
             tools: self.callable.names(),
             modules: self.setup.modules.clone(),
+            files: self.files.clone(),
+            only_check: self.only_check,
             limits: self.limits.clone(),
         };
         process.send(&ToEngine::Run(Box::new(program)))?;

@@ -1,5 +1,6 @@
 //! Compilation of TypeScript and JavaScript for the engine, with source positions mapped back to the original code.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use oxc_allocator::Allocator;
@@ -19,6 +20,71 @@ pub(crate) struct Compiled {
     pub(crate) places: Places,
     /// The imported modules and the position of each import.
     imports: Vec<(String, (u32, u32))>,
+    /// Whether the module has a default export.
+    has_default: bool,
+}
+
+/// Compiled files by their paths.
+pub(crate) type Files = BTreeMap<String, Compiled>;
+
+/// Compiles files that import each other by relative paths. The first file is the entry point, whose default export is called. `modules` are the bare
+/// names that can be imported. Fails with the first fault and its file.
+pub(crate) fn files(
+    sources: &[(String, String)],
+    modules: &[&str],
+) -> Result<Files, (String, CodeError)> {
+    let mut files = Files::new();
+    for (path, source) in sources {
+        let compiled = granted(&without_hashbang(source));
+        let compiled = compiled.map_err(|error| (path.clone(), error))?;
+        files.insert(path.clone(), compiled);
+    }
+    for (path, compiled) in &files {
+        for (name, place) in &compiled.imports {
+            let known =
+                |name: &str| files.contains_key(name) || files.contains_key(&format!("{name}.ts"));
+            let text = match relative(path, name) {
+                Some(target) if known(&target) => continue,
+                None if modules.contains(&name.as_str()) => continue,
+                Some(target) => format!("cannot import `{name}`: there is no file `{target}`"),
+                None => format!(
+                    "cannot import `{name}`: write the relative path of a file, such as `./lib.ts`, or one of `{}`",
+                    modules.join("`, `")
+                ),
+            };
+            let error = CodeError::new("SyntaxError", text).at(Some(*place));
+            return Err((path.clone(), error));
+        }
+    }
+    match sources
+        .first()
+        .and_then(|(path, _)| Some((path, files.get(path)?)))
+    {
+        Some((path, entry)) if !entry.has_default => {
+            let text = "the file has no default export, write `export default async function (args) { … }`";
+            Err((path.clone(), CodeError::new("SyntaxError", text)))
+        }
+        _ => Ok(files),
+    }
+}
+
+/// The path of the file that a relative specifier in a file names; `None` if the specifier is not relative or leads out of the files.
+pub(crate) fn relative(from: &str, name: &str) -> Option<String> {
+    if !name.starts_with("./") && !name.starts_with("../") {
+        return None;
+    }
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in name.split('/') {
+        match part {
+            "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 impl Compiled {
@@ -157,6 +223,12 @@ fn module(code: &str, kind: SourceType, before: u32) -> Result<Compiled, CodeErr
     let parsed = parse(&allocator, code, kind, false);
     check(&parsed.diagnostics)?;
     let imports = imported(&parsed, code);
+    let record = &parsed.module_record;
+    let mut exports = record
+        .local_export_entries
+        .iter()
+        .chain(&record.indirect_export_entries);
+    let has_default = exports.any(|entry| entry.export_name.default_export_span().is_some());
     let mut program = parsed.program;
     let semantic = SemanticBuilder::new()
         .with_check_syntax_error(true)
@@ -192,6 +264,7 @@ fn module(code: &str, kind: SourceType, before: u32) -> Result<Compiled, CodeErr
         script: generated.code,
         places: Places { marks, before },
         imports,
+        has_default,
     })
 }
 

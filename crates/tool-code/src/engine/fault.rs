@@ -2,7 +2,8 @@
 
 use rquickjs::{Ctx, Object, Type, Value};
 
-use super::compile::Places;
+use super::compile::{Files, Places};
+use super::modules::module_of;
 use crate::outcome::CodeError;
 
 /// The file name of the code in the engine.
@@ -13,26 +14,44 @@ const LONGEST: usize = 4096;
 /// Maximum number of stack lines.
 const FRAMES: usize = 12;
 
-/// Converts a thrown value to an error.
-pub(super) fn fault<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>, places: &Places) -> CodeError {
+/// The positions of the code and of its files.
+pub(super) struct Sources<'a> {
+    pub(super) code: &'a Places,
+    pub(super) files: &'a Files,
+}
+
+/// Converts a thrown value to an error, and returns the file of its position; `None` for the code.
+pub(super) fn fault<'js>(
+    ctx: &Ctx<'js>,
+    thrown: &Value<'js>,
+    sources: &Sources<'_>,
+) -> (CodeError, Option<String>) {
     // If memory runs out, `normalize` leaves this value; code cannot throw it.
     if thrown.type_of() == Type::Uninitialized {
-        return CodeError::new("InternalError", "out of memory");
+        return (CodeError::new("InternalError", "out of memory"), None);
     }
     let Some(object) = thrown.as_object().filter(|object| object.is_error()) else {
         let text = super::global::text_of(ctx, thrown);
-        return CodeError::new("Error", format!("the code threw {}", cut(&text)));
+        let text = format!("the code threw {}", cut(&text));
+        return (CodeError::new("Error", text), None);
     };
+    let mut file = None;
     let name = read(ctx, object, "name").unwrap_or_else(|| "Error".to_owned());
     let message = read(ctx, object, "message").unwrap_or_default();
     let mut error = CodeError::new(&cut(&name), cut(&message));
     if let Some(stack) = read(ctx, object, "stack") {
-        let (stack, place) = mapped(&stack, places);
+        let (stack, first) = mapped(&stack, sources);
         error.stack = (!stack.is_empty()).then_some(stack);
-        error = error.at(place);
+        if let Some((own, place)) = first {
+            error = error.at(Some(place));
+            file = own.map(str::to_owned);
+        }
     }
-    error
+    (error, file)
 }
+
+/// The file of a position, and the position.
+type FilePlace<'a> = (Option<&'a str>, (u32, u32));
 
 /// Whether the engine ran out of memory, or created a string that is too long for it.
 pub(super) fn is_out_of_memory(error: &CodeError) -> bool {
@@ -49,17 +68,28 @@ fn read<'js>(ctx: &Ctx<'js>, object: &Object<'js>, key: &str) -> Option<String> 
 }
 
 /// Maps a stack to positions in the original code, and returns the first position too.
-fn mapped(stack: &str, places: &Places) -> (String, Option<(u32, u32)>) {
+fn mapped<'a>(stack: &str, sources: &Sources<'a>) -> (String, Option<FilePlace<'a>>) {
+    let modules: Vec<(String, Option<&str>, &Places)> = [(CODE.to_owned(), None, sources.code)]
+        .into_iter()
+        .chain(sources.files.iter().map(|(path, file)| {
+            let path = path.as_str();
+            (module_of(path), Some(path), &file.places)
+        }))
+        .collect();
     let mut first = None;
     let mut text = String::new();
     for frame in stack.lines().take(FRAMES) {
-        let frame = match place(frame) {
-            Some((before, line, column, after)) => {
+        let found = modules.iter().find_map(|(module, file, places)| {
+            place(frame, module).map(|place| (*file, *places, place))
+        });
+        let frame = match found {
+            Some((file, places, (before, line, column, after))) => {
                 let Some((line, column)) = places.original(line, column) else {
                     continue;
                 };
-                first.get_or_insert((line, column));
-                format!("{before}{CODE}:{line}:{column}{after}")
+                first.get_or_insert((file, (line, column)));
+                let name = file.unwrap_or(CODE);
+                format!("{before}{name}:{line}:{column}{after}")
             }
             None => frame.to_owned(),
         };
@@ -71,11 +101,11 @@ fn mapped(stack: &str, places: &Places) -> (String, Option<(u32, u32)>) {
     (cut(&text), first)
 }
 
-/// Returns the position in a frame such as `    at f (code:3:7)`, and the text before and after it.
-fn place(frame: &str) -> Option<(&str, u32, u32, &str)> {
+/// Returns the position in a frame of a module such as `    at f (code:3:7)`, and the text before and after it.
+fn place<'f>(frame: &'f str, module: &str) -> Option<(&'f str, u32, u32, &'f str)> {
     let marked = [("(", ":"), (" ", ":")];
     let at = marked.iter().find_map(|(open, colon)| {
-        let mark = format!("{open}{CODE}{colon}");
+        let mark = format!("{open}{module}{colon}");
         frame
             .rfind(&mark)
             .map(|at| (at + open.len(), at + mark.len()))

@@ -9,10 +9,18 @@ use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module, Result};
 
+use super::compile::relative;
+use super::fault::CODE;
+
 /// The module that exports the tools.
 pub(super) const TOOLS: &str = "tools";
 
-/// Granted modules by their specifiers.
+/// The name of a file's module. It is not a bare name, so it differs from the name of every granted module.
+pub(super) fn module_of(path: &str) -> String {
+    format!("./{path}")
+}
+
+/// Granted modules by their specifiers, and files by the names of their modules.
 #[derive(Clone)]
 pub(super) struct Granted {
     scripts: Rc<BTreeMap<String, String>>,
@@ -41,6 +49,7 @@ impl Granted {
         let names: Vec<String> = self
             .scripts
             .keys()
+            .filter(|name| is_bare(name))
             .map(|name| format!("`{name}`"))
             .collect();
         names.join(", ")
@@ -67,13 +76,26 @@ impl Resolver for Granted {
     fn resolve<'js>(
         &mut self,
         ctx: &Ctx<'js>,
-        _base: &str,
+        base: &str,
         name: &str,
         attributes: Option<ImportAttributes<'js>>,
     ) -> Result<String> {
         if attributes.is_some() {
             let text = format!("cannot import `{name}` with attributes: leave them out");
             return Err(self.refuse(ctx, &text));
+        }
+        // The code imports from the folder of the files. Granted modules import no files.
+        let from = base.strip_prefix("./").or((base == CODE).then_some(CODE));
+        if let Some(path) = from.and_then(|from| relative(from, name)) {
+            let exact = module_of(&path);
+            let full = module_of(&format!("{path}.ts"));
+            let found = [exact, full].into_iter();
+            if let Some(found) = found
+                .into_iter()
+                .find(|name| self.scripts.contains_key(name))
+            {
+                return Ok(found);
+            }
         }
         if !is_bare(name) {
             let text = format!(

@@ -64,6 +64,8 @@ fn run_with(
             "list_files".to_owned(),
             "odd-name".to_owned(),
         ],
+        files: Vec::new(),
+        only_check: false,
         modules: modules
             .iter()
             .map(|(name, source)| ((*name).to_owned(), (*source).to_owned()))

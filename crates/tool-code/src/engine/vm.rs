@@ -15,10 +15,10 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, IntoJs, Module, Object, Persistent, Promise, Result, Runtime, Value};
 
 use super::bridge::Calls;
-use super::compile::{Compiled, Places};
-use super::fault::{CODE, fault, is_out_of_memory};
+use super::compile::{Compiled, Files};
+use super::fault::{CODE, Sources, fault, is_out_of_memory};
 use super::global::{self, Budget};
-use super::modules::{Granted, TOOLS, exports};
+use super::modules::{Granted, TOOLS, exports, module_of};
 use super::{Heard, Outbox, Signal, Stop, compile};
 use crate::outcome::{CodeError, Status};
 use crate::protocol::{Done, Program};
@@ -93,6 +93,7 @@ impl Machine {
     pub(super) fn run(
         self,
         compiled: &Compiled,
+        files: &Files,
         program: &Program,
         outbox: &Outbox,
         hear: &Receiver<Heard>,
@@ -105,7 +106,10 @@ impl Machine {
             budget,
             rejected: Rejected::default(),
             last_words: Cell::new(None),
-            places: &compiled.places,
+            sources: Sources {
+                code: &compiled.places,
+                files,
+            },
         };
         let mut done = match run.go(compiled, program, outbox, hear) {
             Ok(done) | Err(done) => done,
@@ -123,7 +127,7 @@ struct Run<'a> {
     budget: Rc<Budget>,
     rejected: Rejected,
     last_words: Cell<Option<Persistent<Value<'static>>>>,
-    places: &'a Places,
+    sources: Sources<'a>,
 }
 
 /// The code's module after its evaluation has begun.
@@ -184,6 +188,8 @@ impl Run<'_> {
             scripts.insert(name.clone(), script.script);
         }
         scripts.insert(TOOLS.to_owned(), exports(&program.tools));
+        let files = self.sources.files.iter();
+        scripts.extend(files.map(|(path, file)| (module_of(path), file.script.clone())));
         let granted = Granted::new(scripts);
         self.machine
             .runtime
@@ -268,7 +274,7 @@ impl Run<'_> {
         if let Some(room) = self.last_words.take() {
             drop(room.restore(ctx));
         }
-        let error = fault(ctx, thrown, self.places);
+        let (error, file) = fault(ctx, thrown, &self.sources);
         // Reading the thrown value may run code, which may exceed the deadline.
         if let Err(done) = self.stopped() {
             return done;
@@ -276,7 +282,10 @@ impl Run<'_> {
         if (thrown.is_null() && self.machine.was_full()) || is_out_of_memory(&error) {
             return self.full(error);
         }
-        Done::failed(status, error)
+        Done {
+            file,
+            ..Done::failed(status, error)
+        }
     }
 
     fn full(&self, error: CodeError) -> Done {
@@ -355,6 +364,7 @@ impl Run<'_> {
             status: Status::Success,
             result: json,
             error: None,
+            file: None,
             logs_dropped: 0,
         })
     }

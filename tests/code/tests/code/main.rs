@@ -7,5 +7,6 @@ mod compromised;
 mod engine;
 mod hostile;
 mod offer;
+mod stored;
 mod support;
 mod waiting;
