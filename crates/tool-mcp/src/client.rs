@@ -88,6 +88,7 @@ mod lock;
 mod names;
 mod notifications;
 mod report;
+mod stored;
 mod text;
 
 pub use connect::{Connected, McpClient};
@@ -95,6 +96,7 @@ pub use list::{MOST_TOOLS, McpToolsError};
 pub use load::{DEFAULT_OUTPUT_LIMIT, DEFAULT_TIMEOUT, LoadTools, mcp_tools};
 pub use lock::{Contract, Facet, McpDrift, McpLock};
 pub use report::{McpReport, Refusal, ToolReport};
+pub use stored::McpRunner;
 pub use text::MOST_TEXT;
 
 use std::sync::Arc;

@@ -30,7 +30,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 pub const DEFAULT_OUTPUT_LIMIT: usize = 4 << 20;
 
 /// Default timeout for one page of the tool list.
-const LIST_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Reads the tools of a server: `mcp_tools(&client).await?`.
 ///

@@ -30,14 +30,20 @@ fn tenant(cx: &ToolContext) -> String {
     cx.own_workspace().to_string()
 }
 
+/// Permission to write into the diary.
+#[derive(Clone)]
+struct Pen(Diary);
+
+tool_core::host_value!(Pen, tool_core::Effect::WRITE);
+
 /// Writes a line.
 #[tool]
 async fn note(
-    diary: &Diary,
+    pen: &Pen,
     /// The line.
     text: String,
 ) -> &'static str {
-    diary.write(text);
+    pen.0.write(text);
     "noted"
 }
 
@@ -256,7 +262,7 @@ async fn files_run_with_the_arguments_and_the_declared_tools() {
     let diary = Diary::default();
     let cx = ToolContext::builder()
         .workspace("acme")
-        .with(diary.clone())
+        .with(Pen(diary.clone()))
         .build();
     let odd = "\"'`${1}\\ \u{2028}\u{0} </script> é \u{1f600}";
     let result = world
@@ -420,7 +426,11 @@ async fn effects_and_calls_are_those_of_the_declared_tools() {
     assert_eq!(output(&world.call("reads", json!({})).await), 3);
     let sneaks = world.call("sneaks", json!({})).await;
     failed(&sneaks, ErrorKind::Failed, "main.ts, line 2, column");
-    failed(&sneaks, ErrorKind::Failed, "TypeError");
+    failed(
+        &sneaks,
+        ErrorKind::Failed,
+        "there is no tool `wipe` here, only add",
+    );
 }
 
 // S3-34: a tool that needs an approval asks for it under its own name, and the function runs again after the approval.
@@ -442,10 +452,9 @@ async fn tool_that_needs_an_approval_is_called_after_the_approval() {
         .workspace("acme")
         .user("ann")
         .conversation("main");
-    let cx = cx.with(diary.clone()).build();
+    let cx = cx.with(Pen(diary.clone())).build();
     let call = ModelMessage::calls([ToolCall::new("call_0", "wipes", "{}")]);
     let message = turns.record(call, &cx).await.unwrap();
-    // `note` is not read-only, so it asks as well.
     let mut asked = Vec::new();
     let results = loop {
         match turns.run(&tools, &message, &cx).await.unwrap() {
