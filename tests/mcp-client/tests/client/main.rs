@@ -12,4 +12,5 @@ mod hostile;
 mod non_strict;
 mod numbers;
 mod own;
+mod stored;
 mod support;
