@@ -11,6 +11,16 @@ use tool_core::Dialect;
 pub(crate) mod cargo;
 pub(crate) mod operate;
 
+/// A kind of functions that `serve --functions` runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FunctionRunnerKind {
+    /// Operations of OpenAPI documents.
+    Http,
+    /// TypeScript.
+    #[value(name = "typescript")]
+    TypeScript,
+}
+
 /// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -324,6 +334,12 @@ pub(crate) struct Serve {
     /// Also offers the stored tools that are bound to this agent in the workspace of `--workspace`.
     #[arg(long, value_name = "NAME", requires = "store")]
     pub(crate) agent: Option<String>,
+    /// Runs stored tools of these kinds too: `http` sends requests to public hosts, `typescript` runs code in a sandbox.
+    #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "store")]
+    pub(crate) functions: Vec<FunctionRunnerKind>,
+    /// Starts an MCP server with a command (a program and its arguments, separated by blanks), whose tools stored tools can call under this name.
+    #[arg(long = "mcp-server", value_name = "NAME=COMMAND", requires = "store")]
+    pub(crate) mcp_servers: Vec<String>,
     /// Asks the client's user about each call that needs an approval. Use this option only for clients that a person operates, because a
     /// client program could answer in the person's place. Without this option, and for clients that cannot ask, such calls are refused.
     #[arg(long)]

@@ -68,6 +68,8 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
         &["cargo", "admin", "postgres"],
         &["cargo", "operate"],
         &["cargo", "operate", "postgres"],
+        &["cargo", "functions"],
+        &["cargo", "functions", "postgres"],
         &["cargo", "tokens"],
     ];
     let mut built = built.into_iter();
@@ -87,10 +89,12 @@ fn needs_no_tools(command: &Command) -> bool {
 fn features(command: &Command) -> &'static [&'static str] {
     match command {
         Command::Budget(_) => &["cargo", "tokens"],
-        Command::Serve(words) => match &words.store {
-            Some(url) if is_postgres(url) => &["cargo", "admin", "postgres"],
-            Some(_) => &["cargo", "admin"],
-            None => &["cargo", "serve"],
+        Command::Serve(words) => match (&words.store, !words.functions.is_empty()) {
+            (Some(url), true) if is_postgres(url) => &["cargo", "functions", "postgres"],
+            (Some(_), true) => &["cargo", "functions"],
+            (Some(url), false) if is_postgres(url) => &["cargo", "admin", "postgres"],
+            (Some(_), false) => &["cargo", "admin"],
+            (None, _) => &["cargo", "serve"],
         },
         command => match command.target() {
             Some(target) if target.store.as_deref().is_some_and(is_postgres) => {
@@ -105,6 +109,8 @@ fn features(command: &Command) -> &'static [&'static str] {
 /// The entry point of the generated program, with the tools that it links.
 #[doc(hidden)]
 pub fn linked() -> ExitCode {
+    #[cfg(all(feature = "functions", unix))]
+    tool_isolate::helper();
     commands::completions::answer(&Cli::new().of_workspace());
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match read(&arguments) {

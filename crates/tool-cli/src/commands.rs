@@ -95,7 +95,8 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     feature = "import",
     feature = "admin",
     feature = "operate",
-    feature = "postgres"
+    feature = "postgres",
+    feature = "functions"
 )))]
 fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     Failure::usage(format!(

@@ -22,6 +22,11 @@ pub(crate) type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Sen
 /// Changes the tools that a caller sees.
 type Shape = dyn Fn(Toolset, &ToolContext) -> Toolset + Send + Sync;
 
+/// Adds runners to the stored tools.
+#[cfg(feature = "admin")]
+type Runners =
+    dyn Fn(tool_core::stored::StoredTools) -> tool_core::stored::StoredTools + Send + Sync;
+
 /// The command line of a host: its tools, and the rules and the gate that check every call.
 ///
 /// ```no_run
@@ -43,6 +48,8 @@ pub struct Cli {
     gate: Option<Gate>,
     context: Option<Arc<Prepare>>,
     shape: Option<Arc<Shape>>,
+    #[cfg(feature = "admin")]
+    runners: Option<Arc<Runners>>,
     workspace: bool,
     /// Contains the secrets of all running calls, which are redacted in the output of panics.
     printed: SharedRedactor,
@@ -96,6 +103,41 @@ impl Cli {
     ) -> Self {
         self.shape = Some(Arc::new(shape));
         self
+    }
+
+    /// Adds runners of functions to the stored tools of `serve --store`, before those of `--functions` and `--mcp-server`: for example an HTTP runner
+    /// with a guard that admits a private network.
+    ///
+    /// ```no_run
+    /// use tool_core::stored::StoredTools;
+    ///
+    /// # fn runner() -> impl tool_core::stored::FunctionRunner { tool_core::stored::LinkedRunner::new(&tool_core::Registry::linked().unwrap(), tool_core::Rules::default()) }
+    /// fn main() -> std::process::ExitCode {
+    ///     tool_cli::Cli::new().stored_tools(|tools: StoredTools| tools.runner(runner())).run()
+    /// }
+    /// ```
+    #[cfg(feature = "admin")]
+    pub fn stored_tools(
+        mut self,
+        add: impl Fn(tool_core::stored::StoredTools) -> tool_core::stored::StoredTools
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.runners = Some(Arc::new(add));
+        self
+    }
+
+    /// Adds the host's own runners.
+    #[cfg(feature = "admin")]
+    pub(crate) fn with_runners(
+        &self,
+        tools: tool_core::stored::StoredTools,
+    ) -> tool_core::stored::StoredTools {
+        match &self.runners {
+            Some(add) => add(tools),
+            None => tools,
+        }
     }
 
     /// Uses the tools of a workspace's libraries.
@@ -226,6 +268,12 @@ impl Offer {
     #[cfg(feature = "admin")]
     pub(crate) fn runner(&self) -> tool_core::stored::LinkedRunner {
         tool_core::stored::LinkedRunner::new(&self.registry, self.rules.clone())
+    }
+
+    /// The runner of functions that are TypeScript, which call tools of the program with the rules of the program.
+    #[cfg(feature = "functions")]
+    pub(crate) fn code_runner(&self, code: tool_code::Code) -> tool_code::TypeScriptRunner {
+        tool_code::TypeScriptRunner::new(code, &self.registry, self.rules.clone())
     }
 
     /// Returns the toolset of a caller from other tools, behind the gate and with the rules of the program.

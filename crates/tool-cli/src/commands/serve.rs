@@ -14,7 +14,7 @@ use tool_mcp::{Caller, HttpOptions, McpServer, Tools, shutdown_signal};
 
 use super::supply::Supplied;
 use super::{declaring, offered};
-use crate::args::{Serve, Supply};
+use crate::args::{FunctionRunnerKind, Serve, Supply};
 use crate::host::{Cli, Prepare};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BOLD, DIM, Screen, WARN, count, paint};
@@ -25,7 +25,9 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     let made = offered(cli, &registry)?;
     let known = declaring(&registry, &made);
     let caller = Callers {
-        supplied: Supplied::gather(&words.supply, registry.tools(), known)?,
+        supplied: Supplied::gather_with(&words.supply, registry.tools(), known, |key| {
+            is_of_function(words, key)
+        })?,
         supply: words.supply.clone(),
         prepare: cli.preparation(),
         printed: cli.mask_panics().clone(),
@@ -54,7 +56,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     #[cfg(feature = "admin")]
     let (stored, agent) = match &state {
         Some(state) => {
-            let stored = state.stored(&offer);
+            let stored = state.stored(cli, words, &offer)?;
             let agent = state.agent(words, &stored).await?.map(Arc::new);
             (Some(stored), agent)
         }
@@ -106,6 +108,11 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         return admin.and(ended);
     }
     serving.await
+}
+
+/// Whether a secret may belong to a stored HTTP operation. Its key contains the host of the operation: `api.example.com/NAME`.
+fn is_of_function(words: &Serve, key: &str) -> bool {
+    words.functions.contains(&FunctionRunnerKind::Http) && key.contains('/')
 }
 
 /// Refuses the options that need the feature `admin`.

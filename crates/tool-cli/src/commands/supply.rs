@@ -31,6 +31,16 @@ impl Supplied {
         tools: impl IntoIterator<Item = &'a ToolDef>,
         known: impl IntoIterator<Item = &'a ToolDef>,
     ) -> Result<Self, Failure> {
+        Self::gather_with(supply, tools, known, |_| false)
+    }
+
+    /// Like [`gather`](Self::gather), but `is_later` also admits keys of secrets: tools that are created later may declare them.
+    pub(super) fn gather_with<'a>(
+        supply: &Supply,
+        tools: impl IntoIterator<Item = &'a ToolDef>,
+        known: impl IntoIterator<Item = &'a ToolDef>,
+        is_later: impl Fn(&str) -> bool,
+    ) -> Result<Self, Failure> {
         let mut supplied = Self::default();
         let known: Vec<&ToolDef> = known.into_iter().collect();
         for source in &supply.secrets {
@@ -41,7 +51,9 @@ impl Supplied {
             let names = variables()
                 .filter(|need| need.kind == VariableKind::Secret)
                 .map(|need| &*need.name);
-            is_declared("secret", &key, keys.chain(names))?;
+            if !is_later(&key) {
+                is_declared("secret", &key, keys.chain(names))?;
+            }
             supplied.secrets.push((key.clone(), value.clone()));
             supplied.secret_variables.push((key, value));
         }

@@ -211,6 +211,120 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
     assert!(audit.to_string().contains("stored_tool.delete"), "{audit}");
 }
 
+/// S3-34: with `serve --functions` and `--mcp-server`, an operator creates tools of each kind over the admin API.
+fn functions_of_each_kind_are_created_and_served(store: &str) {
+    let server = format!("notes={DESK} serve");
+    let more = [
+        "--agent",
+        "clerk",
+        "--workspace",
+        "acme",
+        "--functions",
+        "http,typescript",
+        "--mcp-server",
+        &server,
+    ];
+    let served = Served::start(store, &more);
+    let send = |method: &str, path: &str, body: &Value| served.ask(method, path, &body.to_string());
+    let ask = |method: &str, path: &str, body: &Value| self::body(&send(method, path, body));
+    let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
+    let function = |kind: Value| {
+        id(&ask(
+            "POST",
+            "/v1/functions",
+            &json!({"name": "f", "kind": kind}),
+        ))
+    };
+    let version = |function: &str, version: &Value| {
+        send(
+            "POST",
+            &format!("/v1/functions/{function}/versions"),
+            version,
+        )
+    };
+    let offer = |name: &str, function: &str, answer: &str| {
+        let version = id(&self::body(answer));
+        ask(
+            "POST",
+            &format!("/v1/function-versions/{version}/publish"),
+            &json!({}),
+        );
+        let tool = json!({"name": name, "description": "Does it.", "target": "server", "function": function});
+        let tool = id(&ask("POST", "/v1/stored-tools", &tool)["tool"]);
+        ask("PUT", &format!("/v1/agents/clerk/tools/{tool}"), &json!({}));
+    };
+    let until = |name: &str, arguments: &Value, part: &str| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        loop {
+            let answer = served.call(name, arguments);
+            if answer.contains(part) {
+                return;
+            }
+            assert!(std::time::Instant::now() < end, "{answer}");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    };
+    let input = json!({
+        "type": "object", "properties": {"format": {"type": "string"}}, "required": ["format"], "additionalProperties": false,
+    });
+    let text = json!({"type": "string"});
+
+    let code = function(json!({"type": "type_script", "entry": "main.ts"}));
+    let of = |source: &str| {
+        json!({
+            "files": {"main.ts": source}, "uses": ["print_note"], "input_schema": input, "output_schema": text,
+        })
+    };
+    let refused = version(
+        &code,
+        &of("export default (args) => {\n  return args.;\n};"),
+    );
+    assert!(refused.starts_with("HTTP/1.1 422"), "{refused}");
+    assert!(refused.contains("main.ts, line 2, column 15"), "{refused}");
+    let source = "export default async ({ format }: { format: string }) => `${await tools.print_note({ format })} twice`;";
+    let answer = version(&code, &of(source));
+    offer("print_twice", &code, &answer);
+    until(
+        "print_twice",
+        &json!({"format": "a4"}),
+        "printed as a4 twice",
+    );
+
+    let remote = function(json!({"type": "mcp", "server": "notes", "tool": "print_note"}));
+    let refused = version(
+        &remote,
+        &json!({"input_schema": {"type": "object", "properties": {"size": text}, "required": ["size"], "additionalProperties": false}, "output_schema": {}}),
+    );
+    assert!(
+        refused.starts_with("HTTP/1.1 422") && refused.contains("/input_schema"),
+        "{refused}"
+    );
+    let answer = version(
+        &remote,
+        &json!({"input_schema": input, "output_schema": {}}),
+    );
+    offer("print_there", &remote, &answer);
+    let effects = json!({"effects": {"read_only": true, "destructive": false, "idempotent": true, "open_world": false}});
+    ask("PATCH", &format!("/v1/functions/{remote}"), &effects);
+    until("print_there", &json!({"format": "a5"}), "printed as a5");
+
+    let http = function(json!({"type": "http", "document": "api.json", "operation": "print"}));
+    let of = |server: &str| {
+        let document = json!({
+            "openapi": "3.1.0", "servers": [{"url": server}],
+            "paths": {"/print": {"get": {"operationId": "print", "parameters": [{"name": "format", "in": "query", "schema": text}]}}},
+        });
+        json!({"files": {"api.json": document.to_string()}, "input_schema": input, "output_schema": {}})
+    };
+    let refused = version(&http, &of("http://127.0.0.1:1/"));
+    assert!(refused.starts_with("HTTP/1.1 422"), "{refused}");
+    assert!(
+        refused.contains("/files/api.json/servers/0/url"),
+        "{refused}"
+    );
+    self::body(&version(&http, &of("https://printer.example.com/")));
+}
+
 /// Runs a test on a store. On PostgreSQL, the test runs twice on one database: the second start finds the schema and the rows of the first.
 fn on(store: Store, test: fn(&str)) -> Ran {
     match store {
@@ -250,6 +364,9 @@ fn main() -> ExitCode {
         suite = suite
             .case(&format!("calls_are_read_and_stopped::{name}"), move || {
                 on(store, admin_api_reads_and_stops_the_calls_of_the_server)
+            })
+            .case(&format!("functions_of_each_kind::{name}"), move || {
+                on(store, functions_of_each_kind_are_created_and_served)
             })
             .case(&format!("operators_tool_is_served::{name}"), move || {
                 on(

@@ -321,6 +321,9 @@ async fn version_has_to_fit_the_tool_of_the_server() {
     }
     // A server that is away cannot be asked.
     listed.client.close();
+    while !listed.client.is_closed() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     let function = world.function("listed", "find").await;
     let version = version(&object(&json!({"text": text()})), &n("number"));
     let faults = faults(world.create(&function.id, version).await);

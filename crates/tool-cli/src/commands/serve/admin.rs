@@ -7,10 +7,14 @@ use tokio::net::TcpListener;
 use tool_core::store::{StoredToolStore, Workspace};
 use tool_core::stored::StoredTools;
 use tool_core::{Approvals, Audit, Gate, KeyRing, Registry, Switches};
+use tool_mcp::client::{McpClient, McpRunner};
+use tool_mcp::rmcp::transport::TokioChildProcess;
 use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
 
 use super::stored::AgentOffer;
-use crate::args::Serve;
+use crate::args::{FunctionRunnerKind, Serve};
+#[cfg(not(feature = "functions"))]
+use crate::commands::missing;
 use crate::commands::store::OpenStore;
 use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
@@ -51,6 +55,73 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::of(Exit::Failed, error.to_string())
 }
 
+/// Adds the runner of functions that are tools of the MCP servers of `--mcp-server`.
+fn with_servers(tools: StoredTools, servers: &[String]) -> Result<StoredTools, Failure> {
+    if servers.is_empty() {
+        return Ok(tools);
+    }
+    let mut runner = McpRunner::default();
+    for said in servers {
+        let command = said
+            .split_once('=')
+            .filter(|(name, command)| !name.trim().is_empty() && !command.trim().is_empty());
+        let Some((name, command)) = command else {
+            return Err(Failure::usage(format!("`--mcp-server {said}` has no command"))
+                .hint("write `--mcp-server NAME=COMMAND`, such as `--mcp-server notes='notes-server --stdio'`"));
+        };
+        let command = command.to_owned();
+        runner = runner.connecting(name.trim(), move || {
+            let mut words = command.split_whitespace();
+            let mut process = tokio::process::Command::new(words.next().unwrap_or_default());
+            process.args(words);
+            async move {
+                let transport = TokioChildProcess::new(process);
+                let transport = transport.map_err(|error| error.to_string())?;
+                let client = McpClient::connect(transport).await;
+                client.map_err(|error| error.to_string())
+            }
+        });
+    }
+    Ok(tools.runner(runner))
+}
+
+/// Adds the runners of `--functions`.
+#[cfg(feature = "functions")]
+fn with_functions(
+    mut tools: StoredTools,
+    kinds: &[FunctionRunnerKind],
+    offer: &Offer,
+) -> Result<StoredTools, Failure> {
+    for kind in kinds {
+        tools = match kind {
+            FunctionRunnerKind::Http => tools.runner(tool_std::http::HttpRunner::new(
+                tool_std::http::Http::default(),
+            )),
+            FunctionRunnerKind::TypeScript => {
+                let code = tool_code::Code::builder().build().map_err(failed)?;
+                tools.runner(offer.code_runner(code))
+            }
+        };
+    }
+    Ok(tools)
+}
+
+#[cfg(not(feature = "functions"))]
+fn with_functions(
+    tools: StoredTools,
+    kinds: &[FunctionRunnerKind],
+    _: &Offer,
+) -> Result<StoredTools, Failure> {
+    if kinds.is_empty() {
+        return Ok(tools);
+    }
+    Err(missing(
+        "serve --functions",
+        "functions",
+        "run `cargo tool serve --functions KIND`, which builds it",
+    ))
+}
+
 impl State {
     /// Opens the store, and writes the tools of the program into its catalogue.
     pub(super) async fn open(url: &str, cli: &Cli, registry: &Registry) -> Result<Self, Failure> {
@@ -82,8 +153,16 @@ impl State {
     }
 
     /// The stored tools, whose functions run with the rules of the program.
-    pub(super) fn stored(&self, offer: &Offer) -> StoredTools {
-        StoredTools::shared(self.stored.clone()).runner(offer.runner())
+    pub(super) fn stored(
+        &self,
+        cli: &Cli,
+        words: &Serve,
+        offer: &Offer,
+    ) -> Result<StoredTools, Failure> {
+        let tools = cli.with_runners(StoredTools::shared(self.stored.clone()));
+        let tools = tools.runner(offer.runner());
+        let tools = with_servers(tools, &words.mcp_servers)?;
+        with_functions(tools, &words.functions, offer)
     }
 
     /// The stored tools of the agent, if `--agent` is given.
