@@ -321,13 +321,11 @@ impl Server {
         };
         let link = match open {
             Some(loaded) => loaded.live.link.clone(),
-            None => match tokio::time::timeout(CONNECT_TIMEOUT, (self.connect)()).await {
-                Ok(link) => link.map_err(away)?,
-                Err(_) => {
-                    let why = format!("no connection within {CONNECT_TIMEOUT:?}");
-                    return Err(away(why));
-                }
-            },
+            None => {
+                let link = tokio::time::timeout(CONNECT_TIMEOUT, (self.connect)()).await;
+                let late = |_| Err(format!("no connection within {CONNECT_TIMEOUT:?}"));
+                link.unwrap_or_else(late).map_err(away)?
+            }
         };
         // The changes are counted before the request, so a change that arrives during the request is read next time.
         let seen = link.ears.as_ref().map_or(0, Ears::changes);
