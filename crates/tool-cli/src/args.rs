@@ -14,7 +14,7 @@ pub(crate) mod operate;
 /// A kind of functions that `serve --functions` runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FunctionRunnerKind {
-    /// Operations of OpenAPI documents.
+    /// Operations of `OpenAPI` documents.
     Http,
     /// TypeScript.
     #[value(name = "typescript")]

@@ -197,7 +197,7 @@ fn run(program: &Program, outbox: &Outbox, signal: &Signal, hear: &mpsc::Receive
     let files = match compile::files(&program.files, &modules) {
         Ok(files) => files,
         Err((file, error)) => {
-            let file = Some(file);
+            let file = fault::number_of(&file, &program.files);
             return Done {
                 file,
                 ..Done::failed(Status::Error, error)

@@ -96,8 +96,8 @@ pub(crate) struct Done {
     pub(crate) status: Status,
     pub(crate) result: Option<Box<RawValue>>,
     pub(crate) error: Option<CodeError>,
-    /// The file of the error's position; `None` for the code.
-    pub(crate) file: Option<String>,
+    /// The number of the file of the error's position, counted from zero; `None` for the code.
+    pub(crate) file: Option<u16>,
     pub(crate) logs_dropped: u64,
 }
 

@@ -116,10 +116,10 @@ impl Run {
             status: done.status,
             result: done.result.unwrap_or_else(nothing),
             error: done.error,
-            // The process is not trusted: the name of a file is one of the run's.
             file: done
                 .file
-                .filter(|file| self.files.iter().any(|(path, _)| path == file)),
+                .and_then(|number| self.files.get(usize::from(number)))
+                .map(|(path, _)| path.clone()),
             reports: said.reports,
             logs: said.logs,
             logs_dropped: done.logs_dropped,

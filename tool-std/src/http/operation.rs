@@ -416,10 +416,10 @@ fn body<'d>(
     let kind = content.and_then(|content| content.keys().find(is_json));
     let Some((content, kind)) = content.zip(kind) else {
         let text = "the body is not `application/json`, which is the only supported type";
-        return match required {
-            true => Err(reader.fault(&format!("{pointer}/content"), text)),
-            false => Ok(Some(Err(text.to_owned()))),
-        };
+        if required {
+            return Err(reader.fault(&format!("{pointer}/content"), text));
+        }
+        return Ok(Some(Err(text.to_owned())));
     };
     let at = format!("{pointer}/content/{}/schema", reader::escaped(kind));
     let types = match content.get(kind).and_then(|media| media.get("schema")) {

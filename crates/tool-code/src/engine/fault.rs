@@ -18,14 +18,22 @@ const FRAMES: usize = 12;
 pub(super) struct Sources<'a> {
     pub(super) code: &'a Places,
     pub(super) files: &'a Files,
+    /// The files in the order of the program.
+    pub(super) order: &'a [(String, String)],
 }
 
-/// Converts a thrown value to an error, and returns the file of its position; `None` for the code.
+/// The number of a file in the program.
+pub(super) fn number_of(path: &str, order: &[(String, String)]) -> Option<u16> {
+    let place = order.iter().position(|(own, _)| own == path)?;
+    u16::try_from(place).ok()
+}
+
+/// Converts a thrown value to an error, and returns the number of the file of its position; `None` for the code.
 pub(super) fn fault<'js>(
     ctx: &Ctx<'js>,
     thrown: &Value<'js>,
     sources: &Sources<'_>,
-) -> (CodeError, Option<String>) {
+) -> (CodeError, Option<u16>) {
     // If memory runs out, `normalize` leaves this value; code cannot throw it.
     if thrown.type_of() == Type::Uninitialized {
         return (CodeError::new("InternalError", "out of memory"), None);
@@ -44,7 +52,7 @@ pub(super) fn fault<'js>(
         error.stack = (!stack.is_empty()).then_some(stack);
         if let Some((own, place)) = first {
             error = error.at(Some(place));
-            file = own.map(str::to_owned);
+            file = own.and_then(|path| number_of(path, sources.order));
         }
     }
     (error, file)

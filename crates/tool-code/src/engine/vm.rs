@@ -109,6 +109,7 @@ impl Machine {
             sources: Sources {
                 code: &compiled.places,
                 files,
+                order: &program.files,
             },
         };
         let mut done = match run.go(compiled, program, outbox, hear) {

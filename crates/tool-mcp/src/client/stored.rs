@@ -319,13 +319,12 @@ impl Server {
             let operator = format!("the MCP server `{}` cannot be reached: {why}", self.name);
             ToolError::of(ErrorKind::Unavailable, text).operator(operator)
         };
-        let link = match open {
-            Some(loaded) => loaded.live.link.clone(),
-            None => {
-                let link = tokio::time::timeout(CONNECT_TIMEOUT, (self.connect)()).await;
-                let late = |_| Err(format!("no connection within {CONNECT_TIMEOUT:?}"));
-                link.unwrap_or_else(late).map_err(away)?
-            }
+        let link = if let Some(loaded) = open {
+            loaded.live.link.clone()
+        } else {
+            let link = tokio::time::timeout(CONNECT_TIMEOUT, (self.connect)()).await;
+            let late = |_| Err(format!("no connection within {CONNECT_TIMEOUT:?}"));
+            link.unwrap_or_else(late).map_err(away)?
         };
         // The changes are counted before the request, so a change that arrives during the request is read next time.
         let seen = link.ears.as_ref().map_or(0, Ears::changes);

@@ -211,118 +211,119 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
     assert!(audit.to_string().contains("stored_tool.delete"), "{audit}");
 }
 
-/// S3-34: with `serve --functions` and `--mcp-server`, an operator creates tools of each kind over the admin API.
-fn functions_of_each_kind_are_created_and_served(store: &str) {
-    let server = format!("notes={DESK} serve");
-    let more = [
-        "--agent",
-        "clerk",
-        "--workspace",
-        "acme",
-        "--functions",
-        "http,typescript",
-        "--mcp-server",
-        &server,
-    ];
-    let served = Served::start(store, &more);
-    let send = |method: &str, path: &str, body: &Value| served.ask(method, path, &body.to_string());
-    let ask = |method: &str, path: &str, body: &Value| self::body(&send(method, path, body));
-    let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
-    let function = |kind: Value| {
-        id(&ask(
-            "POST",
-            "/v1/functions",
-            &json!({"name": "f", "kind": kind}),
-        ))
-    };
-    let version = |function: &str, version: &Value| {
-        send(
-            "POST",
-            &format!("/v1/functions/{function}/versions"),
-            version,
-        )
-    };
-    let offer = |name: &str, function: &str, answer: &str| {
-        let version = id(&self::body(answer));
-        ask(
-            "POST",
-            &format!("/v1/function-versions/{version}/publish"),
-            &json!({}),
-        );
+/// The requests of an operator who creates functions.
+struct Operator<'s>(&'s Served);
+
+impl Operator<'_> {
+    fn send(&self, method: &str, path: &str, body: &Value) -> String {
+        self.0.ask(method, path, &body.to_string())
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        self::body(&self.send(method, path, body))
+    }
+
+    /// Creates a row and returns its id.
+    fn id(value: &Value) -> String {
+        value["id"].as_str().unwrap().to_owned()
+    }
+
+    fn function(&self, kind: &Value) -> String {
+        let new = json!({"name": "f", "kind": kind});
+        Self::id(&self.ask("POST", "/v1/functions", &new))
+    }
+
+    fn version(&self, function: &str, version: &Value) -> String {
+        let path = format!("/v1/functions/{function}/versions");
+        self.send("POST", &path, version)
+    }
+
+    /// Expects that a version is refused with this text in the answer.
+    fn refused(&self, function: &str, version: &Value, part: &str) {
+        let answer = self.version(function, version);
+        assert!(answer.starts_with("HTTP/1.1 422"), "{answer}");
+        assert!(answer.contains(part), "{answer}");
+    }
+
+    /// Publishes a version and binds a tool that runs it.
+    fn offer(&self, name: &str, function: &str, version: &Value) {
+        let version = Self::id(&self::body(&self.version(function, version)));
+        let publish = format!("/v1/function-versions/{version}/publish");
+        self.ask("POST", &publish, &json!({}));
         let tool = json!({"name": name, "description": "Does it.", "target": "server", "function": function});
-        let tool = id(&ask("POST", "/v1/stored-tools", &tool)["tool"]);
-        ask("PUT", &format!("/v1/agents/clerk/tools/{tool}"), &json!({}));
-    };
-    let until = |name: &str, arguments: &Value, part: &str| {
+        let tool = Self::id(&self.ask("POST", "/v1/stored-tools", &tool)["tool"]);
+        let bind = format!("/v1/agents/clerk/tools/{tool}");
+        self.ask("PUT", &bind, &json!({}));
+    }
+
+    /// Calls a tool until the answer has this part.
+    fn until(&self, name: &str, arguments: &Value, part: &str) {
         let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
         loop {
-            let answer = served.call(name, arguments);
+            let answer = self.0.call(name, arguments);
             if answer.contains(part) {
                 return;
             }
             assert!(std::time::Instant::now() < end, "{answer}");
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
-    };
-    let input = json!({
-        "type": "object", "properties": {"format": {"type": "string"}}, "required": ["format"], "additionalProperties": false,
-    });
-    let text = json!({"type": "string"});
+    }
+}
 
-    let code = function(json!({"type": "type_script", "entry": "main.ts"}));
+/// An object with one text.
+fn object(key: &str) -> Value {
+    json!({"type": "object", "properties": {key: {"type": "string"}}, "required": [key], "additionalProperties": false})
+}
+
+/// S3-34: with `serve --functions` and `--mcp-server`, an operator creates tools of each kind over the admin API.
+fn functions_of_each_kind_are_created_and_served(store: &str) {
+    let notes = format!("notes={DESK} serve");
+    let agent = ["--agent", "clerk", "--workspace", "acme"];
+    let kinds = ["--functions", "http,typescript", "--mcp-server", &notes];
+    let served = Served::start(store, &[agent, kinds].concat());
+    let olga = Operator(&served);
+    let input = object("format");
+
+    let code = olga.function(&json!({"type": "type_script", "entry": "main.ts"}));
     let of = |source: &str| {
         json!({
-            "files": {"main.ts": source}, "uses": ["print_note"], "input_schema": input, "output_schema": text,
+            "files": {"main.ts": source}, "uses": ["print_note"],
+            "input_schema": input, "output_schema": {"type": "string"},
         })
     };
-    let refused = version(
-        &code,
-        &of("export default (args) => {\n  return args.;\n};"),
+    let faulty = of("export default (args) => {\n  return args.;\n};");
+    olga.refused(&code, &faulty, "main.ts, line 2, column 15");
+    let twice = of(
+        "export default async ({ format }: { format: string }) => `${await tools.print_note({ format })} twice`;",
     );
-    assert!(refused.starts_with("HTTP/1.1 422"), "{refused}");
-    assert!(refused.contains("main.ts, line 2, column 15"), "{refused}");
-    let source = "export default async ({ format }: { format: string }) => `${await tools.print_note({ format })} twice`;";
-    let answer = version(&code, &of(source));
-    offer("print_twice", &code, &answer);
-    until(
+    olga.offer("print_twice", &code, &twice);
+    olga.until(
         "print_twice",
         &json!({"format": "a4"}),
         "printed as a4 twice",
     );
 
-    let remote = function(json!({"type": "mcp", "server": "notes", "tool": "print_note"}));
-    let refused = version(
-        &remote,
-        &json!({"input_schema": {"type": "object", "properties": {"size": text}, "required": ["size"], "additionalProperties": false}, "output_schema": {}}),
-    );
-    assert!(
-        refused.starts_with("HTTP/1.1 422") && refused.contains("/input_schema"),
-        "{refused}"
-    );
-    let answer = version(
-        &remote,
-        &json!({"input_schema": input, "output_schema": {}}),
-    );
-    offer("print_there", &remote, &answer);
+    let remote = olga.function(&json!({"type": "mcp", "server": "notes", "tool": "print_note"}));
+    let of = |input: &Value| json!({"input_schema": input, "output_schema": {}});
+    olga.refused(&remote, &of(&object("size")), "/input_schema");
+    olga.offer("print_there", &remote, &of(&input));
     let effects = json!({"effects": {"read_only": true, "destructive": false, "idempotent": true, "open_world": false}});
-    ask("PATCH", &format!("/v1/functions/{remote}"), &effects);
-    until("print_there", &json!({"format": "a5"}), "printed as a5");
+    olga.ask("PATCH", &format!("/v1/functions/{remote}"), &effects);
+    olga.until("print_there", &json!({"format": "a5"}), "printed as a5");
 
-    let http = function(json!({"type": "http", "document": "api.json", "operation": "print"}));
+    let http = json!({"type": "http", "document": "api.json", "operation": "print"});
+    let http = olga.function(&http);
     let of = |server: &str| {
+        let format = json!({"name": "format", "in": "query", "schema": {"type": "string"}});
         let document = json!({
             "openapi": "3.1.0", "servers": [{"url": server}],
-            "paths": {"/print": {"get": {"operationId": "print", "parameters": [{"name": "format", "in": "query", "schema": text}]}}},
+            "paths": {"/print": {"get": {"operationId": "print", "parameters": [format]}}},
         });
         json!({"files": {"api.json": document.to_string()}, "input_schema": input, "output_schema": {}})
     };
-    let refused = version(&http, &of("http://127.0.0.1:1/"));
-    assert!(refused.starts_with("HTTP/1.1 422"), "{refused}");
-    assert!(
-        refused.contains("/files/api.json/servers/0/url"),
-        "{refused}"
-    );
-    self::body(&version(&http, &of("https://printer.example.com/")));
+    let inside = of("http://127.0.0.1:1/");
+    olga.refused(&http, &inside, "/files/api.json/servers/0/url");
+    olga.offer("print_far", &http, &of("https://printer.invalid.example/"));
 }
 
 /// Runs a test on a store. On PostgreSQL, the test runs twice on one database: the second start finds the schema and the rows of the first.
