@@ -1,5 +1,7 @@
 //! Stored tools whose functions are TypeScript: files, calls of tools, effects, and errors.
 
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
 use std::time::Duration;
 
 use serde_json::{Value, json};

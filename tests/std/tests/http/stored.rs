@@ -1,5 +1,7 @@
 //! Stored tools whose functions are HTTP operations: documents, arguments, secrets, responses and errors.
 
+mod documents;
+
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
@@ -50,14 +52,14 @@ fn document(server: &str, path: &str, method: &str, operation: Value) -> Value {
     })
 }
 
-fn with_key(mut document: Value, scheme: Value) -> Value {
+fn with_key(mut document: Value, scheme: &Value) -> Value {
     document["security"] = json!([{"shop_key": []}]);
     document["components"] = json!({"securitySchemes": {"shop_key": scheme}});
     document
 }
 
 fn bearer(document: Value) -> Value {
-    with_key(document, json!({"type": "http", "scheme": "bearer"}))
+    with_key(document, &json!({"type": "http", "scheme": "bearer"}))
 }
 
 /// A version without arguments.
@@ -285,199 +287,6 @@ async fn path_argument_stays_in_its_segment() {
     }
 }
 
-// S3-34: a document that cannot be used is refused when it is saved, with the pointer of the fault.
-#[tokio::test]
-async fn unusable_document_is_refused_with_a_pointer() {
-    let world = World::new();
-    let function = world.function().await;
-    let good = || {
-        document(
-            "https://shop.example.com",
-            "/a/{b}",
-            "get",
-            json!({
-                "parameters": [{"name": "b", "in": "path", "required": true, "schema": {"type": "string"}}],
-            }),
-        )
-    };
-    let changed = |pointer: &str, value: Value| {
-        let mut document = good();
-        *document.pointer_mut(pointer).unwrap() = value;
-        document
-    };
-    let get = "/paths/~1a~1{b}/get";
-    let at = |rest: &str| format!("{get}{rest}");
-    let with = |parameter: Value| {
-        let mut document = good();
-        let all = document.pointer_mut(&at("/parameters")).unwrap();
-        all.as_array_mut().unwrap().push(parameter);
-        document
-    };
-    let query =
-        |schema: Value| json!({"name": "q", "in": "query", "required": true, "schema": schema});
-    let secured = |scheme: Value| with_key(good(), scheme);
-    let mut cases = vec![
-        (
-            changed("/openapi", json!("2.0")),
-            "/openapi".to_owned(),
-            "3.0 or 3.1, found `2.0`",
-        ),
-        (
-            changed("/servers", json!([])),
-            String::new(),
-            "names no server",
-        ),
-        (
-            changed("/servers/0/url", json!("/v1")),
-            "/servers/0/url".to_owned(),
-            "is not the URL of a server",
-        ),
-        (
-            changed("/servers/0/url", json!("ftp://x.example")),
-            "/servers/0/url".to_owned(),
-            "only `https` and `http`",
-        ),
-        (
-            changed("/servers/0/url", json!("https://{host}/")),
-            "/servers/0/url".to_owned(),
-            "has no `default`",
-        ),
-        (
-            changed("/servers/0/url", json!("http://127.0.0.1/")),
-            "/servers/0/url".to_owned(),
-            "not at a public address",
-        ),
-        (
-            changed("/servers/0/url", json!("http://169.254.169.254/")),
-            "/servers/0/url".to_owned(),
-            "not at a public address",
-        ),
-        (
-            changed("/servers/0/url", json!("http://localhost/")),
-            "/servers/0/url".to_owned(),
-            "not a public host",
-        ),
-        (
-            changed("/servers/0/url", json!("https://ann:pw@shop.example.com/")),
-            "/servers/0/url".to_owned(),
-            "a user or a password",
-        ),
-        (
-            changed(&at("/operationId"), json!("stop")),
-            "/paths".to_owned(),
-            "the document has `stop`",
-        ),
-        (
-            changed(&at("/parameters/0"), json!({"$ref": "other.json#/x"})),
-            at("/parameters/0/$ref"),
-            "outside of the document",
-        ),
-        (
-            changed(&at("/parameters/0"), json!({"$ref": "#/x"})),
-            at("/parameters/0/$ref"),
-            "has no `#/x`",
-        ),
-        (
-            changed(
-                &at("/parameters/0"),
-                json!({"$ref": format!("#{get}/parameters/0")}),
-            ),
-            at("/parameters/0"),
-            "too many references",
-        ),
-        (
-            changed(&at("/parameters"), json!([])),
-            "/paths/~1a~1{b}".to_owned(),
-            "no parameter in `path` has this name",
-        ),
-        (
-            with(query(json!({"type": "object"}))),
-            at("/parameters/1/schema"),
-            "may be an object",
-        ),
-        (
-            with(query(json!({}))),
-            at("/parameters/1/schema"),
-            "may be an object",
-        ),
-        (
-            with(
-                json!({"name": "c", "in": "cookie", "required": true, "schema": {"type": "string"}}),
-            ),
-            at("/parameters/1/in"),
-            "only `path`, `query` and `header`",
-        ),
-        (
-            with(
-                json!({"name": "Host", "in": "header", "required": true, "schema": {"type": "string"}}),
-            ),
-            at("/parameters/1/name"),
-            "set by the program",
-        ),
-        (
-            with(json!({"name": "b", "in": "query", "schema": {"type": "string"}})),
-            at("/parameters/1/name"),
-            "two parameters are named `b`",
-        ),
-        (
-            with(
-                json!({"name": "c", "in": "path", "required": true, "schema": {"type": "string"}}),
-            ),
-            "/paths/~1a~1{b}".to_owned(),
-            "the path has no `{c}`",
-        ),
-        (
-            secured(json!({"type": "oauth2"})),
-            "/components/securitySchemes/shop_key".to_owned(),
-            "is not supported",
-        ),
-        (
-            secured(json!({"type": "apiKey", "in": "header", "name": "Host"})),
-            "/components/securitySchemes/shop_key/name".to_owned(),
-            "not a header that can be sent",
-        ),
-    ];
-    let mut twice = good();
-    twice["paths"]["/c"] = json!({"get": {"operationId": "go"}});
-    cases.push((
-        twice,
-        "/paths/~1c/get/operationId".to_owned(),
-        "a second operation",
-    ));
-    let mut form = document("https://shop.example.com", "/a", "post", json!({}));
-    form["paths"]["/a"]["post"]["requestBody"] =
-        json!({"required": true, "content": {"text/plain": {}}});
-    cases.push((
-        form,
-        "/paths/~1a/post/requestBody/content".to_owned(),
-        "the only supported type",
-    ));
-    for (document, pointer, part) in cases {
-        let mut version = version(&document);
-        version.input_schema = object(&json!({"b": {"type": "string"}}), &["b"]);
-        let faults = faults(world.create(&function.id, version).await);
-        let pointer = format!("/files/api.json{pointer}");
-        let found = faults.iter().find(|(at, _)| *at == pointer);
-        let found = found.unwrap_or_else(|| panic!("{pointer}: {faults:?}"));
-        assert!(found.1.contains(part), "{found:?}");
-    }
-    // A file that is not JSON, or too long.
-    for (text, part) in [
-        ("openapi: 3.0.0", "convert it if it is YAML"),
-        (&*" ".repeat((1 << 20) + 1), "the maximum is"),
-    ] {
-        let mut version = version(&good());
-        version.files.insert("api.json".to_owned(), text.to_owned());
-        let faults = faults(world.create(&function.id, version).await);
-        assert_eq!(faults[0].0, "/files/api.json");
-        assert!(faults[0].1.contains(part), "{faults:?}");
-    }
-    // Nothing was stored.
-    let acme = Workspace::new("acme");
-    let versions = world.tools.store().function_versions(&acme, &function.id);
-    assert_eq!(versions.await.unwrap(), []);
-}
-
 // S3-11, S3-34: an input schema whose arguments could not be sent is refused.
 #[tokio::test]
 async fn input_schema_has_to_fit_the_operation() {
@@ -629,7 +438,7 @@ async fn secret_is_bound_to_the_host_of_its_key() {
     let scheme = json!({"type": "apiKey", "in": "header", "name": "X-Shop-Key"});
     let api_key = with_key(
         document(&server.url("public.example", ""), "/a", "get", json!({})),
-        scheme,
+        &scheme,
     );
     let world = World::new();
     world.offer(version(&api_key)).await;
