@@ -4,6 +4,7 @@ mod change;
 mod failure;
 mod open;
 
+mod administration;
 mod approval;
 mod audit;
 mod catalogue;

@@ -1,5 +1,6 @@
 //! Shared code of the SQL stores.
 
+pub(crate) mod administration;
 pub(crate) mod batches;
 pub(crate) mod columns;
 pub(crate) mod directory;

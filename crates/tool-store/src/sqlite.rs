@@ -1,5 +1,6 @@
 //! The SQLite implementation of the store traits.
 
+mod administration;
 mod approval;
 mod audit;
 mod catalogue;

@@ -1,6 +1,8 @@
 //! The traits of the stores, their records, the state transitions that every store shares, and the store in memory.
 
 #[cfg(feature = "host")]
+mod administration;
+#[cfg(feature = "host")]
 mod answer;
 #[cfg(feature = "host")]
 mod approval;
@@ -49,6 +51,8 @@ use futures::future::BoxFuture;
 
 #[doc(inline)]
 pub use crate::env::Timestamp;
+#[cfg(feature = "host")]
+pub use administration::{DirectoryChange, ErasedContents, InstanceChange, VaultChange};
 #[cfg(feature = "host")]
 pub use approval::{
     ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,

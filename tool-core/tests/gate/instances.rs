@@ -147,6 +147,14 @@ impl EnablementStore for Watched {
     ) -> StoreFuture<'a, Vec<EnablementRow>> {
         self.store.list_rows(scope, filter)
     }
+    fn list_instances<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        most: u32,
+    ) -> StoreFuture<'a, Vec<InstanceId>> {
+        self.store.list_instances(workspace, after, most)
+    }
     fn changed_since(&self, version: u64) -> StoreFuture<'_, ChangedInstances> {
         if self.fails.load(Ordering::SeqCst) {
             return Box::pin(async { Err(StoreError::Unavailable("the disk is gone".into())) });

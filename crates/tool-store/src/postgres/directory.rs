@@ -40,7 +40,8 @@ impl Directory for PostgresStore {
     fn put_member<'a>(&'a self, member: Member, editor: &'a Editor) -> StoreFuture<'a, ()> {
         step(async move {
             member.check(editor)?;
-            change!(self, Vec::new(), db => shared::put_member(db, &member).await)
+            let locks = || vec![lock(Some(&member.workspace))];
+            change!(self, locks(), db => shared::put_member(db, &member).await)
         })
     }
 
@@ -52,7 +53,8 @@ impl Directory for PostgresStore {
     ) -> StoreFuture<'a, bool> {
         step(async move {
             editor.require_in(workspace, MemberRole::Admin, "remove a member")?;
-            change!(self, Vec::new(), db => shared::remove_member(db, workspace, user).await)
+            let locks = || vec![lock(Some(workspace))];
+            change!(self, locks(), db => shared::remove_member(db, workspace, user).await)
         })
     }
 

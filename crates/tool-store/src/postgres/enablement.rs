@@ -32,7 +32,7 @@ macro_rules! skill_columns {
 }
 
 /// The name of the generation that counts changes of enablement.
-const GENERATION: &str = "enablement";
+pub(super) const GENERATION: &str = "enablement";
 
 /// Locks the generation, so that changes of enablement run one after the other: a process that reads a number can also read every change up to it.
 /// Readers of rows do not wait.
@@ -71,6 +71,10 @@ const SKILLS: &str = concat!(
      ON v.workspace = p.workspace AND v.skill = p.skill AND v.version = p.version \
      WHERE p.workspace = $1 AND p.instance = $2 ORDER BY p.skill"
 );
+
+/// The instances of a workspace after a name.
+pub(super) const INSTANCES: &str = "SELECT workspace, slug AS instance FROM tool_store.instance \
+     WHERE workspace = $1 AND ($2::text IS NULL OR slug > $2) ORDER BY slug LIMIT $3";
 
 /// The query for the instances that changed after a version: at most one more than an answer can list.
 pub(super) const CHANGED: &str =
@@ -431,7 +435,7 @@ impl EnablementRows for Change<'_> {
 }
 
 /// Locks the generation of enablement until the transaction ends.
-async fn lock(db: &mut Change<'_>) -> Result<(), Fault> {
+pub(super) async fn lock(db: &mut Change<'_>) -> Result<(), Fault> {
     db.query(LOCK).execute(&mut **db).await?;
     Ok(())
 }
@@ -586,6 +590,25 @@ impl EnablementStore for PostgresStore {
         filter: &'a EnablementFilter,
     ) -> StoreFuture<'a, Vec<EnablementRow>> {
         step(async move { read_all(&fetch!(self, fetch_all, listing(scope, filter).build())) })
+    }
+
+    fn list_instances<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        most: u32,
+    ) -> StoreFuture<'a, Vec<InstanceId>> {
+        step(async move {
+            let rows = fetch!(
+                self,
+                fetch_all,
+                sqlx::query(INSTANCES)
+                    .bind(workspace.as_str())
+                    .bind(after)
+                    .bind(i64::from(most))
+            );
+            Ok(instances(&rows)?)
+        })
     }
 
     fn changed_since(&self, version: u64) -> StoreFuture<'_, ChangedInstances> {

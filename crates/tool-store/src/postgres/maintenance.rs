@@ -110,45 +110,48 @@ async fn rows(db: &mut Change<'_>, mut query: QueryBuilder<Postgres>) -> Result<
     Ok(done.rows_affected())
 }
 
+/// Erases contents in a transaction.
+pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased, Fault> {
+    let mut erased = Erased {
+        effects: rows(db, effects(of)).await?,
+        approvals: rows(db, approvals(of)).await?,
+        requests: rows(db, request::erasure(of)).await?,
+        variables: match of.variables() {
+            Some(owner) => rows(db, variable::removal(&owner)).await?,
+            None => 0,
+        },
+        ..Erased::default()
+    };
+    match of {
+        Erasure::Thread(thread) => {
+            rows(db, variable_request::removal(thread)).await?;
+            let messages = db.query(
+                "DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2",
+            );
+            let messages = messages.bind(thread.workspace().as_str());
+            let messages = messages.bind(thread.conversation());
+            erased.messages = messages.execute(&mut **db).await?.rows_affected();
+        }
+        Erasure::Principal {
+            workspace,
+            principal,
+        } => {
+            let audit = db.query(audit::ERASE).bind(principal);
+            let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
+            erased.audit = audit.rows_affected();
+            let spills = db.query(
+                "DELETE FROM tool_store.spill WHERE workspace = $1 AND principal = $2",
+            );
+            let spills = spills.bind(workspace.as_str()).bind(principal);
+            erased.spills = spills.execute(&mut **db).await?.rows_affected();
+        }
+    }
+    Ok(erased)
+}
+
 impl PostgresStore {
     async fn erase_rows(&self, of: Erasure<'_>) -> Result<Erased, Fault> {
-        change!(self, Vec::new(), db => {
-            let mut erased = Erased {
-                effects: rows(db, effects(of)).await?,
-                approvals: rows(db, approvals(of)).await?,
-                requests: rows(db, request::erasure(of)).await?,
-                variables: match of.variables() {
-                    Some(owner) => rows(db, variable::removal(&owner)).await?,
-                    None => 0,
-                },
-                ..Erased::default()
-            };
-            match of {
-                Erasure::Thread(thread) => {
-                    rows(db, variable_request::removal(thread)).await?;
-                    let messages = db.query(
-                        "DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2",
-                    );
-                    let messages = messages.bind(thread.workspace().as_str());
-                    let messages = messages.bind(thread.conversation());
-                    erased.messages = messages.execute(&mut **db).await?.rows_affected();
-                }
-                Erasure::Principal {
-                    workspace,
-                    principal,
-                } => {
-                    let audit = db.query(audit::ERASE).bind(principal);
-                    let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
-                    erased.audit = audit.rows_affected();
-                    let spills = db.query(
-                        "DELETE FROM tool_store.spill WHERE workspace = $1 AND principal = $2",
-                    );
-                    let spills = spills.bind(workspace.as_str()).bind(principal);
-                    erased.spills = spills.execute(&mut **db).await?.rows_affected();
-                }
-            }
-            Ok(erased)
-        })
+        change!(self, Vec::new(), db => erase(db, of).await)
     }
 
     /// Purges each table in a separate transaction, so that calls can write in between.

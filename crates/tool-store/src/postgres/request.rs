@@ -1,6 +1,8 @@
 //! Changes of operators, and the responses to requests with an idempotency key, in PostgreSQL.
 
 use crate::digest::sha256;
+use crate::sql::administration as shared;
+use crate::sql::directory;
 use crate::sql::records::stored_response;
 use crate::store::{
     Applied, Change as Wanted, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
@@ -10,7 +12,10 @@ use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change};
 use super::text::storable;
-use super::{Fault, PostgresStore, approval, audit, ledger, lock_number, run, step, switch};
+use super::{
+    Fault, PostgresStore, administration, approval, audit, enablement, ledger, lock_number,
+    maintenance, run, step, stored_tool, switch,
+};
 
 /// A refusal is part of the output, because an answer after the deadline is refused, but changes its row.
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
@@ -140,6 +145,42 @@ async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Ans
             let flipped = switch::set(db, &switch, &expected).await?;
             Ok(Changed::Switch { switch, flipped })
         }
+        Wanted::EndRun { id, at } => {
+            let mut refused = None;
+            let ended = run::change_row(db, &id, at, |row| {
+                let ended = row.force_end(at);
+                refused = ended.err();
+                refused.is_none()
+            });
+            match (ended.await?, refused) {
+                (None, _) => Err(RunRow::missing(&id)),
+                (Some(_), Some(refused)) => Err(refused),
+                (Some((_, row)), None) => Ok(Changed::Run(Box::new(row))),
+            }
+        }
+        Wanted::Force {
+            key,
+            resolution,
+            operator,
+            at,
+        } => {
+            let settled = ledger::step_claim(db, &key, at, |claim| {
+                claim.force(resolution, &operator, at)
+            });
+            settled
+                .await?
+                .map(|((), row)| Changed::Effect(Box::new(row)))
+        }
+        // A refusal of these changes rolls back, because a part of the change may have been written before it.
+        Wanted::Instance(change) => {
+            enablement::lock(db).await?;
+            Ok(shared::change_instance(db, change).await?)
+        }
+        Wanted::Vault(change) => Ok(administration::change_vault(db, &change).await?),
+        Wanted::Directory(change) => Ok(directory::change(db, change).await?),
+        Wanted::Erase(contents) => Ok(Changed::Erased(
+            maintenance::erase(db, contents.erasure()).await?,
+        )),
         Wanted::Note => Ok(Changed::Noted),
     })
 }
@@ -174,18 +215,29 @@ fn locks(request: &ChangeRequest) -> Vec<i64> {
         let workspace = request.workspace().as_str();
         lock_number(&sha256(&["request", workspace, &key.caller, &key.key]))
     };
-    request.key.iter().map(lock).collect()
+    let mut locks: Vec<i64> = request.key.iter().map(lock).collect();
+    if let Wanted::Directory(change) = &request.change {
+        // The row is compared before it is written.
+        locks.push(stored_tool::lock(Some(change.workspace())));
+    }
+    locks
 }
 
 impl ChangeStore for PostgresStore {
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
         step(async move {
             request.check()?;
+            let is_enablement = matches!(request.change, Wanted::Instance(_));
             let applied: Answer<Applied> =
                 change!(self, locks(&request), db => apply(db, request.clone()).await);
             let applied = applied??;
-            if let Applied::Changed(Changed::Switch { .. }) = &applied {
-                self.notify(switch::GENERATION).await;
+            let generation = match &applied {
+                Applied::Changed(Changed::Switch { .. }) => Some(switch::GENERATION),
+                Applied::Changed(_) if is_enablement => Some(enablement::GENERATION),
+                _ => None,
+            };
+            if let Some(generation) = generation {
+                self.notify(generation).await;
             }
             Ok(applied)
         })

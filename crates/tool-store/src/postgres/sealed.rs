@@ -182,7 +182,7 @@ async fn reseal(db: &mut Change<'_>, changes: &[Reseal]) -> Result<u64, Fault> {
     Ok(done)
 }
 
-async fn retire(db: &mut Change<'_>, key: &KeyId, now: Timestamp) -> Result<(), Fault> {
+pub(super) async fn retire(db: &mut Change<'_>, key: &KeyId, now: Timestamp) -> Result<(), Fault> {
     let row = key_row(db, LOCK, key).await?;
     let mut counts = counts();
     let uses = counts.build().persistent(db.is_named());

@@ -18,7 +18,7 @@ const FIND: &str = "SELECT workspace, name, id, sealed, set_by, at FROM tool_sto
 const LOCK: &str = "SELECT workspace, name, id, sealed, set_by, at FROM tool_store.secret \
      WHERE workspace = $1 AND name = $2 FOR UPDATE";
 
-async fn put(db: &mut Change<'_>, row: &SecretRow) -> Result<(), Fault> {
+pub(super) async fn put(db: &mut Change<'_>, row: &SecretRow) -> Result<(), Fault> {
     check_use(db, row.sealed.key()).await?;
     let taken = db
         .query("SELECT 1 FROM tool_store.secret WHERE workspace = $1 AND id = $2 AND name <> $3")

@@ -44,7 +44,7 @@ async fn open(db: &mut Change<'_>, request: &VariableRequest) -> Result<(), Faul
     Ok(())
 }
 
-async fn answer(
+pub(super) async fn answer(
     db: &mut Change<'_>,
     workspace: &Workspace,
     id: &str,

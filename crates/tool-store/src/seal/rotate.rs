@@ -25,6 +25,8 @@ pub struct Rotation {
     pub damaged_places: Vec<SealedPlace>,
     /// The values that are still sealed with other keys: damaged values, and values that a process with an earlier key wrote during the rotation.
     pub left: Vec<KeyUse>,
+    /// Whether [`Vault::rotate_some`] ended at its limit while values were left, so that another call may seal more of them.
+    pub more: bool,
 }
 
 impl Vault {
@@ -38,15 +40,21 @@ impl Vault {
     /// A batch replaces each value only if it is unchanged since it was read, so a value that is written during the rotation is not lost, and several
     /// processes may rotate at the same time. If the future is dropped or fails, completed batches are kept, and the next rotation continues.
     pub async fn rotate(&self, batch: u32) -> Result<Rotation, VaultError> {
+        self.rotate_some(batch, u64::MAX).await
+    }
+
+    /// [`rotate`](Self::rotate), which ends after the batch in which `most` values have been sealed with the current key. [`Rotation::more`] says whether
+    /// values are left that another call would seal. A server calls it for requests that must end in time.
+    pub async fn rotate_some(&self, batch: u32, most: u64) -> Result<Rotation, VaultError> {
         let current = self.current().await?;
         let mut rotation = Rotation::default();
         for using in self.key_uses().await? {
-            if using.key != current {
+            if using.key != current && rotation.resealed < most {
                 self.rotate_column(
                     using.column,
                     &using.key,
                     &current,
-                    batch.max(1),
+                    (batch.max(1), most),
                     &mut rotation,
                 )
                 .await?;
@@ -54,6 +62,7 @@ impl Vault {
         }
         let uses = self.key_uses().await?.into_iter();
         rotation.left = uses.filter(|using| using.key != current).collect();
+        rotation.more = rotation.resealed >= most && !rotation.left.is_empty();
         Ok(rotation)
     }
 
@@ -62,7 +71,7 @@ impl Vault {
         column: SealedColumn,
         from: &KeyId,
         to: &KeyId,
-        batch: u32,
+        (batch, most): (u32, u64),
         rotation: &mut Rotation,
     ) -> Result<(), VaultError> {
         let (old_key, new_key) = (self.key(from).await?, self.key(to).await?);
@@ -93,6 +102,9 @@ impl Vault {
             let done = self.store().reseal(changes).await?;
             rotation.resealed += done;
             rotation.changed += tried.saturating_sub(done);
+            if rotation.resealed >= most {
+                return Ok(());
+            }
         }
     }
 

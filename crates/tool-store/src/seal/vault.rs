@@ -212,6 +212,15 @@ impl Vault {
         Ok(id)
     }
 
+    /// Returns the id of the key that seals new values.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`VaultError::Retired`] if the key was retired before this process used it.
+    pub async fn current_key(&self) -> Result<KeyId, VaultError> {
+        self.current().await
+    }
+
     async fn seal(&self, place: &SealedPlace, value: &SecretString) -> Result<Sealed, VaultError> {
         let id = self.current().await?;
         let key = self.key(&id).await?;
@@ -259,6 +268,22 @@ impl Vault {
         value: &SecretString,
         by: &str,
     ) -> Result<(), VaultError> {
+        let row = self.seal_secret(workspace, name, value, by).await?;
+        Ok(self.store().put_secret(row).await?)
+    }
+
+    /// Seals a secret for [`SecretStore::put_secret`](crate::store::SecretStore::put_secret) or [`VaultChange::PutSecret`](crate::store::VaultChange::PutSecret), and stores nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`set_secret`](Self::set_secret).
+    pub async fn seal_secret(
+        &self,
+        workspace: &Workspace,
+        name: &str,
+        value: &SecretString,
+        by: &str,
+    ) -> Result<SecretRow, VaultError> {
         if value.expose_secret().is_empty() {
             let why =
                 format!("the value of the secret `{name}` is empty, remove the secret instead");
@@ -268,8 +293,14 @@ impl Vault {
         let sealed = self
             .seal(&SecretRow::place_of(workspace, &id), value)
             .await?;
-        let row = SecretRow::new(workspace, name, id, sealed, by, Timestamp::now());
-        Ok(self.store().put_secret(row).await?)
+        Ok(SecretRow::new(
+            workspace,
+            name,
+            id,
+            sealed,
+            by,
+            Timestamp::now(),
+        ))
     }
 
     /// Opens the secrets of a workspace that have these names. Names without a secret are left out.
@@ -385,11 +416,17 @@ impl Vault {
         values: Vec<NewValue>,
         by: &str,
     ) -> Result<(), VaultError> {
-        let rows = self.rows(scope, values, by).await?;
+        let rows = self.seal_variables(scope, values, by).await?;
         Ok(self.store().put_variables(rows).await?)
     }
 
-    async fn rows(
+    /// Seals those of the values that are secret, for [`VariableStore::put_variables`](crate::store::VariableStore::put_variables) or
+    /// [`VaultChange::PutVariables`](crate::store::VaultChange::PutVariables), and stores nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`set_variables`](Self::set_variables).
+    pub async fn seal_variables(
         &self,
         scope: &VariableScope,
         values: Vec<NewValue>,
@@ -544,6 +581,24 @@ impl Vault {
         values: impl IntoIterator<Item = (String, SecretString)>,
         by: &str,
     ) -> Result<Vec<String>, VaultError> {
+        let rows = self.seal_answer(thread, id, values, by).await?;
+        let answered = self.store().answer_request(thread.workspace(), id, rows);
+        Ok(answered.await?)
+    }
+
+    /// Seals those of the values of an answer that are secret, for [`VariableRequestStore::answer_request`](crate::store::VariableRequestStore::answer_request) or
+    /// [`VaultChange::AnswerRequest`](crate::store::VaultChange::AnswerRequest), and stores nothing. Empty values are left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`answer_variables`](Self::answer_variables).
+    pub async fn seal_answer(
+        &self,
+        thread: &ThreadId,
+        id: &str,
+        values: impl IntoIterator<Item = (String, SecretString)>,
+        by: &str,
+    ) -> Result<Vec<VariableRow>, VaultError> {
         let request = self.variable_request(thread, id).await?;
         let mut given = Vec::new();
         for (name, value) in values {
@@ -557,8 +612,6 @@ impl Vault {
                 declared: field.map(|field| field.kind),
             });
         }
-        let rows = self.rows(&request.target, given, by).await?;
-        let answered = self.store().answer_request(thread.workspace(), id, rows);
-        Ok(answered.await?)
+        self.seal_variables(&request.target, given, by).await
     }
 }

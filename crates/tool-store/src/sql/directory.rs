@@ -1,7 +1,8 @@
 //! Rows and statements of workspaces and members.
 
 use crate::store::{
-    Editor, Member, MemberRole, RetentionTier, StoreError, Workspace, WorkspaceSettings,
+    Changed, DirectoryChange, Editor, Member, MemberRole, RetentionTier, StoreError, Workspace,
+    WorkspaceSettings,
 };
 
 use super::columns::{Columns, SqlRow};
@@ -183,4 +184,45 @@ pub(crate) async fn remove_member<C: SqlChange>(
     removal.push("workspace = ").bind(workspace.as_str());
     removal.narrow("member", Some(user));
     Ok(db.write(removal).await? > 0)
+}
+
+/// Changes a workspace or its members.
+pub(crate) async fn change<C: SqlChange>(
+    db: &mut C,
+    change: DirectoryChange,
+) -> Result<Changed, C::Fault> {
+    match change {
+        DirectoryChange::PutWorkspace {
+            settings: new,
+            editor,
+            expected,
+        } => {
+            let stored = settings(db, &new.workspace).await?;
+            expected.check_settings(stored.as_ref())?;
+            let put = put_workspace(db, *new, &editor).await?;
+            return Ok(Changed::Workspace(Box::new(put)));
+        }
+        DirectoryChange::PutMember {
+            member: new,
+            expected,
+            ..
+        } => {
+            let stored = member(db, &new.workspace, &new.user).await?;
+            expected.check(stored.as_ref())?;
+            put_member(db, &new).await?;
+        }
+        DirectoryChange::RemoveMember {
+            workspace,
+            user,
+            expected,
+            ..
+        } => {
+            let stored = member(db, &workspace, &user).await?;
+            expected.check(stored.as_ref())?;
+            if !remove_member(db, &workspace, &user).await? {
+                return Err(DirectoryChange::missing_member(&user).into());
+            }
+        }
+    }
+    Ok(Changed::Row { changed: true })
 }

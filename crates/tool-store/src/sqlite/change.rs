@@ -1,5 +1,7 @@
 //! Changes of operators in SQLite.
 
+use crate::sql::administration as shared;
+use crate::sql::directory;
 use crate::sql::records::stored_response;
 use crate::store::{
     Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
@@ -8,7 +10,9 @@ use crate::store::{
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::{Fault, SqliteStore, approval, audit, ledger, run, step, switch};
+use super::{
+    Fault, SqliteStore, administration, approval, audit, ledger, maintenance, run, step, switch,
+};
 
 /// A refusal is part of the output, because an answer after the deadline is refused, but changes its row.
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
@@ -153,6 +157,38 @@ async fn change(
                 Ok(Changed::Switch { switch, flipped })
             }
         }
+        Change::EndRun { id, at } => {
+            let mut refused = None;
+            let ended = run::change_row(db, &id, |row| {
+                let ended = row.force_end(at);
+                refused = ended.err();
+                refused.is_none()
+            });
+            match (ended.await?, refused) {
+                (None, _) => Err(RunRow::missing(&id)),
+                (Some(_), Some(refused)) => Err(refused),
+                (Some((_, row)), None) => Ok(Changed::Run(Box::new(row))),
+            }
+        }
+        Change::Force {
+            key,
+            resolution,
+            operator,
+            at,
+        } => {
+            let settled =
+                ledger::step_claim(db, &key, |claim| claim.force(resolution, &operator, at));
+            settled
+                .await?
+                .map(|((), row)| Changed::Effect(Box::new(row)))
+        }
+        // A refusal of these changes rolls back, because a part of the change may have been written before it.
+        Change::Instance(change) => Ok(shared::change_instance(db, change).await?),
+        Change::Vault(change) => Ok(administration::change_vault(db, change).await?),
+        Change::Directory(change) => Ok(directory::change(db, change).await?),
+        Change::Erase(contents) => Ok(Changed::Erased(
+            maintenance::erase(db, contents.erasure()).await?,
+        )),
         Change::Note => Ok(Changed::Noted),
     })
 }
@@ -186,7 +222,11 @@ impl ChangeStore for SqliteStore {
         step(async move {
             request.check()?;
             let applied = self.change(|db| Box::pin(apply(db, request)));
-            Ok(applied.await??)
+            let applied = applied.await??;
+            if let Applied::Changed(Changed::Erased(_)) = &applied {
+                self.forget().await?;
+            }
+            Ok(applied)
         })
     }
 }

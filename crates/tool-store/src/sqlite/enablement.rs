@@ -54,6 +54,10 @@ pub(super) const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.s
      JOIN skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
      WHERE t.tool IN (SELECT ? UNION SELECT alias FROM catalogue_alias WHERE tool = ?) ORDER BY p.skill";
 
+/// The instances of a workspace after a name.
+pub(super) const INSTANCES: &str = "SELECT workspace, slug AS instance FROM instance \
+     WHERE workspace = ?1 AND (?2 IS NULL OR slug > ?2) ORDER BY slug LIMIT ?3";
+
 /// The query for the instances that changed after a version: at most one more than an answer can list.
 pub(super) const CHANGED: &str =
     "SELECT workspace, slug AS instance FROM instance WHERE version > ? LIMIT ?";
@@ -489,6 +493,23 @@ impl EnablementStore for SqliteStore {
         step(async move {
             let mut query = listing(scope, filter);
             read_all(&query.build().fetch_all(&self.readers).await?)
+        })
+    }
+
+    fn list_instances<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        most: u32,
+    ) -> StoreFuture<'a, Vec<InstanceId>> {
+        step(async move {
+            let rows = sqlx::query(INSTANCES)
+                .bind(workspace.as_str())
+                .bind(after)
+                .bind(most)
+                .fetch_all(&self.readers)
+                .await?;
+            Ok(instances(&rows)?)
         })
     }
 

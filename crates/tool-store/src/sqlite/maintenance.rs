@@ -1,10 +1,9 @@
 //! Erasure and retention in SQLite.
 
 use crate::store::{
-    ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
+    ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
 };
-use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqliteConnection};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 
 use super::{Fault, SqliteStore, audit, change, step, switch, variable, variable_request};
@@ -116,61 +115,46 @@ async fn rows(db: &mut SqliteConnection, mut query: QueryBuilder<Sqlite>) -> Res
     Ok(done.rows_affected())
 }
 
-/// Runs a statement, if any, and returns the number of rows that it changed.
-async fn removed(
-    db: &mut SqliteConnection,
-    query: Option<Query<'static, Sqlite, SqliteArguments>>,
-) -> Result<u64, Fault> {
-    match query {
-        Some(query) => Ok(query.execute(db).await?.rows_affected()),
-        None => Ok(0),
+/// Erases contents in the transaction of the connection. Afterwards, the caller calls [`SqliteStore::forget`].
+pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<Erased, Fault> {
+    let mut erased = Erased {
+        effects: rows(&mut *db, effects(of)).await?,
+        approvals: rows(&mut *db, approvals(of)).await?,
+        requests: rows(&mut *db, change::erasure(of)).await?,
+        variables: match of.variables() {
+            Some(owner) => rows(&mut *db, variable::removal(&owner)).await?,
+            None => 0,
+        },
+        ..Erased::default()
+    };
+    match of {
+        Erasure::Thread(thread) => {
+            rows(&mut *db, variable_request::removal(thread)).await?;
+            let messages =
+                sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
+                    .bind(thread.workspace().as_str())
+                    .bind(thread.conversation());
+            erased.messages = messages.execute(db).await?.rows_affected();
+        }
+        Erasure::Principal {
+            workspace,
+            principal,
+        } => {
+            let audit = sqlx::query(audit::ERASE).bind(principal);
+            let audit = audit.bind(workspace.as_str()).execute(&mut *db).await?;
+            erased.audit = audit.rows_affected();
+            let spills = sqlx::query("DELETE FROM spill WHERE workspace = ? AND principal = ?")
+                .bind(workspace.as_str())
+                .bind(principal);
+            erased.spills = spills.execute(db).await?.rows_affected();
+        }
     }
+    Ok(erased)
 }
 
 impl SqliteStore {
-    async fn erase_rows(&self, of: Erasure<'_>) -> Result<Erased, Fault> {
-        let (effects, approvals, responses) = (effects(of), approvals(of), change::erasure(of));
-        let variables = of.variables().map(|owner| variable::removal(&owner));
-        let requests = match of {
-            Erasure::Thread(thread) => Some(variable_request::removal(thread)),
-            Erasure::Principal { .. } => None,
-        };
-        let (messages, audit, spills) = match of {
-            Erasure::Thread(thread) => {
-                let messages =
-                    sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?");
-                let messages = messages.bind(thread.workspace().as_str());
-                (Some(messages.bind(thread.conversation())), None, None)
-            }
-            Erasure::Principal {
-                workspace,
-                principal,
-            } => {
-                let audit = sqlx::query(audit::ERASE).bind(principal);
-                let spills = sqlx::query("DELETE FROM spill WHERE workspace = ? AND principal = ?");
-                let spills = spills.bind(workspace.as_str()).bind(principal);
-                (None, Some(audit.bind(workspace.as_str())), Some(spills))
-            }
-        };
-        let erased = self.change(|db| {
-            Box::pin(async move {
-                if let Some(requests) = requests {
-                    rows(&mut *db, requests).await?;
-                }
-                Ok(Erased {
-                    variables: match variables {
-                        Some(variables) => rows(&mut *db, variables).await?,
-                        None => 0,
-                    },
-                    effects: rows(&mut *db, effects).await?,
-                    approvals: rows(&mut *db, approvals).await?,
-                    messages: removed(&mut *db, messages).await?,
-                    audit: removed(&mut *db, audit).await?,
-                    spills: removed(&mut *db, spills).await?,
-                    requests: rows(db, responses).await?,
-                })
-            })
-        });
+    async fn erase_rows(&self, of: ErasedContents) -> Result<Erased, Fault> {
+        let erased = self.change(|db| Box::pin(async move { erase(db, of.erasure()).await }));
         let erased = erased.await?;
         self.forget().await?;
         Ok(erased)
@@ -251,7 +235,7 @@ impl SqliteStore {
 
 impl Maintenance for SqliteStore {
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased> {
-        step(self.erase_rows(of))
+        step(self.erase_rows(ErasedContents::from(of)))
     }
 
     fn purge<'a>(

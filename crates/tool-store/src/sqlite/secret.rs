@@ -10,7 +10,7 @@ use sqlx::{QueryBuilder, Sqlite};
 use super::sealed::check_use;
 use super::{Fault, SqliteStore, narrow_to_scope, step};
 
-async fn put(db: &mut SqliteConnection, row: SecretRow) -> Result<(), Fault> {
+pub(super) async fn put(db: &mut SqliteConnection, row: SecretRow) -> Result<(), Fault> {
     check_use(db, &row.sealed).await?;
     let taken = sqlx::query("SELECT 1 FROM secret WHERE workspace = ? AND id = ? AND name <> ?")
         .bind(row.workspace.as_str())

@@ -46,7 +46,7 @@ async fn open(db: &mut SqliteConnection, request: VariableRequest) -> Result<(),
     Ok(())
 }
 
-async fn answer(
+pub(super) async fn answer(
     db: &mut SqliteConnection,
     workspace: Workspace,
     id: String,

@@ -1,8 +1,10 @@
 //! Changes by operators, which a store writes together with their audit row.
 
 use super::{
-    ApprovalAnswer, ApprovalRow, AuditNote, AuditRow, CallId, CallKey, EffectRow, Resolution,
-    RunRow, RunState, RunStop, StoreError, StoreFuture, Switch, Timestamp, Workspace,
+    ApprovalAnswer, ApprovalRow, AuditNote, AuditRow, CallId, CallKey, DirectoryChange, EffectRow,
+    Erased, ErasedContents, InstanceChange, Resolution, RunCause, RunRow, RunState, RunStop,
+    SkillChange, StoreError, StoreFuture, Switch, Timestamp, VaultChange, Workspace,
+    WorkspaceSettings, administration,
 };
 use super::{EffectClaim, RunId};
 
@@ -77,6 +79,32 @@ pub enum Change {
         /// The row that the operator has read.
         expected: Expected<Switch>,
     },
+    /// Ends a run regardless of its lease, for an operator who knows that its driver is dead. Fails with `Conflict` for a run that has ended.
+    EndRun {
+        /// The id of the run.
+        id: RunId,
+        /// When the operator ends the run.
+        at: Timestamp,
+    },
+    /// [`EffectLedger::force`](super::EffectLedger::force).
+    Force {
+        /// The key of the call.
+        key: CallKey,
+        /// What the operator found out.
+        resolution: Resolution,
+        /// The operator.
+        operator: String,
+        /// When the operator settled the effect.
+        at: Timestamp,
+    },
+    /// A change of an instance, of its tools or of its skills.
+    Instance(InstanceChange),
+    /// A change of secrets, variables or keys.
+    Vault(VaultChange),
+    /// A change of a workspace or of its members.
+    Directory(DirectoryChange),
+    /// [`Maintenance::erase_contents`](super::Maintenance::erase_contents). The audit row of the change is written after the erasure, and stays.
+    Erase(ErasedContents),
     /// Writes only the audit row, because the caller makes the change itself, for example in the policy of the process.
     Note,
 }
@@ -126,6 +154,29 @@ pub enum Changed {
         /// Whether the change turned the switch on or off.
         flipped: bool,
     },
+    /// A tool was enabled or disabled for an instance.
+    Enablement {
+        /// The name of the tool in the change.
+        tool: String,
+        /// Whether a row has changed.
+        changed: bool,
+    },
+    /// A skill was enabled or disabled for an instance.
+    Skill(SkillChange),
+    /// An instance was added or removed, a secret, a variable or a member was written or removed, or a key was retired.
+    Row {
+        /// Whether a row has changed.
+        changed: bool,
+    },
+    /// A request for variables was answered.
+    Answered {
+        /// The names that are still missing. The request is closed if there are none.
+        missing: Vec<String>,
+    },
+    /// The settings of a workspace were written.
+    Workspace(Box<WorkspaceSettings>),
+    /// Contents were erased.
+    Erased(Erased),
     /// Only the audit row was written.
     Noted,
 }
@@ -150,8 +201,12 @@ impl ChangeRequest {
     pub fn check(&self) -> Result<(), StoreError> {
         let own = self.workspace();
         match &self.change {
-            Change::StopRun { id, .. } if id.workspace() != own => Err(RunRow::missing(id)),
-            Change::Resolve { key, .. } if key.workspace() != own => Err(EffectClaim::missing(key)),
+            Change::StopRun { id, .. } | Change::EndRun { id, .. } if id.workspace() != own => {
+                Err(RunRow::missing(id))
+            }
+            Change::Resolve { key, .. } | Change::Force { key, .. } if key.workspace() != own => {
+                Err(EffectClaim::missing(key))
+            }
             Change::SetSwitch { switch, .. } => {
                 if switch.key.workspace.as_ref().is_some_and(|of| of != own) {
                     return Err(StoreError::Missing(format!(
@@ -161,7 +216,7 @@ impl ChangeRequest {
                 }
                 switch.check()
             }
-            _ => Ok(()),
+            change => administration::check(change, own),
         }
     }
 }
@@ -196,7 +251,14 @@ impl Changed {
                 let intent = &row.intent;
                 (intent.thread.as_deref(), Some(&intent.principal))
             }
-            Self::Switch { .. } | Self::Noted => (None, None),
+            Self::Switch { .. }
+            | Self::Enablement { .. }
+            | Self::Skill(_)
+            | Self::Row { .. }
+            | Self::Answered { .. }
+            | Self::Workspace(_)
+            | Self::Erased(_)
+            | Self::Noted => (None, None),
         }
     }
 
@@ -219,7 +281,13 @@ impl Changed {
                 audit.thread.clone_from(&row.intent.thread);
             }
             Self::Switch { switch, .. } => audit.tool.clone_from(&switch.key.tool),
-            Self::Noted => {}
+            Self::Enablement { tool, .. } => audit.tool.clone_from(tool),
+            Self::Skill(_)
+            | Self::Row { .. }
+            | Self::Answered { .. }
+            | Self::Workspace(_)
+            | Self::Erased(_)
+            | Self::Noted => {}
         }
     }
 }
@@ -286,6 +354,20 @@ impl RunRow {
             )));
         }
         Ok(self.stop(stop))
+    }
+
+    /// Applies [`Change::EndRun`]. Fails with `Conflict` if the run has ended.
+    pub fn force_end(&mut self, at: Timestamp) -> Result<(), StoreError> {
+        if self.state == RunState::Ended {
+            return Err(StoreError::Conflict(format!(
+                "{} has ended, only a running one can be ended",
+                self.id
+            )));
+        }
+        self.state = RunState::Ended;
+        self.cause = Some(RunCause::Cancelled);
+        self.ended = Some(at);
+        Ok(())
     }
 }
 

@@ -183,10 +183,11 @@ impl Member {
         }
     }
 
-    /// Checks a member before it is written. Fails with `Forbidden` if the editor is not an admin of the workspace, and with `Conflict` if the
-    /// user has no name.
+    /// Checks a member before it is written. Fails with `Forbidden` if the editor is not an admin of the workspace, or gives a role that the editor's
+    /// own role does not include, and with `Conflict` if the user has no name.
     pub fn check(&self, editor: &Editor) -> Result<(), StoreError> {
         editor.require_in(&self.workspace, MemberRole::Admin, "change its members")?;
+        editor.require(self.role, "give this role to a member")?;
         if self.user.is_empty() {
             let text = "a member has no name, give the name of a user";
             return Err(StoreError::Conflict(text.to_owned()));

@@ -562,6 +562,14 @@ pub trait EnablementStore: Catalogue {
         filter: &'a EnablementFilter,
     ) -> StoreFuture<'a, Vec<EnablementRow>>;
 
+    /// Returns the instances of a workspace, ordered by name: at most `most`, and only those whose name is after `after`.
+    fn list_instances<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        most: u32,
+    ) -> StoreFuture<'a, Vec<InstanceId>>;
+
     /// Returns the instances whose rows, pins or existence have changed after a version. The result includes every change that ended before the call
     /// began, including changes by other processes.
     fn changed_since(&self, version: u64) -> StoreFuture<'_, ChangedInstances>;

@@ -1,6 +1,8 @@
 //! In-memory store of all tables, behind one lock.
 
 #[cfg(feature = "host")]
+mod administration;
+#[cfg(feature = "host")]
 mod approval;
 #[cfg(feature = "host")]
 mod audit;

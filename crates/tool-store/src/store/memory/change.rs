@@ -127,6 +127,27 @@ impl Tables {
                 let flipped = self.switches.set(switch.clone())?;
                 Ok(Changed::Switch { switch, flipped })
             }
+            Change::EndRun { id, at } => {
+                let ended = self.runs.step(&id, |row| row.force_end(at));
+                let (ended, row) = ended.ok_or_else(|| RunRow::missing(&id))?;
+                ended?;
+                Ok(Changed::Run(Box::new(row)))
+            }
+            Change::Force {
+                key,
+                resolution,
+                operator,
+                at,
+            } => self.ledger.change(&key, |claim| {
+                claim.force(resolution, &operator, at)?;
+                Ok(Changed::Effect(Box::new(claim.row.clone())))
+            }),
+            Change::Instance(change) => self.change_instance(change),
+            Change::Vault(change) => self.change_vault(change),
+            Change::Directory(change) => self.change_directory(change),
+            Change::Erase(contents) => {
+                Ok(Changed::Erased(self.erase_contents(contents.erasure())))
+            }
             Change::Note => Ok(Changed::Noted),
         }
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{MemoryStore, limited};
 use crate::store::{
-    Directory, Editor, Member, MemberRole, RetentionTier, StoreFuture, Workspace, WorkspaceSettings,
+    Directory, Editor, Member, MemberRole, RetentionTier, StoreError, StoreFuture, Workspace,
+    WorkspaceSettings,
 };
 
 #[derive(Default)]
@@ -27,6 +28,31 @@ impl People {
     pub(super) fn member(&self, workspace: &Workspace, user: &str) -> Option<&Member> {
         self.members.get(&(workspace.clone(), user.to_owned()))
     }
+
+    pub(super) fn put_workspace(
+        &mut self,
+        settings: WorkspaceSettings,
+        editor: &Editor,
+    ) -> Result<WorkspaceSettings, StoreError> {
+        let stored = self.workspaces.get(&settings.workspace);
+        let user = settings.default_runtime_user.as_deref();
+        let member = user.and_then(|user| self.member(&settings.workspace, user));
+        let settings = settings.clone().decide(editor, stored, member)?;
+        let key = settings.workspace.clone();
+        self.workspaces.insert(key, settings.clone());
+        Ok(settings)
+    }
+
+    /// Adds a member that was checked, or changes the role of one.
+    pub(super) fn put_member(&mut self, member: Member) {
+        let key = (member.workspace.clone(), member.user.clone());
+        self.members.insert(key, member);
+    }
+
+    pub(super) fn remove_member(&mut self, workspace: &Workspace, user: &str) -> bool {
+        let key = (workspace.clone(), user.to_owned());
+        self.members.remove(&key).is_some()
+    }
 }
 
 impl Directory for MemoryStore {
@@ -35,16 +61,7 @@ impl Directory for MemoryStore {
         settings: WorkspaceSettings,
         editor: &'a Editor,
     ) -> StoreFuture<'a, WorkspaceSettings> {
-        self.step(move |tables| {
-            let own = &mut tables.people;
-            let stored = own.workspaces.get(&settings.workspace);
-            let user = settings.default_runtime_user.as_deref();
-            let member = user.and_then(|user| own.member(&settings.workspace, user));
-            let settings = settings.clone().decide(editor, stored, member)?;
-            let key = settings.workspace.clone();
-            own.workspaces.insert(key, settings.clone());
-            Ok(settings)
-        })
+        self.step(move |tables| tables.people.put_workspace(settings, editor))
     }
 
     fn workspace_settings<'a>(
@@ -69,8 +86,7 @@ impl Directory for MemoryStore {
     fn put_member<'a>(&'a self, member: Member, editor: &'a Editor) -> StoreFuture<'a, ()> {
         self.step(move |tables| {
             member.check(editor)?;
-            let key = (member.workspace.clone(), member.user.clone());
-            tables.people.members.insert(key, member);
+            tables.people.put_member(member);
             Ok(())
         })
     }
@@ -83,8 +99,7 @@ impl Directory for MemoryStore {
     ) -> StoreFuture<'a, bool> {
         self.step(move |tables| {
             editor.require_in(workspace, MemberRole::Admin, "remove a member")?;
-            let key = (workspace.clone(), user.to_owned());
-            Ok(tables.people.members.remove(&key).is_some())
+            Ok(tables.people.remove_member(workspace, user))
         })
     }
 

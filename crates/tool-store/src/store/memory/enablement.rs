@@ -101,7 +101,7 @@ impl Tables {
         self.write_row(instance, tool, change)
     }
 
-    fn add_instance(&mut self, instance: &InstanceId, at: Timestamp) -> bool {
+    pub(super) fn add_instance(&mut self, instance: &InstanceId, at: Timestamp) -> bool {
         if self.enablement.instances.contains_key(instance) {
             return false;
         }
@@ -173,7 +173,7 @@ impl Tables {
         report
     }
 
-    fn enable(
+    pub(super) fn enable(
         &mut self,
         instance: &InstanceId,
         tool: &str,
@@ -192,7 +192,7 @@ impl Tables {
         Ok(changed)
     }
 
-    fn disable(&mut self, instance: &InstanceId, tool: &str, by: &str) -> Result<bool, StoreError> {
+    pub(super) fn disable(&mut self, instance: &InstanceId, tool: &str, by: &str) -> Result<bool, StoreError> {
         let tool = self.catalogue.resolve(tool).to_owned();
         let change = self.facts(instance, &tool).disable(by)?;
         let changed = self.write_row(instance, &tool, change);
@@ -202,7 +202,7 @@ impl Tables {
         Ok(changed)
     }
 
-    fn pin(
+    pub(super) fn pin(
         &mut self,
         instance: &InstanceId,
         skill: &SkillVersion,
@@ -231,7 +231,7 @@ impl Tables {
         Ok(self.apply(instance, &before, &skill.required_tools, by, at))
     }
 
-    fn unpin(
+    pub(super) fn unpin(
         &mut self,
         instance: &InstanceId,
         skill: &str,
@@ -271,7 +271,7 @@ impl Tables {
         change
     }
 
-    fn remove_instance(&mut self, instance: &InstanceId) -> bool {
+    pub(super) fn remove_instance(&mut self, instance: &InstanceId) -> bool {
         let own = &mut self.enablement;
         if own.instances.remove(instance).is_none() {
             return false;
@@ -379,6 +379,22 @@ impl EnablementStore for MemoryStore {
                 .map(|(_, row)| row)
                 .filter(|row| scope.covers(row.instance.workspace()) && filter.admits(row));
             Ok(rows.take(limited(filter.limit)).cloned().collect())
+        })
+    }
+
+    fn list_instances<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        most: u32,
+    ) -> StoreFuture<'a, Vec<InstanceId>> {
+        self.step(move |tables| {
+            let own = tables.enablement.instances.keys();
+            let own = own.filter(|instance| {
+                instance.workspace() == workspace
+                    && after.is_none_or(|after| instance.slug() > after)
+            });
+            Ok(own.take(limited(Some(most))).cloned().collect())
         })
     }
 

@@ -22,7 +22,7 @@ impl Erasure<'_> {
 }
 
 impl Tables {
-    fn erase_contents(&mut self, of: Erasure<'_>) -> Erased {
+    pub(super) fn erase_contents(&mut self, of: Erasure<'_>) -> Erased {
         let mut erased = Erased::default();
         for claim in self.ledger.claims.values_mut() {
             let intent = &claim.row.intent;

@@ -70,7 +70,7 @@ impl Tables {
         Ok(count(done))
     }
 
-    fn retire_key(&mut self, key: &KeyId, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn retire_key(&mut self, key: &KeyId, now: Timestamp) -> Result<(), StoreError> {
         let uses = self.key_uses();
         SealKeyRow::check_retirement(key, self.seal_keys.0.get(key), &uses)?;
         if let Some(row) = self.seal_keys.0.get_mut(key) {

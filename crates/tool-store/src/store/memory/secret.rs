@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use super::{MemoryStore, limited};
+use super::{MemoryStore, Tables, limited};
 use crate::store::{
     Scope, Sealed, SealedPlace, SecretFilter, SecretInfo, SecretRow, SecretStore, StoreError,
     StoreFuture, Timestamp, Workspace,
@@ -21,6 +21,12 @@ impl Secrets {
         let mut rows = self.0.values_mut();
         let row = rows.find(|row| row.place() == *place)?;
         Some(&mut row.sealed)
+    }
+
+    /// Removes a secret, and returns whether there was one.
+    pub(super) fn remove(&mut self, workspace: &Workspace, name: &str) -> bool {
+        let key = (workspace.clone(), name.to_owned());
+        self.0.remove(&key).is_some()
     }
 
     fn rename(
@@ -50,21 +56,25 @@ impl Secrets {
     }
 }
 
+impl Tables {
+    pub(super) fn put_secret(&mut self, row: SecretRow) -> Result<(), StoreError> {
+        row.check()?;
+        self.seal_keys.check_use(&row.sealed)?;
+        let rows = self.secrets.0.values();
+        for other in rows.filter(|other| other.workspace == row.workspace) {
+            if other.id == row.id && other.name != row.name {
+                return Err(row.place().taken());
+            }
+        }
+        let key = (row.workspace.clone(), row.name.clone());
+        self.secrets.0.insert(key, row);
+        Ok(())
+    }
+}
+
 impl SecretStore for MemoryStore {
     fn put_secret(&self, row: SecretRow) -> StoreFuture<'_, ()> {
-        self.step(|tables| {
-            row.check()?;
-            tables.seal_keys.check_use(&row.sealed)?;
-            let rows = tables.secrets.0.values();
-            for other in rows.filter(|other| other.workspace == row.workspace) {
-                if other.id == row.id && other.name != row.name {
-                    return Err(row.place().taken());
-                }
-            }
-            let key = (row.workspace.clone(), row.name.clone());
-            tables.secrets.0.insert(key, row);
-            Ok(())
-        })
+        self.step(|tables| tables.put_secret(row))
     }
 
     fn secrets<'a>(
@@ -114,8 +124,7 @@ impl SecretStore for MemoryStore {
         name: &'a str,
     ) -> StoreFuture<'a, bool> {
         self.step(move |tables| {
-            let key = (workspace.clone(), name.to_owned());
-            Ok(tables.secrets.0.remove(&key).is_some())
+            Ok(tables.secrets.remove(workspace, name))
         })
     }
 }

@@ -36,6 +36,12 @@ impl Variables {
         self.requests.retain(|_, request| request.thread != *thread);
     }
 
+    /// Removes a variable, and returns whether there was one.
+    pub(super) fn remove(&mut self, scope: &VariableScope, name: &str) -> bool {
+        let key = (scope.clone(), name.to_owned());
+        self.rows.remove(&key).is_some()
+    }
+
     /// Removes all variables of an owner, and returns their number.
     pub(super) fn remove_all(&mut self, scope: &VariableScope) -> u64 {
         let before = self.rows.len();
@@ -45,7 +51,7 @@ impl Variables {
 }
 
 impl Tables {
-    fn put_variables(&mut self, rows: Vec<VariableRow>) -> Result<(), StoreError> {
+    pub(super) fn put_variables(&mut self, rows: Vec<VariableRow>) -> Result<(), StoreError> {
         for row in &rows {
             row.check()?;
             if let Some(sealed) = row.sealed() {
@@ -66,7 +72,7 @@ impl Tables {
         Ok(())
     }
 
-    fn answer_request(
+    pub(super) fn answer_request(
         &mut self,
         workspace: &Workspace,
         id: &str,
@@ -121,8 +127,7 @@ impl VariableStore for MemoryStore {
         name: &'a str,
     ) -> StoreFuture<'a, bool> {
         self.step(move |tables| {
-            let key = (scope.clone(), name.to_owned());
-            Ok(tables.variables.rows.remove(&key).is_some())
+            Ok(tables.variables.remove(scope, name))
         })
     }
 
