@@ -22,7 +22,7 @@ pub(crate) const WORKSPACE: &str = "tool-workspace";
 const BEARER: &str = "bearer";
 
 /// The resources, in the order of the document.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 16] = [
     ("approvals", "Requests for the approval of calls and plans"),
     (
         "audit",
@@ -38,16 +38,34 @@ const TAGS: [(&str, &str); 10] = [
         "The code that stored tools run, and its versions",
     ),
     (
+        "instances",
+        "The tools and the skills that are enabled for each instance of a workspace",
+    ),
+    (
+        "maintenance",
+        "Erasure of contents, and removal of old rows",
+    ),
+    ("members", "The users of a workspace, and their roles"),
+    (
         "policy",
         "The rules of the host that allow and deny calls and request approvals",
     ),
     ("runs", "Executions of the agent loop"),
+    (
+        "secrets",
+        "The names of sealed secrets, and the keys that seal them",
+    ),
     (
         "stored-tools",
         "Tools that are created at run time, and their bindings to agents",
     ),
     ("switches", "Kill switches and disables of tools"),
     ("threads", "The messages of conversations"),
+    (
+        "variables",
+        "The values of variables, and requests for values that conversations wait for",
+    ),
+    ("workspaces", "Workspaces and their settings"),
 ];
 
 /// Creates the document with its metadata and without operations.
@@ -111,6 +129,7 @@ pub(crate) fn refer_to_items(document: &mut OpenApi) {
 pub(crate) fn complete(paths: &mut Paths, access: Access) {
     for (path, item) in &mut paths.paths {
         let has_id = path.contains('{');
+        let is_read = item.get.is_some();
         for operation in operations(item) {
             let body = operation.request_body.is_some();
             let has = |name: &str| {
@@ -136,7 +155,7 @@ pub(crate) fn complete(paths: &mut Paths, access: Access) {
                     Kind::InvalidInput,
                 ]);
             }
-            if body || changes {
+            if body || changes || !is_read {
                 kinds.push(Kind::Conflict);
             }
             if guarded {

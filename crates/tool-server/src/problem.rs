@@ -5,6 +5,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use tool_core::store::StoreError;
+use tool_core::store::seal::VaultError;
 use tool_core::stored::SaveError;
 use utoipa::ToSchema;
 
@@ -217,6 +218,39 @@ impl Problem {
             }
             // Variants that later versions of the non-exhaustive enum add.
             _ => Self::new(Kind::Internal, "the change was not saved"),
+        }
+    }
+}
+
+impl Problem {
+    /// The problem for values that are missing in the body although the body fits its schema.
+    pub(crate) fn incomplete(detail: impl Into<String>, errors: Vec<InputError>) -> Self {
+        let mut problem = Self::new(Kind::BadRequest, detail);
+        problem.errors = errors;
+        problem
+    }
+
+    /// The problem for an error of the vault. No text of such an error contains a value or a key. `what` names the resource.
+    pub(crate) fn of_vault(error: &VaultError, what: &str) -> Self {
+        match error {
+            VaultError::Store(error) => Self::of_store(error, what),
+            VaultError::NoKeys => Self::new(
+                Kind::Conflict,
+                "the server has no key provider, so it can neither store nor open secrets: set the environment variable `TOOL_SEAL_KEYS` to `ID:KEY`, where KEY is the output of `openssl rand -base64 32`, and restart the server",
+            ),
+            VaultError::Retired(_) | VaultError::Current(_) => {
+                Self::new(Kind::Conflict, error.to_string())
+            }
+            VaultError::ForeignThread(_) => Self::new(Kind::Forbidden, error.to_string()),
+            VaultError::Damaged { .. } => Self::new(Kind::Internal, error.to_string()),
+            // Errors of the key provider, and errors of later versions.
+            _ => {
+                tracing::error!(%error, "the admin API cannot use the keys of the vault");
+                Self::new(
+                    Kind::Unavailable,
+                    "the keys of the vault cannot be used now, the server's log has the reason",
+                )
+            }
         }
     }
 }

@@ -3,10 +3,14 @@
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+use tool_core::store::Changed;
+use utoipa::ToSchema;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::access::Access;
 use crate::auth::Caller;
+use crate::change::json;
 use crate::openapi;
 use crate::problem::{Kind, Problem};
 use crate::state::Shared;
@@ -15,29 +19,41 @@ mod approvals;
 mod audit;
 mod catalogue;
 mod effects;
+mod force;
 mod functions;
+mod instances;
+mod maintenance;
 mod policy;
 mod runs;
+mod secrets;
 mod stored_tools;
 mod switches;
 mod threads;
+mod variables;
+mod workspaces;
 
 /// The routes of a resource.
 type Routes = OpenApiRouter<Shared>;
 
 /// The routes of every resource, and their document.
 pub(crate) fn all() -> Routes {
-    let resources: [fn(Routes) -> Routes; 10] = [
+    let resources: [fn(Routes) -> Routes; 16] = [
         approvals::routes,
         audit::routes,
         catalogue::routes,
         effects::routes,
+        force::routes,
         functions::routes,
+        instances::routes,
+        maintenance::routes,
         policy::routes,
         runs::routes,
+        secrets::routes,
         stored_tools::routes,
         switches::routes,
         threads::routes,
+        variables::routes,
+        workspaces::routes,
     ];
     let frame = OpenApiRouter::with_openapi(openapi::frame());
     resources.into_iter().fold(frame, |all, add| add(all))
@@ -83,6 +99,34 @@ fn allowed(access: Access, caller: Option<&Caller>) -> Result<(), Problem> {
 fn raw(text: &str) -> Box<serde_json::value::RawValue> {
     serde_json::value::RawValue::from_string(text.to_owned())
         .unwrap_or_else(|_| serde_json::value::RawValue::NULL.to_owned())
+}
+
+/// The outcome of a change that has no resource to show.
+#[derive(Serialize, ToSchema)]
+struct ChangeOutcome {
+    /// Whether the request has changed something.
+    changed: bool,
+}
+
+/// The response to a change that has no resource to show.
+fn outcome(changed: &Changed) -> String {
+    let changed = match changed {
+        Changed::Row { changed } | Changed::Enablement { changed, .. } => *changed,
+        _ => true,
+    };
+    json(&ChangeOutcome { changed })
+}
+
+/// The reason of a change, which must not be empty.
+fn reason(text: &str) -> Result<&str, Problem> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Problem::input(
+            "/reason",
+            "write the reason of the change, which the audit keeps",
+        ));
+    }
+    Ok(text)
 }
 
 /// The result of a handler.

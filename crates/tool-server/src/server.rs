@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use tool_core::Registry;
 use tool_core::policy::SharedPolicy;
+use tool_core::store::seal::Vault;
 use tool_core::store::{StoreError, Workspace};
 use tool_core::stored::StoredTools;
 use tool_http::HostGuard;
@@ -58,6 +59,7 @@ pub struct AdminServerBuilder {
     policy: Option<SharedPolicy>,
     registry: Option<Registry>,
     stored_tools: Option<StoredTools>,
+    vault: Option<Vault>,
     authenticators: Vec<Arc<dyn Authenticator>>,
     guard: HostGuard,
     workspace: Workspace,
@@ -82,6 +84,13 @@ impl AdminServerBuilder {
     /// runners validate saved functions.
     pub fn stored_tools(mut self, tools: StoredTools) -> Self {
         self.stored_tools = Some(tools);
+        self
+    }
+
+    /// Adds the vault of the host, with which the API seals secrets and variables, and rotates keys. It must be a vault of the store of the server,
+    /// which stores the sealed values. Names are listed without a vault as well.
+    pub fn vault(mut self, vault: &Vault) -> Self {
+        self.vault = Some(vault.clone());
         self
     }
 
@@ -145,6 +154,7 @@ impl AdminServerBuilder {
             replacing: Mutex::new(()),
             registry: self.registry,
             stored_tools: self.stored_tools,
+            vault: self.vault,
             authenticators: self.authenticators,
             guard: self.guard,
             max_body: self.max_body,
@@ -167,6 +177,7 @@ impl AdminServer {
             policy: None,
             registry: None,
             stored_tools: None,
+            vault: None,
             authenticators: Vec::new(),
             guard: HostGuard::default(),
             workspace: Workspace::single(),

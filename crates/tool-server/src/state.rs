@@ -8,7 +8,10 @@ use http::header::AUTHORIZATION;
 use tokio::sync::Mutex;
 use tool_core::Registry;
 use tool_core::policy::SharedPolicy;
-use tool_core::store::{Catalogue, ChangeStore, Store};
+use tool_core::store::seal::Vault;
+use tool_core::store::{
+    Catalogue, ChangeStore, Directory, EnablementStore, Maintenance, Store, VaultStore,
+};
 use tool_core::stored::StoredTools;
 use tool_http::{AuthError, HostGuard, bearer};
 
@@ -16,9 +19,15 @@ use crate::auth::{Authenticator, Caller};
 use crate::problem::{Kind, Problem};
 
 /// The store traits that the admin API requires, combined in one trait. `MemoryStore`, `SqliteStore` and `PostgresStore` implement it.
-pub trait AdminStore: Store + Catalogue + ChangeStore {}
+pub trait AdminStore:
+    Store + Catalogue + ChangeStore + EnablementStore + VaultStore + Directory + Maintenance
+{
+}
 
-impl<T: Store + Catalogue + ChangeStore> AdminStore for T {}
+impl<T: Store + Catalogue + ChangeStore + EnablementStore + VaultStore + Directory + Maintenance>
+    AdminStore for T
+{
+}
 
 /// The state of the handlers.
 pub(crate) struct Inner {
@@ -28,6 +37,7 @@ pub(crate) struct Inner {
     pub(crate) replacing: Mutex<()>,
     pub(crate) registry: Option<Registry>,
     pub(crate) stored_tools: Option<StoredTools>,
+    pub(crate) vault: Option<Vault>,
     pub(crate) authenticators: Vec<Arc<dyn Authenticator>>,
     pub(crate) guard: HostGuard,
     pub(crate) max_body: usize,

@@ -13,6 +13,7 @@ use crate::extract::{Id, Query};
 use crate::page::{Page, Paging};
 use crate::problem::Problem;
 use crate::state::{Inner, Shared};
+use crate::time;
 
 const WHAT: &str = "tool";
 
@@ -32,6 +33,19 @@ struct CatalogueTool {
     contract: String,
     /// The tool's effects as the sum of 1 (read), 2 (write), 4 (destroy) and 8 (external).
     effect: u8,
+    /// The keys of the secrets that the tool declares.
+    secrets: Vec<String>,
+    /// Earlier names of the tool.
+    aliases: Vec<String>,
+    /// Whether the host builds the tool for each turn.
+    meta: bool,
+    /// Whether the program enables the tool for every instance.
+    global: bool,
+    /// Whether the tool is a harness tool, which no instance has to enable.
+    harness: bool,
+    /// When a program last wrote the row.
+    #[schema(format = DateTime)]
+    synced_at: String,
 }
 
 impl From<CatalogueEntry> for CatalogueTool {
@@ -43,6 +57,12 @@ impl From<CatalogueEntry> for CatalogueTool {
             category: entry.category,
             contract: entry.contract,
             effect: entry.effect,
+            secrets: entry.secrets,
+            aliases: entry.aliases,
+            meta: entry.is_meta,
+            global: entry.is_global,
+            harness: entry.is_harness,
+            synced_at: time::text(entry.synced_at),
         }
     }
 }

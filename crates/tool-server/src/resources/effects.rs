@@ -24,7 +24,7 @@ use crate::problem::Problem;
 use crate::state::Shared;
 use crate::time;
 
-const WHAT: &str = "effect";
+pub(super) const WHAT: &str = "effect";
 
 pub(super) fn routes(all: Routes) -> Routes {
     all.routes(needs(Access::role(Role::Viewer), routes!(list_effects)))
@@ -38,7 +38,7 @@ fn states() -> Schema {
 
 /// A call that changes something.
 #[derive(Serialize, ToSchema)]
-struct EffectRecord {
+pub(super) struct EffectRecord {
     /// The idempotency key of the call.
     key: String,
     #[schema(schema_with = states)]
@@ -98,7 +98,7 @@ impl From<&EffectRow> for EffectRecord {
     }
 }
 
-fn respond(changed: &Changed) -> String {
+pub(super) fn respond(changed: &Changed) -> String {
     match changed {
         Changed::Effect(row) => json(&EffectRecord::from(&**row)),
         _ => String::new(),
@@ -169,7 +169,7 @@ async fn get_effect(State(admin): State<Shared>, caller: Caller, Id(key): Id<Str
 /// The outcome of an effect, as an operator has determined it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Finding {
+pub(super) enum Finding {
     /// The effect happened. The call returns `output`.
     Succeeded,
     /// The effect did not happen, and the call must not run again. The call returns the error `error`.
@@ -181,17 +181,17 @@ enum Finding {
 /// The settlement of an effect.
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Settlement {
-    finding: Finding,
+pub(super) struct Settlement {
+    pub(super) finding: Finding,
     /// The output of the tool; required for `succeeded`, and not allowed otherwise.
     #[schema(value_type = Option<serde_json::Value>)]
-    output: Option<Box<RawValue>>,
+    pub(super) output: Option<Box<RawValue>>,
     /// The error for the model; required for `failed`, and not allowed otherwise.
-    error: Option<String>,
+    pub(super) error: Option<String>,
 }
 
 impl Settlement {
-    fn read(&self) -> Result<Resolution, Problem> {
+    pub(super) fn read(&self) -> Result<Resolution, Problem> {
         let resolution = match (self.finding, &self.output, &self.error) {
             (Finding::Succeeded, Some(output), None) => {
                 Resolution::Succeeded(output.get().to_owned())

@@ -22,7 +22,7 @@ use crate::problem::Problem;
 use crate::state::Shared;
 use crate::time;
 
-const WHAT: &str = "run";
+pub(super) const WHAT: &str = "run";
 
 pub(super) fn routes(all: Routes) -> Routes {
     all.routes(needs(Access::role(Role::Viewer), routes!(list_runs)))
@@ -36,7 +36,7 @@ fn states() -> Schema {
 
 /// A run: one execution of the agent loop.
 #[derive(Serialize, ToSchema)]
-struct Run {
+pub(super) struct Run {
     conversation: String,
     /// The number of the run in the conversation.
     number: u64,
@@ -88,7 +88,7 @@ impl From<&RunRow> for Run {
     }
 }
 
-fn respond(changed: &Changed) -> String {
+pub(super) fn respond(changed: &Changed) -> String {
     match changed {
         Changed::Run(row) => json(&Run::from(&**row)),
         _ => String::new(),
@@ -115,7 +115,7 @@ struct Filter {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place(i64, String, u64);
 
-fn id(caller: &Caller, conversation: String, number: u64) -> Result<RunId, Problem> {
+pub(super) fn id(caller: &Caller, conversation: String, number: u64) -> Result<RunId, Problem> {
     let thread = ThreadId::new(&caller.workspace, conversation);
     let thread = thread.map_err(|_| Problem::missing(WHAT))?;
     Ok(RunId::new(thread, number))

@@ -257,7 +257,7 @@ pub(super) fn tools(admin: &Inner) -> Result<&StoredTools, Problem> {
 }
 
 /// The caller as the author of a change.
-fn editor(caller: &Caller) -> Editor {
+pub(super) fn editor(caller: &Caller) -> Editor {
     let role = MemberRole::from_word(caller.role.as_str()).unwrap_or(MemberRole::Viewer);
     Editor::member(&caller.workspace, caller.subject.as_str(), role)
 }

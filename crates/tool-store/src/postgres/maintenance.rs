@@ -125,9 +125,8 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
     match of {
         Erasure::Thread(thread) => {
             rows(db, variable_request::removal(thread)).await?;
-            let messages = db.query(
-                "DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2",
-            );
+            let messages = db
+                .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");
             let messages = messages.bind(thread.workspace().as_str());
             let messages = messages.bind(thread.conversation());
             erased.messages = messages.execute(&mut **db).await?.rows_affected();
@@ -139,9 +138,8 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             let audit = db.query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
             erased.audit = audit.rows_affected();
-            let spills = db.query(
-                "DELETE FROM tool_store.spill WHERE workspace = $1 AND principal = $2",
-            );
+            let spills =
+                db.query("DELETE FROM tool_store.spill WHERE workspace = $1 AND principal = $2");
             let spills = spills.bind(workspace.as_str()).bind(principal);
             erased.spills = spills.execute(&mut **db).await?.rows_affected();
         }

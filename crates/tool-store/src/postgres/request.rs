@@ -164,9 +164,8 @@ async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Ans
             operator,
             at,
         } => {
-            let settled = ledger::step_claim(db, &key, at, |claim| {
-                claim.force(resolution, &operator, at)
-            });
+            let settled =
+                ledger::step_claim(db, &key, at, |claim| claim.force(resolution, &operator, at));
             settled
                 .await?
                 .map(|((), row)| Changed::Effect(Box::new(row)))

@@ -1,7 +1,8 @@
 //! Erasure and retention in SQLite.
 
 use crate::store::{
-    ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
+    ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
+    StoreFuture, Timestamp,
 };
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row as _, Sqlite};

@@ -88,7 +88,11 @@ async fn reseal(db: &mut SqliteConnection, changes: Vec<Reseal>) -> Result<u64, 
     Ok(done)
 }
 
-pub(super) async fn retire(db: &mut SqliteConnection, key: KeyId, now: Timestamp) -> Result<(), Fault> {
+pub(super) async fn retire(
+    db: &mut SqliteConnection,
+    key: KeyId,
+    now: Timestamp,
+) -> Result<(), Fault> {
     let row = key_row(&mut *db, &key).await?;
     let uses = key_uses(&counts().build().fetch_all(&mut *db).await?)?;
     SealKeyRow::check_retirement(&key, row.as_ref(), &uses)?;

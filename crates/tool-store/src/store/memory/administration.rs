@@ -1,9 +1,7 @@
 //! In-memory changes by operators of instances, of the vault, of workspaces and members.
 
 use super::Tables;
-use crate::store::{
-    Changed, DirectoryChange, InstanceChange, StoreError, VaultChange,
-};
+use crate::store::{Changed, DirectoryChange, InstanceChange, StoreError, VaultChange};
 
 impl Tables {
     /// Changes an instance.

@@ -145,9 +145,7 @@ impl Tables {
             Change::Instance(change) => self.change_instance(change),
             Change::Vault(change) => self.change_vault(change),
             Change::Directory(change) => self.change_directory(change),
-            Change::Erase(contents) => {
-                Ok(Changed::Erased(self.erase_contents(contents.erasure())))
-            }
+            Change::Erase(contents) => Ok(Changed::Erased(self.erase_contents(contents.erasure()))),
             Change::Note => Ok(Changed::Noted),
         }
     }

@@ -192,7 +192,12 @@ impl Tables {
         Ok(changed)
     }
 
-    pub(super) fn disable(&mut self, instance: &InstanceId, tool: &str, by: &str) -> Result<bool, StoreError> {
+    pub(super) fn disable(
+        &mut self,
+        instance: &InstanceId,
+        tool: &str,
+        by: &str,
+    ) -> Result<bool, StoreError> {
         let tool = self.catalogue.resolve(tool).to_owned();
         let change = self.facts(instance, &tool).disable(by)?;
         let changed = self.write_row(instance, &tool, change);

@@ -123,8 +123,6 @@ impl SecretStore for MemoryStore {
         workspace: &'a Workspace,
         name: &'a str,
     ) -> StoreFuture<'a, bool> {
-        self.step(move |tables| {
-            Ok(tables.secrets.remove(workspace, name))
-        })
+        self.step(move |tables| Ok(tables.secrets.remove(workspace, name)))
     }
 }

@@ -126,9 +126,7 @@ impl VariableStore for MemoryStore {
         scope: &'a VariableScope,
         name: &'a str,
     ) -> StoreFuture<'a, bool> {
-        self.step(move |tables| {
-            Ok(tables.variables.remove(scope, name))
-        })
+        self.step(move |tables| Ok(tables.variables.remove(scope, name)))
     }
 
     fn remove_variables<'a>(&'a self, scope: &'a VariableScope) -> StoreFuture<'a, u64> {
