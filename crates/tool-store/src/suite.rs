@@ -29,7 +29,7 @@
 //! | [`Maintenance`] | optional | `maintenance` |
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
 //! | [`Catalogue`] | optional | `catalogue` |
-//! | [`ChangeStore`] | optional | `change` |
+//! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and those of [`VaultStore`] | optional | `administration`, `change` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `stored_tool` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
@@ -72,6 +72,8 @@ use crate::{
     Maintenance, MemoryStore, RunRow, SpillPart, Store, StoredToolStore, VaultStore,
 };
 
+#[doc(hidden)]
+pub mod administration;
 #[doc(hidden)]
 pub mod approval;
 #[doc(hidden)]
@@ -247,7 +249,10 @@ macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
     (@ Catalogue $opener:expr) => { $crate::conformance! { @ catalogue [__suite_catalogue] $opener } };
     (@ EnablementStore $opener:expr) => { $crate::conformance! { @ enablement [__suite_enablement __suite_enablement_places] $opener } };
-    (@ ChangeStore $opener:expr) => { $crate::conformance! { @ change [__suite_change] $opener } };
+    (@ ChangeStore $opener:expr) => {
+        $crate::conformance! { @ administration [__suite_administration] $opener }
+        $crate::conformance! { @ change [__suite_change] $opener }
+    };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ StoredToolStore $opener:expr) => {
         $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
@@ -312,7 +317,10 @@ macro_rules! conformance {
 macro_rules! conformance_cases {
     (@ BatchStore $cases:ident $opener:expr) => { $crate::__suite_journal! { @ $cases $opener } };
     (@ Catalogue $cases:ident $opener:expr) => { $crate::__suite_catalogue! { @ $cases $opener } };
-    (@ ChangeStore $cases:ident $opener:expr) => { $crate::__suite_change! { @ $cases $opener } };
+    (@ ChangeStore $cases:ident $opener:expr) => {
+        $crate::__suite_administration! { @ $cases $opener }
+        $crate::__suite_change! { @ $cases $opener }
+    };
     (@ EnablementStore $cases:ident $opener:expr) => {
         $crate::__suite_enablement! { @ $cases $opener }
         $crate::__suite_enablement_places! { @ $cases $opener }

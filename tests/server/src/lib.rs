@@ -10,4 +10,4 @@ mod records;
 mod site;
 
 pub use records::{Sample, seed};
-pub use site::{Answer, Site, SiteStore, StoreKind, document, operations, pick_color, tokens};
+pub use site::{Answer, KEY, Site, SiteStore, StoreKind, document, operations, pick_color, tokens};

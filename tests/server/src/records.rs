@@ -3,11 +3,16 @@
 use std::time::Duration;
 
 use tool_core::store::{
-    ApprovalKind, ApprovalRequest, AuditRow, CallId, Editor, FunctionKind, Intent, MemberRole,
-    NewFunction, NewFunctionVersion, NewMessage, NewRun, NewTool, Role, Scope, Store,
-    StoredToolStore, Switch, SwitchKey, SwitchKind, ThreadId, Timestamp, ToolChange, ToolEdit,
-    ToolSchema, Workspace,
+    ApprovalKind, ApprovalRequest, AuditRow, CallId, Directory, Editor, EnablementStore,
+    FunctionKind, InstanceId, Intent, KeyId, Member, MemberRole, NewFunction, NewFunctionVersion,
+    NewMessage, NewRun, NewTool, Role, Scope, SealKeyRow, SealStore, Sealed, SecretRow,
+    SecretStore, SkillVersion, StoredToolStore, Switch, SwitchKey, SwitchKind, ThreadId, Timestamp,
+    ToolChange, ToolEdit, ToolSchema, VariableField, VariableRequest, VariableRequestStore,
+    VariableRow, VariableScope, VariableStore, VariableType, VariableValue, Workspace,
+    WorkspaceSettings,
 };
+
+use crate::site::{KEY, SiteStore};
 
 /// The names and ids of the records of a workspace. Each name contains the name of the workspace.
 #[derive(Clone, Debug)]
@@ -34,10 +39,16 @@ pub struct Sample {
     pub version: String,
     /// The id of a tool that runs the function.
     pub stored_tool: String,
+    /// An instance with an agent.
+    pub instance: String,
+    /// A skill of the instance.
+    pub skill: String,
+    /// The id of a request for variables of the conversation.
+    pub request: String,
 }
 
 /// Stores the records of a workspace.
-pub async fn seed(store: &(impl Store + StoredToolStore + ?Sized), workspace: &str) -> Sample {
+pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample {
     let name = |what: &str| format!("{what}-of-{workspace}");
     let (conversation, tool, principal) = (name("main"), name("send"), name("ann"));
     let thread = ThreadId::new(workspace, conversation.as_str()).unwrap();
@@ -123,6 +134,9 @@ pub async fn seed(store: &(impl Store + StoredToolStore + ?Sized), workspace: &s
     };
     store.set(switch).await.unwrap();
     let (function, version, stored_tool) = tools(store, workspace, now).await;
+    enablement(store, workspace, now).await;
+    vault(store, &thread, now).await;
+    people(store, workspace, now).await;
     Sample {
         workspace: workspace.to_owned(),
         approval: format!("{}-0", name("approval")),
@@ -135,7 +149,71 @@ pub async fn seed(store: &(impl Store + StoredToolStore + ?Sized), workspace: &s
         function,
         version,
         stored_tool,
+        instance: name("support"),
+        skill: name("mail"),
+        request: name("request"),
     }
+}
+
+/// Stores an instance with an agent and a skill.
+async fn enablement(store: &(impl EnablementStore + ?Sized), workspace: &str, now: Timestamp) {
+    let name = |what: &str| format!("{what}-of-{workspace}");
+    let instance = InstanceId::new(workspace, name("support"));
+    let agent = format!("agent:{}", name("agent"));
+    let by = name("olga");
+    store.enable(&instance, &agent, &by, now).await.unwrap();
+    let mut skill = SkillVersion::new(name("mail"), "1.0.0");
+    skill.required_tools = vec![name("send")];
+    store
+        .enable_skill(&instance, skill, &by, now)
+        .await
+        .unwrap();
+}
+
+/// Stores a secret whose value does not open, a variable, and a request for variables.
+async fn vault(
+    store: &(impl SealStore + SecretStore + VariableStore + VariableRequestStore + ?Sized),
+    thread: &ThreadId,
+    now: Timestamp,
+) {
+    let workspace = thread.workspace();
+    let name = |what: &str| format!("{what}-of-{workspace}");
+    let sealed = Sealed::new(&KeyId::new(KEY).unwrap(), &[0; 24], &[0; 16]);
+    let key = SealKeyRow::new(sealed.clone(), now);
+    store.register_key(key).await.unwrap();
+    let by = name("olga");
+    let secret = SecretRow::new(workspace, name("send"), name("id"), sealed, &by, now);
+    store.put_secret(secret).await.unwrap();
+    let target = VariableScope::thread(thread);
+    let text = VariableValue::Clear(name("eu"));
+    let kind = VariableType::Text;
+    let row = VariableRow::new(
+        target.clone(),
+        name("send"),
+        name("id"),
+        kind,
+        text,
+        &by,
+        now,
+    );
+    store.put_variables(vec![row]).await.unwrap();
+    let field = VariableField::new(name("region"), kind);
+    let (id, agent) = (name("request"), name("agent"));
+    let request = VariableRequest::new(id, thread.clone(), agent, target, vec![field], now);
+    store.open_request(request).await.unwrap();
+}
+
+/// Stores the settings of the workspace, and a member.
+async fn people(store: &(impl Directory + ?Sized), workspace: &str, now: Timestamp) {
+    let user = format!("ann-of-{workspace}");
+    let member = Member::new(workspace, user.as_str(), MemberRole::Viewer, now);
+    store.put_member(member, &Editor::System).await.unwrap();
+    let mut settings = WorkspaceSettings::new(workspace, now);
+    settings.default_runtime_user = Some(user);
+    store
+        .put_workspace(settings, &Editor::System)
+        .await
+        .unwrap();
 }
 
 /// Stores a function with a published version, and a tool that is bound to an agent. Returns their ids.

@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tool_core::prelude::*;
 use tool_core::store::StoredToolStore;
+use tool_core::store::seal::{SealKey, SealKeys, Vault};
 use tool_core::stored::{LinkedRunner, StoredTools};
 use tool_core::{Registry, Rules};
 use tool_server::{
@@ -31,6 +32,9 @@ pub fn pick_color(
 
 /// The roles for which [`tokens`] creates tokens.
 const ROLES: [Role; 5] = Role::ALL;
+
+/// The id of the key of a site.
+pub const KEY: &str = "2026-11";
 
 /// Creates the token `ROLE-of-WORKSPACE` for each role in each workspace, and the token `host` for an operator of the host in the first workspace.
 pub fn tokens(workspaces: &[&str]) -> StaticTokens {
@@ -107,6 +111,20 @@ enum Opened {
 }
 
 impl Opened {
+    /// The vault of the store with some keys; the first one is the current key.
+    async fn vault(&self, ids: &[&str]) -> Vault {
+        let key = |id: &str| SealKey::new(&[id.as_bytes()[id.len() - 1]; 32]);
+        let mut keys = SealKeys::new(ids[0], key(ids[0])).unwrap();
+        for id in &ids[1..] {
+            keys = keys.and(id, key(id)).unwrap();
+        }
+        match self {
+            Self::Sqlite(store) => Vault::open(store.clone(), keys).await,
+            Self::Postgres(store) => Vault::open(store.clone(), keys).await,
+        }
+        .unwrap()
+    }
+
     fn shared(&self) -> Arc<dyn SiteStore> {
         match self {
             Self::Sqlite(store) => Arc::new(store.clone()),
@@ -126,6 +144,8 @@ pub struct Site {
     pub address: SocketAddr,
     /// The store of the server.
     pub store: Arc<dyn SiteStore>,
+    /// The vault of the server.
+    pub vault: Vault,
     opened: Opened,
     client: Client,
     _folder: TempDir,
@@ -162,6 +182,27 @@ impl Answer {
     }
 }
 
+/// Serves a store on a new port. Returns its address, and the task of the server.
+async fn serve(
+    store: &Arc<dyn SiteStore>,
+    vault: &Vault,
+    settings: impl FnOnce(AdminServerBuilder) -> AdminServerBuilder,
+) -> (SocketAddr, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let linked = Registry::builder().tool::<pick_color>().build().unwrap();
+    let tools =
+        StoredTools::shared(store.clone()).runner(LinkedRunner::new(&linked, Rules::default()));
+    let builder = AdminServer::shared(store.clone())
+        .stored_tools(tools)
+        .vault(vault);
+    let server = settings(builder).build().unwrap();
+    let server = tokio::spawn(async move {
+        let _ = server.serve_until(listener, std::future::pending()).await;
+    });
+    (address, server)
+}
+
 impl Site {
     /// Starts a server with the tokens of `acme` and `globex`.
     pub async fn start(kind: StoreKind) -> Self {
@@ -179,25 +220,31 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let opened = kind.open(folder.path()).await;
         let store = opened.shared();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let linked = Registry::builder().tool::<pick_color>().build().unwrap();
-        let tools =
-            StoredTools::shared(store.clone()).runner(LinkedRunner::new(&linked, Rules::default()));
-        let server = settings(AdminServer::shared(store.clone()).stored_tools(tools))
-            .build()
-            .unwrap();
-        let server = tokio::spawn(async move {
-            let _ = server.serve_until(listener, std::future::pending()).await;
-        });
+        let vault = opened.vault(&[KEY]).await;
+        let (address, server) = serve(&store, &vault, settings).await;
         Self {
             address,
             store,
+            vault,
             opened,
             client: Client::builder().no_proxy().build().unwrap(),
             _folder: folder,
             server,
         }
+    }
+
+    /// Starts the server again with a different vault of its store, and the tokens of `acme` and `globex`.
+    pub async fn restart(&mut self, vault: &Vault) {
+        self.server.abort();
+        self.vault = vault.clone();
+        let settings =
+            |server: AdminServerBuilder| server.authenticator(tokens(&["acme", "globex"]));
+        (self.address, self.server) = serve(&self.store, vault, settings).await;
+    }
+
+    /// The vault of the store in a process with these keys; the first one is the current key.
+    pub async fn vault_with(&self, ids: &[&str]) -> Vault {
+        self.opened.vault(ids).await
     }
 
     /// Closes the store, so that the server can no longer use it.

@@ -6,10 +6,9 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tool_core::store::{
-    Catalogue, Change, Changed, EnablementRow, EnablementSource, EnablementStore, InstanceChange,
-    InstanceId, SkillChange, SkillPin, SkillVersion, Timestamp,
+    Catalogue, Change, Changed, EnablementRow, EnablementStore, InstanceChange, InstanceId,
+    SkillChange, SkillPin, SkillVersion, Timestamp,
 };
-use utoipa::openapi::Schema;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
@@ -18,7 +17,6 @@ use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::{Wanted, answer, json};
 use crate::extract::{Body, Id, Idempotency, Query};
-use crate::openapi::one_of;
 use crate::page::{Page, Paging};
 use crate::problem::Problem;
 use crate::state::{Inner, Shared};
@@ -50,10 +48,6 @@ pub(super) fn routes(all: Routes) -> Routes {
         ))
         .routes(needs(Access::role(Role::Operator), routes!(enable_skill)))
         .routes(needs(Access::role(Role::Operator), routes!(disable_skill)))
-}
-
-fn sources() -> Schema {
-    one_of(EnablementSource::ALL.iter().map(|source| source.as_str()))
 }
 
 fn id(caller: &Caller, name: &str) -> InstanceId {
@@ -172,8 +166,8 @@ struct InstanceTool {
     name: String,
     /// Whether the tool is enabled for the instance.
     enabled: bool,
-    /// The highest source that enables the tool; null if the tool is not enabled, and for harness tools, which need no source.
-    #[schema(schema_with = sources)]
+    /// The highest source that enables the tool: `global`, `skill` or `manual`; null if the tool is not enabled, and for harness tools, which need no
+    /// source.
     source: Option<&'static str>,
     /// Whether a person has enabled the tool. If so, it stays enabled when a higher source ends.
     manual: bool,

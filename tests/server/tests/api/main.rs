@@ -7,11 +7,14 @@
 )]
 
 mod access;
+mod administration;
 mod bodies;
 mod changes;
+mod instances;
 mod lists;
 mod policy;
 mod samples;
+mod secrets;
 mod stored_tools;
 mod workspaces;
 
@@ -46,6 +49,12 @@ fn main() -> ExitCode {
         access::foreign_hosts_and_origins_are_refused,
         access::server_without_callers_requires_a_random_token,
         access::verified_tokens_have_a_role_and_an_audience,
+        administration::workspace_has_settings_that_admins_change,
+        administration::members_are_changed_by_admins,
+        administration::contents_are_erased_with_a_reason,
+        administration::old_rows_are_purged_in_limited_requests,
+        administration::run_of_a_dead_process_is_ended_by_force,
+        administration::effect_of_a_dead_process_is_settled_by_force,
         bodies::unusable_bodies_are_refused,
         bodies::unknown_paths_and_methods_have_problems,
         bodies::store_failure_is_a_problem_without_details,
@@ -57,6 +66,11 @@ fn main() -> ExitCode {
         changes::settled_effect_is_stored_like_one_of_the_gate,
         changes::repeated_request_is_made_once,
         changes::switch_is_applied_by_the_host,
+        instances::tool_is_enabled_and_disabled_by_hand,
+        instances::refusal_names_the_source,
+        instances::skill_enables_the_tools_that_it_requires,
+        instances::instances_are_added_listed_and_removed,
+        instances::catalogue_shows_flags_and_keys_of_secrets,
         lists::pages_of_the_audit_skip_and_repeat_nothing,
         lists::audit_is_filtered_by_each_parameter,
         lists::export_has_every_row_as_a_json_line,
@@ -67,6 +81,12 @@ fn main() -> ExitCode {
         policy::report_names_gaps_of_the_policy,
         policy::shadow_policy_is_compared_and_ended,
         policy::decision_is_explained_to_its_workspace,
+        secrets::secret_is_written_and_never_read,
+        secrets::server_without_keys_stores_no_secret,
+        secrets::misconfigured_tools_name_the_missing_keys,
+        secrets::keys_are_rotated_in_limited_requests_and_retired,
+        secrets::variables_are_listed_without_secret_values,
+        secrets::request_for_variables_is_open_until_every_value_is_stored,
         stored_tools::tool_is_created_called_muted_and_deleted,
         stored_tools::tool_has_every_key_and_times_in_iso_8601,
         stored_tools::faults_have_pointers,

@@ -72,7 +72,12 @@ pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
         "key" => of.effect.clone(),
         "conversation" => of.conversation.clone(),
         "tool" | "name" => of.tool.clone(),
-        "principal" => of.principal.clone(),
+        "principal" | "user" | "owner" => of.principal.clone(),
+        "instance" => of.instance.clone(),
+        "skill" => of.skill.clone(),
+        "request" => of.request.clone(),
+        // Keys belong to the host, which no workspace reaches.
+        "secret_key" => server_tests::KEY.to_owned(),
         "decision" => of.decision.clone(),
         "agent" => of.agent.clone(),
         "function" => of.function.clone(),
@@ -86,6 +91,8 @@ pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
         | "state"
         | "status"
         | "on"
+        | "enabled"
+        | "level"
         | "reach"
         | "outcome"
         | "failed"

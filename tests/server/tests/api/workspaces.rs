@@ -20,6 +20,29 @@ fn nobody() -> Sample {
         function: "1".repeat(32),
         version: "2".repeat(32),
         stored_tool: "3".repeat(32),
+        instance: name("support"),
+        skill: name("mail"),
+        request: name("request"),
+    }
+}
+
+/// Removes the times from a body, and returns whether there were any.
+fn without_times(body: &mut Value) -> bool {
+    match body {
+        Value::Object(object) => {
+            let before = object.len();
+            object.retain(|name, _| !["at", "created_at", "updated_at"].contains(&name.as_str()));
+            let removed = object.len() < before;
+            object
+                .values_mut()
+                .map(without_times)
+                .fold(removed, |any, one| any | one)
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .map(without_times)
+            .fold(false, |any, one| any | one),
+        _ => false,
     }
 }
 
@@ -40,6 +63,9 @@ fn shown(answer: &Answer, of: &Sample) -> (u16, Vec<(String, String)>, String) {
             (&of.function, &hidden.function),
             (&of.version, &hidden.version),
             (&of.stored_tool, &hidden.stored_tool),
+            (&of.instance, &hidden.instance),
+            (&of.skill, &hidden.skill),
+            (&of.request, &hidden.request),
         ] {
             text = text.replace(from.as_str(), to);
         }
@@ -48,10 +74,10 @@ fn shown(answer: &Answer, of: &Sample) -> (u16, Vec<(String, String)>, String) {
     // A switch that the caller sets in its own workspace contains the time, which also changes its `ETag`.
     let mut body = plain(&answer.text);
     let mut varies = vec!["date"];
-    if let Ok(Value::Object(mut object)) = serde_json::from_str(&body)
-        && object.remove("at").is_some()
+    if let Ok(mut read) = serde_json::from_str::<Value>(&body)
+        && without_times(&mut read)
     {
-        body = Value::Object(object).to_string();
+        body = read.to_string();
         varies.extend(["etag", "content-length"]);
     }
     let headers = answer.headers.iter();
@@ -123,7 +149,7 @@ pub(crate) async fn records_of_another_workspace_are_answered_like_unknown_ones(
             compared += 1;
         }
     }
-    assert!(compared >= 28, "{compared}");
+    assert!(compared >= 80, "{compared}");
     assert_eq!(everything(&site, &acme).await, before);
 }
 
