@@ -5,6 +5,17 @@ use crate::*;
 use super::records::{acme, at, intent, key, request, thread};
 use super::{conflict, missing, tests};
 
+/// The stores that the changes of this file are about.
+pub trait AdministeredStore:
+    ChangeStore + EnablementStore + VaultStore + Directory + Maintenance
+{
+}
+
+impl<T: ChangeStore + EnablementStore + VaultStore + Directory + Maintenance> AdministeredStore
+    for T
+{
+}
+
 fn umbrella() -> Workspace {
     Workspace::new("umbrella")
 }
@@ -132,7 +143,7 @@ async fn begin_run(store: &impl RunStore) -> RunId {
 }
 
 tests! {
-    ($) __suite_administration in administration for ChangeStore;
+    ($) __suite_administration in administration for AdministeredStore;
 
     // S1-34, S1-35, S1-36: changes of an instance are those of `EnablementStore`, with an audit row that names the tool. A refusal changes nothing.
     #[test]
