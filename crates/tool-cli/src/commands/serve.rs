@@ -3,6 +3,8 @@
 #[cfg(feature = "admin")]
 mod admin;
 #[cfg(feature = "admin")]
+mod secrets;
+#[cfg(feature = "admin")]
 mod stored;
 
 use std::sync::Arc;
@@ -24,18 +26,26 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     let count = count(registry.len(), "tool");
     let made = offered(cli, &registry)?;
     let known = declaring(&registry, &made);
+    let supplied = Supplied::gather_with(&words.supply, registry.tools(), known, |key| {
+        is_of_function(words, key)
+    })?;
+    #[cfg(feature = "admin")]
+    let state = match &words.store {
+        Some(url) => Some(admin::State::open(url, cli, &registry, screen).await?),
+        None => None,
+    };
+    #[cfg(feature = "admin")]
+    let secrets = match &state {
+        Some(state) => state.secrets(words, &registry).await?.map(Arc::new),
+        None => None,
+    };
     let caller = Callers {
-        supplied: Supplied::gather_with(&words.supply, registry.tools(), known, |key| {
-            is_of_function(words, key)
-        })?,
+        supplied,
         supply: words.supply.clone(),
         prepare: cli.preparation(),
         printed: cli.mask_panics().clone(),
-    };
-    #[cfg(feature = "admin")]
-    let state = match &words.store {
-        Some(url) => Some(admin::State::open(url, cli, &registry).await?),
-        None => None,
+        #[cfg(feature = "admin")]
+        secrets: secrets.clone(),
     };
     #[cfg(feature = "admin")]
     let gate = match &state {
@@ -98,6 +108,13 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     let serving = async {
         match &agent {
             Some(agent) => tokio::join!(serving, agent.refresh(&stopped, screen)).0,
+            None => serving.await,
+        }
+    };
+    #[cfg(feature = "admin")]
+    let serving = async {
+        match &secrets {
+            Some(secrets) => tokio::join!(serving, secrets.refresh(&stopped, screen)).0,
             None => serving.await,
         }
     };
@@ -183,11 +200,23 @@ struct Callers {
     prepare: Option<Arc<Prepare>>,
     /// Masks secrets in the output of panics.
     printed: SharedRedactor,
+    /// The secrets in the store.
+    #[cfg(feature = "admin")]
+    secrets: Option<Arc<secrets::StoredSecrets>>,
 }
 
 impl Callers {
     fn context(&self, caller: Caller<'_>) -> ToolContextBuilder {
         let mut cx = self.supplied.context(&self.supply);
+        #[cfg(feature = "admin")]
+        if let Some(stored) = &self.secrets {
+            // A value of the command line or the environment replaces the stored one.
+            for (key, value) in stored.current() {
+                if !self.supplied.has_secret(&key) {
+                    cx = cx.secret(key, value);
+                }
+            }
+        }
         if let Some(subject) = caller.subject() {
             cx = cx.user(subject);
         }

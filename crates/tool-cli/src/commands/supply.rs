@@ -116,6 +116,12 @@ impl Supplied {
         self.secrets.push((key.to_owned(), value));
     }
 
+    /// Whether a secret was supplied.
+    #[cfg(feature = "admin")]
+    pub(super) fn has_secret(&self, key: &str) -> bool {
+        self.secrets.iter().any(|(known, _)| known == key)
+    }
+
     /// Returns the keys of the tool's required secrets that are missing or empty.
     pub(super) fn missing<'a>(&self, def: &'a ToolDef) -> Vec<&'a str> {
         let required = def.secrets().iter().filter(|need| !need.optional);

@@ -272,7 +272,8 @@ impl Vault {
         Ok(self.store().put_secret(row).await?)
     }
 
-    /// Seals a secret for [`SecretStore::put_secret`](crate::store::SecretStore::put_secret) or [`VaultChange::PutSecret`](crate::store::VaultChange::PutSecret), and stores nothing.
+    /// Seals a secret for [`SecretStore::put_secret`](crate::store::SecretStore::put_secret) or
+    /// [`VaultChange::PutSecret`](crate::store::VaultChange::PutSecret), and stores nothing.
     ///
     /// # Errors
     ///
@@ -586,7 +587,8 @@ impl Vault {
         Ok(answered.await?)
     }
 
-    /// Seals those of the values of an answer that are secret, for [`VariableRequestStore::answer_request`](crate::store::VariableRequestStore::answer_request) or
+    /// Seals those of the values of an answer that are secret, for
+    /// [`VariableRequestStore::answer_request`](crate::store::VariableRequestStore::answer_request) or
     /// [`VaultChange::AnswerRequest`](crate::store::VaultChange::AnswerRequest), and stores nothing. Empty values are left out.
     ///
     /// # Errors

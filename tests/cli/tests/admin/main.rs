@@ -57,7 +57,17 @@ struct Served {
 impl Served {
     /// Starts a server on a store.
     fn start(store: &str, more: &[&str]) -> Self {
-        let mut child = Command::new(DESK)
+        Self::with_keys(store, more, None)
+    }
+
+    /// Starts a server on a store with the keys of a vault.
+    fn with_keys(store: &str, more: &[&str], keys: Option<&str>) -> Self {
+        let mut command = Command::new(DESK);
+        match keys {
+            Some(keys) => command.env("TOOL_SEAL_KEYS", keys),
+            None => command.env_remove("TOOL_SEAL_KEYS"),
+        };
+        let mut child = command
             .args(["serve", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
             .args(more)
             .arg("--store")
@@ -209,6 +219,49 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
     assert!(!deleted.contains(r#""isError":false"#), "{deleted}");
     let audit = ask("GET", "/v1/audit?tool=remember", &Value::Null);
     assert!(audit.to_string().contains("stored_tool.delete"), "{audit}");
+}
+
+/// S4-13, S1-37: with `TOOL_SEAL_KEYS`, an operator writes a secret over the admin API. The tool that requires it is misconfigured before, and the calls
+/// of the server use it within seconds. Without keys, the secret is refused, or the server starts without the vault of a store that has secrets.
+fn secret_of_an_operator_is_used_by_the_calls_of_the_server(store: &str) {
+    let keys = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    let more = ["--workspace", "vault", "--variable", "STREET=main"];
+    let secret = "/v1/secrets/box_key";
+    let value = r#"{"value":"sesame-sesame"}"#;
+    let served = Served::with_keys(store, &more, Some(keys));
+    let status = || served.ask("GET", "/v1/tool-status?status=misconfigured", "");
+    let missing = r#""missing":["box_key"]"#;
+    assert!(status().contains(missing), "{}", status());
+    let written = served.ask("PUT", secret, value);
+    assert!(written.starts_with("HTTP/1.1 200"), "{written}");
+    assert!(!written.contains("sesame"), "{written}");
+    assert!(!status().contains(missing), "{}", status());
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    loop {
+        let answer = served.call("fetch_post", &json!({}));
+        if answer.contains(r#""isError":false"#) {
+            assert!(!answer.contains("sesame"), "{answer}");
+            break;
+        }
+        assert!(std::time::Instant::now() < end, "{answer}");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    drop(served);
+    // A server without the keys serves everything else.
+    let locked = Served::start(store, &more);
+    let refused = locked.ask("PUT", secret, value);
+    assert!(refused.starts_with("HTTP/1.1 404"), "{refused}");
+    let listed = locked.ask("GET", "/v1/secrets", "");
+    assert!(listed.contains("box_key"), "{listed}");
+    let removed = locked.ask("DELETE", secret, "");
+    assert!(removed.starts_with("HTTP/1.1 200"), "{removed}");
+    drop(locked);
+    let keyless = Served::start(store, &more);
+    let refused = keyless.ask("PUT", secret, value);
+    assert!(
+        refused.starts_with("HTTP/1.1 409") && refused.contains("TOOL_SEAL_KEYS"),
+        "{refused}"
+    );
 }
 
 /// The requests of an operator who creates functions.
@@ -368,6 +421,12 @@ fn main() -> ExitCode {
             })
             .case(&format!("functions_of_each_kind::{name}"), move || {
                 on(store, functions_of_each_kind_are_created_and_served)
+            })
+            .case(&format!("operators_secret_is_used::{name}"), move || {
+                on(
+                    store,
+                    secret_of_an_operator_is_used_by_the_calls_of_the_server,
+                )
             })
             .case(&format!("operators_tool_is_served::{name}"), move || {
                 on(

@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
+use tool_core::store::seal::{KeyError, SealKeys, Vault, VaultError};
 use tool_core::store::{StoredToolStore, Workspace};
 use tool_core::stored::StoredTools;
 use tool_core::{Approvals, Audit, Gate, KeyRing, Registry, Switches};
@@ -11,6 +12,7 @@ use tool_mcp::client::{McpClient, McpRunner};
 use tool_mcp::rmcp::transport::TokioChildProcess;
 use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
 
+use super::secrets::StoredSecrets;
 use super::stored::AgentOffer;
 use crate::args::{FunctionRunnerKind, Serve};
 #[cfg(not(feature = "functions"))]
@@ -18,7 +20,7 @@ use crate::commands::missing;
 use crate::commands::store::OpenStore;
 use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
-use crate::screen::{BOLD, Screen, paint};
+use crate::screen::{BOLD, Screen, WARN, count, paint};
 
 /// The gate and the switches of the calls, the admin API and the stored tools, which share a store.
 pub(super) struct State {
@@ -26,6 +28,7 @@ pub(super) struct State {
     switches: Switches,
     admin: AdminServerBuilder,
     stored: Arc<dyn StoredToolStore>,
+    vault: Option<Vault>,
 }
 
 /// An admin API that is ready to serve.
@@ -49,6 +52,35 @@ fn gate<S: AdminStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
         .ledger(store.clone())
         .audit(Audit::required(store.clone()))
         .build())
+}
+
+/// The vault of the store with the keys of the environment variable `TOOL_SEAL_KEYS`, or one that stores no secrets. Returns `None` if the store has
+/// secrets and there are no keys: the tools and the other resources of the admin API are served nevertheless.
+async fn vault<S: AdminStore + Clone>(
+    store: &S,
+    screen: Screen,
+) -> Result<Option<Vault>, Failure> {
+    let unusable = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+    match SealKeys::from_env(SealKeys::VARIABLE) {
+        Ok(keys) => {
+            let vault = Vault::open(store.clone(), keys).await;
+            vault.map(Some).map_err(|error| unusable(&error))
+        }
+        Err(KeyError::Unset(_)) => match Vault::without_keys(store.clone()).await {
+            Ok(vault) => Ok(Some(vault)),
+            Err(VaultError::Locked(values)) => {
+                screen.note(format_args!(
+                    "{} the store has {}, and the environment variable `{}` is not set, so the admin API can neither write nor rotate secrets",
+                    paint(WARN, "careful:"),
+                    count(usize::try_from(values).unwrap_or(usize::MAX), "sealed value"),
+                    SealKeys::VARIABLE
+                ));
+                Ok(None)
+            }
+            Err(error) => Err(failed(error)),
+        },
+        Err(error) => Err(unusable(&error)),
+    }
 }
 
 fn failed(error: impl std::fmt::Display) -> Failure {
@@ -124,11 +156,16 @@ fn with_functions(
 
 impl State {
     /// Opens the store, and writes the tools of the program into its catalogue.
-    pub(super) async fn open(url: &str, cli: &Cli, registry: &Registry) -> Result<Self, Failure> {
+    pub(super) async fn open(
+        url: &str,
+        cli: &Cli,
+        registry: &Registry,
+        screen: Screen,
+    ) -> Result<Self, Failure> {
         match OpenStore::open(url).await? {
-            OpenStore::Sqlite(store) => Self::on(store, cli, registry).await,
+            OpenStore::Sqlite(store) => Self::on(store, cli, registry, screen).await,
             #[cfg(feature = "postgres")]
-            OpenStore::Postgres(store) => Self::on(store, cli, registry).await,
+            OpenStore::Postgres(store) => Self::on(store, cli, registry, screen).await,
         }
     }
 
@@ -136,6 +173,7 @@ impl State {
         store: S,
         cli: &Cli,
         registry: &Registry,
+        screen: Screen,
     ) -> Result<Self, Failure> {
         let entries = registry.catalogue_entries();
         store.sync(entries).await.map_err(failed)?;
@@ -143,6 +181,7 @@ impl State {
             gate: gate(&store, cli)?,
             switches: Switches::open(store.clone()).await.map_err(failed)?,
             stored: Arc::new(store.clone()),
+            vault: vault(&store, screen).await?,
             admin: AdminServer::builder(store).registry(registry),
         })
     }
@@ -179,6 +218,20 @@ impl State {
         offer.await.map(Some).map_err(failed)
     }
 
+    /// The stored secrets of the workspace of `--workspace`; `None` if there are no keys for them.
+    pub(super) async fn secrets(
+        &self,
+        words: &Serve,
+        registry: &Registry,
+    ) -> Result<Option<StoredSecrets>, Failure> {
+        let Some(vault) = &self.vault else {
+            return Ok(None);
+        };
+        let workspace = words.supply.workspace.as_deref().map(Workspace::new);
+        let secrets = StoredSecrets::open(vault.clone(), workspace.unwrap_or_default(), registry);
+        secrets.await.map(Some).map_err(failed)
+    }
+
     /// Makes the tools of the offer respect the switches of the store.
     pub(super) fn switched(&self, offer: Offer) -> Offer {
         offer.switched(&self.switches)
@@ -195,6 +248,9 @@ impl State {
             return Ok(None);
         };
         let mut server = self.admin.stored_tools(stored.clone());
+        if let Some(vault) = &self.vault {
+            server = server.vault(vault);
+        }
         if let Some(workspace) = &words.supply.workspace {
             server = server.workspace(workspace.as_str());
         }
