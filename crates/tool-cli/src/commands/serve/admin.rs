@@ -56,10 +56,7 @@ fn gate<S: AdminStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
 
 /// The vault of the store with the keys of the environment variable `TOOL_SEAL_KEYS`, or one that stores no secrets. Returns `None` if the store has
 /// secrets and there are no keys: the tools and the other resources of the admin API are served nevertheless.
-async fn vault<S: AdminStore + Clone>(
-    store: &S,
-    screen: Screen,
-) -> Result<Option<Vault>, Failure> {
+async fn vault<S: AdminStore + Clone>(store: &S, screen: Screen) -> Result<Option<Vault>, Failure> {
     let unusable = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
     match SealKeys::from_env(SealKeys::VARIABLE) {
         Ok(keys) => {
@@ -70,7 +67,7 @@ async fn vault<S: AdminStore + Clone>(
             Ok(vault) => Ok(Some(vault)),
             Err(VaultError::Locked(values)) => {
                 screen.note(format_args!(
-                    "{} the store has {}, and the environment variable `{}` is not set, so the admin API can neither write nor rotate secrets",
+                    "{} the store has {}, and the environment variable `{}` is not set, so secrets can be neither used nor written",
                     paint(WARN, "careful:"),
                     count(usize::try_from(values).unwrap_or(usize::MAX), "sealed value"),
                     SealKeys::VARIABLE
