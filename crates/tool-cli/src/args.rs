@@ -93,6 +93,7 @@ pub(crate) enum Command {
     Audit(operate::AuditLog),
     Effects(operate::Effects),
     Runs(operate::Runs),
+    Secrets(operate::Secrets),
     Switch(operate::SwitchTools),
     Import(Import),
     New(New),

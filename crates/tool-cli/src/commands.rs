@@ -64,12 +64,15 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         #[cfg(feature = "operate")]
         Command::Runs(words) => operate::runs::run(cli, words, screen).await,
         #[cfg(feature = "operate")]
+        Command::Secrets(words) => operate::secrets::run(cli, words, screen).await,
+        #[cfg(feature = "operate")]
         Command::Switch(words) => operate::switches::run(cli, words, screen).await,
         #[cfg(not(feature = "operate"))]
         Command::Inbox(_)
         | Command::Audit(_)
         | Command::Effects(_)
         | Command::Runs(_)
+        | Command::Secrets(_)
         | Command::Switch(_) => Err(missing(
             "a command for operators",
             "operate",

@@ -279,6 +279,50 @@ pub(crate) enum RunsAction {
     },
 }
 
+/// Lists the secrets of a workspace without their values, and writes them.
+///
+/// With `--store`, the keys of the vault are read from the environment variable `TOOL_SEAL_KEYS`, as by the host.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Secrets {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) page: Page,
+    #[command(subcommand)]
+    pub(crate) action: Option<SecretsAction>,
+}
+
+/// An action on secrets.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretsAction {
+    /// Writes the value of a secret, in place of its previous value.
+    Set {
+        /// The name that tools declare.
+        name: String,
+        /// The source of the value: `env:VARIABLE` or `file:PATH`. By default, the value is read from the terminal without showing it, or from
+        /// standard input.
+        #[arg(long, value_name = "SOURCE")]
+        from: Option<String>,
+    },
+    /// Removes a secret.
+    Remove {
+        /// The name that tools declare.
+        name: String,
+    },
+    /// Lists the tools that lack a secret.
+    Missing,
+    /// Lists the keys with which the values are sealed, with the number of values.
+    Keys,
+    /// Seals all values with the current key. Repeat it until nothing is left for the earlier keys.
+    Rotate,
+    /// Retires a key, with which no value may be sealed any more.
+    Retire {
+        /// The id of the key.
+        key: String,
+    },
+}
+
 /// Lists the kill switches and disables of tools, and sets them.
 ///
 /// Without a subcommand, lists the switches that are on.
@@ -362,6 +406,7 @@ impl super::Command {
             Self::Audit(words) => Some(&words.target),
             Self::Effects(words) => Some(&words.target),
             Self::Runs(words) => Some(&words.target),
+            Self::Secrets(words) => Some(&words.target),
             Self::Switch(words) => Some(&words.target),
             _ => None,
         }

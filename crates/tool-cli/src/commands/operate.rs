@@ -1,4 +1,4 @@
-//! The commands for operators: `inbox`, `audit`, `effects`, `runs` and `switch`.
+//! The commands for operators: `inbox`, `audit`, `effects`, `runs`, `secrets` and `switch`.
 //!
 //! Each command is one request to the admin API: of a running host, or of a server in this process on the store of a host.
 
@@ -8,6 +8,7 @@ pub(super) mod effects;
 pub(super) mod inbox;
 mod rows;
 pub(super) mod runs;
+pub(super) mod secrets;
 pub(super) mod switches;
 
 use std::io::Read as _;

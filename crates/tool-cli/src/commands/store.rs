@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tool_core::store::seal::{KeyError, SealKeys, Vault, VaultError};
+use tool_server::AdminStore;
 #[cfg(feature = "postgres")]
 use tool_store::PostgresStore;
 use tool_store::SqliteStore;
@@ -9,7 +11,8 @@ use tool_store::SqliteStore;
 use crate::args::is_postgres;
 #[cfg(not(feature = "postgres"))]
 use crate::commands::missing;
-use crate::outcome::Failure;
+use crate::outcome::{Exit, Failure};
+use crate::screen::{Screen, WARN, count, paint};
 
 /// An open store.
 pub(super) enum OpenStore {
@@ -83,5 +86,34 @@ fn without_password(url: &str) -> String {
     match rest.rsplit_once('@') {
         Some((_, host)) => format!("{scheme}://…@{host}"),
         None => url.to_owned(),
+    }
+}
+
+/// The vault of the store with the keys of the environment variable `TOOL_SEAL_KEYS`, or one that stores no secrets. Returns `None` if the store has
+/// secrets and there are no keys: the tools and the other resources of the admin API are served nevertheless.
+pub(super) async fn vault<S: AdminStore + Clone>(
+    store: &S,
+    screen: Screen,
+) -> Result<Option<Vault>, Failure> {
+    let unusable = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+    match SealKeys::from_env(SealKeys::VARIABLE) {
+        Ok(keys) => {
+            let vault = Vault::open(store.clone(), keys).await;
+            vault.map(Some).map_err(|error| unusable(&error))
+        }
+        Err(KeyError::Unset(_)) => match Vault::without_keys(store.clone()).await {
+            Ok(vault) => Ok(Some(vault)),
+            Err(VaultError::Locked(values)) => {
+                screen.note(format_args!(
+                    "{} the store has {}, and the environment variable `{}` is not set, so secrets can be neither used nor written",
+                    paint(WARN, "careful:"),
+                    count(usize::try_from(values).unwrap_or(usize::MAX), "sealed value"),
+                    SealKeys::VARIABLE
+                ));
+                Ok(None)
+            }
+            Err(error) => Err(Failure::of(Exit::Failed, error.to_string())),
+        },
+        Err(error) => Err(unusable(&error)),
     }
 }

@@ -403,6 +403,24 @@ fn on(store: Store, test: fn(&str)) -> Ran {
     Ok(())
 }
 
+/// Runs a test twice on a store of its own.
+fn on_new(store: Store, test: fn(&str)) -> Ran {
+    match store {
+        Store::Sqlite => on(store, test),
+        #[cfg(unix)]
+        Store::Postgres => {
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            let url = runtime.block_on(test_support::postgres::database())?;
+            for _ in 0..2 {
+                test(&url);
+            }
+            Ok(())
+        }
+        #[cfg(not(unix))]
+        Store::Postgres => on(store, test),
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Store {
     Sqlite,
@@ -435,11 +453,11 @@ fn main() -> ExitCode {
                 )
             })
             .case(&format!("commands_work_on_a_store::{name}"), move || {
-                on(store, operate::on_a_store)
+                on_new(store, operate::on_a_store)
             })
             .case(
                 &format!("commands_work_on_an_admin_api::{name}"),
-                move || on(store, operate::on_an_admin_api),
+                move || on_new(store, operate::on_an_admin_api),
             );
     }
     suite.run()

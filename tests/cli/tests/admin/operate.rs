@@ -1,7 +1,7 @@
 //! The commands for operators, on a store and on an admin API.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -9,6 +9,9 @@ use server_tests::{Sample, seed};
 use tool_store::{PostgresStore, SqliteStore};
 
 use super::{DESK, Served};
+
+/// The keys of the vault.
+const KEYS: &str = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// The target of the commands: options and the access token.
 struct Target {
@@ -37,12 +40,13 @@ impl Target {
     /// Runs a command.
     fn run(&self, words: &[&str]) -> Output {
         let mut command = Command::new(DESK);
-        command.env_remove("USER").args(words).args(&self.options);
+        command.env_remove("USER").env("TOOL_SEAL_KEYS", KEYS);
+        command.args(words).args(&self.options);
         match &self.token {
             Some(token) => command.env("TOOL_ADMIN_TOKEN", token),
             None => command.env_remove("TOOL_ADMIN_TOKEN"),
         };
-        command.output().unwrap()
+        command.stdin(Stdio::null()).output().unwrap()
     }
 
     /// The JSON that a successful command prints.
@@ -97,6 +101,7 @@ fn commands(target: &Target, sample: &Sample) {
     effects(target, sample);
     runs(target, sample);
     switches(target);
+    secrets(target);
 }
 
 fn inbox(target: &Target, sample: &Sample) {
@@ -223,6 +228,44 @@ fn switches(target: &Target) {
     );
 }
 
+// S4-13, S1-37: an operator writes a secret, which no command prints, and the tool that requires it is complete.
+fn secrets(target: &Target) {
+    let misconfigured = || target.list(&["secrets", "missing"], "name");
+    assert!(misconfigured().contains(&"fetch_post".to_owned()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("value");
+    std::fs::write(&path, "sesame-sesame\n").unwrap();
+    let source = format!("file:{}", path.display());
+    let set = target.run(&["secrets", "set", "box_key", "--from", &source]);
+    let printed = String::from_utf8(set.stdout).unwrap();
+    assert!(
+        set.status.success() && printed.contains("box_key"),
+        "{printed}"
+    );
+    assert!(!printed.contains("sesame"), "{printed}");
+    assert!(!misconfigured().contains(&"fetch_post".to_owned()));
+    assert!(
+        target
+            .list(&["secrets"], "name")
+            .contains(&"box_key".to_owned())
+    );
+    let listed = target.run(&["secrets"]).stdout;
+    assert!(!String::from_utf8(listed).unwrap().contains("sesame"));
+    let keys = target.json(&["secrets", "keys"]);
+    assert_eq!(keys["items"][0]["id"], "2026-11");
+    assert_eq!(keys["items"][0]["current"], true);
+    target.json(&["secrets", "rotate"]);
+    target.fails(&["secrets", "retire", "2026-11"], 1);
+    target.json(&["secrets", "remove", "box_key"]);
+    assert!(
+        !target
+            .list(&["secrets"], "name")
+            .contains(&"box_key".to_owned())
+    );
+    let empty = target.fails(&["secrets", "set", "box_key"], 2);
+    assert!(empty.contains("has no value"), "{empty}");
+}
+
 /// The commands change the rows of one workspace of a store, and the admin API shows the changes.
 pub(super) fn on_a_store(url: &str) {
     let (acme, other) = (seeded(url, "acme"), seeded(url, "other"));
@@ -233,7 +276,7 @@ pub(super) fn on_a_store(url: &str) {
 /// The same commands work on a running host.
 pub(super) fn on_an_admin_api(url: &str) {
     let (acme, other) = (seeded(url, "acme"), seeded(url, "other"));
-    let served = Served::start(url, &[]);
+    let served = Served::with_keys(url, &[], Some(KEYS));
     commands(&Target::admin(&served, &acme.workspace), &acme);
     untouched(&Target::admin(&served, &other.workspace));
     let mut wrong = Target::admin(&served, &acme.workspace);

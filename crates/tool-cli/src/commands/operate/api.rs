@@ -17,10 +17,11 @@ use url::Url;
 
 use super::{Query, printable};
 use crate::args::operate::Target;
-use crate::commands::store::OpenStore;
+use crate::commands::store::{self, OpenStore};
 use crate::commands::supply::secret_from;
 use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
+use crate::screen::Screen;
 
 /// The variable with the access token of the admin API.
 const TOKEN: &str = "TOOL_ADMIN_TOKEN";
@@ -44,6 +45,10 @@ impl<'a> Request<'a> {
 
     pub(super) fn post(path: &[&'a str]) -> Self {
         Self::new(Method::POST, path)
+    }
+
+    pub(super) fn delete(path: &[&'a str]) -> Self {
+        Self::new(Method::DELETE, path)
     }
 
     pub(super) fn put(path: &[&'a str]) -> Self {
@@ -101,8 +106,22 @@ enum Server {
 impl Api {
     /// Connects to the target of a command.
     pub(super) async fn open(cli: &Cli, target: &Target) -> Result<Self, Failure> {
+        Self::connect(cli, target, None).await
+    }
+
+    /// Connects to the target of a command that writes secrets, and opens the vault of a store.
+    pub(super) async fn with_vault(
+        cli: &Cli,
+        target: &Target,
+        screen: Screen,
+    ) -> Result<Self, Failure> {
+        Self::connect(cli, target, Some(screen)).await
+    }
+
+    /// Connects to the target. If there is a screen, the vault of a store is opened, which may print warnings.
+    async fn connect(cli: &Cli, target: &Target, vault: Option<Screen>) -> Result<Self, Failure> {
         match (&target.store, &target.admin) {
-            (Some(url), None) => Self::local(cli, url, target).await,
+            (Some(url), None) => Self::local(cli, url, target, vault).await,
             (None, Some(address)) => Self::remote(address, target),
             (Some(_), Some(_)) => Err(Failure::usage("`--store` and `--admin` name two hosts")
                 .hint("give one of them")),
@@ -112,7 +131,12 @@ impl Api {
         }
     }
 
-    async fn local(cli: &Cli, url: &str, target: &Target) -> Result<Self, Failure> {
+    async fn local(
+        cli: &Cli,
+        url: &str,
+        target: &Target,
+        vault: Option<Screen>,
+    ) -> Result<Self, Failure> {
         let tools = cli.tools().ok();
         let user = target.user.clone().or_else(|| env::var("USER").ok());
         let user = user.filter(|user| !user.trim().is_empty());
@@ -128,9 +152,9 @@ impl Api {
         let tokens = StaticTokens::default().add(token_hash(&token), caller);
         let tokens = tokens.map_err(failed)?;
         let server = match OpenStore::open_existing(url).await? {
-            OpenStore::Sqlite(store) => server(store, tokens, tools.as_ref())?,
+            OpenStore::Sqlite(store) => server(store, tokens, tools.as_ref(), vault).await?,
             #[cfg(feature = "postgres")]
-            OpenStore::Postgres(store) => server(store, tokens, tools.as_ref())?,
+            OpenStore::Postgres(store) => server(store, tokens, tools.as_ref(), vault).await?,
         };
         Ok(Self {
             // The routes check the header `Host`.
@@ -284,12 +308,20 @@ impl Api {
 type Chunks = futures::stream::BoxStream<'static, Result<Vec<u8>, Failure>>;
 
 /// The admin API of a store in this process.
-fn server<S: AdminStore>(
+async fn server<S: AdminStore + Clone>(
     store: S,
     tokens: StaticTokens,
     tools: Option<&Registry>,
+    vault: Option<Screen>,
 ) -> Result<AdminServer, Failure> {
+    let vault = match vault {
+        Some(screen) => store::vault(&store, screen).await?,
+        None => None,
+    };
     let mut server = AdminServer::builder(store).authenticator(tokens);
+    if let Some(vault) = &vault {
+        server = server.vault(vault);
+    }
     if let Some(tools) = tools {
         server = server.registry(tools);
     }

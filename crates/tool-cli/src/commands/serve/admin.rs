@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tool_core::store::seal::{KeyError, SealKeys, Vault, VaultError};
+use tool_core::store::seal::Vault;
 use tool_core::store::{StoredToolStore, Workspace};
 use tool_core::stored::StoredTools;
 use tool_core::{Approvals, Audit, Gate, KeyRing, Registry, Switches};
@@ -17,10 +17,10 @@ use super::stored::AgentOffer;
 use crate::args::{FunctionRunnerKind, Serve};
 #[cfg(not(feature = "functions"))]
 use crate::commands::missing;
-use crate::commands::store::OpenStore;
+use crate::commands::store::{OpenStore, vault};
 use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
-use crate::screen::{BOLD, Screen, WARN, count, paint};
+use crate::screen::{BOLD, Screen, paint};
 
 /// The gate and the switches of the calls, the admin API and the stored tools, which share a store.
 pub(super) struct State {
@@ -52,32 +52,6 @@ fn gate<S: AdminStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
         .ledger(store.clone())
         .audit(Audit::required(store.clone()))
         .build())
-}
-
-/// The vault of the store with the keys of the environment variable `TOOL_SEAL_KEYS`, or one that stores no secrets. Returns `None` if the store has
-/// secrets and there are no keys: the tools and the other resources of the admin API are served nevertheless.
-async fn vault<S: AdminStore + Clone>(store: &S, screen: Screen) -> Result<Option<Vault>, Failure> {
-    let unusable = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
-    match SealKeys::from_env(SealKeys::VARIABLE) {
-        Ok(keys) => {
-            let vault = Vault::open(store.clone(), keys).await;
-            vault.map(Some).map_err(|error| unusable(&error))
-        }
-        Err(KeyError::Unset(_)) => match Vault::without_keys(store.clone()).await {
-            Ok(vault) => Ok(Some(vault)),
-            Err(VaultError::Locked(values)) => {
-                screen.note(format_args!(
-                    "{} the store has {}, and the environment variable `{}` is not set, so secrets can be neither used nor written",
-                    paint(WARN, "careful:"),
-                    count(usize::try_from(values).unwrap_or(usize::MAX), "sealed value"),
-                    SealKeys::VARIABLE
-                ));
-                Ok(None)
-            }
-            Err(error) => Err(failed(error)),
-        },
-        Err(error) => Err(unusable(&error)),
-    }
 }
 
 fn failed(error: impl std::fmt::Display) -> Failure {
