@@ -199,7 +199,10 @@ impl Linter<'_> {
         }
         for keyword in ["anyOf", "oneOf", "allOf", "enum", "not", "$ref"] {
             if self.root.get(keyword).is_some() {
-                self.say("", "the root is a choice");
+                self.say(
+                    "",
+                    "the root is a choice, an enum, a negation or a reference",
+                );
             }
         }
     }
@@ -422,7 +425,10 @@ impl Linter<'_> {
         self.listed += values.len();
         self.characters += characters;
         if self.dialect == "openai" && values.len() > 250 && characters > 15_000 {
-            self.say(path, "an enum of more than 15000 characters");
+            self.say(
+                path,
+                "an enum of more than 250 values with more than 15000 characters",
+            );
         }
     }
 

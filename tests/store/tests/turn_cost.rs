@@ -45,7 +45,7 @@ async fn send(
 
 /// A host that stores its ledger and a required audit in one file.
 struct Host {
-    /// Dropping it removes the folder.
+    /// The temporary folder, which is removed on drop.
     _folder: TempDir,
     file: PathBuf,
     store: SqliteStore,

@@ -711,7 +711,7 @@ async fn an_old_approval_lets_its_call_run_once() {
     }
 }
 
-// A1, M6: an effect without a stored end of a version without call identities is not repeated, and an operator's rerun runs it once.
+// A1, M6: an effect that a version without call identities began and whose end was not stored is not repeated, and an operator's rerun runs it once.
 #[tokio::test]
 async fn an_old_effect_is_not_repeated() {
     let (contract, hash) = stored_by_a_gate().await;

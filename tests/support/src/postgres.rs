@@ -50,7 +50,7 @@ pub struct Server {
     programs: PathBuf,
     data: PathBuf,
     databases: AtomicU32,
-    /// Dropping it stops the server.
+    /// The input of the script `WATCH`. Dropping it stops the server.
     _input: ChildStdin,
 }
 
@@ -195,7 +195,7 @@ fn copied(programs: &Path, to: &Path) -> io::Result<PathBuf> {
         copy(&libraries, to)?;
     }
     copy(installed.as_os_str(), &to.join(name))?;
-    // The script `WATCH` removes the folder when the server stops.
+    // The script `WATCH` runs as `nobody` and removes the folder, so `nobody` must own the copy.
     if !run(Command::new("chown")
         .arg("-R")
         .arg(format!("{NOBODY}:{NOBODY}"))

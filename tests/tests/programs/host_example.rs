@@ -93,12 +93,12 @@ fn host_denies_approves_restarts_streams_and_redacts() {
     assert_eq!(
         times("import_payments: 2"),
         1,
-        "the call does not run again after the restart"
+        "the call did not run exactly once"
     );
     assert_eq!(
         times("model, step 2"),
         2,
-        "the model is asked once in each conversation, and not again after the restart"
+        "the model was not asked exactly once in each conversation"
     );
     assert!(
         log.contains("no rate of NOK for [secret:rates_key]"),

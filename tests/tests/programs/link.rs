@@ -29,7 +29,7 @@ fn workspace() -> &'static Path {
             .expect("cargo runs");
         assert!(
             output.status.success(),
-            "the lock file has a version of every dependency"
+            "the lock file lacks a version of a dependency"
         );
         copy
     })
@@ -82,7 +82,10 @@ fn built() -> &'static Path {
         };
         for (profile, mut cargo) in PROFILES.map(|profile| (profile, build(profile))) {
             let status = cargo.wait().expect("cargo exits");
-            assert!(status.success(), "the fixtures build under `{profile}`");
+            assert!(
+                status.success(),
+                "the fixtures do not build with the profile `{profile}`"
+            );
         }
         target
     })

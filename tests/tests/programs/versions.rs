@@ -107,7 +107,7 @@ fn two_versions_in_one_program_are_refused_as_documented() {
     let next = "0.2.0";
     assert!(
         version.starts_with("0.1."),
-        "docs/versions.md describes the versions 0.1 and {next}"
+        "docs/versions.md describes only the versions 0.1 and {next}"
     );
     let message = refusal(&links, &version, next).expect("cargo accepts two versions");
     let page = fs::read_to_string(root().join("docs/versions.md")).unwrap();

@@ -54,7 +54,7 @@ fn secrets_are_declared_and_injected() {
         ]
     );
     let SecretKind::Select(choices) = &def.secrets()[0].kind else {
-        panic!("the variable is not a choice");
+        panic!("the secret is not a choice");
     };
     assert_eq!(
         choices.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),

@@ -125,7 +125,7 @@ async fn a_generator_has_typed_progress_and_exactly_one_final_value() {
     assert_eq!(
         words,
         ["started", r#"{"at":0}"#, r#"{"at":1}"#, "counted to 2"],
-        "the stream has no event after the final value"
+        "the stream has other events than expected"
     );
     let seen = events(r#"{"to":2,"ends":false}"#).await;
     let Some(ToolEvent::Done(result)) = seen.last() else {
@@ -223,7 +223,7 @@ async fn a_deadline_stops_a_tool_for_good() {
     let seen = ticks.0.load(Ordering::SeqCst);
     assert!(
         (1_001..1_100).contains(&seen),
-        "the tool ran and was dropped once: {seen}"
+        "the tool did not run and stop exactly once: {seen}"
     );
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(ticks.0.load(Ordering::SeqCst), seen, "the tool still runs");

@@ -25,7 +25,7 @@ def typed(kind, value):
 
     adapter = TypeAdapter(kind)  # kept in a variable, because pydantic validates lists lazily
     known = plain(adapter.validate_python(value))
-    assert known == value, f"the vendor's types lose something:\n{json.dumps(known)}\n{json.dumps(value)}"
+    assert known == value, f"the vendor's types drop or change a value:\n{json.dumps(known)}\n{json.dumps(value)}"
 
 
 def answer(text, calls, reasoning=""):

@@ -35,7 +35,7 @@ pub struct Expect {
     pub finding: String,
     /// Whether the finding is open or fixed.
     pub state: State,
-    /// The invariant that fires while the fault is open.
+    /// The invariant that fires while the finding is open.
     pub invariant: String,
     /// Other invariants that fire because of the same finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

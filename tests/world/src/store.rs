@@ -60,7 +60,7 @@ impl Part {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreKind {
-    /// The store in memory of `tool-store`.
+    /// The in-memory store of `tool-store`.
     #[default]
     Memory,
     /// The SQLite store of `tool-store`.
@@ -70,7 +70,7 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
-    /// Returns whether this is the store in memory.
+    /// Returns whether this is the in-memory store.
     #[expect(
         clippy::trivially_copy_pass_by_ref,
         reason = "serde passes a reference"

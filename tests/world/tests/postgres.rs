@@ -12,7 +12,7 @@ use test_support::Ran;
 use world::run::{StoreKind, run};
 use world::{generate, quiet_panics};
 
-/// The simulation blocks on each operation of the database, so a few seeds have to be enough.
+/// The number of seeds. It is small, because the simulation blocks on each operation of the database.
 const SEEDS: u64 = 8;
 
 fn main() -> ExitCode {

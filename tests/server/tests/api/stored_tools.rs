@@ -9,7 +9,7 @@ use tool_core::{Registry, Rules};
 const AUTHOR: &str = "author-of-acme";
 const ADMIN: &str = "admin-of-acme";
 
-/// Sends a request that succeeds.
+/// Sends a request, asserts that it succeeds, and returns the response body.
 async fn done(site: &Site, method: &str, path: &str, body: &Value) -> Value {
     let body = Some(body).filter(|body| !body.is_null());
     let answer = site.send(method, path, Some(AUTHOR), &[], body).await;
@@ -333,7 +333,7 @@ pub(crate) async fn pages_of_tools_are_complete(kind: StoreKind) {
     }
 }
 
-// A request that creates something refuses the header `Idempotency-Key`, because its repetition would create it twice.
+// A request that creates something refuses the header `Idempotency-Key`, because a repeated request would create it twice.
 pub(crate) async fn idempotency_keys_of_creations_are_refused(kind: StoreKind) {
     let site = Site::start(kind).await;
     let new = json!({"name": "colors", "kind": {"type": "linked", "tool": "pick_color"}});

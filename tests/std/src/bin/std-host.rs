@@ -1,4 +1,4 @@
-//! A small host process. Tests use it as the sandbox helper, because a test program cannot be the helper, and as a host that they start with their own
+//! A small host process. Tests use it as the sandbox helper, because a test program cannot be the helper, and as a host that they start in a chosen
 //! environment and kill.
 //!
 //! `std-host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result.

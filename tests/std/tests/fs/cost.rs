@@ -39,7 +39,7 @@ fn added(package: &str, features: Option<&str>) -> usize {
         .count()
 }
 
-// S2-28: the pack of file tools is small, and the docs of each pack without a network state its number of crates.
+// S2-28: the pack of file tools is small, and the docs of each pack that needs no network contain its number of crates.
 #[test]
 fn file_pack_is_small_and_packs_document_their_crate_counts() {
     assert!(added("tool-std", Some("fs")) < 60);

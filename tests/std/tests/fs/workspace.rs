@@ -256,7 +256,11 @@ fn colliding_ids_opened_concurrently_get_separate_folders() {
             assert!(!paths[..i].contains(path), "{paths:?}");
         }
         let names = fs::read_dir(root.path().join("acme/conversation-ids")).unwrap();
-        assert_eq!(names.count(), 4, "there is one file for each id");
+        assert_eq!(
+            names.count(),
+            4,
+            "the number of files differs from the number of ids"
+        );
     }
 }
 

@@ -36,7 +36,7 @@ async fn a_file_is_written_with_the_folders_that_it_needs() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
-    assert_eq!(names, ["c.txt"], "no temporary file remains");
+    assert_eq!(names, ["c.txt"], "a temporary file remains");
 }
 
 // S1-74: absolute paths are refused, including Windows paths.

@@ -275,7 +275,7 @@ async fn the_token_is_in_no_audit_row_and_no_log() {
     assert_eq!(rows.len(), 5);
     let rows = serde_json::to_string(&rows).unwrap();
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    assert!(log.contains("git_clone"), "the call is logged");
+    assert!(log.contains("git_clone"), "the call is not logged");
     for text in [rows, log] {
         assert!(!text.contains(TOKEN) && !text.contains("[secret"), "{text}");
     }
@@ -396,7 +396,7 @@ async fn redirect_target_gets_no_token() {
             .args(["fetch", "-q"]);
         plain.output().unwrap();
         let wanted = other.seen();
-        assert!(!wanted.is_empty(), "plain git follows the redirect");
+        assert!(!wanted.is_empty(), "plain git did not follow the redirect");
         assert!(
             wanted.iter().all(|seen| seen.authorization.is_none()),
             "{wanted:?}"

@@ -216,7 +216,7 @@ async fn endless_bodies_and_decompression_bombs_are_cut_off() {
     const MB: usize = 1 << 20;
     let plain = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n";
     let packed = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip\r\n\r\n";
-    // Each chunk has 64 MB of compressed zeros. Before a socket's buffer is full, the chunks in it would decompress to gigabytes.
+    // Each chunk decompresses to 64 MB. The chunks in a full socket buffer would decompress to gigabytes.
     let bomb = gzip(&vec![b'0'; 64 * MB]);
     assert!(bomb.len() < MB);
     // Empty gzip members have a size in the response, but add no bytes to the body.

@@ -312,7 +312,11 @@ async fn default_timeout_is_fifteen_seconds() {
         assert!(message.contains("within 15000 ms,"), "{message}");
         assert!(began.elapsed() >= Duration::from_secs(15), "{tool}");
     }
-    assert_eq!(silent.seen().len(), 2, "both requests reached the server");
+    assert_eq!(
+        silent.seen().len(),
+        2,
+        "the server did not receive both requests"
+    );
 }
 
 // S1-102: a byte limit of `usize::MAX` does not overflow.

@@ -10,7 +10,7 @@ use tool_core::store::*;
 
 use crate::host::{self, Planned, World};
 
-/// The files of a host while no process uses them.
+/// The contents of a host's files, read while no process uses them.
 pub(crate) struct Snapshot {
     effects: Vec<(String, u32)>,
     reads: Vec<String>,

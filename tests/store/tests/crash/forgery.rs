@@ -249,7 +249,7 @@ async fn token_is_valid_in_every_process_with_its_key() {
     assert_eq!(
         row.unwrap().status,
         ApprovalStatus::Approved,
-        "a process with a different key does not use up the approval"
+        "a process with a different key used up the approval"
     );
 
     let mut process = Submitter::start(folder);

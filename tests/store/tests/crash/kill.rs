@@ -69,7 +69,7 @@ static DEATH: OnceLock<Death> = OnceLock::new();
 static POINTS: AtomicUsize = AtomicUsize::new(0);
 static WAITS: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets the point at which this process dies. Without a point, the process does not die.
+/// Sets the point at which this process dies. Without this call, the process does not die.
 pub(crate) fn arm(death: Death) {
     DEATH.set(death).unwrap();
 }

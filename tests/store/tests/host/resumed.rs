@@ -156,10 +156,7 @@ async fn first_call_is_not_run_again_after_a_crash() {
 
         let (outcome, requests) = drive(folder, ledger == "ledger", "").await;
         assert!(matches!(outcome, Outcome::Answered(text) if text == "done"));
-        assert_eq!(
-            requests, 1,
-            "the model does not get the first request again"
-        );
+        assert_eq!(requests, 1, "the model got the first request again");
         assert_eq!(effects.begun(), later, "{end}");
         let all = results(folder).await;
         assert_eq!((all.len(), &all[0]), (2, &stored[0]), "{end}");

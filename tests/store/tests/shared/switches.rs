@@ -11,17 +11,17 @@ use tool_store::{PostgresOptions, PostgresStore};
 /// Sends a letter.
 #[tool]
 async fn post(
-    /// How long it takes.
+    /// The time until the tool returns, in milliseconds.
     millis: u64,
 ) -> u64 {
     tokio::time::sleep(Duration::from_millis(millis)).await;
     millis
 }
 
-/// Only looks.
+/// Returns its argument.
 #[tool(read_only)]
 async fn look(
-    /// At what.
+    /// The number to return.
     at: u64,
 ) -> u64 {
     at

@@ -47,7 +47,7 @@ async fn drive(package: &str) -> Ran {
     assert_eq!(said["error"], Value::Null);
     assert_eq!(
         said["messages"], 2,
-        "the interface merges both answers into one message: {said}"
+        "the interface does not merge both answers into one message: {said}"
     );
 
     // The user sees the final arguments, including a default that the model left out.

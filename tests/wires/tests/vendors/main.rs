@@ -149,7 +149,7 @@ async fn through(provider: Provider, request: &Request) -> Ran {
     assert_eq!(
         arrived.len(),
         2,
-        "{provider}: the client sends one request for a whole answer and one for a streamed answer"
+        "{provider}: the client did not send exactly one request for a whole answer and one for a streamed answer"
     );
     for body in arrived {
         let mut body = spelled(provider, body);

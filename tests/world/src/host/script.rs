@@ -51,7 +51,8 @@ impl Model for Script {
                 }
                 let last = request.messages.last();
                 if last.is_none_or(|message| message.role == Role::Assistant) {
-                    let why = "the last message of a request has to be a user's or a result";
+                    let why =
+                        "the last message of a request is neither a user's message nor a result";
                     Err(ToolError::new(why))
                 } else {
                     Ok(self.answer(request.messages))

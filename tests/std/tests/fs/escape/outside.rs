@@ -60,7 +60,7 @@ impl Outside {
         this
     }
 
-    /// Asserts that no file outside was opened.
+    /// Asserts that no file or folder outside was accessed.
     pub(crate) fn is_quiet(&self, what: &str) {
         let events = self.events();
         assert!(events.is_empty(), "{what}: {events:?}");

@@ -99,7 +99,7 @@ fn file_swapped_for_a_link_is_not_followed() {
     trial.place.put("x", "inside\n");
     let secret = trial.place.around().join("outside/secret");
     symlink(&secret, trial.place.path.join("y")).unwrap();
-    // A write replaces the name with a new file, so the link is created again in each round.
+    // If a tool writes to `x`, a regular file replaces the link, so the thread creates the link again in each round.
     let runtime = runtime();
     let stop = AtomicBool::new(false);
     let (one, other) = (trial.place.path.join("x"), trial.place.path.join("y"));

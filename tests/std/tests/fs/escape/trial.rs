@@ -31,7 +31,7 @@ impl Trial {
         Self { place, outside }
     }
 
-    /// Calls every tool with one path. Checks that no result has content from outside, and that no file outside was opened.
+    /// Calls every tool with one path. Checks that no result has content from outside, and that no file outside was accessed.
     pub(crate) async fn every_tool(&self, path: &str) -> Vec<CallResult> {
         let mut results = Vec::new();
         for (tool, arguments) in calls(path) {

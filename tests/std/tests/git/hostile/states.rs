@@ -11,7 +11,7 @@ use tool_std::git::{Pusher, git_push};
 use super::target::{Target, copy};
 use crate::world::{TOKEN, call, tree};
 
-/// Changes a `.git` folder so that git would access files outside of the workspace.
+/// A function that brings a clone into a state in which every tool must fail.
 type Spoil = fn(&Target, &Path);
 
 /// The names of the states, each with the function that creates it.
@@ -80,11 +80,11 @@ const STATES: [(&str, Spoil); 20] = [
         )
         .unwrap();
     }),
-    ("a second name", |target, outside| {
+    ("a hard link to logs/HEAD", |target, outside| {
         let log = target.clone.join(".git/logs/HEAD");
         fs::hard_link(log, outside.join("log")).unwrap();
     }),
-    ("a pipe for a configuration", |target, _| {
+    ("a pipe for the configuration", |target, _| {
         pipe(target, "config");
     }),
     ("a pipe for HEAD", |target, _| pipe(target, "HEAD")),
@@ -103,7 +103,7 @@ fn pipe(target: &Target, name: &str) {
     assert!(made.success());
 }
 
-// S1-76: no state of a `.git` folder makes git access files outside of the workspace.
+// S1-76: every tool refuses each state, and no file outside of the workspace changes.
 #[tokio::test]
 async fn nothing_in_a_repository_makes_git_leave_the_workspace() {
     let target = Target::new().await;
@@ -118,7 +118,7 @@ async fn nothing_in_a_repository_makes_git_leave_the_workspace() {
             .map(|path| (fs::read(&path).ok(), path))
             .collect();
         for (tool, said) in target.everything().await {
-            let message = said.expect_err(&format!("{tool} took {name}"));
+            let message = said.expect_err(&format!("{tool} accepted the state: {name}"));
             let known = ["lead git out", "do not follow it", "no repository at"];
             assert!(
                 known.iter().any(|text| message.contains(text)),

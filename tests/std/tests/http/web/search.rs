@@ -192,7 +192,7 @@ async fn serpapi_request_matches_its_api() {
         format!("GET /search.json?engine=google&q=rust+%26+serde&num=5&api_key={KEY} HTTP/1.1")
     );
     let mut expected = serde_results([Value::Null, Value::Null]);
-    expected[1]["snippet"] = "".into(); // Google returns no snippet
+    expected[1]["snippet"] = "".into(); // the recorded second result has no snippet
     assert_eq!(found["results"], expected);
 }
 
