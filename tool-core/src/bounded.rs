@@ -26,8 +26,9 @@
 //! # }
 //! ```
 //!
-//! A handle works only for the tenant and principal of the call; for all other callers, `read_more` fails as if no output were stored. All callers without a
-//! workspace or user count as the same caller. Without a store, or if the store fails, the model reads the head and a note that the rest is not stored.
+//! A handle works only for the tenant and principal of the call; for all other callers, `read_more` fails as if no output were stored. Callers without a
+//! workspace share one tenant, and callers without a user share one principal. Without a store, or if the store fails, the model reads the head and a note
+//! that the rest is not stored.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

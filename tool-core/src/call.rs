@@ -297,7 +297,7 @@ impl CallResult {
     /// A payload that has a key `success` or `error` itself is written under `result` as well, so that the keys do not collide.
     pub fn envelope(&self) -> String {
         serde_json::to_string(&Envelope(self)).unwrap_or_else(|error| {
-            // The payload is JSON already, so this fails only if it is nested more deeply than serde_json allows.
+            // This cannot fail, because the payload is JSON already.
             format!(
                 "{{\"success\":false,\"error\":{}}}",
                 serde_json::Value::from(error.to_string())

@@ -305,7 +305,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the token that stops the calls of this context: the token of the call if a gate created one, else the token of the turn.
+    /// Returns the token that stops the calls of this context: the token of the call if it passes a gate, else the token of the turn.
     pub(crate) fn cancellation(&self) -> Option<&CancellationToken> {
         #[cfg(feature = "host")]
         if let Place::Call(scope) = &self.place
@@ -350,7 +350,7 @@ impl ToolContext {
         self.scope().map(|scope| scope.tool.name())
     }
 
-    /// Returns a secret that the running tool has declared; `None` if the tool does not declare it or the host does not have it.
+    /// Returns a secret of the host; `None` if the host does not have it, or if the running tool does not declare it.
     pub fn secret(&self, key: &str) -> Option<&SecretString> {
         let declared = self
             .scope()
@@ -433,7 +433,7 @@ impl ToolContext {
         }
     }
 
-    /// Records that the body returned an output. Without a gate, does nothing.
+    /// Does nothing, because gates need the feature `host`.
     #[cfg(not(feature = "host"))]
     #[expect(
         clippy::unused_self,
@@ -441,7 +441,7 @@ impl ToolContext {
     )]
     pub(crate) fn set_returned(&self) {}
 
-    /// Records whether the body runs. Without a gate, does nothing.
+    /// Does nothing, because gates need the feature `host`.
     #[cfg(not(feature = "host"))]
     #[expect(
         clippy::unused_self,

@@ -140,8 +140,8 @@ impl Declared {
         effect
     }
 
-    /// Whether a tool has no effect except through the calls that it makes. Each item of `host` contains the effect of a host parameter, and whether the
-    /// parameter has no effect except through calls. The effects of all other parameters must neither change state nor reach beyond the host.
+    /// Whether a tool changes state and reaches beyond the host only through the calls that it makes. Each item of `host` contains the effect of a host
+    /// parameter, and whether the parameter has effects only through calls. At least one parameter must make calls.
     #[must_use]
     pub const fn only_calls(self, host: &[(Effect, bool)]) -> bool {
         let mut own = self.effect(&[]);

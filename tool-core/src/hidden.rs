@@ -6,8 +6,9 @@
 //!
 //! Hidden characters are control characters except tab and line breaks, every code point that Unicode defines as invisible
 //! (`Default_Ignorable_Code_Point`), format characters (`Cf`), line and paragraph separators, the Braille blank, private-use characters and
-//! noncharacters. The following uses are not hidden, because ordinary text needs them: one variation selector after a visible character, a joiner between
-//! two symbols of an emoji, and one joiner or non-joiner inside a word of a script that needs it (Arabic, Indic and their neighbours).
+//! noncharacters. The following uses are not hidden, because ordinary text needs them: one text or emoji selector (U+FE0E, U+FE0F) after a visible
+//! character, a joiner between two symbols of an emoji, and one joiner or non-joiner inside a word of a script that needs it (Arabic, Indic and their
+//! neighbours).
 //!
 //! ```
 //! use tool_core::hidden;
@@ -192,7 +193,7 @@ fn rewrite(text: &str, mut write: impl FnMut(char, &mut String)) -> Cow<'_, str>
     Cow::Owned(out)
 }
 
-/// Returns the [escaped](escape) text in at most `most` bytes. A longer text is cut and ends in ` […]`.
+/// Returns the [escaped](escape) text in at most `most` bytes, or 6 if `most` is smaller. A longer text is cut and ends in ` […]`.
 pub fn show(text: &str, most: usize) -> Cow<'_, str> {
     const END: &str = " […]";
     // Escaping does not make a character shorter, so the text after this head is not needed.

@@ -22,9 +22,9 @@ pub struct SecretNeed {
 /// How an operator enters a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecretKind {
-    /// The user types a text, which the host hides.
+    /// The operator types a text, which the host hides.
     Text,
-    /// The user picks one of these choices, which are not hidden.
+    /// The operator picks one of these choices, which are not hidden.
     Select(Cow<'static, [Cow<'static, str>]>),
 }
 

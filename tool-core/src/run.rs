@@ -1,4 +1,4 @@
-//! The steps of a call from lookup to result: find the tool, admit the call, decide on it, run its body under guard.
+//! The steps of a call from lookup to result: find the tool, admit the call, decide on it, run its body, and turn a panic or a timeout into an error.
 
 #[cfg(feature = "host")]
 use std::borrow::Cow;

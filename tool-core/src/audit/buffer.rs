@@ -58,7 +58,7 @@ pub struct AuditBuffer(Arc<Inner>);
 struct Inner {
     sink: Arc<dyn AuditSink>,
     queue: Backlog<Entry>,
-    /// Notified when a batch is full.
+    /// Notified when a batch is full or a call waits.
     full: Notify,
     /// Held during a write, so that rows arrive in order.
     writing: tokio::sync::Mutex<()>,
@@ -68,7 +68,7 @@ struct Inner {
     crowded: AtomicBool,
     /// Wakes the calls that wait for the sink.
     room: Notify,
-    /// Whether the last write failed or did not end in time.
+    /// Whether the sink counts as failing, so that no call waits for it.
     failing: AtomicBool,
 }
 
@@ -244,7 +244,7 @@ impl Inner {
 struct Taken<'a> {
     inner: &'a Inner,
     entries: VecDeque<Entry>,
-    /// Whether the previous write succeeded.
+    /// Whether the sink did not count as failing when the write began.
     delivered: bool,
 }
 

@@ -94,7 +94,7 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Skips a value that is not written, or of which only the count is written.
+/// Skips a value that is not written or is only counted.
 fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
     /// A number with fewer digits cannot be too large for `serde_json`.
     const SHORT: usize = 300;

@@ -98,7 +98,7 @@ impl Draft {
         self
     }
 
-    /// Returns the row, with secrets redacted in the texts of a model or a tool.
+    /// Returns the row, with secrets redacted in the texts of a model or a tool, and with a truncated error.
     pub(crate) fn row(self, redactor: &Redactor) -> AuditRow {
         let Self(mut row) = self;
         if !redactor.is_empty() {

@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::need::{VariableKind, VariableNeed};
 
 impl ToolContext {
-    /// Returns a variable that the running tool has declared; `None` if the tool does not declare the variable or the variable has no value.
+    /// Returns a variable; `None` if it has no value, or if the running tool does not declare it.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.value_of(name).map(Value::expose)
     }
@@ -19,7 +19,7 @@ impl ToolContext {
         declared.then(|| self.host().variables.get(name)).flatten()
     }
 
-    /// Returns a variable that the running tool has declared, as a value that `Debug` does not print.
+    /// Returns a variable as a value that `Debug` does not print.
     ///
     /// The value is fixed at the beginning of the turn.
     ///

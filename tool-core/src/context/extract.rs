@@ -64,7 +64,7 @@ impl FromContext for ToolContext {
     }
 }
 
-/// Returns `None` if the host has no such value.
+/// Returns `None` if the value cannot be taken from the context.
 impl<T: FromContext> FromContext for Option<T> {
     const EFFECT: Effect = T::EFFECT;
     const ONLY_CALLS: bool = T::ONLY_CALLS;
@@ -175,7 +175,7 @@ impl FromSecret for Option<SecretString> {
     }
 }
 
-/// A parameter for a declared variable: text, a number, `bool`, a secret, or an `Option` of these.
+/// A parameter for a declared variable: text, a number, `bool`, `char`, a secret, or an `Option` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type for a variable",
     label = "not a type for variables",

@@ -72,7 +72,7 @@ impl Filing {
         }
     }
 
-    /// Passes the write of a read-only call's end to the turn, which receives it with the result.
+    /// Makes the call pass the write of its end to the turn, which gets the write from the returned receiver.
     pub(crate) fn deferred(mut self) -> (Self, oneshot::Receiver<Deferred>) {
         let (sender, receiver) = oneshot::channel();
         self.defer = Mutex::new(Some(sender));

@@ -13,7 +13,7 @@ use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
 use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall, EffectRow};
 
-/// Maximum number of notes that one call may add.
+/// Maximum number of notes that are kept for one call.
 const NOTES: usize = 100;
 
 /// The output of a typed call as a value, in addition to the JSON text that is stored.
@@ -102,7 +102,7 @@ pub(crate) struct Gated {
     earlier: Option<EarlierCall>,
     /// The model's own id of the outer call.
     parent: Option<Box<str>>,
-    /// Stops this call alone. It is created when it is first used, because most bodies never wait.
+    /// Stops this call, but not its turn. Created when it is first used, because most bodies never wait.
     stop: OnceLock<CancellationToken>,
     /// Whether the body was polled and has not returned.
     inside: AtomicBool,
@@ -248,7 +248,7 @@ pub fn next_identity(cx: &ToolContext) -> Option<&CallId> {
 }
 
 impl CallScope {
-    /// Returns the token that stops this call alone, a child of the turn's token; `None` without a gate.
+    /// Returns the token that stops this call and its nested calls, but not the turn; `None` without a gate.
     pub(super) fn stop(&self) -> Option<&CancellationToken> {
         let turn = self.host.cancellation.as_ref();
         let child = || turn.map_or_else(CancellationToken::new, CancellationToken::child_token);
@@ -354,7 +354,7 @@ impl ToolContext {
         }
     }
 
-    /// Prepares the scope of a call for another run after a run has ended. Returns false if the call was cancelled.
+    /// Prepares the scope of a call for another run after a run has ended. Returns false if the call was cancelled or its deadline has passed.
     pub(crate) fn runs_again(&self) -> bool {
         let Some(scope) = self.scope() else {
             return false;

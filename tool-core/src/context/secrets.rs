@@ -103,7 +103,7 @@ impl ToolContext {
         if let Some(lease) = &self.host().lease {
             lease.replace(all.clone());
         }
-        // `learn` and `secrets` leave out secrets that are too short, so this does not fail.
+        // `learn` refuses and `secrets` leaves out secrets that are too short, so this does not fail.
         state.redactor = Redactor::new(all).unwrap_or_default();
         drop(state);
         learned.any.store(true, Ordering::Release);

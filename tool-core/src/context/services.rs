@@ -1,4 +1,5 @@
-//! Services that a host may supply to tools: attachments, API keys, state, history and OAuth tokens. Each is absent unless the host sets it.
+//! Services that a host may supply to tools: attachments, API keys, state, history and OAuth tokens. Unless the host sets them, attachments are
+//! empty and the other services are unavailable.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ impl Attachments {
         Self(all.into())
     }
 
-    /// Returns the file at a position, counted from 0. The error for the model contains the number of files.
+    /// Returns the file at a position, counted from 0. The error for the model names the valid positions.
     pub fn at(&self, index: usize) -> Result<&Attachment, ToolError> {
         self.0.get(index).ok_or_else(|| {
             ToolError::new(match self.0.len() {

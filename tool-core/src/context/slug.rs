@@ -67,7 +67,7 @@ pub enum SlugError {
     /// The text is a UUID.
     #[error("this is the UUID of an instance, use its slug instead")]
     Uuid,
-    /// The text is empty, too long, or has other characters.
+    /// The text is empty, is too long, has other characters, or begins with `-`.
     #[error(
         "a slug has 1 to 63 lower-case letters, digits and `-`, and begins with a letter or a digit"
     )]

@@ -61,7 +61,7 @@ pub enum ApprovalError {
     /// The system returned no random bytes.
     #[error("the operating system returned no random bytes: {0}")]
     Random(String),
-    /// The token was not issued by this host, or it does not match a stored approval of the workspace.
+    /// The token was not issued by this host, or no approval of the workspace and user matches the token or the id.
     #[error("the approval token is invalid")]
     Invalid,
     /// The edited arguments do not match the tool's schema, or the tool is not visible. A plan is invalid if its text is not valid JSON or if an object has a
@@ -74,8 +74,8 @@ pub enum ApprovalError {
     /// The interface showed arguments that differ from the requested ones, so its answer is not trusted.
     #[error("the interface shows different arguments than the approval request")]
     Tampered,
-    /// The store refused the answer: the request was answered before or has expired, or the requester answered although four eyes are
-    /// required.
+    /// The store failed, or it refused the answer: the request was answered before or has expired, or the requester answered although four
+    /// eyes are required.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

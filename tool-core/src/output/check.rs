@@ -58,7 +58,7 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
     }
 }
 
-/// Removes the parts that no provider accepts. The model reads a line in place of each file.
+/// Removes empty texts unless a text is the only part, and replaces each file that no provider accepts or that exceeds the total size by a line.
 ///
 /// The tool has already run, so a wrong part must not turn its result into a failure.
 pub(super) fn usable(parts: Vec<Part>) -> Vec<Part> {

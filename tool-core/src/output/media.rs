@@ -47,7 +47,7 @@ const FILE: &Noun = &Noun {
 };
 
 impl Body {
-    /// Checks everything that would make a provider refuse every later request.
+    /// Creates a body. Fails for faults that would make a provider refuse every later request of the thread.
     fn new(
         noun: &Noun,
         media_type: &str,
@@ -271,7 +271,7 @@ macro_rules! media {
                     .map_err(ToolError::new)
             }
 
-            /// Creates a value from base64 text, with the standard alphabet and padding. The errors are the same as for [`new`](Self::new).
+            /// Creates a value from base64 text, with the standard alphabet and padding. Fails like [`new`](Self::new), and for text that is not base64.
             pub fn base64(media_type: &str, data: impl Into<String>) -> Result<Self, ToolError> {
                 Body::new($noun, media_type, Source::Base64(data.into()), None)
                     .map(Self)
@@ -293,7 +293,7 @@ macro_rules! media {
                 self
             }
 
-            /// Returns the media type, in lower case.
+            /// Returns the media type, with type and subtype in lower case.
             pub fn media_type(&self) -> &str {
                 &self.0.media_type
             }
@@ -336,7 +336,7 @@ macro_rules! media {
             }
         }
 
-        /// Deserializes a value in the form of clients, or in the form of stores.
+        /// Deserializes a value from the form that clients receive.
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 Body::read($noun, deserializer).map(Self)

@@ -212,7 +212,7 @@ impl TryFrom<Written> for Part {
                 source: match (source, url) {
                     (Some(source), _) => source,
                     (None, Some(url)) => source_of(&media_type, url),
-                    (None, None) => return Err("a file has a `url`"),
+                    (None, None) => return Err("a file needs a `url`"),
                 },
                 media_type,
                 name,

@@ -72,12 +72,12 @@ impl Place {
         }
     }
 
-    /// Tests whether the value equals `value`. Fails if the types differ.
+    /// Tests whether the value equals `value`. Fails if the types differ, unless one of the values is null.
     pub fn equals(self, value: impl Into<Value>) -> Condition {
         self.asks(Test::Equals(value.into()))
     }
 
-    /// Tests whether the value is one of `values`. Fails if none of them has the value's type.
+    /// Tests whether the value is one of `values`. Fails if the value cannot be compared with any of them.
     pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Condition {
         self.asks(Test::OneOf(values.into_iter().map(Into::into).collect()))
     }
@@ -198,7 +198,7 @@ impl Length {
     }
 }
 
-/// Compares numbers by value and all other values exactly. Fails if the types differ.
+/// Compares numbers by value and all other values exactly. Fails if the types differ, unless one of the values is null.
 fn equal(wanted: &Value, found: &Value) -> Answer {
     match (wanted, found) {
         (Value::Number(wanted), Value::Number(found)) => {

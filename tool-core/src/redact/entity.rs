@@ -16,7 +16,7 @@ pub(super) fn read(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
             Reference::Cut => return each(Escape::Cut),
             Reference::No => return,
         };
-        // More digits may follow.
+        // More digits or a semicolon may follow.
         if next == text.len() && text.last() != Some(&b';') {
             each(Escape::Cut);
         }

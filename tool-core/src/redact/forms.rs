@@ -64,7 +64,7 @@ pub(super) fn variants(secret: &str) -> Vec<Cow<'_, str>> {
     variants
 }
 
-/// Returns every spelling, without duplicates.
+/// Returns the plain, hex and base64 spellings, without duplicates.
 pub(super) fn of(secret: &[u8]) -> Vec<Form> {
     let mut forms = vec![plain(secret.to_vec(), false)];
     for digits in [b"0123456789abcdef", b"0123456789ABCDEF"] {

@@ -6,7 +6,7 @@ use std::panic::PanicHookInfo;
 
 use super::SharedRedactor;
 
-/// Installs a hook that prints panics on standard error, and redacts the secrets that `shared` contains at that time.
+/// Installs a hook that prints panics on standard error, and redacts the secrets that `shared` contains at the time of the panic.
 ///
 /// It prints the thread, the location and the message as the standard hook does, and a backtrace if `RUST_BACKTRACE` or `RUST_LIB_BACKTRACE` is set. It
 /// replaces the previous hook and does not call it, because a hook cannot pass a changed message to another hook. For a different format, write your own

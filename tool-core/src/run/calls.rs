@@ -48,9 +48,10 @@ impl Toolset {
 
     /// Runs a call that a person has approved, once and with exactly the approved arguments.
     ///
-    /// `token` is the token of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user and workspace. All checks are repeated first: the tool
-    /// has to be visible and unchanged, and if the policy has a different version, a call that is not denied needs a new approval. If the approval is still
-    /// open, the result is `Pending` again. If the approval was used before, the call is not run again, and the result is read from the host's ledger.
+    /// `token` is the token of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user, agent, workspace and conversation. All checks are
+    /// repeated first: the tool has to be visible and unchanged, and if the policy has a different version, a call that is not denied needs a new approval.
+    /// If the approval is still open, the result is `Pending` again. If the approval was used before, the call is not run again, and the result is read from
+    /// the host's ledger.
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
         self.freshly(run::resume(self, token, cx, None))
@@ -110,7 +111,7 @@ impl Toolset {
         }
         let tools = self.clone();
         let first = async move { tools.freshen().await };
-        // A stream does nothing until it is polled, and `call` is polled only after the stored state was read.
+        // A stream does nothing until it is polled, and `call` is polled only after the stored switches were read.
         Either::Right(Box::pin(first.map(move |()| call).flatten_stream()))
     }
 }

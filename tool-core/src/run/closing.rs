@@ -1,4 +1,4 @@
-//! Writing the end of a call to ledger, audit and thread: in one transaction if the stores share a database, else one by one.
+//! Writing the end of a call: ledger, audit and thread in one transaction if the stores share a database, else ledger and audit separately.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ pub(super) struct Closing {
 }
 
 impl Closing {
-    /// Returns the filing of a read whose turn writes its end later, while the next call is recorded. A crash before that repeats the read; an
-    /// effect would become ambiguous, so it is never deferred.
+    /// Returns the filing of a read-only call, if its turn writes the call's end later, while the next call is recorded. A crash before that write repeats
+    /// the read. The end of an effect is never deferred, because the effect would become ambiguous.
     pub(super) fn deferred(&self, flight: &Flight) -> Option<Arc<Filing>> {
         let (filing, _) = self.filed.as_ref()?;
         let reads = flight.prepared().tool().hints().read_only;
@@ -33,7 +33,7 @@ impl Closing {
         defers.then(|| Arc::clone(filing))
     }
 
-    /// Writes the end to every store. A journal, if there is one, writes ledger, audit and thread in one transaction.
+    /// Writes ledger, audit and thread in one transaction if the gate has a journal. Else writes ledger and audit separately, and the turn writes the thread.
     ///
     /// Waits for the stores until the deadline of the call; then the writes continue in the background. In the background, the write to the ledger has no
     /// time limit, because a ledger row without an end becomes ambiguous.

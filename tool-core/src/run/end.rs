@@ -12,12 +12,12 @@ use crate::toolset::Toolset;
 /// The outcome of a run, with the turn's secrets redacted.
 pub(super) struct Ending {
     pub(super) clean: Clean<Result<Output, ToolError>>,
-    /// Whether the model reads only a part of the output, so that the rest has to be stored.
+    /// Whether the output is bounded, so that it has to be stored if it is too long for the model.
     pub(super) is_bounded: bool,
 }
 
 impl Ending {
-    /// Stores the rest of a bounded output, after the secrets are redacted.
+    /// Stores a bounded output that is too long for the model, after the secrets are redacted.
     pub(super) async fn settled(self, cx: &ToolContext) -> Self {
         Self {
             clean: bounded::settle(self.clean, cx).await,

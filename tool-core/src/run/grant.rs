@@ -55,7 +55,7 @@ pub(crate) async fn grant<'t>(
     if let Some((what, _)) = differs.into_iter().find(|(_, differs)| *differs) {
         tracing::warn!(
             approval = request.id,
-            "an approval token was presented by a different {what}"
+            "an approval token was presented with a different {what}"
         );
         let why = format!("the approval was given for a different {what}");
         return Err(nobody(invalid().operator(why)));

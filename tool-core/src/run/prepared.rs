@@ -69,7 +69,7 @@ impl Prepared {
         took
     }
 
-    /// Builds the result of the call. This redacts every part of the result except the outcome, which is redacted already.
+    /// Builds the result of the call, and redacts its citations and repairs. The outcome is redacted already.
     pub(super) fn close(self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
         let duration = self.ended(outcome.get().as_ref().err());
         let redactor = self.cx.redactor();

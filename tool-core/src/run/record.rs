@@ -179,7 +179,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
         );
         return CallResult::refused_in(cx, call, error);
     };
-    // No schema applies to these arguments, so only their shape is stored.
+    // No schema applies to these arguments, so only their size is stored.
     let form = blind(&call.arguments);
     let end = End::failed(&error, Duration::ZERO);
     let row = arrived(identity, &call, cx, started, form)

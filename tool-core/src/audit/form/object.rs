@@ -11,7 +11,7 @@ use crate::schema::{AuditForm, Field, Kind, Tagging, Union, Variant};
 /// Key under which the number of unknown keys is written.
 const UNKNOWN: &str = "unknown_keys";
 
-/// Maximum number of fields for which memory is reserved at once.
+/// Maximum number of fields for which memory is reserved in advance.
 const MANY: usize = 16;
 
 /// A key and the position of its value.
@@ -65,7 +65,7 @@ fn inside<'t>(cursor: &Cursor<'t>, entry: &Entry<'_>) -> Result<Cursor<'t>, Stop
     Ok(inner)
 }
 
-/// Skips entries that are not written.
+/// Checks entries that are not written: a number that is too large is an error.
 fn passed(cursor: &Cursor<'_>, entries: &[Entry<'_>]) -> Result<(), Stop> {
     entries
         .iter()
