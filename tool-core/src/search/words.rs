@@ -20,8 +20,8 @@ pub(super) fn each(text: &str, mut word: impl FnMut(&str)) {
     }
 }
 
-/// Returns the byte offset of the first `camelCase` boundary: before an upper-case letter that follows a lower-case one, and
-/// before the last of several upper-case letters that a lower-case one follows (`HTTPServer`).
+/// Returns the byte offset of the first `camelCase` boundary: before an upper-case letter that follows a lower-case letter or a
+/// digit, and before the last of several upper-case letters if a lower-case letter follows (`HTTPServer`).
 fn hump(word: &str) -> usize {
     let mut letters = word.char_indices().peekable();
     let Some((_, mut before)) = letters.next() else {

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use super::imp::{AtomicU64, Mutex, MutexGuard, Ordering};
 
-/// Waiting items, oldest first. While they cannot be delivered, the oldest are dropped and counted.
+/// Waiting items, oldest first. If items cannot be delivered and the queue is full, the oldest items are dropped and counted.
 #[derive(Debug)]
 pub(crate) struct Backlog<T> {
     waiting: Mutex<VecDeque<T>>,

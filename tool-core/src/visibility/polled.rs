@@ -83,7 +83,7 @@ pub(super) async fn freshen<T: Polled>(state: &Arc<T>) {
     }
 }
 
-/// Starts the task that polls the store if there is a runtime and no such task yet. The task ends when the state is dropped.
+/// Starts the task that polls the store, unless the task runs already or there is no runtime. The task ends when the state is dropped.
 pub(super) fn poll<T: Polled>(state: &Arc<T>) {
     /// Clears `is_polled` when the task ends, so that a different runtime can start a new one.
     struct Unpolled<T: Polled>(Weak<T>);
@@ -131,7 +131,7 @@ async fn wake(changed: BoxFuture<'static, Result<(), StoreError>>) -> bool {
     }
 }
 
-/// The age of the cached state of a store.
+/// The times of the last reads of a store, and whether a read or the polling task runs.
 #[derive(Default)]
 pub(super) struct Poller {
     /// When the last successful read began, and when the last read failed.

@@ -234,8 +234,8 @@ impl Rules {
         self.access(name).allowed
     }
 
-    /// Returns the result of checking a name against the lists, and the step that decided it: the lists for all agents, the agent's allow list, its deny list,
-    /// or the lists of its parent agents.
+    /// Returns the result of checking a name against the lists, and the step that decided it: the lists for all agents, the agent's allow list, the deny lists
+    /// of the agent and its parent agents, or the other lists that apply to the parent agents.
     pub fn access(&self, name: &str) -> Access {
         self.access_for(self.agent.as_deref(), name)
     }

@@ -96,9 +96,11 @@ async fn call(cx: &ToolContext, name: &str, arguments: &Value) -> CallResult {
     tools().call(call, cx).await
 }
 
-/// The handle in a text for the model.
+/// Returns the handle in a text for the model.
 fn handle(text: &str) -> String {
-    let (_, after) = text.rsplit_once("handle `").expect("names a handle");
+    let (_, after) = text
+        .rsplit_once("handle `")
+        .expect("the text has no handle");
     after.split_once('`').unwrap().0.to_owned()
 }
 
@@ -117,7 +119,7 @@ async fn rest(cx: &ToolContext, handle: &str, mut from: u64, most: u64) -> Strin
         text.push_str(part["text"].as_str().unwrap());
         match part["next"].as_u64() {
             Some(next) => {
-                assert!(next > from, "gets on");
+                assert!(next > from, "each part is longer than 0 bytes");
                 from = next;
             }
             None => return text,
@@ -223,7 +225,7 @@ async fn the_last_value_of_a_stream_is_bounded() {
     let call = ToolCall::new("c1", "slow_page", "{}");
     let events: Vec<ToolEvent> = tools().stream(call, &cx).collect().await;
     let Some(ToolEvent::Done(result)) = events.last() else {
-        panic!("no end")
+        panic!("the last event is not `Done`")
     };
     let text = result.model_text();
     assert!(text.starts_with("0123456789012345\n"), "{text}");

@@ -57,7 +57,7 @@ fn passes(limits: &Limits, cx: &ToolContext, tool: &ToolDef) {
 
 /// Returns the wait that the refusal states.
 fn refused(outcome: Result<LimitGuard, ToolError>) -> Duration {
-    let error = outcome.expect_err("let through");
+    let error = outcome.expect_err("the call was allowed");
     assert_eq!(error.kind(), ErrorKind::RateLimited);
     error.wait().expect("the refusal states a wait")
 }

@@ -94,7 +94,7 @@ fn no_final() -> ToolStream<u32, String> {
     ]))
 }
 
-/// Yields a step after its result.
+/// Yields a second final value after the first.
 #[tool]
 fn two_finals(#[context] counts: Counts) -> impl Stream<Item = StreamItem<u32, String>> {
     let items = ["one", "two"].map(|text| StreamItem::Final(text.to_owned()));
@@ -208,7 +208,7 @@ async fn follow(name: &str, arguments: Value, cx: &ToolContext) -> (Vec<String>,
         .collect()
         .await;
     let Some(ToolEvent::Done(result)) = events.pop() else {
-        panic!("the last event is `Done`")
+        panic!("the last event is not `Done`")
     };
     let mut events = events.into_iter();
     assert!(matches!(events.next(), Some(ToolEvent::Started)));

@@ -187,7 +187,7 @@ async fn cancelling_ends_a_waiting_tool() {
     assert!(once(&mut call).is_pending());
     token.cancel();
     let Poll::Ready(result) = once(&mut call) else {
-        panic!("the call must end at the next poll");
+        panic!("the call did not end at the next poll");
     };
     assert_eq!(
         result.error().map(ToolError::kind),
@@ -471,7 +471,7 @@ fn history_is_filtered_by_role_before_it_is_truncated() {
     assert_eq!(
         texts(Some(HistoryRole::User), 2),
         ["3", "now"],
-        "the turn's own message counts"
+        "the message of this turn is included"
     );
     assert_eq!(texts(None, 0), ["1", "2", "3", "4", "now"]);
     assert_eq!(texts(Some(HistoryRole::Tool), 9), ["4"]);

@@ -17,7 +17,7 @@ async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
     let ticket = ticket(&result);
     assert_eq!(
         ticket.arguments, r#"{"copies":1,"to":"bob"}"#,
-        "typed, with defaults, sorted"
+        "the arguments have their defaults and are sorted by name"
     );
     assert_eq!(
         (

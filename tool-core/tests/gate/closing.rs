@@ -43,7 +43,7 @@ impl Counting {
         self.counts[at].fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The numbers of batches and of single writes.
+    /// Returns the numbers of batches and of single writes.
     fn counts(&self) -> [usize; 2] {
         [0, 1].map(|at| self.counts[at].load(Ordering::SeqCst))
     }
@@ -112,7 +112,7 @@ impl ThreadStore for Counting {
     }
 }
 
-/// Calls of a conversation; the second has invalid arguments.
+/// Returns a message with three calls, of which the second has invalid arguments.
 fn calls() -> ModelMessage {
     ModelMessage::calls([
         ToolCall::new("c", "count", r#"{"from":7}"#),
@@ -142,7 +142,7 @@ async fn results(
     }
 }
 
-/// The texts of the stored results of a conversation.
+/// Returns the texts of the stored results of a conversation.
 async fn stored(store: &impl ThreadStore, conversation: &str) -> Vec<String> {
     let messages = ThreadStore::read(store, &thread(conversation), None).await;
     let results = messages.unwrap().into_iter();

@@ -24,7 +24,7 @@ async fn last(mut events: impl futures::Stream<Item = ToolEvent> + Unpin) -> Cal
             return result;
         }
     }
-    panic!("a stream of events ends with a result");
+    panic!("the stream of events ended without a result");
 }
 
 // S1-16: the result and the audit row of a call name the same conversation, for every outcome.

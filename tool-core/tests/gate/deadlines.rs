@@ -184,7 +184,7 @@ impl Host {
         let cx = placed(&self.cx, 0);
         let call = self.tools.call(ToolCall::new("c-1", name, "{}"), &cx);
         let result = tokio::time::timeout(Duration::from_secs(1), call).await;
-        result.expect("the call has a deadline of 200 ms")
+        result.expect("the call did not end within 1 s, although its deadline is 200 ms")
     }
 
     async fn states(&self) -> Vec<EffectState> {
@@ -260,7 +260,7 @@ async fn deadline_covers_the_approvals() {
             let run = turns.run(&host.tools, &message, &host.cx);
             tokio::time::timeout(Duration::from_secs(1), run)
                 .await
-                .expect("a deadline of 200 ms")
+                .expect("the turn did not end within 1 s, although its deadline is 200 ms")
         };
         let approve = async || {
             let Turn::Waiting(tickets) = run().await.unwrap() else {

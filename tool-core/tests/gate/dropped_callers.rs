@@ -154,7 +154,7 @@ fn runtime_shutdown_counts_as_an_interrupted_call() {
     runtime.shutdown_timeout(Duration::from_secs(5));
     let mut cx = Context::from_waker(Waker::noop());
     let std::task::Poll::Ready(result) = call.as_mut().poll(&mut cx) else {
-        panic!("the runtime has dropped the task, so the call ends");
+        panic!("the call still waits after its runtime was shut down");
     };
     assert_eq!(
         result.error().map(ToolError::kind),

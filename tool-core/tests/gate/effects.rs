@@ -174,7 +174,7 @@ async fn calls_without_a_conversation_are_never_deduplicated() {
         .build();
     office.post("call_0", "well", &cx).await;
     office.post("call_0", "well", &cx).await;
-    assert_eq!(office.mailbox.sent(), 2, "models repeat the ids of calls");
+    assert_eq!(office.mailbox.sent(), 2, "calls with equal ids both run");
 }
 
 // M6: a call whose tool returns an error has failed.

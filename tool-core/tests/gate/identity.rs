@@ -16,7 +16,7 @@ type Caller = [&'static str; 4];
 
 const ANN: Caller = ["acme", "th-1", "ann", "clerk"];
 
-/// Callers whose conversation or workspace differs from that of `ANN`.
+/// Callers that differ from `ANN` in conversation or workspace.
 const OTHERS: [Caller; 4] = [
     ["acme", "th-2", "ann", "clerk"],
     ["acme", "th-2", "bob", "clerk"],
@@ -98,7 +98,7 @@ async fn equal_call_ids_in_two_conversations_are_separate() {
             for row in &audited {
                 assert_eq!(row.outcome.as_deref(), Some("ok"), "{other:?}");
                 let of = |effect: &&EffectRow| effect.intent.identity == row.identity;
-                let effect = effects.iter().find(of).expect("one identity for both");
+                let effect = effects.iter().find(of).expect("no effect for the row");
                 assert_eq!(Some(&effect.intent.principal), row.principal.as_ref());
                 assert_eq!(effect.intent.agent, row.agent);
             }

@@ -21,7 +21,7 @@ async fn count_twice(#[context] uses: Uses<(count,)>) -> Result<u32, ToolError> 
     Ok(first + second.model_text().parse::<u32>().unwrap_or(0))
 }
 
-/// Pays an amount and counts the mails.
+/// Pays an amount, and could also call `count`.
 #[tool]
 async fn spend(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError> {
     uses.invoke(pay { amount: 5 }).await

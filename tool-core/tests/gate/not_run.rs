@@ -140,7 +140,11 @@ async fn stopped_turn_stops_at_an_ambiguous_call() {
     for _ in 0..2 {
         let row = doubt(run(&host, &tools, &message, &stopped(&host)).await);
         assert_eq!(row.state, EffectState::Ambiguous);
-        assert_eq!(stored(&host).await, 1, "a doubt is not a result");
+        assert_eq!(
+            stored(&host).await,
+            1,
+            "no result is stored for an ambiguous call"
+        );
     }
     let arrived = Resolution::Succeeded("7".to_owned());
     let key = CallId::in_thread(message.thread(), message.seq(), 0).key();

@@ -207,7 +207,7 @@ async fn executed_call_is_not_denied_to_a_second_user() {
     }
 }
 
-/// A clock that never advances, and random bytes that decrease: of two approvals, the second comes first in the store.
+/// An environment whose wall clock never advances and whose random bytes decrease: of two approvals, the second comes first in the store.
 struct Standing(AtomicU8);
 
 impl Env for Standing {
@@ -372,7 +372,7 @@ async fn operator_can_rerun_an_approved_call() {
     let stored = ThreadStore::read(&host.store, &thread("th-1"), None)
         .await
         .unwrap();
-    assert_eq!(stored.len(), 1, "a doubt is not a result");
+    assert_eq!(stored.len(), 1, "no result is stored for an ambiguous call");
     host.gate
         .resolve(&row.intent.identity.key(), Resolution::Rerun, "otto")
         .await

@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::format_collect,
-    reason = "an encoder of a test is read more often than run"
+    reason = "an encoder of a test should be readable, not fast"
 )]
 
 use std::sync::{Arc, LazyLock};

@@ -82,7 +82,7 @@ async fn a_run_reads_its_thread_once() {
     };
     say("long").await;
     say("long").await;
-    // The thread has the user's message, a call and its result in each step, and the last message of the model.
+    // Each run adds the user's message, a call and its result for each step, and the last message of the model.
     let run = 2 * STEPS + 2;
     assert_eq!(length("long").await, 2 * run);
 

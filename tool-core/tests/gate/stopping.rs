@@ -299,7 +299,7 @@ async fn required_audit_that_hangs_prevents_the_effect() {
         assert_eq!(mailbox.sent(), 0);
         assert_eq!(ledger.list(Scope::All, None).await.unwrap(), []);
         let rows = ledger.export(Scope::All, &AuditFilter::default()).await;
-        assert_eq!(rows.unwrap(), [], "an orphan in the ledger's database");
+        assert_eq!(rows.unwrap(), [], "the ledger's database has no orphan row");
     }
 }
 

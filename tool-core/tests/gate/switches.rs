@@ -169,7 +169,7 @@ async fn switch_stored_by_another_process_applies() {
             .store()
             .switches(Scope::Workspace(&acme), &all);
         let [row] = &rows.await.unwrap()[..] else {
-            panic!("one row")
+            panic!("the store does not have exactly one row")
         };
         assert_eq!((&*row.by, row.reason.as_deref()), ("olga", Some("spam")));
 

@@ -229,7 +229,11 @@ async fn only_reads_run_in_parallel_and_only_if_enabled() {
         let tools = toolset![note, glance, stare];
         let turn = run(&turns, &tools, calls, &cx(&log)).await;
         let texts: Vec<_> = results(turn).into_iter().map(|(text, _)| text).collect();
-        assert_eq!(texts, ["a", "b", "1", "d", "e"], "in the model's order");
+        assert_eq!(
+            texts,
+            ["a", "b", "1", "d", "e"],
+            "the results are in the model's order"
+        );
         assert_eq!(log.most(), expected);
     }
 }

@@ -102,7 +102,7 @@ fn limited() -> Image {
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "the form that `to_model_output` takes"
+    reason = "`to_model_output` requires this signature"
 )]
 fn drawn(_: &u8) -> ModelOutput {
     png().into()

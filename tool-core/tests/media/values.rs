@@ -92,7 +92,7 @@ fn the_size_of_a_file_is_bounded() {
     let bytes = vec![0; MOST];
     let file = File::new("application/zip", &bytes).unwrap();
     let Source::Base64(data) = file.source() else {
-        panic!("no bytes")
+        panic!("the source is not base64")
     };
     assert!(File::base64("application/zip", data.as_str()).is_ok());
     let expected = format!(

@@ -8,7 +8,7 @@
 )]
 #![allow(
     clippy::format_collect,
-    reason = "an encoder of a test is read more often than run"
+    reason = "an encoder of a test should be readable, not fast"
 )]
 
 mod encodings;

@@ -1,4 +1,4 @@
-//! The visibility of tools in a turn, layer by layer, and the explanation for hidden ones.
+//! The visibility of tools in a turn, layer by layer, and the explanation for hidden tools.
 
 #![allow(
     clippy::unwrap_used,

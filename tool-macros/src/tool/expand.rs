@@ -104,7 +104,7 @@ fn implementation(tool: &Decided<'_>) -> TokenStream {
         }
     };
     let shown = run::at_output(tool, quote!(&Self::Output));
-    // Code that depends on the return type has its spans, so that rustc reports an invalid output type only once.
+    // Code that depends on the return type has the spans of that type, so that rustc reports an invalid output type only once.
     let view = quote! {
         fn model_view(#value: #shown) -> ::core::option::Option<#private::ModelOutput>
     };

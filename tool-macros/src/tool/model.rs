@@ -83,7 +83,7 @@ impl Param<'_> {
 /// The source of a parameter's value.
 #[expect(
     clippy::large_enum_variant,
-    reason = "nearly all are of the large kind, and there are few"
+    reason = "nearly all values are of the large variant, and few exist"
 )]
 pub(crate) enum Source<'a> {
     /// The model supplies it.

@@ -28,7 +28,7 @@ pub struct Matches {
     pub files: Vec<FileMatches>,
     /// The number of matching lines in this result.
     pub matches: u64,
-    /// Whether there are more paths: after these, or in files that were not searched.
+    /// Whether there are more matches: after these, or in files that were not searched.
     pub truncated: bool,
     /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,

@@ -176,7 +176,7 @@ impl Text {
         Ok(newline.map_or(self.size, |newline| at + newline as u64 + 1))
     }
 
-    /// The offset of the first line that begins at `offset` or later; otherwise, of the first character.
+    /// Returns the offset of the first line that begins at `offset` or later; if no line begins there, the offset of the first whole character.
     pub(super) fn line_within(&mut self, offset: u64) -> Result<u64, Unreadable> {
         let rest = as_length(self.size - offset);
         let bytes = self.bytes(offset.saturating_sub(1), rest + 1)?;

@@ -297,7 +297,7 @@ mod tests {
         let right = "protocol=https\nhost=github.com\npath=o/r.git\n";
         assert!(
             ask(&path, "get", right).contains("tok-1234567"),
-            "without the empty line"
+            "a request without the empty line at its end is answered"
         );
         for question in [
             "",

@@ -66,7 +66,7 @@ impl Git {
     ///
     /// # Errors
     ///
-    /// Returns a [`HostError`] if the text is not such a URL.
+    /// Returns a [`HostError`] if the text is not a URL of this form.
     pub fn host(self, base: &str) -> Result<Self, HostError> {
         let address = Address::parse(base)?;
         Ok(self.change(|settings| settings.address = address))

@@ -53,7 +53,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     let kept = old_repositories(workspace, &state, now, &mut swept.repositories);
     for name in folders(&state.dir) {
         let orphan = if name.starts_with(EPHEMERAL) {
-            // A running clone has such a folder.
+            // This is the state of a clone, which may still run.
             is_old(&state.dir, &name, now)
         } else {
             let went = swept.repositories.iter().any(|path| is_of(path, &name));
@@ -78,7 +78,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     swept
 }
 
-/// Removes repositories that are too old, and returns the names of the state of the others.
+/// Removes repositories that are too old, and returns the names of the states of the remaining repositories.
 fn old_repositories(
     workspace: &Workspace,
     state: &State,

@@ -15,7 +15,7 @@ pub(crate) enum Replace {
     /// Replace the existing file; the new file gets the given mode, if any.
     #[cfg_attr(
         not(feature = "fs"),
-        expect(dead_code, reason = "only tools that write files replace any")
+        expect(dead_code, reason = "only the tools of `fs` replace files")
     )]
     Always(Option<Permissions>),
 }

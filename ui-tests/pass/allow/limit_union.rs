@@ -18,7 +18,7 @@ pub enum Shape {
     },
 }
 
-/// A choice of three shapes.
+/// A record of three shapes.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Three {
     /// The field `a` of `Three`.

@@ -18,7 +18,7 @@ pub fn write(writer: &Writer, reader: &Reader) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Reads the value and returns it.
+/// Takes an optional host value that can only read.
 #[tool]
 pub fn read(#[context] reader: Option<Reader>) -> Result<(), ToolError> {
     drop(reader);

@@ -1,4 +1,4 @@
-//! Type names that look like a cycle but are not: one `Folder` contains an `Entry`, and a different `Folder` is in an `Entry`.
+//! Type names that suggest a cycle where there is none: one `Folder` contains an `Entry`, and a different `Folder` is in an `Entry`.
 
 /// A module in which an entry contains a folder.
 pub mod below {

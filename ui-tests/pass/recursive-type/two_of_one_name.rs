@@ -26,7 +26,7 @@ pub mod tree {
         pub weight: u32,
         /// The children of the node.
         pub kids: Vec<Box<Self>>,
-        /// The menu that it opens.
+        /// The menu that the node opens.
         pub menu: Option<super::menu::Node>,
     }
 

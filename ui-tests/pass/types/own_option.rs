@@ -10,7 +10,7 @@ pub struct Record {
     pub nick: Maybe<String>,
 }
 
-/// Reads the value and returns it.
+/// Returns the arguments as text.
 #[tool]
 pub fn read(
     /// The argument `record` of the tool.

@@ -365,7 +365,7 @@ fn honest(
     cx.redactor().clean(Err(error))
 }
 
-/// Returns the error of a call that was stopped, or whose nested call was stopped, after other nested calls have run.
+/// Adds the number of nested calls that have run to the error of a call.
 #[cfg(feature = "host")]
 fn has_made(cx: &ToolContext, error: &ToolError) -> Clean<Result<Output, ToolError>> {
     let made = refusal::made(cx.made() as usize);

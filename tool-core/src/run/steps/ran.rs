@@ -74,7 +74,7 @@ impl fmt::Debug for Ran {
     }
 }
 
-/// A call whose run has failed without an effect, before it returns to [`Claimed`]. Only this file creates it.
+/// A call of an idempotent tool whose run has failed, before the call returns to [`Claimed`]. Only this file creates it.
 #[cfg(feature = "host")]
 pub(super) struct Failed<H: Held>(Running<H>);
 
@@ -88,7 +88,8 @@ impl<H: Held> Failed<H> {
 
 #[cfg(feature = "host")]
 impl Running<Flight> {
-    /// Whether the tool may be run again after this run: it is idempotent, it has failed by itself, and the call is not cancelled.
+    /// Whether the tool may be run again: it is idempotent, the run failed before the body returned an output, and the call is not cancelled. If so, prepares
+    /// the scope of the call for the next run.
     pub(in crate::run) fn may_repeat(&self, ran: &Ran) -> bool {
         self.has_failed(ran) && self.held().context().runs_again()
     }

@@ -115,7 +115,7 @@ async fn ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
         assert_eq!(
             thread.unwrap().len(),
             1,
-            "{fault:?}: a doubt is not a result"
+            "{fault:?}: no result is stored for an ambiguous call"
         );
 
         // The ledger works again, and the operator settles the effect.

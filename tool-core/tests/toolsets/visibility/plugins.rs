@@ -28,7 +28,7 @@ async fn plugin_loads_only_for_matching_versions() {
     assert_eq!(
         registry.get("github:fetch").unwrap().name(),
         "github:fetch",
-        "rules and rows use its id"
+        "rules and rows use the id of the tool"
     );
     let result = tools
         .call(ToolCall::new("1", "github__search", "{}"), &cx)

@@ -35,7 +35,7 @@ pub(crate) struct Function {
 /// A parameter: a named one, or the tokens of a parameter that a tool cannot have.
 #[expect(
     clippy::large_enum_variant,
-    reason = "nearly all are of the large kind, and there are few"
+    reason = "nearly all values are of the large variant, and few exist"
 )]
 pub(crate) enum Param {
     /// A parameter `#[…] mut name: Type`.
