@@ -1,4 +1,4 @@
-//! Splitting output into complete lines, so that neither a character nor a secret is split between two progress messages.
+//! Splitting output into complete lines, so that neither a character nor a secret is split between two progress messages. Very long lines are split.
 
 /// A line that is longer than this, in bytes, is split.
 const LONGEST: usize = 64 << 10;
@@ -8,7 +8,7 @@ const LONGEST: usize = 64 << 10;
 pub(super) struct Lines(Vec<u8>);
 
 impl Lines {
-    /// Adds bytes; returns the lines that are complete now.
+    /// Adds bytes; returns the lines that are complete now, or an incomplete line that is longer than [`LONGEST`].
     pub(super) fn push(&mut self, bytes: &[u8]) -> Option<String> {
         self.0.extend_from_slice(bytes);
         let whole = match self.0.iter().rposition(|byte| *byte == b'\n') {

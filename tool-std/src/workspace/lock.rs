@@ -24,7 +24,7 @@ impl Workspace {
     /// Waits for the other writers of this workspace, in this process and in others.
     ///
     /// Locks the file that contains the id of the conversation, which no program of the workspace can open. If the instance was deleted, the file
-    /// does not exist and nothing is locked; no other task writes then.
+    /// does not exist and nothing is locked, because the files of the workspace are deleted as well.
     pub(crate) fn lock(&self, cancelled: impl Fn() -> bool) -> io::Result<WriteLock> {
         let file = match self.id_file() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -134,7 +134,7 @@ pub(in crate::run) enum Clearing<'t> {
     Asks(Box<Asks<'t>>),
 }
 
-/// A call that a person is asked about.
+/// A call that needs the approvals: to ask a person, to use its approval, or to withdraw its approval because the call is denied.
 #[cfg(feature = "host")]
 pub(in crate::run) struct Asks<'t> {
     held: Flight,
@@ -155,7 +155,7 @@ pub(in crate::run) enum Answered {
 
 #[cfg(feature = "host")]
 impl<'t> Judged<'t, Flight> {
-    /// Clears the call if no person has to be asked. `grant` is the approval that the call has.
+    /// Clears or refuses the call, or returns it as [`Asks`] if it needs the approvals. `grant` is the approval that the call has.
     #[inline]
     pub(in crate::run) fn clear(
         self,
@@ -221,7 +221,7 @@ impl<'t> Judged<'t, Flight> {
 
 #[cfg(feature = "host")]
 impl Asks<'_> {
-    /// Asks a person, or uses the approval that the call has.
+    /// Asks a person, or uses the approval that the call has. A denied call is refused, and its approval is withdrawn.
     pub(in crate::run) async fn ask(self) -> Result<Answered, Left<Flight>> {
         // Locals are dropped in reverse order: a call that is dropped here counts as running until `held` has begun the write of its row.
         let Self {
