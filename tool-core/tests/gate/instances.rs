@@ -9,7 +9,7 @@ use tool_core::prelude::*;
 use tool_core::store::{
     Catalogue, CatalogueChanges, CatalogueEntry, ChangedInstances, EnablementFilter, EnablementRow,
     EnablementStore, InstanceId, MemoryStore, Scope, SkillChange, SkillPin, SkillVersion,
-    StoreError, StoreFuture, SyncReport, Timestamp,
+    StoreError, StoreFuture, SyncReport, Timestamp, Workspace,
 };
 use tool_core::{AgentTool, DynamicTool, Effect, ErrorKind, InstanceRules, Layer, Toolset};
 
