@@ -3,8 +3,8 @@
 
     python3 compile.py [--tools 200] [--rounds 5]
 
-Makes two crates in a temporary folder, builds their dependencies, and prints the median user CPU time of `cargo check`, `cargo build`
-and of a rebuild after an edit of one tool, as ratios in interleaved rounds, and the size of the binary per tool.
+Makes two crates in a temporary folder and builds their dependencies. Measures the user CPU time of `cargo check`, of `cargo build`, and of a
+rebuild after an edit of one tool, in interleaved rounds. Prints the medians, their ratios, and the size of the binary per tool.
 """
 import argparse, os, pathlib, resource, statistics, subprocess, tempfile
 

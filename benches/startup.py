@@ -37,7 +37,7 @@ fn main() {
             let (first, text) = time(&|| tools.definitions(Dialect::OpenAi));
             let touched = faults() - start;
             let start = faults();
-            // Into memory that was not touched before, as the first listing is.
+            // Like the first listing, this copy is written to memory that was not touched before.
             let (fresh, _copy) = time(&|| text.clone());
             let copied = faults() - start;
             let next = (0..50).map(|_| time(&|| tools.definitions(Dialect::OpenAi)).0).min().unwrap();

@@ -1,6 +1,6 @@
 //! Runs one scenario a given number of times: callgrind counts its instructions, and the allocator counts its allocations.
 //!
-//! `dispatch <library> <hits> <tools> <calls>`; the binary `report` runs all scenarios and prints the table.
+//! `dispatch <library> <hits> <tools> <calls>`; the binary `report` runs the scenarios and prints the tables.
 
 use std::{
     hint::black_box,

@@ -1,5 +1,5 @@
-//! The cost of the file tools: `files` prints a table; `files <folder>` creates its tree of 200 MB in that folder and does not remove it, so that a
-//! second run can use it.
+//! The cost of the file tools: `files [FOLDER]` prints tables. It creates a tree of 200 MB in the folder (by default `files-bench` in the folder for
+//! temporary files) and does not remove the tree, so that a second run can use it.
 //!
 //! `rg` must be in `PATH`.
 

@@ -1,4 +1,4 @@
-//! Runs every scenario of `dispatch` under callgrind and prints the table of `README.md`.
+//! Runs the scenarios of `dispatch` under callgrind and prints the tables of `README.md`.
 //!
 //! `cargo build --release --features peers && cargo run --release --features peers --bin report`
 //!
@@ -50,7 +50,7 @@ fn times(dispatch: &std::path::Path, rounds: usize) {
     if cfg!(feature = "peers") {
         scenarios.extend(["swiftide", "rig", "rmcp"]);
     }
-    println!("| hits | library | ns | times floor | least | most |");
+    println!("| hits | library | ns | times floor | least ratio | greatest ratio |");
     println!("|---|---|---|---|---|---|");
     for hits in [3, 20] {
         let mut measured = vec![Vec::new(); scenarios.len()];

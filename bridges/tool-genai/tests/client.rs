@@ -105,7 +105,7 @@ async fn openai_conversation_round_trips() {
     assert_eq!(
         asked[0]["tools"],
         meant(Dialect::OpenAi),
-        "the request was not changed by the client"
+        "the client sends the definitions unchanged"
     );
     let told = asked[1]["messages"].as_array().unwrap();
     assert_eq!(told[2]["tool_call_id"], "c-1");

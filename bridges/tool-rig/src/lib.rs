@@ -126,7 +126,7 @@ pub fn outcome(result: &CallResult) -> Result<ToolOutput, ToolExecutionError> {
 
 /// Returns the message of the model: all its text, its reasoning as text, and its calls.
 ///
-/// A response counts as truncated if it ended because of its length, a filter, an error, or a reason that rig does not support.
+/// A response counts as truncated if it ended because of its length, a filter, an error, an abort, or a reason that rig does not support.
 pub fn message(response: &CompletionResponse) -> ModelMessage {
     let mut message = ModelMessage {
         truncated: response.error.is_some()

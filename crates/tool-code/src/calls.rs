@@ -9,7 +9,8 @@ use tool_core::{CallResult, ErrorKind, ToolCall, ToolContext, ToolDef, ToolError
 
 use crate::protocol::Outcome;
 
-/// The tools that code may call: the visible tools of a toolset. Tools that may ask a person are included only if the host allows waiting.
+/// The tools that code may call: the visible tools of a toolset, without meta tools. Tools that may ask a person are included only if the host
+/// allows waiting.
 #[derive(Clone)]
 pub(crate) struct Callable {
     tools: Toolset,
@@ -49,8 +50,8 @@ struct Made {
     arguments: String,
 }
 
-/// The calls of one run. Calls of read-only tools run in parallel, every other call runs
-/// alone, and calls start in the order in which the code made them.
+/// The calls of one run. Calls of read-only tools that are not sequential run in parallel, every
+/// other call runs alone, and calls start in the order in which the code made them.
 pub(crate) struct Calls {
     callable: Callable,
     cx: ToolContext,

@@ -5,7 +5,7 @@ use http::uri::Authority;
 use http::{Request, StatusCode, Uri};
 
 /// Refuses requests for unknown hosts and from untrusted web pages. Loopback hosts and origins are always allowed, and so are requests
-/// without `Origin`, which do not come from a browser.
+/// without `Origin`: browsers send this header with each cross-origin `POST`, and with each cross-origin request whose response a page can read.
 ///
 /// ```
 /// use tool_http::{HostGuard, HostRefusal};

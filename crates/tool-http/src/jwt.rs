@@ -62,6 +62,7 @@ pub enum JwtConfigError {
 /// A token is accepted if
 ///
 /// - its `alg` is one of [`algorithms`](JwtVerifierBuilder::algorithms); `none` and HMAC cannot be allowed;
+/// - its `typ` (if present) is `JWT` or `at+jwt`;
 /// - its signature verifies with the key that its `kid` names. A token without `kid` is accepted only if exactly one key
 ///   of the issuer supports its `alg`. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
 /// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if present) is not in the future, and `sub` is a non-empty string;

@@ -86,7 +86,8 @@ impl Isolation {
     }
 
     /// Refuses jobs that need this mechanism if it is not in force: [`NetworkNamespace`](Mechanism::NetworkNamespace) is needed by jobs
-    /// with [`Network::Off`], the cgroups by jobs with the respective limit.
+    /// with [`Network::Off`], [`PidsCgroup`](Mechanism::PidsCgroup) and [`MemoryCgroup`](Mechanism::MemoryCgroup) by jobs with the respective limit,
+    /// and every other mechanism by all jobs.
     #[must_use]
     pub fn require(self, mechanism: Mechanism) -> Self {
         self.change(|helper| helper.require.push(mechanism))
@@ -233,7 +234,7 @@ impl Helper {
 }
 
 /// The error for a required mechanism that the job needs and that is not in force. A network namespace is needed only by jobs whose network is off, a
-/// cgroup only by jobs with a limit.
+/// pids or memory cgroup only by jobs with the respective limit.
 pub(super) fn missing(required: &[Mechanism], job: &Job, held: &InForce) -> Option<String> {
     required.iter().find_map(|mechanism| {
         let one = match mechanism {

@@ -52,8 +52,8 @@
 //! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may create | the process tree ends at once and is limited as a whole |
 //!
 //! Every available mechanism is used, and [`Isolation::report`] lists the missing ones. [`Isolation::require`] refuses jobs without a mechanism, and
-//! [`Isolation::without`] turns one off. A host that relies on Landlock should require it: on a kernel without Landlock, jobs otherwise run with
-//! access to every file, after one warning in the log. Two consequences to expect: in a network namespace not even `127.0.0.1` is reachable, and jobs
+//! [`Isolation::without`] turns a mechanism off. A host that relies on Landlock should require it: on a kernel without Landlock, jobs otherwise run
+//! with access to every file, after one warning in the log. Two consequences to expect: in a network namespace not even `127.0.0.1` is reachable, and jobs
 //! of a host that is not root have no `/proc`.
 //!
 //! # Cost
@@ -65,7 +65,7 @@
 //! for example Ubuntu's without an `AppArmor` profile; then each job starts a second helper. Turning off [`Mechanism::PidNamespace`] and
 //! [`Mechanism::NetworkNamespace`] avoids these additional processes.
 //!
-//! 13 crates in addition to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
+//! This crate adds 13 crates to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

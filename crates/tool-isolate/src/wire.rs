@@ -110,8 +110,8 @@ pub(super) enum Failure {
     NotFound,
     Refused(String),
     Helper(String),
-    /// The requested namespaces were only partly created. If the host created them, a helper has to try instead. If a helper created them, the host
-    /// has to start a helper without namespaces.
+    /// The supervisor cannot work in the requested namespaces. If the host created them, a helper has to try instead. If a helper created them, the
+    /// host has to start a helper without namespaces.
     Namespaces(String),
 }
 

@@ -1,4 +1,4 @@
-//! The table of dialects, and sets of them.
+//! The table of dialects and targets, and sets of dialects and of targets.
 //!
 //! A *dialect* is the form of JSON Schema in which a provider or client reads a tool's definition. A tool is offered in every [`Dialect`], or in
 //! the dialects that `providers(…)` selects. A [`Target`] is a recipient of schema texts: every dialect is a target, and some targets are only
@@ -21,7 +21,7 @@ macro_rules! table {
         }
 
         impl Dialect {
-            /// Number of dialects.
+            /// The number of dialects.
             pub const COUNT: usize = [$($offered_name),*].len();
 
             /// Every dialect, in the order of [`Dialect::index`].

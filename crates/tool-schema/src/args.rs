@@ -45,7 +45,7 @@ use walk::Walk;
 /// Arguments that the guard has admitted.
 #[derive(Debug)]
 pub struct Admitted<'a> {
-    /// The text for serde: borrowed from the input, unless it was rewritten or repaired.
+    /// The text for policies and readers: borrowed from the input, unless it was rewritten or repaired.
     pub text: Cow<'a, str>,
     /// The repairs that were made; empty if the text was valid without any.
     pub repairs: Vec<RepairNote>,
@@ -107,7 +107,7 @@ fn otherwise<'a>(
     Err(collect::issues(place, text))
 }
 
-/// Runs the guard. Returns the text for serde if the arguments are valid.
+/// Runs the guard. Returns the text for policies and readers if the arguments are valid.
 #[inline]
 fn pass<'a>(place: Place<'_>, text: &'a str) -> Option<Cow<'a, str>> {
     let mut walk = Walk::new(text, Fast::default());

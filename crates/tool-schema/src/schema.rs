@@ -441,9 +441,9 @@ pub struct Variant {
 /// Bounds on a value in addition to its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constraints {
-    /// The smallest value that is accepted.
+    /// The lower bound of a number; `exclusive_min` excludes the bound itself.
     pub min: Option<Number>,
-    /// The largest value that is accepted.
+    /// The upper bound of a number; `exclusive_max` excludes the bound itself.
     pub max: Option<Number>,
     /// Whether `min` itself is rejected. The JSON Schema of an integer has the next inclusive bound instead.
     pub exclusive_min: bool,

@@ -1,4 +1,4 @@
-//! The cost of `tools/call` over MCP: the same tool with rmcp's macros and bare dispatch, and with tool-mcp.
+//! The cost of `tools/call` over MCP: the same tool in rmcp, with its macros, and in tool-mcp.
 //!
 //! `mcp SERVER TRANSPORT CALLS HITS` makes CALLS calls in this process; callgrind counts two runs, whose difference is
 //! the cost of the calls.

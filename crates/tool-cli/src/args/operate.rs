@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 /// The exit codes of every command for operators.
-const EXIT_CODES: &str = "Exit codes: 0 success; 1 the change conflicts with the state of the row, or the store or the admin API cannot be used; \
-2 wrong use, or the row does not exist; 3 the access token does not permit the request.";
+const EXIT_CODES: &str = "Exit codes: 0 success; 1 the change conflicts with the state of the row, or the admin API cannot be reached or reports a failure; \
+2 wrong use, the row does not exist, or the store cannot be opened; 3 the access token does not permit the request.";
 
 /// The store or the admin API on which a command works.
 #[derive(Clone, Debug, Default, Args)]
@@ -115,7 +115,7 @@ pub(crate) enum InboxAction {
     Deny {
         /// The id of the request.
         id: String,
-        /// The reason.
+        /// The reason, which is stored with the answer.
         #[arg(long)]
         reason: Option<String>,
     },

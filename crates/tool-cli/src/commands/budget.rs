@@ -166,7 +166,7 @@ fn show(report: &Report<'_>, screen: Screen) -> Result<(), Failure> {
                 report.total_limit.unwrap_or_default(),
             );
             screen.note(format_args!(
-                "{} all tools have {tokens} tokens for {}, the limit is {limit}: select fewer for each turn",
+                "{} all tools have {tokens} tokens for {}, the limit is {limit}: select fewer tools for each turn",
                 paint(BAD, "above the limit:"),
                 count.dialect
             ));

@@ -30,7 +30,7 @@ struct Report {
 struct Told {
     /// The name in the definition.
     name: String,
-    /// The name of the fn; `None` if the definition has no Rust type.
+    /// The name of the fn; `None` if no fn was generated.
     tool: Option<String>,
     /// The reasons why no fn was generated.
     faults: Vec<String>,

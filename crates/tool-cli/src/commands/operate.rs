@@ -37,7 +37,7 @@ fn query<const N: usize>(options: [(&'static str, Option<String>); N], page: &Pa
         .collect()
 }
 
-/// Sets a parameter that is absent; `all` removes it.
+/// Sets the default value of an absent parameter, and removes a parameter with the value `all`.
 fn default(mut query: Query, name: &'static str, value: &str) -> Query {
     match query.iter().position(|(given, _)| *given == name) {
         None => query.push((name, value.to_owned())),
@@ -118,7 +118,7 @@ fn json_of(option: &str, given: &str) -> Result<Value, Failure> {
     })
 }
 
-/// The text of a row without characters that a terminal does not show or obeys. Models and callers write parts of the rows.
+/// Escapes characters that a terminal hides or interprets as control codes. Models and callers write parts of the rows.
 fn printable(text: &str) -> String {
     hidden::escape(text).into_owned()
 }

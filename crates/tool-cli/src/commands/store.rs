@@ -14,7 +14,7 @@ use crate::commands::missing;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{Screen, WARN, count, paint};
 
-/// An open store.
+/// An open store of either database.
 pub(super) enum OpenStore {
     Sqlite(SqliteStore),
     #[cfg(feature = "postgres")]
@@ -51,7 +51,7 @@ impl OpenStore {
         Ok(Self::Sqlite(store.map_err(|error| unopened(&error))?))
     }
 
-    /// Opens the store of a URL, which must exist.
+    /// Opens the store of a URL. Fails if a SQLite file does not exist.
     pub(super) async fn open_existing(url: &str) -> Result<Self, Failure> {
         if let Some(path) = file(url)
             && !path.exists()

@@ -17,7 +17,7 @@ use crate::AuthError;
 const BETWEEN: Duration = Duration::from_secs(30);
 /// Shortest time between two fetches while no keys are cached, and every request is refused.
 const RETRY: Duration = Duration::from_secs(5);
-/// Timeout of a fetch, in addition to the timeout of the fetcher itself.
+/// Timeout of a fetch, whether or not the fetcher has its own timeout.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Time for which keys are cached if their response has no `max-age`.
 const DEFAULT_AGE: Duration = Duration::from_mins(10);

@@ -66,7 +66,7 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
             Err(root::Failed::Half(error)) => return Err(half(&error)),
         }
     }
-    // This is also done if some mounts could not be made read-only.
+    // Attach the copies even if some mounts could not be made read-only.
     if wants_read_only {
         for (path, tree) in &writes {
             attach(tree, path).map_err(|error| half(&error))?;

@@ -16,7 +16,7 @@ type Compiled = Result<Arc<Checked>, SchemaFault>;
 pub(crate) struct Entry {
     /// The tool with the texts that models and people see.
     pub(crate) tool: Tool,
-    /// Faults of the tool's texts. A tool with such a fault must not be shown.
+    /// Faults of the tool's texts. A tool with faults must not be shown.
     pub(crate) found: Found,
     /// The parts that were removed from the tool's texts, because the host allows that.
     pub(crate) cleaned: Vec<SchemaFault>,

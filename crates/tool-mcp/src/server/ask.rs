@@ -71,7 +71,7 @@ fn given(result: ElicitResult) -> Result<Given, ToolError> {
             Ok(Answer::Given(text))
         }
         ElicitationAction::Decline => Ok(Answer::Declined),
-        // Any action that a later protocol version adds counts as dismissed.
+        // `Cancel`, and any action that a later protocol version adds, count as dismissed.
         _ => Ok(Answer::Dismissed),
     }
 }

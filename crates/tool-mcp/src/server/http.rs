@@ -91,7 +91,8 @@ impl HttpOptions {
     }
 
     /// Allows requests from web pages of an origin, such as `https://app.example.com`. Loopback origins
-    /// are always allowed, and so are requests without `Origin`, which do not come from a browser.
+    /// are always allowed, and so are requests without `Origin`: browsers send this header with each
+    /// cross-origin `POST`, and with each cross-origin request whose response a page can read.
     ///
     /// Allowed pages get CORS headers, also in preflight responses, so that browsers let them read the
     /// responses. These pages may send any header, but no cookies.

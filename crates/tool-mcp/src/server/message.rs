@@ -28,7 +28,7 @@ pub(crate) struct RawArguments(pub(crate) Arc<str>);
 pub(crate) struct Reject {
     id: Option<RequestId>,
     error: ErrorData,
-    /// Whether the message was a notification or a response. The message then gets an HTTP status, but not a JSON-RPC response.
+    /// Whether the message was a notification or a response, to which the server does not respond over stdio.
     quiet: bool,
 }
 
@@ -70,7 +70,7 @@ impl Reject {
         }
     }
 
-    /// Sets whether the JSON-RPC response is omitted.
+    /// Sets whether the response is omitted over stdio.
     fn quietly(mut self, quiet: bool) -> Self {
         self.quiet = quiet;
         self

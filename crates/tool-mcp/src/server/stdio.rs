@@ -252,8 +252,8 @@ fn line_of(message: &ServerJsonRpcMessage) -> Result<Vec<u8>, io::Error> {
     Ok(line)
 }
 
-/// Counts the client's unanswered requests. The count only controls how fast messages are read, so it is acceptable that a cancellation that arrives
-/// after the response is counted twice.
+/// Counts the client's unanswered requests. The count only controls how fast messages are read, so it is acceptable that a request whose
+/// cancellation arrives after its response is subtracted twice.
 #[derive(Default)]
 struct Unanswered {
     count: AtomicUsize,

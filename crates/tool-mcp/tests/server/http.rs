@@ -370,7 +370,7 @@ async fn abandoned_request_drops_its_tool() {
     ];
     let sent = web.post(&headers, &body);
     tokio::select! {
-        _ = sent => unreachable!("the call does not end"),
+        _ = sent => unreachable!("the call ended before its client disconnected"),
         () = until(|| BEGUN.load(Ordering::SeqCst) > begun) => {}
     }
     until(|| DROPPED.load(Ordering::SeqCst) > dropped).await;

@@ -14,7 +14,7 @@ use crate::json::Entries;
 /// Maximum nesting depth. Deeper values are passed to `serde_json`, which refuses them.
 const DEEPEST: usize = 127;
 
-/// Why arguments cannot be converted to a [`Value`].
+/// The reason why arguments cannot be converted to a [`Value`].
 #[derive(Debug)]
 pub enum Inexact {
     /// The text is not JSON.
@@ -33,7 +33,7 @@ impl From<serde_json::Error> for Inexact {
 const EVERY_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Rounds every fraction with more digits than an `f64` can represent to the nearest `f64`, as every parser of doubles does. Integers,
-/// and numbers whose integer part would change, are not rounded. Returns `None` if nothing was rounded.
+/// numbers from 2^53 on, and numbers below the smallest normal `f64` are not rounded. Returns `None` if nothing was rounded.
 pub fn nearest_doubles(text: &str) -> Option<String> {
     if !may_round(text) {
         return None;

@@ -181,7 +181,7 @@ impl Mend {
         settled.map(|(text, notes)| (Reading::new(text, ""), notes))
     }
 
-    /// Adds readings that do not parse the value: as the only item of a list, as a list of one item, or as a string.
+    /// Adds readings that do not parse the value: as the only item of a list, as a list of one item, as a string, or null as `{}`.
     fn plain(&self, value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
         let is_list = value.starts_with('[');
         let takes = |byte| super::union::starts(place.schema, byte);

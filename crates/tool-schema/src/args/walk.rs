@@ -19,7 +19,7 @@ pub(super) struct Walk<'t, S> {
     pub(super) hops: (usize, u8),
     /// Number of bytes that were read for variants of unions that did not match.
     pub(super) wasted: usize,
-    /// The value of `wasted` from which on no further variant is tried.
+    /// The value of `wasted` above which no further variant is tried.
     pub(super) most_wasted: usize,
 }
 

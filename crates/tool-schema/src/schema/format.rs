@@ -3,7 +3,7 @@
 //! The same `const fn` checks examples at compile time and a model's arguments at run time: it loops over bytes, does not
 //! allocate, and makes no call per byte.
 
-/// A string format that every strict mode supports, or that this crate validates itself.
+/// A string format: a format of JSON Schema, the format `ip` of this crate, or an unknown format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -96,7 +96,7 @@ impl Format {
     ///
     /// This function is deliberately stricter than that crate in these cases, so that every text that passes here passes there:
     ///
-    /// - `hostname`: a label `xn--…` is rejected. To distinguish a valid A-label from an invalid one takes Punycode and the
+    /// - `hostname`: a label `xn--…` is rejected. Distinguishing valid and invalid A-labels requires Punycode and the
     ///   Unicode category tables.
     /// - `email`: a quoted local part (`"a b"@example.com`), an address literal (`a@[192.0.2.1]`), a display name
     ///   (`Ada <ada@example.com>`), and a domain with an `xn--…` label are rejected.

@@ -282,7 +282,7 @@ struct Place<'a> {
     doc: Text,
     /// Explicit default of the field.
     default: Option<&'a Example>,
-    /// The node may be written as a `$ref` to a definition.
+    /// Whether the node may be written as a `$ref` to a definition.
     referable: bool,
 }
 

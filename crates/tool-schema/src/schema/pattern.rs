@@ -115,7 +115,7 @@ impl Pattern {
     }
 }
 
-/// Why a pattern cannot be compiled.
+/// The reason why a pattern cannot be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternError {
     /// A lookaround: `(?=…)`, `(?!…)`, `(?<=…)` or `(?<!…)`.

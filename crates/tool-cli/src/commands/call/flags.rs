@@ -14,7 +14,7 @@ use crate::args::Later;
 use crate::json::Json;
 use crate::outcome::Failure;
 
-/// Maximum depth of records that are split into flags; deeper values are written as JSON.
+/// Maximum number of keys in the path of a flag; deeper values are written as JSON.
 const DEEPEST: usize = 4;
 
 /// Prefix of the clap ids of a tool's flags, so that they are different from the ids of options.

@@ -97,7 +97,7 @@ pub(super) struct Api {
 
 /// The server of the API.
 enum Server {
-    /// A running host.
+    /// A running host, over HTTP.
     Remote(reqwest::Client),
     /// The routes in this process.
     Local(Box<AdminServer>),
@@ -266,7 +266,7 @@ impl Api {
                     sent = sent.header(CONTENT_TYPE, "application/json").body(body);
                 }
                 let response = sent.send().await.map_err(|error| {
-                    // The text of the library ends before the cause.
+                    // The error text of `reqwest` does not contain the cause.
                     let cause = std::error::Error::source(&error);
                     let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
                     failed(format!("the admin API does not respond: {error}{cause}"))

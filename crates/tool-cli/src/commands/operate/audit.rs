@@ -1,4 +1,4 @@
-//! The `audit` command: audit rows.
+//! The `audit` command: lists and exports audit rows.
 
 use super::api::{Api, Request};
 use super::rows::Column;

@@ -39,14 +39,14 @@ impl AgentOffer {
     }
 
     /// Adds the stored tools to the tools of the program. A stored tool with the name of a tool of the program is left
-    /// out. The client of the protocol runs no tools, so client tools are left out too.
+    /// out. MCP clients do not run tools, so client tools are left out too.
     pub(super) fn added(&self, offer: &Offer, cx: &ToolContext) -> Toolset {
         let base = offer.toolset(cx);
         let registry = self.registry();
         let stored = offer
             .others(&registry, cx)
             .filter(|tool| !tool.is_client() && base.get(tool.wire_name()).is_none());
-        // `combine` fails only if two tools have one name.
+        // `combine` fails only if two tools have the same name.
         base.clone().combine(&stored).unwrap_or(base)
     }
 

@@ -35,7 +35,7 @@ pub(super) fn layer(guard: &HostGuard) -> Pages {
     Pages(headers)
 }
 
-/// The layer that adds CORS headers. Requests without `Origin` do not come from a web page and bypass it.
+/// The layer that adds CORS headers. Requests without `Origin` do not need these headers and bypass the layer.
 #[derive(Clone)]
 pub(super) struct Pages(CorsLayer);
 

@@ -117,13 +117,13 @@ fn text_of_arguments_is_kept_verbatim() {
         r#"{{"params":{{"arguments": {text} ,"name":"x\u0041","_meta":{{"progressToken":7}}}},"method":"tools/call","id":"q","jsonrpc":"2.0"}}"#
     );
     let Ok(Incoming::Call(call)) = read(message.as_bytes()) else {
-        panic!("a call");
+        panic!("the message was not read as a call");
     };
     assert_eq!((call.name.as_str(), call.arguments), ("xA", Some(text)));
     let (request, id) = call.into_message(false).unwrap().into_request().unwrap();
     assert_eq!(id.to_string(), "q");
     let ClientRequest::CallToolRequest(request) = request else {
-        panic!("a call");
+        panic!("the message was not read as a call");
     };
     assert!(request.params.arguments.is_none());
     let RawArguments(raw) = request.extensions.get().unwrap();
@@ -138,7 +138,7 @@ fn absent_arguments_and_null_are_none() {
         let message =
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
         let Ok(Incoming::Call(call)) = read(message.as_bytes()) else {
-            panic!("a call");
+            panic!("the message was not read as a call");
         };
         assert_eq!(call.arguments, None);
     }
@@ -148,7 +148,7 @@ fn absent_arguments_and_null_are_none() {
 fn unknown_methods_are_passed_on() {
     let message = br#"{"jsonrpc":"2.0","id":1,"method":"acme/thing","params":{"a":1}}"#;
     let Ok(Incoming::Other(other)) = read(message) else {
-        panic!("another method");
+        panic!("the message was not passed on");
     };
     assert!(other.into_message().is_ok());
 }

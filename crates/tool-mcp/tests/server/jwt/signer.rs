@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub(crate) static RSA: LazyLock<Signer> = LazyLock::new(|| Signer::rsa("rsa-1"));
 pub(crate) static OTHER_RSA: LazyLock<Signer> = LazyLock::new(|| Signer::rsa("rsa-2"));
 
-/// A private key.
+/// Signs tokens with a private key.
 pub(crate) struct Signer {
     pub(crate) kid: String,
     key: Key,

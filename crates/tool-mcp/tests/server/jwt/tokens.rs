@@ -1,4 +1,4 @@
-//! Validation of tokens: which are accepted, and the reason why others are refused.
+//! Validation of tokens: the tokens that are accepted, and the reasons of refusals.
 
 use std::time::Duration;
 

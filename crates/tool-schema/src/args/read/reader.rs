@@ -36,7 +36,7 @@ impl<F: Field + ?Sized> Target for Slot<'_, F> {
 #[derive(Debug)]
 pub struct Reader<'t> {
     pub(super) walk: Walk<'t, Fast>,
-    /// Whether a value is written differently in the text that serde and policies read.
+    /// Whether a value is written differently in the text that policies receive.
     edited: bool,
     /// The error of a user's own `Deserialize`, and the steps to its value from the inside out.
     refused: Option<Box<Refused>>,
@@ -112,7 +112,7 @@ impl<'t> Reader<'t> {
         !self.edited && self.walk.sink.edits.iter().all(|edit| edit.for_serde)
     }
 
-    /// Records that serde and policies read a text that differs from this one.
+    /// Records that policies receive a text that differs from this text.
     pub(super) const fn edited(&mut self) {
         self.edited = true;
     }

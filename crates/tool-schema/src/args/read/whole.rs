@@ -55,7 +55,7 @@ pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Readin
     })
 }
 
-/// Runs only the guard. Returns the text that serde and policies read.
+/// Runs only the guard. Returns the text that policies and readers receive.
 ///
 /// # Errors
 ///

@@ -28,7 +28,7 @@ impl Tape {
     }
 }
 
-/// Names of fields. The rules refuse the last names in a checked type.
+/// Names of fields. The rules refuse the last three names in a checked type.
 pub(super) const NAMES: [&str; 6] = ["a", "b", "min_stars", "c d", "é", "q\"\\"];
 
 /// Writes values that mostly match the schema.

@@ -87,7 +87,7 @@ impl Doc {
             return Some(value.into());
         }
         let value = number.as_f64()?;
-        // Whole and far inside the exact range of a double, so the cast is lossless.
+        // The value is whole, and a double represents every integer below 2^53, so the cast is lossless.
         #[allow(
             clippy::cast_possible_truncation,
             reason = "the condition in the same expression limits the value"

@@ -42,7 +42,7 @@ pub(super) fn freeze(node: &Node) -> &'static Schema {
     keep(schema)
 }
 
-/// The type of JSON integers, limited to the range that a program can handle.
+/// The type of JSON integers, limited to the ranges of `i64` and `u64`.
 const INTEGER: Integer = Integer {
     name: "integer",
     min: i64::MIN as i128,

@@ -103,7 +103,7 @@ impl Judge {
                 .and(Targets::ANTHROPIC)
                 .and(Targets::GEMINI_PARAMETERS);
             if place == Place::Property {
-                // Because of such a property, the MCP TypeScript SDK drops the complete list of tools.
+                // If the schema of a property is not an object, the MCP TypeScript SDK drops the complete list of tools.
                 targets = targets.and(Targets::MCP);
             }
             let rule = match node {

@@ -161,7 +161,7 @@ const fn integer_values(
     let mut at = 0;
     let at_end = values.len();
     while at < at_end {
-        // Integer enums of a schema read at run time have no names.
+        // A value of an enum that was read at run time has a name only if the schema describes the value.
         if values[at].name.is_empty() {
             at += 1;
             continue;

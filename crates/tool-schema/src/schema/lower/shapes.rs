@@ -19,8 +19,8 @@ pub(super) const fn body(
 ) {
     let kind = &peeled.base.kind;
     if let Kind::Any | Kind::Refused { .. } | Kind::Ref(_) = kind {
-        // No keyword: any value is allowed, including null. The rules refuse such a type in the arguments of `#[tool]`. A reference to a type
-        // that is not in the tree is treated in the same way.
+        // No keyword: any value is allowed, including null. The rules refuse `Any` and `Refused` in the arguments of `#[tool]`. A reference to
+        // a type that is not in the tree also gets no keyword.
         return;
     }
     put!(out, described, ",");

@@ -33,7 +33,7 @@ const LARGE_ENUM: usize = 250;
 pub struct Survey {
     /// Number of fields that may be absent.
     pub optionals: usize,
-    /// Number of unions.
+    /// Number of unions in the schema.
     pub unions: usize,
     /// Maximum nesting depth of objects.
     pub depth: usize,
@@ -41,9 +41,9 @@ pub struct Survey {
     pub properties: usize,
     /// Number of enum values, tags included.
     pub enum_values: usize,
-    /// Number of characters in keys, enum values and names of recursive types.
+    /// Number of characters in keys, enum values and names of recursive types. A non-ASCII character counts as its bytes in UTF-8.
     pub characters: usize,
-    /// Number of characters in the values of the largest enum with more than 250 values.
+    /// Number of characters in the values of the largest enum with more than 250 values, counted like `characters`.
     pub largest_enum: usize,
     /// Whether the schema has 128-bit integers.
     pub wide_integer: bool,

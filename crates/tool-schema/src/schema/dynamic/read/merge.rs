@@ -23,7 +23,7 @@ impl Default for Fuel {
     }
 }
 
-/// Why schemas cannot be merged.
+/// The reason why schemas cannot be merged.
 pub(super) enum Unmerged {
     /// The budget is used up.
     Endless,
