@@ -32,8 +32,9 @@ pub(crate) struct Process {
     heard: Vec<u8>,
     complaint: Vec<u8>,
     most: usize,
-    /// Frames that are queued, and the number of bytes of the first one that are written.
+    /// Frames that are not completely written.
     outbox: VecDeque<Vec<u8>>,
+    /// How many bytes of the first frame in `outbox` are already written.
     written: usize,
 }
 
@@ -159,7 +160,7 @@ impl Process {
         String::from_utf8_lossy(&self.complaint).into_owned()
     }
 
-    /// Returns the result of a run whose process ended without reporting one.
+    /// Returns the result of a run whose process ended without reporting a result.
     pub(crate) fn post_mortem(&self, ended: Option<Ended>, started: bool) -> Done {
         const SIGKILL: i32 = 9;
         let complaint = self.complaint();

@@ -168,9 +168,9 @@ impl Helper {
     async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
         let path = match &self.path {
             Some(path) => path.clone(),
-            // If `main` does not call the helper, this would start a second host.
+            // If `main` does not call the helper, the binary would run as a second host.
             None if !helper_is_called() => return Err(IsolateError::NoHelper),
-            // This is the running binary, even if the file at its path was replaced.
+            // This path names the running binary, even if the file at its path was replaced.
             None => PathBuf::from("/proc/self/exe"),
         };
         let settings = Settings {

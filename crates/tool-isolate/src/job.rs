@@ -204,7 +204,7 @@ impl Network {
     }
 }
 
-/// The resource limits of a job. `None` adds no limit to those of the host.
+/// The resource limits of a job. `None` adds no limit to the host's limits.
 ///
 /// Limits of the tree apply to the job and its descendants together and require cgroups that the host may create. Limits of a process apply to
 /// each process separately, on every Linux. The limit of a user's processes (`RLIMIT_NPROC`) is not used: it applies neither to root nor to a

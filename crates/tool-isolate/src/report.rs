@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::wire::{Held, InForce};
 
 /// The mechanisms that restrict the jobs of an [`Isolation`](super::Isolation) on the current system, item by item, and the access that remains open.
-/// The report comes from a job that does nothing, so it shows the mechanisms that are in force and not those that were requested.
+/// The report comes from a job that does nothing, so it shows the mechanisms that are in force, not the requested mechanisms.
 ///
 /// Its text has a line `item: mechanism` for each item, followed by the access that is open.
 #[derive(Clone, Debug, Serialize)]

@@ -31,7 +31,7 @@ pub(crate) struct Target {
         help_heading = "Target"
     )]
     pub(crate) token: Option<String>,
-    /// The workspace (tenant). By default, the workspace of the token, or with `--store` the workspace of a host that has only one.
+    /// The workspace (tenant). By default, the workspace of the token, or with `--store` the workspace of a host with a single workspace.
     #[arg(long, value_name = "NAME", global = true, help_heading = "Target")]
     pub(crate) workspace: Option<String>,
     /// With `--store`, the name of the operator in audit rows and answers. By default, the environment variable `USER`.
@@ -175,7 +175,7 @@ pub(crate) struct AuditLog {
     pub(crate) page: Page,
 }
 
-/// Lists the calls that change something, and settles those with an unknown outcome.
+/// Lists the calls that change something, and settles calls with an unknown outcome.
 ///
 /// Without a subcommand, lists the effects whose outcome is unknown (`ambiguous`), newest first.
 #[derive(Debug, Args)]

@@ -182,8 +182,8 @@ pub(super) fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     rustix::thread::unshare(flags)
 }
 
-/// Creates the namespaces inside a new user namespace, in which this user keeps its id, because the process has no privileges. It must not have other
-/// threads.
+/// Creates the namespaces inside a new user namespace, in which this user keeps its id, because the process has no privileges. The process must not
+/// have other threads.
 ///
 /// Some kernels create the namespace and then grant no rights in it, for example Ubuntu's since 23.10. After that, no thread can be started in this
 /// process, because its next child would belong to the new namespace.

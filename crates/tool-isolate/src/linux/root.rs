@@ -81,7 +81,7 @@ fn empty() -> rustix::io::Result<OwnedFd> {
 /// The content of the new root. All paths are real: no part of them is a link.
 #[derive(Default)]
 struct Plan {
-    /// Copies of readable mounts. None of them is below another, or below a writable path.
+    /// Copies of readable mounts. No copy is below another copy, or below a writable path.
     trees: Vec<(PathBuf, OwnedFd)>,
     /// The working directory of the job.
     cwd: Option<PathBuf>,

@@ -344,7 +344,7 @@ fn room_of(line: &[u8]) -> u32 {
     u32::try_from(line.len()).unwrap_or(UNREAD).min(UNREAD)
 }
 
-/// Writes lines as they arrive, batching those that wait, and releases their room.
+/// Writes lines as they arrive, in batches if several lines wait, and releases their room.
 async fn write<W: AsyncWrite + Unpin>(
     mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
     room: Arc<Semaphore>,

@@ -244,7 +244,7 @@ async fn lost_read_only_call_runs_again_with_its_answers() {
         Some((&first, accept(json!({ "city": "Ulm" })))),
     )
     .await;
-    // This is a different process with the same key.
+    // The second server represents a different process with the same key.
     let mut other = Client::modern(&fixture.server(Waiting::new()));
     let third = round(
         &mut other,
