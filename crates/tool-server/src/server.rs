@@ -116,7 +116,7 @@ impl AdminServerBuilder {
     }
 
     /// Allows requests from web pages of an origin, such as `https://console.example.com`. Loopback origins are always allowed, and so are
-    /// requests without `Origin`, which do not come from a browser.
+    /// requests without `Origin`: browsers send this header with each cross-origin request that changes something or whose response a page can read.
     pub fn origin(mut self, origin: &str) -> Self {
         self.guard.origin(origin);
         self

@@ -714,7 +714,7 @@ each_store! {
         let model = Script::new([calls(&["quick", "asked", "quick", "asked"]), ModelMessage::text("done")]);
         let waits = ids(through(&turns, &gate, &model, &cx).await);
         assert_eq!((waits.len(), work_log.done()), (2, 1), "both approvals are requested at once, and only the first call has run");
-        assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits, "no call is asked about twice");
+        assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits, "approval was requested twice for one call");
         // The later call is approved first, and does not run before the earlier call.
         approve(&gate, &waits[1]).await;
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits[..1]);
