@@ -30,15 +30,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         is_of_function(words, key)
     })?;
     #[cfg(feature = "admin")]
-    let state = match &words.store {
-        Some(url) => Some(admin::State::open(url, cli, &registry, screen).await?),
-        None => None,
-    };
-    #[cfg(feature = "admin")]
-    let secrets = match &state {
-        Some(state) => state.secrets(words, &registry).await?.map(Arc::new),
-        None => None,
-    };
+    let (state, secrets) = admin::open(words, cli, &registry, screen).await?;
     let caller = Callers {
         supplied,
         supply: words.supply.clone(),
@@ -105,19 +97,13 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         ended
     };
     #[cfg(feature = "admin")]
-    let serving = async {
-        match &agent {
-            Some(agent) => tokio::join!(serving, agent.refresh(&stopped, screen)).0,
-            None => serving.await,
-        }
-    };
-    #[cfg(feature = "admin")]
-    let serving = async {
-        match &secrets {
-            Some(secrets) => tokio::join!(serving, secrets.refresh(&stopped, screen)).0,
-            None => serving.await,
-        }
-    };
+    let serving = Box::pin(admin::refreshing(
+        serving,
+        agent.as_deref(),
+        secrets.as_deref(),
+        &stopped,
+        screen,
+    ));
     #[cfg(feature = "admin")]
     if let Some(admin) = admin {
         let stop = stopped.cancelled();

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tool_core::store::seal::Vault;
 use tool_core::store::{StoredToolStore, Workspace};
 use tool_core::stored::StoredTools;
-use tool_core::{Approvals, Audit, Gate, KeyRing, Registry, Switches};
+use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Registry, Switches};
 use tool_mcp::client::{McpClient, McpRunner};
 use tool_mcp::rmcp::transport::TokioChildProcess;
 use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
@@ -52,6 +52,42 @@ fn gate<S: AdminStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
         .ledger(store.clone())
         .audit(Audit::required(store.clone()))
         .build())
+}
+
+/// Opens the store of `--store`, if it is given, and the stored secrets.
+pub(super) async fn open(
+    words: &Serve,
+    cli: &Cli,
+    registry: &Registry,
+    screen: Screen,
+) -> Result<(Option<State>, Option<Arc<StoredSecrets>>), Failure> {
+    let Some(url) = &words.store else {
+        return Ok((None, None));
+    };
+    let state = State::open(url, cli, registry, screen).await?;
+    let secrets = state.secrets(words, registry).await?.map(Arc::new);
+    Ok((Some(state), secrets))
+}
+
+/// Serves, and reads the stored tools and secrets again and again meanwhile.
+pub(super) async fn refreshing<T>(
+    serving: impl Future<Output = T>,
+    agent: Option<&AgentOffer>,
+    secrets: Option<&StoredSecrets>,
+    stopped: &CancellationToken,
+    screen: Screen,
+) -> T {
+    let agent = async {
+        if let Some(agent) = agent {
+            agent.refresh(stopped, screen).await;
+        }
+    };
+    let secrets = async {
+        if let Some(secrets) = secrets {
+            secrets.refresh(stopped, screen).await;
+        }
+    };
+    tokio::join!(serving, agent, secrets).0
 }
 
 fn failed(error: impl std::fmt::Display) -> Failure {
@@ -127,7 +163,7 @@ fn with_functions(
 
 impl State {
     /// Opens the store, and writes the tools of the program into its catalogue.
-    pub(super) async fn open(
+    async fn open(
         url: &str,
         cli: &Cli,
         registry: &Registry,
@@ -190,7 +226,7 @@ impl State {
     }
 
     /// The stored secrets of the workspace of `--workspace`; `None` if there are no keys for them.
-    pub(super) async fn secrets(
+    async fn secrets(
         &self,
         words: &Serve,
         registry: &Registry,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tool_core::store::Workspace;
 use tool_core::store::seal::{Vault, VaultError};
-use tool_core::{CancellationToken, Registry, SecretString};
+use tool_core::{CancellationToken, Registry, SecretString, ToolDef};
 
 use crate::screen::{Screen, WARN, paint};
 
@@ -28,7 +28,7 @@ impl StoredSecrets {
         workspace: Workspace,
         registry: &Registry,
     ) -> Result<Self, VaultError> {
-        let needs = registry.tools().iter().flat_map(|tool| tool.secrets());
+        let needs = registry.tools().iter().flat_map(ToolDef::secrets);
         let mut keys: Vec<String> = needs.map(|need| need.key.to_string()).collect();
         keys.sort_unstable();
         keys.dedup();

@@ -37,7 +37,7 @@ impl People {
         let stored = self.workspaces.get(&settings.workspace);
         let user = settings.default_runtime_user.as_deref();
         let member = user.and_then(|user| self.member(&settings.workspace, user));
-        let settings = settings.clone().decide(editor, stored, member)?;
+        let settings = settings.decide(editor, stored, member)?;
         let key = settings.workspace.clone();
         self.workspaces.insert(key, settings.clone());
         Ok(settings)
