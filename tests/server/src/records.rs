@@ -119,20 +119,7 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
         };
         store.append(message).await.unwrap();
     }
-    let key = SwitchKey {
-        workspace: Some(workspace.into()),
-        kind: SwitchKind::Disable,
-        tool: tool.clone(),
-        source: String::new(),
-    };
-    let switch = Switch {
-        key,
-        on: true,
-        by: name("olga"),
-        reason: Some(name("spam")),
-        at: now,
-    };
-    store.set(switch).await.unwrap();
+    switch(store, workspace, now).await;
     let (function, version, stored_tool) = tools(store, workspace, now).await;
     enablement(store, workspace, now).await;
     vault(store, &thread, now).await;
@@ -153,6 +140,25 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
         skill: name("mail"),
         request: name("request"),
     }
+}
+
+/// Stores a disable of the tool.
+async fn switch(store: &(impl SiteStore + ?Sized), workspace: &str, now: Timestamp) {
+    let name = |what: &str| format!("{what}-of-{workspace}");
+    let key = SwitchKey {
+        workspace: Some(workspace.into()),
+        kind: SwitchKind::Disable,
+        tool: name("send"),
+        source: String::new(),
+    };
+    let switch = Switch {
+        key,
+        on: true,
+        by: name("olga"),
+        reason: Some(name("spam")),
+        at: now,
+    };
+    store.set(switch).await.unwrap();
 }
 
 /// Stores an instance with an agent and a skill.
