@@ -223,7 +223,7 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
 
 /// S4-13, S1-37: with `TOOL_SEAL_KEYS`, an operator writes a secret over the admin API. The tool that requires it is misconfigured before, and the calls
 /// of the server use it within seconds. Without keys, the secret is refused, or the server starts without the vault of a store that has secrets.
-fn secret_of_an_operator_is_used_by_the_calls_of_the_server(store: &str) {
+fn secret_of_an_operator_is_used_by_the_calls_of_the_server_case(store: &str) {
     let keys = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     let more = ["--workspace", "vault", "--variable", "STREET=main"];
     let secret = "/v1/secrets/box_key";
@@ -443,7 +443,7 @@ fn main() -> ExitCode {
             .case(&format!("operators_secret_is_used::{name}"), move || {
                 on(
                     store,
-                    secret_of_an_operator_is_used_by_the_calls_of_the_server,
+                    secret_of_an_operator_is_used_by_the_calls_of_the_server_case,
                 )
             })
             .case(&format!("operators_tool_is_served::{name}"), move || {

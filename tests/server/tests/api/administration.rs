@@ -33,7 +33,7 @@ async fn note(site: &Site, action: &str) -> (String, Value) {
 }
 
 // S3-22: an operator of the host creates a workspace and an admin changes its settings; the runtime user has to be a member, and an old tag is refused.
-pub(crate) async fn workspace_has_settings_that_admins_change(kind: StoreKind) {
+pub(crate) async fn workspace_has_settings_that_admins_change_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     let there = [("tool-workspace", "initech")];
     let short = json!({ "retention_tier": "short" });

@@ -61,7 +61,7 @@ async fn last_change(site: &Site) -> (String, String, String) {
 }
 
 // S1-32, S1-36: an operator enables and disables a tool of an instance; each tool is listed with its state and source, and a process of the host applies it.
-pub(crate) async fn tool_is_enabled_and_disabled_by_hand(kind: StoreKind) {
+pub(crate) async fn tool_is_enabled_and_disabled_by_hand_case(kind: StoreKind) {
     let site = start(kind).await;
     let path = "/v1/instances/support/tools/send_mail";
     assert_eq!(enabled(&site, "support").await, ["end_turn -"]);
@@ -134,7 +134,7 @@ pub(crate) async fn tool_is_enabled_and_disabled_by_hand(kind: StoreKind) {
 }
 
 // S1-36: a tool that a skill or the program enables is not disabled, and the refusal names the source and writes no audit row.
-pub(crate) async fn refusal_names_the_source(kind: StoreKind) {
+pub(crate) async fn refusal_names_the_source_case(kind: StoreKind) {
     let site = start(kind).await;
     let skill = json!({ "version": "1.0.0", "required_tools": ["read_mail"] });
     done(&site, "put", "/v1/instances/support/skills/mail", &skill).await;
@@ -152,7 +152,7 @@ pub(crate) async fn refusal_names_the_source(kind: StoreKind) {
 }
 
 // S1-34, S1-35: a skill enables the tools that it requires; a tool that a different skill or a person needs survives it.
-pub(crate) async fn skill_enables_the_tools_that_it_requires(kind: StoreKind) {
+pub(crate) async fn skill_enables_the_tools_that_it_requires_case(kind: StoreKind) {
     let site = start(kind).await;
     let mail = "/v1/instances/support/skills/mail";
     let version = |number: &str, tools: &[&str]| {
@@ -221,7 +221,7 @@ pub(crate) async fn skill_enables_the_tools_that_it_requires(kind: StoreKind) {
 }
 
 // S1-32: instances are added, listed page by page and removed with their rows, each in its workspace.
-pub(crate) async fn instances_are_added_listed_and_removed(kind: StoreKind) {
+pub(crate) async fn instances_are_added_listed_and_removed_case(kind: StoreKind) {
     let site = start(kind).await;
     for name in ["support", "@workspace", "sales"] {
         let path = format!("/v1/instances/{name}");
@@ -267,7 +267,7 @@ pub(crate) async fn instances_are_added_listed_and_removed(kind: StoreKind) {
 }
 
 // S1-33: the catalogue shows the keys of secrets, the flags and the time of the last sync.
-pub(crate) async fn catalogue_shows_flags_and_keys_of_secrets(kind: StoreKind) {
+pub(crate) async fn catalogue_shows_flags_and_keys_of_secrets_case(kind: StoreKind) {
     let site = start(kind).await;
     let tool = site.get("/v1/tools/search", VIEWER).await;
     assert_eq!(

@@ -42,7 +42,7 @@ async fn audit(site: &Site) -> String {
 }
 
 // S4-13: a secret is written, listed by name, and removed; no response and no audit row contains its value, and only an admin writes it.
-pub(crate) async fn secret_is_written_and_never_read(kind: StoreKind) {
+pub(crate) async fn secret_is_written_and_never_read_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     let path = "/v1/secrets/docs%2Fkey";
     let value = json!({ "value": SECRET });
@@ -79,7 +79,7 @@ pub(crate) async fn secret_is_written_and_never_read(kind: StoreKind) {
 }
 
 // S4-13: without a key provider nothing secret is stored, and the problem says what to set; without a vault the routes say what to add.
-pub(crate) async fn server_without_keys_stores_no_secret(_: StoreKind) {
+pub(crate) async fn server_without_keys_stores_no_secret_case(_: StoreKind) {
     let store = MemoryStore::default();
     let vault = tool_core::store::seal::Vault::without_keys(store.clone())
         .await
@@ -154,7 +154,7 @@ fn pick() -> String {
 }
 
 // S1-37: an operator sees which tools are misconfigured, with the keys that they lack and without any value.
-pub(crate) async fn misconfigured_tools_name_the_missing_keys(kind: StoreKind) {
+pub(crate) async fn misconfigured_tools_name_the_missing_keys_case(kind: StoreKind) {
     let registry = Registry::builder();
     let registry = registry.tool::<read_page>().tool::<pick>().build().unwrap();
     let site = Site::with(kind, |server| {
@@ -202,7 +202,7 @@ pub(crate) async fn misconfigured_tools_name_the_missing_keys(kind: StoreKind) {
 }
 
 // S4-13: values of an earlier key are counted, sealed again in limited requests and reported, and the earlier key is retired only then.
-pub(crate) async fn keys_are_rotated_in_limited_requests_and_retired(kind: StoreKind) {
+pub(crate) async fn keys_are_rotated_in_limited_requests_and_retired_case(kind: StoreKind) {
     let mut site = Site::start(kind).await;
     let old = site.vault_with(&["2026-10", KEY]).await;
     let acme = Workspace::new("acme");
@@ -301,7 +301,7 @@ pub(crate) async fn keys_are_rotated_in_limited_requests_and_retired(kind: Store
 }
 
 // S4-13: variables of each owner are written, listed without secret values, and removed. A variable without a type is secret.
-pub(crate) async fn variables_are_listed_without_secret_values(kind: StoreKind) {
+pub(crate) async fn variables_are_listed_without_secret_values_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     let secret = json!({ "value": SECRET });
     let text = json!({ "value": "eu", "type": "text" });
@@ -347,7 +347,9 @@ pub(crate) async fn variables_are_listed_without_secret_values(kind: StoreKind) 
 }
 
 // S4-56, S4-57: a request for variables is read without values; values close it, a missing one keeps it open, and a foreign or done one is not answered.
-pub(crate) async fn request_for_variables_is_open_until_every_value_is_stored(kind: StoreKind) {
+pub(crate) async fn request_for_variables_is_open_until_every_value_is_stored_case(
+    kind: StoreKind,
+) {
     let site = Site::start(kind).await;
     let main = ThreadId::new("acme", "main").unwrap();
     let child = ThreadId::new("acme", "child").unwrap();
