@@ -11,16 +11,6 @@ use tool_core::Dialect;
 pub(crate) mod cargo;
 pub(crate) mod operate;
 
-/// A kind of functions that `serve --functions` runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FunctionRunnerKind {
-    /// Operations of `OpenAPI` documents.
-    Http,
-    /// TypeScript.
-    #[value(name = "typescript")]
-    TypeScript,
-}
-
 /// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -335,9 +325,9 @@ pub(crate) struct Serve {
     /// Also offers the stored tools that are bound to this agent in the workspace of `--workspace`.
     #[arg(long, value_name = "NAME", requires = "store")]
     pub(crate) agent: Option<String>,
-    /// Runs stored tools of these kinds too: `http` sends requests to public hosts, `typescript` runs code in a sandbox.
-    #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "store")]
-    pub(crate) functions: Vec<FunctionRunnerKind>,
+    /// Also runs stored tools whose functions are TypeScript, in a sandbox.
+    #[arg(long, requires = "store")]
+    pub(crate) typescript: bool,
     /// Starts an MCP server with a command (a program and its arguments, separated by blanks), whose tools stored tools can call under this name.
     #[arg(long = "mcp-server", value_name = "NAME=COMMAND", requires = "store")]
     pub(crate) mcp_servers: Vec<String>,

@@ -68,8 +68,8 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
         &["cargo", "admin", "postgres"],
         &["cargo", "operate"],
         &["cargo", "operate", "postgres"],
-        &["cargo", "functions"],
-        &["cargo", "functions", "postgres"],
+        &["cargo", "typescript"],
+        &["cargo", "typescript", "postgres"],
         &["cargo", "tokens"],
     ];
     let mut built = built.into_iter();
@@ -89,9 +89,9 @@ fn needs_no_tools(command: &Command) -> bool {
 fn features(command: &Command) -> &'static [&'static str] {
     match command {
         Command::Budget(_) => &["cargo", "tokens"],
-        Command::Serve(words) => match (&words.store, !words.functions.is_empty()) {
-            (Some(url), true) if is_postgres(url) => &["cargo", "functions", "postgres"],
-            (Some(_), true) => &["cargo", "functions"],
+        Command::Serve(words) => match (&words.store, words.typescript) {
+            (Some(url), true) if is_postgres(url) => &["cargo", "typescript", "postgres"],
+            (Some(_), true) => &["cargo", "typescript"],
             (Some(url), false) if is_postgres(url) => &["cargo", "admin", "postgres"],
             (Some(_), false) => &["cargo", "admin"],
             (None, _) => &["cargo", "serve"],
@@ -109,7 +109,7 @@ fn features(command: &Command) -> &'static [&'static str] {
 /// The entry point of the generated program, with the tools that it links.
 #[doc(hidden)]
 pub fn linked() -> ExitCode {
-    #[cfg(all(feature = "functions", unix))]
+    #[cfg(all(feature = "typescript", unix))]
     tool_isolate::helper();
     commands::completions::answer(&Cli::new().of_workspace());
     let arguments: Vec<OsString> = std::env::args_os().collect();

@@ -99,7 +99,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     feature = "admin",
     feature = "operate",
     feature = "postgres",
-    feature = "functions"
+    feature = "typescript"
 )))]
 fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     Failure::usage(format!(

@@ -105,8 +105,8 @@ impl Cli {
         self
     }
 
-    /// Adds runners of functions to the stored tools of `serve --store`, before those of `--functions` and `--mcp-server`: for example an HTTP runner
-    /// with a guard that admits a private network.
+    /// Adds runners of functions to the stored tools of `serve --store`, before those of `--typescript` and `--mcp-server`: for example the
+    /// `HttpRunner` of `tool-std`.
     ///
     /// ```no_run
     /// use tool_core::stored::StoredTools;
@@ -271,7 +271,7 @@ impl Offer {
     }
 
     /// The runner of functions that are TypeScript, which call tools of the program with the rules of the program.
-    #[cfg(feature = "functions")]
+    #[cfg(feature = "typescript")]
     pub(crate) fn code_runner(&self, code: tool_code::Code) -> tool_code::TypeScriptRunner {
         tool_code::TypeScriptRunner::new(code, &self.registry, self.rules.clone())
     }

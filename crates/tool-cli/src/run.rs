@@ -19,7 +19,7 @@ impl Cli {
     ///
     /// The method may be called within a runtime. [`run_async`](Self::run_async) does not start a second runtime.
     pub fn run(self) -> ExitCode {
-        #[cfg(all(feature = "functions", unix))]
+        #[cfg(all(feature = "typescript", unix))]
         tool_isolate::helper();
         commands::completions::answer(&self);
         let arguments: Vec<OsString> = std::env::args_os().collect();

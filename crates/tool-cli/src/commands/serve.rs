@@ -16,7 +16,7 @@ use tool_mcp::{Caller, HttpOptions, McpServer, Tools, shutdown_signal};
 
 use super::supply::Supplied;
 use super::{declaring, offered};
-use crate::args::{FunctionRunnerKind, Serve, Supply};
+use crate::args::{Serve, Supply};
 use crate::host::{Cli, Prepare};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BOLD, DIM, Screen, WARN, count, paint};
@@ -115,7 +115,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
 
 /// Whether a secret may belong to a stored HTTP operation. Its key contains the host of the operation: `api.example.com/NAME`.
 fn is_of_function(words: &Serve, key: &str) -> bool {
-    words.functions.contains(&FunctionRunnerKind::Http) && key.contains('/')
+    words.store.is_some() && key.contains('/')
 }
 
 /// Refuses the options that need the feature `admin`.

@@ -3,8 +3,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tool_cli::Cli;
+use tool_core::store::{Function, FunctionKind, FunctionVersion};
+use tool_core::stored::{FunctionCall, FunctionFacts, FunctionOutput, FunctionRunner};
 use tool_core::{DynamicTool, Rules, Uses, prelude::*};
 
 /// The urgency of a note.
@@ -250,6 +253,30 @@ fn label(release: &str) -> DynamicTool {
     .category(category)
 }
 
+/// Runs functions of the kind `http`: a courier takes the print to the place that the operation names.
+struct Courier;
+
+impl FunctionRunner for Courier {
+    fn facts(
+        &self,
+        function: &Function,
+        _: &FunctionVersion,
+    ) -> Option<Result<FunctionFacts, String>> {
+        let is_own = matches!(function.kind, FunctionKind::Http { .. });
+        is_own.then(|| Ok(FunctionFacts::calling([])))
+    }
+
+    fn run(&self, call: FunctionCall) -> BoxFuture<'static, Result<FunctionOutput, ToolError>> {
+        Box::pin(async move {
+            let place = match &call.function.kind {
+                FunctionKind::Http { operation, .. } => operation.as_str(),
+                _ => "nowhere",
+            };
+            FunctionOutput::new(&format!("sent to {place}"))
+        })
+    }
+}
+
 fn main() -> ExitCode {
     let release = std::env::var("DESK_RELEASE").unwrap_or_default();
     let registry = Registry::builder().with_linked().dynamic(label(&release));
@@ -261,6 +288,7 @@ fn main() -> ExitCode {
         }
     };
     Cli::new()
+        .stored_tools(|tools| tools.runner(Courier))
         .registry(registry)
         .rules(Rules::default().deny(["forbidden"]))
         .run()

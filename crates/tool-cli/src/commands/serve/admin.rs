@@ -14,8 +14,8 @@ use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
 
 use super::secrets::StoredSecrets;
 use super::stored::AgentOffer;
-use crate::args::{FunctionRunnerKind, Serve};
-#[cfg(not(feature = "functions"))]
+use crate::args::Serve;
+#[cfg(not(feature = "typescript"))]
 use crate::commands::missing;
 use crate::commands::store::{OpenStore, vault};
 use crate::host::{Cli, Offer};
@@ -124,40 +124,19 @@ fn with_servers(tools: StoredTools, servers: &[String]) -> Result<StoredTools, F
     Ok(tools.runner(runner))
 }
 
-/// Adds the runners of `--functions`.
-#[cfg(feature = "functions")]
-fn with_functions(
-    mut tools: StoredTools,
-    kinds: &[FunctionRunnerKind],
-    offer: &Offer,
-) -> Result<StoredTools, Failure> {
-    for kind in kinds {
-        tools = match kind {
-            FunctionRunnerKind::Http => tools.runner(tool_std::http::HttpRunner::new(
-                tool_std::http::Http::default(),
-            )),
-            FunctionRunnerKind::TypeScript => {
-                let code = tool_code::Code::builder().build().map_err(failed)?;
-                tools.runner(offer.code_runner(code))
-            }
-        };
-    }
-    Ok(tools)
+/// Adds the runner of functions that are TypeScript.
+#[cfg(feature = "typescript")]
+fn with_typescript(tools: StoredTools, offer: &Offer) -> Result<StoredTools, Failure> {
+    let code = tool_code::Code::builder().build().map_err(failed)?;
+    Ok(tools.runner(offer.code_runner(code)))
 }
 
-#[cfg(not(feature = "functions"))]
-fn with_functions(
-    tools: StoredTools,
-    kinds: &[FunctionRunnerKind],
-    _: &Offer,
-) -> Result<StoredTools, Failure> {
-    if kinds.is_empty() {
-        return Ok(tools);
-    }
+#[cfg(not(feature = "typescript"))]
+fn with_typescript(_: StoredTools, _: &Offer) -> Result<StoredTools, Failure> {
     Err(missing(
-        "serve --functions",
-        "functions",
-        "run `cargo tool serve --functions KIND`, which builds it",
+        "serve --typescript",
+        "typescript",
+        "run `cargo tool serve --typescript`, which builds it",
     ))
 }
 
@@ -208,7 +187,10 @@ impl State {
         let tools = cli.with_runners(StoredTools::shared(self.stored.clone()));
         let tools = tools.runner(offer.runner());
         let tools = with_servers(tools, &words.mcp_servers)?;
-        with_functions(tools, &words.functions, offer)
+        if words.typescript {
+            return with_typescript(tools, offer);
+        }
+        Ok(tools)
     }
 
     /// The stored tools of the agent, if `--agent` is given.
