@@ -6,12 +6,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use server_tests::{Sample, seed};
+use tool_store::seal::{SealKey, SealKeys, Vault};
 use tool_store::{PostgresStore, SqliteStore};
 
 use super::{DESK, Served};
 
 /// The keys of the vault.
 const KEYS: &str = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+fn keys() -> SealKeys {
+    let (id, key) = KEYS.split_once(':').unwrap();
+    SealKeys::new(id, SealKey::from_base64(key).unwrap()).unwrap()
+}
 
 /// The target of the commands: options and the access token.
 struct Target {
@@ -86,9 +92,12 @@ fn seeded(url: &str, name: &str) -> Sample {
     runtime.block_on(async {
         if url.starts_with("postgres:") {
             let store = PostgresStore::open(url).await.unwrap();
+            // The records refer to the key of the vault, so the vault is opened first.
+            Vault::open(store.clone(), keys()).await.unwrap();
             seed(&store, &workspace).await
         } else {
             let store = SqliteStore::open(url).await.unwrap();
+            Vault::open(store.clone(), keys()).await.unwrap();
             seed(&store, &workspace).await
         }
     })

@@ -138,7 +138,10 @@ impl Snapshot {
             approval.request.identity == intent.identity && approval.request.call == intent.call
         });
         let approval = own.next().unwrap();
-        assert!(own.next().is_none(), "approval was requested twice for one call");
+        assert!(
+            own.next().is_none(),
+            "approval was requested twice for one call"
+        );
         assert_eq!(approval.status, ApprovalStatus::Spent);
         let granted = match &approval.answer.as_ref().unwrap().verdict {
             Verdict::Edit(arguments) => arguments,
