@@ -23,6 +23,7 @@ use crate::store::{
 };
 use crate::toolset::Toolset;
 
+mod begun;
 mod call;
 mod client;
 mod drive;
@@ -33,6 +34,7 @@ mod thread;
 mod user;
 mod watch;
 
+pub use begun::{Begun, BegunRun};
 use call::{Ended, Filed, Making, is_final, withdraw_approvals};
 pub use client::ClientResult;
 pub use drive::{Model, ModelRequest, Outcome};

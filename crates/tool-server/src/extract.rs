@@ -1,7 +1,10 @@
 //! Extractors whose rejections are problem details.
 
+use std::time::Duration;
+
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query as AxumQuery, Request};
+use bytes::Bytes;
 use http::header::{CONTENT_TYPE, IF_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName};
@@ -65,32 +68,41 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
-        if !is_json(request.headers()) {
-            return Err(Problem::new(
-                Kind::UnsupportedMediaType,
-                "send the body as JSON with the header `Content-Type: application/json`",
-            ));
-        }
-        let reading = to_bytes(request.into_body(), state.max_body);
-        let Ok(read) = tokio::time::timeout(state.timeout, reading).await else {
-            return Err(Problem::new(
-                Kind::Timeout,
-                "the body did not arrive in time, send it again",
-            ));
-        };
-        let body = read.map_err(|error| {
-            tracing::debug!(%error, "the body of a request could not be read");
-            if is_too_long(&error) {
-                let detail = format!("the body is longer than {} bytes", state.max_body);
-                return Problem::new(Kind::TooLarge, detail);
-            }
-            Problem::new(
-                Kind::BadRequest,
-                "the body could not be read to its end, send it again",
-            )
-        })?;
+        let body = read_json(request, state.max_body, state.timeout).await?;
         parse(&body).map(Self)
     }
+}
+
+/// Reads a body whose media type is JSON, of at most this many bytes, within this time.
+pub(crate) async fn read_json(
+    request: Request,
+    max_body: usize,
+    timeout: Duration,
+) -> Result<Bytes, Problem> {
+    if !is_json(request.headers()) {
+        return Err(Problem::new(
+            Kind::UnsupportedMediaType,
+            "send the body as JSON with the header `Content-Type: application/json`",
+        ));
+    }
+    let reading = to_bytes(request.into_body(), max_body);
+    let Ok(read) = tokio::time::timeout(timeout, reading).await else {
+        return Err(Problem::new(
+            Kind::Timeout,
+            "the body did not arrive in time, send it again",
+        ));
+    };
+    read.map_err(|error| {
+        tracing::debug!(%error, "the body of a request could not be read");
+        if is_too_long(&error) {
+            let detail = format!("the body is longer than {max_body} bytes");
+            return Problem::new(Kind::TooLarge, detail);
+        }
+        Problem::new(
+            Kind::BadRequest,
+            "the body could not be read to its end, send it again",
+        )
+    })
 }
 
 /// Whether a body could not be read because it is longer than the limit. Otherwise the connection was lost, or the framing of the body is invalid.

@@ -42,6 +42,7 @@
 mod access;
 mod auth;
 mod change;
+pub mod chat;
 mod extract;
 mod openapi;
 mod page;

@@ -26,10 +26,10 @@ use crate::auth::{Authenticator, Caller, StaticTokens, random_token, token_hash}
 use crate::openapi::{self, WORKSPACE};
 use crate::problem::{Kind, Problem};
 use crate::resources;
-use crate::state::{AdminStore, Inner, Shared};
+use crate::state::{AdminStore, Inner, Shared, authenticate};
 
 /// The timeout for the head of a request.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The admin API of a host. Clones are cheap and share one state.
 ///
@@ -259,7 +259,7 @@ async fn enter(State(admin): State<Shared>, mut request: Request, next: Next) ->
         return Problem::new(kind, refused.to_string()).into_response();
     }
     let route = async {
-        let caller = admin.caller(request.headers()).await?;
+        let caller = authenticate(&admin.authenticators, request.headers()).await?;
         let caller = in_workspace(caller, request.headers())?;
         request.extensions_mut().insert(caller);
         Ok(next.run(request).await)
@@ -276,7 +276,7 @@ async fn enter(State(admin): State<Shared>, mut request: Request, next: Next) ->
 }
 
 /// The caller in the workspace that the request names.
-fn in_workspace(mut caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
+pub(crate) fn in_workspace(mut caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
     let mut values = headers.get_all(WORKSPACE).iter();
     let workspace = match (values.next(), values.next()) {
         (None, _) => return Ok(caller),

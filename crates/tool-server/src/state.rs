@@ -47,36 +47,37 @@ pub(crate) struct Inner {
 /// The state of the handlers, shared by all requests.
 pub(crate) type Shared = Arc<Inner>;
 
-impl Inner {
-    /// Authenticates the caller of a request.
-    pub(crate) async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
-        let unauthorized = |detail: &str| Problem::new(Kind::Unauthorized, detail);
-        let mut values = headers.get_all(AUTHORIZATION).iter();
-        let token = match (values.next(), values.next()) {
-            (Some(value), None) => value.to_str().ok().and_then(bearer),
-            _ => None,
-        };
-        let token = token.ok_or_else(|| {
-            unauthorized("send one access token in the header `Authorization: Bearer TOKEN`")
-        })?;
-        let mut reason = None;
-        for authenticator in &self.authenticators {
-            match authenticator.authenticate(token).await {
-                Ok(caller) => return Ok(caller),
-                Err(AuthError::InvalidToken) => {}
-                Err(AuthError::Rejected(why)) => reason = reason.or(Some(why)),
-                // `Unavailable`, and variants that later versions of the non-exhaustive enum add.
-                Err(_) => {
-                    return Err(Problem::new(
-                        Kind::Unavailable,
-                        "access tokens cannot be verified now, try again later",
-                    ));
-                }
+/// Authenticates the caller of a request with the first authenticator that knows the token.
+pub(crate) async fn authenticate(
+    authenticators: &[Arc<dyn Authenticator>],
+    headers: &HeaderMap,
+) -> Result<Caller, Problem> {
+    let unauthorized = |detail: &str| Problem::new(Kind::Unauthorized, detail);
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let token = match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok().and_then(bearer),
+        _ => None,
+    };
+    let token = token.ok_or_else(|| {
+        unauthorized("send one access token in the header `Authorization: Bearer TOKEN`")
+    })?;
+    let mut reason = None;
+    for authenticator in authenticators {
+        match authenticator.authenticate(token).await {
+            Ok(caller) => return Ok(caller),
+            Err(AuthError::InvalidToken) => {}
+            Err(AuthError::Rejected(why)) => reason = reason.or(Some(why)),
+            // `Unavailable`, and variants that later versions of the non-exhaustive enum add.
+            Err(_) => {
+                return Err(Problem::new(
+                    Kind::Unavailable,
+                    "access tokens cannot be verified now, try again later",
+                ));
             }
         }
-        Err(match reason {
-            Some(why) => unauthorized(&format!("the access token is invalid: {why}")),
-            None => unauthorized("the access token is invalid"),
-        })
     }
+    Err(match reason {
+        Some(why) => unauthorized(&format!("the access token is invalid: {why}")),
+        None => unauthorized("the access token is invalid"),
+    })
 }

@@ -2,7 +2,7 @@
 //! approval requests, results and errors. In the other direction, it reads the users' messages and their answers to approval requests.
 //!
 //! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. A [`Writer`] makes the chunks from the events of a turn.
-//! [`user_message`] and [`ApprovalResponses`] read the requests of the interface. The stream has the format of versions 5 to 7 of the npm package
+//! [`user_message`], [`ApprovalResponses`] and [`client_results`] read the requests of the interface. The stream has the format of versions 5 to 7 of the npm package
 //! `ai`; version 5 does not support approvals.
 //!
 //! ```
@@ -43,11 +43,13 @@
 
 mod approvals;
 mod chunk;
+mod outputs;
 mod user;
 mod writer;
 
 pub use approvals::{ApprovalResponse, ApprovalResponses};
 pub use chunk::{Chunk, FinishReason};
+pub use outputs::client_results;
 pub use user::user_message;
 pub use writer::Writer;
 

@@ -46,6 +46,18 @@ impl ClientResult {
         }
     }
 
+    /// The provider's id of the call.
+    pub fn call(&self) -> &str {
+        &self.call
+    }
+
+    /// Replaces the id of the call.
+    #[must_use]
+    pub fn for_call(mut self, call: impl Into<String>) -> Self {
+        self.call = call.into();
+        self
+    }
+
     /// Replaces the result of a client call with the client's result. If the output does not match the tool's output schema or exceeds the tool's limit,
     /// the result is an error, so that the turn continues.
     pub(super) fn complete(&self, tools: &Toolset, result: &mut CallResult, cx: &ToolContext) {

@@ -6,7 +6,7 @@ use futures::future::{BoxFuture, Either, select};
 
 use super::held::{Halt, Held, Hold};
 use super::thread::{Last, Thread};
-use super::{ModelMessage, StopReason, ToolMessage, Turn, TurnError, Turns, thread};
+use super::{ClientResult, ModelMessage, StopReason, ToolMessage, Turn, TurnError, Turns, thread};
 use crate::call::{Ticket, ToolCall};
 use crate::context::ToolContext;
 use crate::error::ToolError;
@@ -24,6 +24,14 @@ pub trait Model: Send {
         &'a mut self,
         request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>>;
+
+    /// Returns the part of the answer that the user has seen already, after a cancellation or a new message of the user has ended
+    /// [`next`](Self::next). It is stored as the model's message, so that the next request contains it. `None` (default) stores nothing.
+    ///
+    /// Mark the message as [`truncated`](ModelMessage::truncated), and leave out its calls.
+    fn interrupted(&mut self) -> Option<ModelMessage> {
+        None
+    }
 }
 
 /// The input of one request to a model.
@@ -140,7 +148,10 @@ impl Turns {
             return Ok(said(&last.message));
         }
         match self.hold(thread(cx)?, cx).await? {
-            Hold::Mine(held) => self.drive_held(model, tools, cx, thread_now, held).await,
+            Hold::Mine(held) => {
+                self.drive_held(model, tools, cx, thread_now, held, &[])
+                    .await
+            }
             Hold::Busy(id) => Ok(Outcome::Busy(id)),
         }
     }
@@ -153,9 +164,10 @@ impl Turns {
         cx: &ToolContext,
         mut thread_now: Thread<'_>,
         held: Held,
+        supplied: &[ClientResult],
     ) -> Result<Outcome, TurnError> {
         let cx = &held.context(cx);
-        let steps = self.steps(model, tools, cx, &mut thread_now, &held);
+        let steps = self.steps(model, tools, cx, &mut thread_now, &held, supplied);
         let outcome = match held.during(Box::pin(steps)).await {
             // This is the last check for a second run: the thread refused the model's message, because another run had appended one.
             Err(TurnError::Busy(_)) => Ok(Outcome::Busy(held.id().clone())),
@@ -190,6 +202,7 @@ impl Turns {
         cx: &ToolContext,
         thread: &mut Thread<'_>,
         held: &Held,
+        mut supplied: &[ClientResult],
     ) -> Result<Outcome, TurnError> {
         // An earlier drive may have stored messages between the first read and the beginning of this run.
         thread.catch_up().await?;
@@ -213,7 +226,9 @@ impl Turns {
                     return Ok(said(&message.message));
                 }
                 let tools = tools(cx);
-                let run = self.run_in(thread, &tools, &message, cx, (held, continues), &[]);
+                // The ids of calls may repeat in later messages, so the results are used for the open calls only.
+                let supplied = std::mem::take(&mut supplied);
+                let run = self.run_in(thread, &tools, &message, cx, (held, continues), supplied);
                 match Box::pin(run).await? {
                     Turn::Waiting(tickets) => return Ok(Outcome::Waiting(tickets)),
                     Turn::Client(calls) => return Ok(Outcome::Client(calls)),
@@ -255,11 +270,24 @@ impl Turns {
                 cx,
             };
             let read = thread.last();
-            let halted = pin!(held.halted(cx, &tools));
-            let message = match select(model.next(request), halted).await {
-                Either::Left((message, _)) => message
+            let replied = {
+                let halted = pin!(held.halted(cx, &tools));
+                match select(model.next(request), halted).await {
+                    Either::Left((message, _)) => Ok(message),
+                    Either::Right((halt, _)) => Err(halt),
+                }
+            };
+            let message = match replied {
+                Ok(message) => message
                     .map_err(|error| TurnError::Model(cx.redactor().clean(error).into_inner()))?,
-                Either::Right((halt, _)) => return Ok(Outcome::halted(halt, held)),
+                Err(halt) => {
+                    if halt.refuses_calls().is_some()
+                        && let Some(partial) = model.interrupted()
+                    {
+                        thread.append_model(partial, step, read, None).await?;
+                    }
+                    return Ok(Outcome::halted(halt, held));
+                }
             };
             held.count(message.usage);
             let last = if is_last(&message) {
@@ -280,7 +308,7 @@ fn is_paused(message: &ModelMessage) -> bool {
 }
 
 /// Whether a message ends the run.
-fn is_last(message: &ModelMessage) -> bool {
+pub(super) fn is_last(message: &ModelMessage) -> bool {
     message.calls.is_empty() && !is_paused(message)
 }
 

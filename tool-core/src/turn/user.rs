@@ -262,7 +262,7 @@ impl Turns {
         match self.hold_with(message, journal, cx).await? {
             Hold::Mine(held) => {
                 let unread = Thread::unread(&self.threads, id);
-                self.drive_held(model, tools, cx, unread, held).await
+                self.drive_held(model, tools, cx, unread, held, &[]).await
             }
             Hold::Busy(run) if self.during_run == DuringRun::Wait => Ok(Outcome::Busy(run)),
             Hold::Busy(_) => {
@@ -307,7 +307,7 @@ impl Turns {
 }
 
 /// Builds a user's message for the thread of a context.
-fn of_user(message: &UserMessage, cx: &ToolContext) -> Result<NewMessage, TurnError> {
+pub(super) fn of_user(message: &UserMessage, cx: &ToolContext) -> Result<NewMessage, TurnError> {
     message.check()?;
     let content =
         serde_json::to_string(message).map_err(|error| StoreError::Corrupt(error.to_string()))?;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tool_core::__private0::approval_row;
-use tool_core::store::{ApprovalKind, Workspace};
+use tool_core::store::{ApprovalKind, ApprovalRow, Workspace};
 use tool_core::{ApprovalError, Approvals, Reply, Route, Toolset};
 
 use super::UiError;
@@ -210,6 +210,13 @@ impl Part {
 }
 
 impl ApprovalResponse {
+    /// Returns the stored request that the answer is for. Fails with [`ApprovalError::Invalid`] if the host has not issued the token.
+    ///
+    /// Compare its workspace and its conversation with those of the request before you [submit](Self::submit) the answer.
+    pub async fn row(&self, approvals: &Approvals) -> Result<ApprovalRow, ApprovalError> {
+        approval_row(approvals, &self.approval).await
+    }
+
     /// Submits the answer to its approval request, once. `approver` is the user whom the host has authenticated. The returned
     /// [`Route`] is the host's next step.
     ///

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::value::RawValue;
-use tool_core::Toolset;
-use tool_core::turn::ModelMessage;
+use tool_core::turn::{ClientResult, ModelMessage};
+use tool_core::{ToolCall, Toolset};
 
 use super::{ApprovalResponses, Chunk, FinishReason, UiError};
 use crate::json::json;
@@ -130,6 +130,59 @@ impl Writer {
             });
         }
         writer
+    }
+
+    /// Sets the answer of a person to the approval request of a call, after the messages of a thread were passed to this writer. A call that was not
+    /// shown, such as a nested one, is added. Returns the chunks of the request, for an interface that does not show it yet.
+    ///
+    /// [`resume`](Self::resume) takes the calls from the interface; this method is for hosts that take them from the thread.
+    ///
+    /// ```
+    /// use tool_core::{ToolCall, toolset};
+    /// use tool_core::turn::ToolMessage;
+    /// use tool_wire::ui::Writer;
+    ///
+    /// let mut ui = Writer::new(&toolset![]);
+    /// let _ = ui.answered(&ToolCall::new("c-1", "add", "{}"), "ta1.token", true);
+    /// let result: ToolMessage = serde_json::from_str(r#"{"id": "c-1", "name": "add", "text": "3", "output": 3}"#)?;
+    /// assert_eq!(ui.stored(&result)?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn answered(&mut self, call: &ToolCall, approval: &str, approved: bool) -> Vec<Chunk> {
+        if self.call(&call.id).is_err() {
+            self.begin(&call.id, &call.name, State::Available);
+        }
+        let mut chunks = Vec::new();
+        let is_new = self
+            .call(&call.id)
+            .is_ok_and(|known| known.input != call.arguments);
+        if is_new {
+            chunks.extend(self.show_input(&call.id, &call.arguments));
+        }
+        if let Ok(known) = self.call(&call.id)
+            && known.state != State::Done
+        {
+            known.state = State::Answered { approved };
+            chunks.push(Chunk::ToolApprovalRequest {
+                approval_id: approval.to_owned(),
+                tool_call_id: known.shown.clone(),
+                reason: None,
+            });
+        }
+        chunks
+    }
+
+    /// Returns results of the client with the ids that the provider gave to their calls. The interface has different ids if the provider used an id
+    /// twice.
+    pub fn own_ids(&self, results: Vec<ClientResult>) -> Vec<ClientResult> {
+        let own = |result: ClientResult| {
+            let mut calls = self.calls.iter();
+            match calls.find(|call| call.shown == result.call()) {
+                Some(call) => result.for_call(call.id.clone()),
+                None => result,
+            }
+        };
+        results.into_iter().map(own).collect()
     }
 
     /// Begins the message. If `message` is the id of the interface's last message, continues that message.
@@ -331,6 +384,15 @@ impl Writer {
         vec![Chunk::Error {
             error_text: text.to_owned(),
         }]
+    }
+
+    /// Ends a message that was stopped; [`DONE`](super::DONE) follows.
+    #[must_use = "send the chunks"]
+    pub fn abort(&mut self) -> Vec<Chunk> {
+        let mut chunks = self.end_step();
+        // Version 5 of the AI SDK refuses a chunk with a reason.
+        chunks.push(Chunk::Abort { reason: None });
+        chunks
     }
 
     /// Ends the message; [`DONE`](super::DONE) follows.

@@ -186,7 +186,7 @@ impl Writer {
     }
 
     /// Shows a call's arguments again, because the turn has changed them.
-    fn show_input(&mut self, id: &str, arguments: &str) -> Result<Chunk, UiError> {
+    pub(super) fn show_input(&mut self, id: &str, arguments: &str) -> Result<Chunk, UiError> {
         let call = self.call(id)?;
         arguments.clone_into(&mut call.input);
         let (tool_call_id, tool_name) = (call.shown.clone(), call.name.clone());
