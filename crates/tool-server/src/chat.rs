@@ -186,7 +186,7 @@ impl ChatServerBuilder {
 
     /// Sets the role that every request requires; [`Role::Viewer`] by default, which every role includes.
     ///
-    /// A caller answers the approval requests of its own calls. The requests of other users require [`Role::Approver`].
+    /// A caller answers the approval requests of its own calls, and only those; an approver answers the requests of others with the admin API.
     pub fn role(mut self, role: Role) -> Self {
         self.role = role;
         self
@@ -476,7 +476,9 @@ async fn begin(
     let messages = chat.turns.messages(&room.cx, None).await.map_err(of_turn)?;
     let user = stored::last_of_user(&messages);
     let mut earlier = stored::show(&mut writer, &messages, user);
-    let answered = posted.submit(&room.caller, &room.thread, &tools).await?;
+    let answered = posted
+        .submit(&room.caller, &room.thread, &room.cx, &tools)
+        .await?;
     for answer in &answered {
         // A client that has only the user's message gets the request before the result.
         earlier.extend(writer.answered(&answer.call, &answer.approval, answer.approved));

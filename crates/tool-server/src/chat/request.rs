@@ -3,10 +3,9 @@
 use serde::Deserialize;
 use tool_core::store::{ApprovalKind, ApprovalRow, ApprovalStatus, ThreadId, Verdict};
 use tool_core::turn::{ClientResult, UserMessage};
-use tool_core::{ApprovalError, ToolCall, Toolset};
+use tool_core::{ApprovalError, ToolCall, ToolContext, Toolset};
 use tool_wire::ui::{ApprovalResponse, ApprovalResponses, UiError, client_results, user_message};
 
-use crate::access::Role;
 use crate::auth::Caller;
 use crate::problem::{Kind, Problem};
 
@@ -93,6 +92,7 @@ impl Posted {
         &self,
         caller: &Caller,
         thread: &ThreadId,
+        cx: &ToolContext,
         tools: &Toolset,
     ) -> Result<Vec<Answered>, Problem> {
         let mut answered = Vec::new();
@@ -113,12 +113,12 @@ impl Posted {
             if !is_here || request.kind != ApprovalKind::Call {
                 return Err(refused(ApprovalError::Invalid));
             }
-            if request.principal != caller.subject && !caller.role.includes(Role::Approver) {
-                let why = format!(
-                    "requests of other users are answered by a caller with the role `{}`",
-                    Role::Approver
-                );
-                return Err(Problem::new(Kind::Forbidden, why));
+            // A run acts for its caller, so an approval of a different user's call would not let it run.
+            if Some(request.principal.as_str()) != cx.user() {
+                return Err(Problem::new(
+                    Kind::Forbidden,
+                    "the approval request is of a different user: answer it with the admin API, the next run of that user continues",
+                ));
             }
             if row.status == ApprovalStatus::Pending {
                 let workspace = thread.workspace();

@@ -181,7 +181,7 @@ pub(crate) async fn history_of_the_client_is_ignored(kind: Kind) -> Ran {
     Ok(())
 }
 
-// An approval is answered in its conversation, by its user or an approver, with the arguments that the user saw.
+// An approval is answered in its conversation, by its user, with the arguments that the user saw.
 pub(crate) async fn answers_of_other_conversations_and_users_are_refused(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let first = &host.first;
@@ -193,10 +193,11 @@ pub(crate) async fn answers_of_other_conversations_and_users_are_refused(kind: K
     let elsewhere = first.say("third", "mail").await;
     assert_eq!(elsewhere.status, 200);
     let _ = first.post("third", &yes).await.refused(404);
-    let _ = first
-        .send("POST", "/chat/main", "ben-of-acme", Some(&yes))
-        .await
-        .refused(403);
+    // An approver has no part in Ann's runs either, because a run acts for its caller.
+    for token in ["ben-of-acme", "olga-of-acme"] {
+        let other = first.send("POST", "/chat/main", token, Some(&yes)).await;
+        let _ = other.refused(403);
+    }
     let _ = first
         .post("main", &answers(&[("call_1", "mallory", &bob, true)]))
         .await
@@ -206,10 +207,8 @@ pub(crate) async fn answers_of_other_conversations_and_users_are_refused(kind: K
         .await
         .refused(404);
     assert_eq!(host.world.mails().len(), 0);
-    // An approver answers for Ann. One answer is missing, so the run asks again.
-    let approved = first
-        .send("POST", "/chat/main", "olga-of-acme", Some(&yes))
-        .await;
+    // One answer is missing, so the run asks again.
+    let approved = first.post("main", &yes).await;
     let types = approved.types();
     assert!(
         types.contains(&"tool-output-available".to_owned())
