@@ -412,6 +412,18 @@ async fn chat(
         // An answer is for a conversation that exists.
         chat.running(&room).await?;
     }
+    // A task of its own, so that a client that disconnects now does not leave a message without a run.
+    let again = posted.again;
+    let begun = tokio::spawn(start(chat, room, posted)).await;
+    let reply = begun.map_err(|error| {
+        tracing::error!(%error, "a run of a chat could not begin");
+        failed()
+    })??;
+    Ok(stream(&reply, again))
+}
+
+/// Begins a run, or refuses the request if a different run of the conversation continues.
+async fn start(chat: Shared, room: Room, posted: Posted) -> Result<Arc<Reply>, Problem> {
     let run = match chat.turns.begin(&room.cx).await.map_err(of_turn)? {
         Begun::Run(run) => run,
         Begun::Busy(_) => {
@@ -421,15 +433,13 @@ async fn chat(
             ));
         }
     };
-    let begun = match begin(&chat, &room, &posted, &run).await {
-        Ok(begun) => begun,
+    match begin(&chat, &room, &posted, &run).await {
+        Ok(begun) => Ok(spawn(chat, room, *run, begun.reply, begun.supplied)),
         Err(problem) => {
             run.cancel().await;
-            return Err(problem);
+            Err(problem)
         }
-    };
-    let reply = spawn(chat, room, *run, begun.reply, begun.supplied);
-    Ok(stream(&reply, posted.again))
+    }
 }
 
 /// The beginning of a run.

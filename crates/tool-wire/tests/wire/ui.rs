@@ -8,7 +8,7 @@ use tool_core::turn::{ModelMessage, Outcome, StoredMessage, Turn, Turns};
 use tool_core::{
     ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Part, Registry, Route,
 };
-use tool_wire::ui::{ApprovalResponses, Chunk, UiError, Writer, user_message};
+use tool_wire::ui::{ApprovalResponses, Chunk, UiError, Writer, client_results, user_message};
 use tool_wire::{Delta, Provider};
 
 use crate::support::recorded;
@@ -683,4 +683,97 @@ fn unreadable_interface_message_is_reported_with_position() {
         let refusal = user_message(&json!([message]).to_string()).unwrap_err();
         assert!(refusal.to_string().ends_with(error), "{refusal}");
     }
+}
+
+// A14: the results of client tools are read from the last step, without progress and without tools of the provider.
+#[test]
+fn client_results_are_those_of_the_last_step() {
+    let part = |call: &str, state: &str| json!({"type": "tool-ask", "toolCallId": call, "state": state, "output": {"n": 1}, "errorText": "closed"});
+    let with = |mut part: Value, key: &str| {
+        part[key] = json!(true);
+        part
+    };
+    let body = json!({"messages": [{"id": "a", "role": "assistant", "parts": [
+        {"type": "step-start"},
+        part("old", "output-available"),
+        {"type": "step-start"},
+        {"type": "text", "text": "Wait."},
+        part("c1", "output-available"),
+        part("c2", "output-error"),
+        part("c3", "input-available"),
+        with(part("c4", "output-available"), "preliminary"),
+        with(part("c5", "output-available"), "providerExecuted"),
+    ]}]});
+    let results = client_results(&body.to_string()).unwrap();
+    let calls: Vec<&str> = results.iter().map(|result| result.call()).collect();
+    assert_eq!(calls, ["c1", "c2"]);
+    let user = json!([{"role": "user", "parts": [part("c1", "output-available")]}]);
+    assert!(client_results(&user.to_string()).unwrap().is_empty());
+    let error = client_results(r#"[{"role": "assistant", "parts": [{"type": "tool-x"}]}]"#);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.ends_with("wrong at `/0/parts/0/toolCallId`: expected text"),
+        "{error}"
+    );
+}
+
+// S2-14, A14: a host that takes calls from the thread continues them, also if the provider gave two calls one id.
+#[test]
+fn answered_calls_of_a_thread_continue_with_the_ids_of_the_interface() {
+    let tools = open();
+    let mut ui = Writer::new(&tools);
+    for _ in 0..2 {
+        let _ = ui.step();
+        let call = call("c1", "send_mail", r#"{"to":"bob","size":1}"#);
+        ui.message(&ModelMessage::calls([call])).unwrap();
+        let result = r#"{"id": "c1", "name": "send_mail", "text": "sent", "output": "sent"}"#;
+        if ui.own_ids(vec![tool_core::turn::ClientResult::failed("c1#2", "")])[0].call() == "c1#2" {
+            ui.stored(&serde_json::from_str(result).unwrap()).unwrap();
+        }
+    }
+    let results = ui.own_ids(vec![
+        tool_core::turn::ClientResult::failed("c1#2", "closed"),
+        tool_core::turn::ClientResult::failed("c9", "closed"),
+    ]);
+    assert_eq!((results[0].call(), results[1].call()), ("c1", "c9"));
+    // The interface knows the call, and gets the arguments only if the turn has changed them.
+    let known = ui.answered(
+        &call("c1", "send_mail", r#"{"to":"bob","size":1}"#),
+        "t1",
+        false,
+    );
+    assert_eq!(
+        values(&known),
+        [json!({"type": "tool-approval-request", "approvalId": "t1", "toolCallId": "c1#2"})]
+    );
+    let nested = ui.answered(&call("c1:0", "send_mail", r#"{"to":"eve"}"#), "t2", true);
+    assert_eq!(
+        values(&nested),
+        [
+            json!({"type": "tool-input-available", "toolCallId": "c1:0", "toolName": "send_mail", "input": {"to": "eve"}, "title": "Send a mail"}),
+            json!({"type": "tool-approval-request", "approvalId": "t2", "toolCallId": "c1:0"}),
+        ]
+    );
+    let denied = r#"{"id": "c1", "name": "send_mail", "text": "denied", "error": "denied"}"#;
+    let denied = ui.stored(&serde_json::from_str(denied).unwrap()).unwrap();
+    assert_eq!(
+        values(&denied)[0],
+        json!({"type": "tool-output-denied", "toolCallId": "c1#2"})
+    );
+}
+
+// S2-21: a stopped message ends its open parts, and has no reason, which version 5 of the AI SDK refuses.
+#[test]
+fn stopped_message_is_aborted() {
+    let mut ui = Writer::new(&open());
+    let _ = ui.delta(&Delta::Text("one".to_owned())).unwrap();
+    let ends: Vec<Value> = values(&ui.abort());
+    assert_eq!(
+        ends,
+        [
+            json!({"type": "text-end", "id": "text-1"}),
+            json!({"type": "finish-step"}),
+            json!({"type": "abort"})
+        ]
+    );
 }

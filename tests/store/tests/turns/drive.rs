@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tool_core::prelude::*;
 use tool_core::store::*;
 use tool_core::turn::{
-    DuringRun, Model, ModelMessage, ModelRequest, Outcome, Turn, TurnError, Turns,
+    Begun, DuringRun, Model, ModelMessage, ModelRequest, Outcome, Turn, TurnError, Turns,
 };
 use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Reply, Toolset};
 
@@ -777,5 +777,84 @@ each_store! {
             assert!(refused.contains("twice"), "{refused}");
         }
         assert!(approvals.ask_plan(r#"{"pay":5,"to":{"pay":5}}"#, &cx).await.is_ok());
+    }
+
+    // A3: a run that begins before its message refuses a second one, and its message is stored only in it
+    #[test]
+    async fn begun_run_stores_its_message_and_excludes_others(store: impl Both) {
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let cx = cx(&work_log);
+        let Begun::Run(run) = turns.begin(&cx).await.unwrap() else { panic!("the run has to begin") };
+        assert!(matches!(turns.begin(&cx).await.unwrap(), Begun::Busy(id) if id == *run.id()));
+        assert!(run.is_answered().await.unwrap() && run.open_calls().await.unwrap().is_empty());
+        assert_eq!(run.say("Hello.").await.unwrap(), 1);
+        assert!(!run.is_answered().await.unwrap());
+        let (seen, observed) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+        let mut model = Script::new([calls(&["quick"]), ModelMessage::text("done")]);
+        let run = {
+            let seen = Arc::clone(&seen);
+            run.observe(move |result| seen.lock().unwrap().push(result.id.clone()))
+        };
+        assert_eq!(answered_text(&run.drive(&mut model, |_| tools(), &[]).await.unwrap()), "done");
+        assert_eq!((seen.lock().unwrap().len(), work_log.done()), (1, 1));
+        // The observer of the host gets the results of the next run too.
+        let host = {
+            let observed = Arc::clone(&observed);
+            turns.clone().observe(move |result| observed.lock().unwrap().push(result.id.clone()))
+        };
+        let Begun::Run(run) = host.begin(&cx).await.unwrap() else { panic!("the run has to begin") };
+        assert!(run.is_answered().await.unwrap());
+        run.say("Again.").await.unwrap();
+        let run = run.observe(|_| panic!("the callback panics"));
+        let mut model = Script::new([calls(&["quick"]), ModelMessage::text("done again")]);
+        assert_eq!(answered_text(&run.drive(&mut model, |_| tools(), &[]).await.unwrap()), "done again");
+        assert_eq!(observed.lock().unwrap().len(), 1);
+        // A run that is not driven ends, and stores nothing.
+        let Begun::Run(run) = turns.begin(&cx).await.unwrap() else { panic!("the run has to begin") };
+        run.cancel().await;
+        assert_eq!(causes(&turns).await, [Some(RunCause::Cancelled), Some(RunCause::Replied), Some(RunCause::Replied)]);
+        assert_eq!(turns.messages(&cx, None).await.unwrap().len(), 8);
+        assert_eq!(turns.messages(&cx, Some(6)).await.unwrap()[0].seq, 7);
+    }
+
+    // S2-21: the text that a user has seen before the run was stopped is in the thread, and only then
+    #[test]
+    async fn text_of_an_interrupted_message_is_stored(store: impl Both) {
+        struct Partial(Arc<Notify>);
+        impl Model for Partial {
+            fn next<'a>(&'a mut self, _: ModelRequest<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+                self.0.notify_one();
+                Box::pin(pending())
+            }
+            fn interrupted(&mut self) -> Option<ModelMessage> {
+                Some(ModelMessage { truncated: true, ..ModelMessage::text("one ") })
+            }
+        }
+        let (turns, began) = (turns(&store), Arc::new(Notify::new()));
+        let turns = turns.during_run(DuringRun::Interrupt);
+        let cx = cx(&WorkLog::default());
+        for (number, stops) in [(1, true), (2, false)] {
+            turns.say("Hello.", &cx).await.unwrap();
+            let driving = {
+                let (turns, cx, began) = (turns.clone(), cx.clone(), Arc::clone(&began));
+                tokio::spawn(async move { turns.drive(&mut Partial(began), |_| tools(), &cx).await.unwrap() })
+            };
+            began.notified().await;
+            if stops {
+                turns.cancel(&RunId::new(thread("t"), number)).await.unwrap();
+            } else {
+                turns.say("Stop.", &cx).await.unwrap();
+            }
+            let outcome = driving.await.unwrap();
+            assert!(matches!((&outcome, stops), (Outcome::Cancelled, true) | (Outcome::Interrupted, false)), "{outcome:?}");
+        }
+        let roles: Vec<Role> = turns.messages(&cx, None).await.unwrap().iter().map(|message| message.role).collect();
+        assert_eq!(roles, [Role::User, Role::Assistant, Role::User, Role::User, Role::Assistant]);
+        // A deadline leaves the message open: the next drive answers it.
+        let late = builder(&WorkLog::default()).conversation("u").deadline(Duration::from_millis(20)).build();
+        turns.say("Hello.", &late).await.unwrap();
+        let outcome = turns.drive(&mut Partial(began), |_| tools(), &late).await.unwrap();
+        assert!(matches!(outcome, Outcome::Deadline));
+        assert_eq!(turns.messages(&late, None).await.unwrap().len(), 1);
     }
 }
