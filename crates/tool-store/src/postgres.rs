@@ -10,6 +10,7 @@ mod audit;
 mod catalogue;
 mod directory;
 mod enablement;
+mod event;
 mod journal;
 mod ledger;
 mod listen;

@@ -7,6 +7,7 @@ mod catalogue;
 mod change;
 mod directory;
 mod enablement;
+mod event;
 mod failure;
 #[cfg(test)]
 mod faults;

@@ -17,6 +17,8 @@ mod claim;
 mod directory;
 mod enablement;
 #[cfg(feature = "host")]
+mod event;
+#[cfg(feature = "host")]
 mod function;
 mod identity;
 #[cfg(feature = "host")]
@@ -74,6 +76,12 @@ pub use enablement::{
     EnablementSource, EnablementStore, InstanceId, RowChange, SkillChange, SkillPin, SkillVersion,
 };
 pub(crate) use enablement::{SYNC, check_operator};
+#[cfg(feature = "host")]
+pub(crate) use event::kept_since;
+#[cfg(all(feature = "host", any(feature = "sqlite", feature = "postgres")))]
+pub(crate) use event::read as read_event;
+#[cfg(feature = "host")]
+pub use event::{EVENTS_KEPT, Event, EventPage, EventResource, EventStore};
 #[cfg(feature = "host")]
 pub use function::{
     Function, FunctionEffects, FunctionFilter, FunctionKind, FunctionUpdate, FunctionVersion,

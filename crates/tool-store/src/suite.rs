@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, ChangeStore, EnablementStore, Maintenance, StoredToolStore, VaultStore]
+//!     [BatchStore, Catalogue, ChangeStore, EnablementStore, EventStore, Maintenance, StoredToolStore, VaultStore]
 //! );
 //! # }
 //! ```
@@ -31,6 +31,7 @@
 //! | [`Catalogue`] | optional | `catalogue` |
 //! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and those of [`VaultStore`] | optional | `administration`, `change` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
+//! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `stored_tool` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
 //!
@@ -69,7 +70,7 @@ use crate::StoreError;
 #[cfg(doc)]
 use crate::{
     ApprovalRow, BatchStore, Catalogue, ChangeStore, Directory, EffectClaim, EnablementStore,
-    Maintenance, MemoryStore, RunRow, SpillPart, Store, StoredToolStore, VaultStore,
+    EventStore, Maintenance, MemoryStore, RunRow, SpillPart, Store, StoredToolStore, VaultStore,
 };
 
 #[doc(hidden)]
@@ -84,6 +85,8 @@ pub mod catalogue;
 pub mod change;
 #[doc(hidden)]
 pub mod enablement;
+#[doc(hidden)]
+pub mod event;
 #[doc(hidden)]
 pub mod identity;
 #[doc(hidden)]
@@ -243,7 +246,8 @@ fn runtime(builder: &mut Builder) -> Runtime {
 /// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
-/// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `EnablementStore`, `Maintenance`, `StoredToolStore`, `VaultStore`.
+/// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `EnablementStore`, `EventStore`, `Maintenance`, `StoredToolStore`,
+/// `VaultStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -253,6 +257,7 @@ macro_rules! conformance {
         $crate::conformance! { @ administration [__suite_administration] $opener }
         $crate::conformance! { @ change [__suite_change] $opener }
     };
+    (@ EventStore $opener:expr) => { $crate::conformance! { @ event [__suite_event __suite_event_readers] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ StoredToolStore $opener:expr) => {
         $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
@@ -324,6 +329,10 @@ macro_rules! conformance_cases {
     (@ EnablementStore $cases:ident $opener:expr) => {
         $crate::__suite_enablement! { @ $cases $opener }
         $crate::__suite_enablement_places! { @ $cases $opener }
+    };
+    (@ EventStore $cases:ident $opener:expr) => {
+        $crate::__suite_event! { @ $cases $opener }
+        $crate::__suite_event_readers! { @ $cases $opener }
     };
     (@ VaultStore $cases:ident $opener:expr) => {
         $crate::__suite_sealed! { @ $cases $opener }

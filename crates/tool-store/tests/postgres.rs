@@ -22,6 +22,7 @@ mod tests {
     pub(crate) mod database;
     #[path = "../shared/erasure.rs"]
     pub(crate) mod erasure;
+    pub(crate) mod events;
     pub(crate) mod plans;
     pub(crate) mod pooler;
     pub(crate) mod processes;
@@ -33,8 +34,8 @@ mod tests {
 }
 #[cfg(unix)]
 use tests::{
-    changes, clocks, commit, crash, database, erasure, plans, pooler, processes, sealed, sentinels,
-    start, stored_tools,
+    changes, clocks, commit, crash, database, erasure, events, plans, pooler, processes, sealed,
+    sentinels, start, stored_tools,
 };
 
 #[cfg(unix)]
@@ -71,6 +72,10 @@ fn main() -> std::process::ExitCode {
         commit::store_works_again_after_the_server_was_away_case,
         crash::dropped_caller_leaves_the_store_consistent_case,
         crash::killed_processes_leave_the_store_consistent_case,
+        events::open_transaction_delays_and_loses_no_event_case,
+        events::restored_database_resets_its_readers_case,
+        events::rows_of_savepoints_are_events_of_their_transaction_case,
+        events::transaction_of_another_database_delays_no_event_case,
         plans::every_list_and_filter_uses_its_index_case,
         pooler::store_works_behind_a_pooler_in_transaction_mode_case,
         sealed::erasure_and_retention_remove_stored_responses_case,
@@ -101,6 +106,7 @@ fn main() -> std::process::ExitCode {
             Catalogue,
             ChangeStore,
             EnablementStore,
+            EventStore,
             Maintenance,
             StoredToolStore,
             VaultStore

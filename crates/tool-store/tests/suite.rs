@@ -11,6 +11,7 @@ conformance!(
         Catalogue,
         ChangeStore,
         EnablementStore,
+        EventStore,
         Maintenance,
         StoredToolStore,
         VaultStore
@@ -31,6 +32,7 @@ conformance!(
         Catalogue,
         ChangeStore,
         EnablementStore,
+        EventStore,
         Maintenance,
         StoredToolStore,
         VaultStore
@@ -48,6 +50,7 @@ conformance!(
         Catalogue,
         ChangeStore,
         EnablementStore,
+        EventStore,
         Maintenance,
         StoredToolStore,
         VaultStore

@@ -536,3 +536,71 @@ CREATE TABLE tool_store.agent_tool (
     PRIMARY KEY (workspace, agent, tool)
 );
 CREATE INDEX agent_tool_by_tool ON tool_store.agent_tool (tool, workspace, agent);
+
+-- Changes for `EventStore::events`. Triggers write them, so that a change is an event whatever code makes it, in the transaction of the change.
+--
+-- Numbers of a sequence are not in the order of commits, so a reader's position is a snapshot: it reads the rows whose transaction `x` was not visible
+-- in that snapshot. `tag` is random: a database that was restored and then changed has other tags under the same numbers, so a reader's position in
+-- the lost rows is recognized.
+CREATE TABLE tool_store.event (
+    seq       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    x         xid8   NOT NULL DEFAULT pg_current_xact_id(),
+    -- Null for a change that concerns every workspace.
+    workspace text   COLLATE "C",
+    resource  text   NOT NULL,
+    key       text   NOT NULL, -- JSON: an array of texts
+    at        bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
+    tag       text   NOT NULL DEFAULT replace(gen_random_uuid()::text, '-', '')
+);
+CREATE INDEX event_by_workspace ON tool_store.event (workspace, x);
+CREATE INDEX event_by_time      ON tool_store.event (at);
+-- The position of a reader that begins before the first change. The newest row is never removed, so there is always one.
+INSERT INTO tool_store.event (resource, key) VALUES ('start', '[]');
+
+CREATE FUNCTION tool_store.note_event() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    changed record := CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+BEGIN
+    IF TG_TABLE_NAME = 'audit' THEN
+        INSERT INTO tool_store.event (workspace, resource, key) VALUES (changed.workspace, 'audit', json_build_array(changed.key));
+    ELSIF TG_TABLE_NAME = 'approval' THEN
+        INSERT INTO tool_store.event (workspace, resource, key) VALUES (changed.workspace, 'approvals', json_build_array(changed.id));
+    ELSIF TG_TABLE_NAME = 'run' THEN
+        INSERT INTO tool_store.event (workspace, resource, key)
+        VALUES (changed.workspace, 'runs', json_build_array(changed.conversation, changed.number::text));
+    ELSIF TG_TABLE_NAME = 'switch' THEN
+        INSERT INTO tool_store.event (workspace, resource, key)
+        VALUES (CASE WHEN changed.reach <> 0 THEN changed.workspace END, 'switches', json_build_array(changed.kind, changed.tool, changed.source));
+    ELSIF TG_TABLE_NAME = 'instance' THEN
+        INSERT INTO tool_store.event (workspace, resource, key) VALUES (changed.workspace, 'enablement', json_build_array(changed.slug));
+    ELSIF TG_TABLE_NAME = 'function' THEN
+        INSERT INTO tool_store.event (workspace, resource, key) VALUES (changed.workspace, 'functions', json_build_array(changed.id));
+    ELSIF TG_TABLE_NAME = 'function_version' THEN
+        INSERT INTO tool_store.event (workspace, resource, key) VALUES (changed.workspace, 'functions', json_build_array(changed.function));
+    ELSIF TG_TABLE_NAME = 'stored_tool' THEN
+        INSERT INTO tool_store.event (workspace, resource, key) VALUES (changed.workspace, 'stored-tools', json_build_array(changed.id));
+    ELSIF TG_TABLE_NAME = 'agent_tool' THEN
+        INSERT INTO tool_store.event (workspace, resource, key) VALUES (changed.workspace, 'stored-tools', json_build_array(changed.tool));
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER event_of_audit AFTER INSERT OR UPDATE ON tool_store.audit FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();
+CREATE TRIGGER event_of_new_approval AFTER INSERT ON tool_store.approval FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();
+CREATE TRIGGER event_of_approval AFTER UPDATE ON tool_store.approval FOR EACH ROW
+    WHEN (OLD.status IS DISTINCT FROM NEW.status OR OLD.assignee IS DISTINCT FROM NEW.assignee OR OLD.arguments IS DISTINCT FROM NEW.arguments)
+    EXECUTE FUNCTION tool_store.note_event();
+CREATE TRIGGER event_of_new_run AFTER INSERT ON tool_store.run FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();
+-- The renewal of a lease is not an event.
+CREATE TRIGGER event_of_run AFTER UPDATE ON tool_store.run FOR EACH ROW
+    WHEN (OLD.state IS DISTINCT FROM NEW.state OR OLD.stop IS DISTINCT FROM NEW.stop OR OLD.owner IS DISTINCT FROM NEW.owner)
+    EXECUTE FUNCTION tool_store.note_event();
+CREATE TRIGGER event_of_switch AFTER INSERT OR UPDATE ON tool_store.switch FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();
+-- Each change of enablement rows and skills writes the version of its instance.
+CREATE TRIGGER event_of_instance AFTER INSERT OR UPDATE OR DELETE ON tool_store.instance FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();
+CREATE TRIGGER event_of_function AFTER INSERT OR UPDATE OR DELETE ON tool_store.function FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();
+CREATE TRIGGER event_of_function_version AFTER INSERT OR DELETE ON tool_store.function_version
+    FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();
+CREATE TRIGGER event_of_stored_tool AFTER INSERT OR UPDATE OR DELETE ON tool_store.stored_tool FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();
+CREATE TRIGGER event_of_agent_tool AFTER INSERT OR DELETE ON tool_store.agent_tool FOR EACH ROW EXECUTE FUNCTION tool_store.note_event();

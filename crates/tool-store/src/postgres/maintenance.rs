@@ -6,7 +6,9 @@ use crate::store::{
 use sqlx::{Postgres, QueryBuilder, Row as _};
 
 use super::change::{Change, change, fetch};
-use super::{Fault, PostgresStore, audit, request, step, switch, variable, variable_request};
+use super::{
+    Fault, PostgresStore, audit, event, request, step, switch, variable, variable_request,
+};
 
 /// Clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Postgres> {
@@ -169,6 +171,7 @@ impl PostgresStore {
             })
         });
         let mut purged = expired?;
+        purged.events = self.remove_rows(|| event::expiry(now, most)).await?;
         if let Some(since) = since(retention.threads) {
             purged.threads = self.remove_threads(since, most).await?;
         }

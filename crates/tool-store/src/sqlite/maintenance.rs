@@ -7,7 +7,7 @@ use crate::store::{
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 
-use super::{Fault, SqliteStore, audit, change, step, switch, variable, variable_request};
+use super::{Fault, SqliteStore, audit, change, event, step, switch, variable, variable_request};
 
 /// Clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
@@ -172,6 +172,7 @@ impl SqliteStore {
         let mut purged = Purged {
             spills: self.remove(Some(old_spills(now, most))).await?,
             requests: self.remove(Some(change::expiry(now, most))).await?,
+            events: self.remove(Some(event::expiry(now, most))).await?,
             ..Purged::default()
         };
         if let Some(since) = since(retention.threads) {

@@ -92,6 +92,8 @@ pub struct Purged {
     pub switches: u64,
     /// Expired idempotency keys that were removed, with their responses.
     pub requests: u64,
+    /// Events older than [`EVENTS_KEPT`](super::EVENTS_KEPT) that were removed.
+    pub events: u64,
     /// Whether a table had as many rows as one purge removes, so that a further purge may find more.
     pub more: bool,
 }
@@ -111,10 +113,12 @@ impl Purged {
             spills,
             switches,
             requests,
+            events,
             more: _,
         } = *self;
         [
             audit, approvals, effects, threads, runs, unassigned, spills, switches, requests,
+            events,
         ]
         .into_iter()
         .any(|rows| rows > 0 && rows >= u64::from(most))

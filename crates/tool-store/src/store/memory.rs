@@ -13,6 +13,8 @@ mod change;
 mod directory;
 mod enablement;
 #[cfg(feature = "host")]
+mod event;
+#[cfg(feature = "host")]
 mod journal;
 #[cfg(feature = "host")]
 mod ledger;
@@ -81,6 +83,8 @@ struct Tables {
     people: directory::People,
     #[cfg(feature = "host")]
     stored_tools: stored_tool::StoredTools,
+    #[cfg(feature = "host")]
+    events: event::Events,
 }
 
 impl MemoryStore {
@@ -94,7 +98,13 @@ impl MemoryStore {
         &'a self,
         step: impl FnOnce(&mut Tables) -> Result<T, StoreError> + Send + 'a,
     ) -> StoreFuture<'a, T> {
-        Box::pin(async move { step(&mut self.tables()) })
+        Box::pin(async move {
+            let mut tables = self.tables();
+            let done = step(&mut tables);
+            #[cfg(feature = "host")]
+            tables.collect_events();
+            done
+        })
     }
 }
 

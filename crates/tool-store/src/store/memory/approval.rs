@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use super::event::Noted;
 use super::{MemoryStore, count, limited};
 use crate::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStatus, ApprovalStore,
@@ -16,6 +17,7 @@ pub(super) struct Approvals {
     by_created: BTreeSet<(Timestamp, String)>,
     /// Open rows, in the order in which they expire.
     by_expiry: BTreeSet<(Timestamp, String)>,
+    pub(super) noted: Vec<Noted>,
 }
 
 impl Approvals {
@@ -26,6 +28,8 @@ impl Approvals {
         let id = request.id.clone();
         self.by_created.insert((request.created, id.clone()));
         self.by_expiry.insert((request.expires, id.clone()));
+        let workspace = request.identity.workspace().clone();
+        self.noted.push((Some(workspace), vec![id.clone()]));
         self.rows.insert(id, ApprovalRow::new(request));
         Ok(())
     }
@@ -44,6 +48,10 @@ impl Approvals {
         };
         let expires = row.request.expires;
         let blanked = row.blank();
+        if blanked {
+            let workspace = row.request.identity.workspace().clone();
+            self.noted.push((Some(workspace), vec![id.to_owned()]));
+        }
         self.by_expiry.remove(&(expires, id.to_owned()));
         blanked
     }
@@ -60,7 +68,12 @@ impl Approvals {
             return None;
         }
         let was_open = row.status.is_open();
+        let before = (row.status, row.assignee.clone());
         let done = step(row);
+        if before != (row.status, row.assignee.clone()) {
+            self.noted
+                .push((Some(workspace.clone()), vec![id.to_owned()]));
+        }
         if was_open && !row.status.is_open() {
             self.by_expiry.remove(&(row.request.expires, id.to_owned()));
         }

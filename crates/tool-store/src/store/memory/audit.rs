@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, hash_map};
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::ops::Bound;
 
+use super::event::Noted;
 use super::{MemoryStore, count, limited};
 use crate::store::{
     AuditFilter, AuditRow, AuditSink, CallKey, Journal, Scope, StoreFuture, Timestamp, Workspace,
@@ -16,6 +17,7 @@ pub(super) struct Audit {
     started: HashMap<CallKey, Timestamp, BuildHasherDefault<DefaultHasher>>,
     /// All rows, in the order of exports.
     rows: BTreeMap<(Timestamp, CallKey), AuditRow>,
+    pub(super) noted: Vec<Noted>,
 }
 
 impl Audit {
@@ -35,6 +37,8 @@ impl Audit {
                 entry.insert(place.0);
             }
         }
+        let key = vec![place.1.as_str().to_owned()];
+        self.noted.push((Some(place.1.workspace().clone()), key));
         self.rows.insert(place, row);
     }
 

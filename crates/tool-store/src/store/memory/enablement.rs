@@ -21,6 +21,8 @@ pub(super) struct Enablement {
     version: u64,
     /// The version of the last removal of an instance. For earlier versions, `changed_since` reports that any instance may have changed.
     reset: u64,
+    #[cfg(feature = "host")]
+    pub(super) noted: Vec<super::event::Noted>,
 }
 
 struct Pin {
@@ -30,9 +32,18 @@ struct Pin {
 }
 
 impl Enablement {
+    #[cfg(feature = "host")]
+    fn note(&mut self, instance: &InstanceId) {
+        let workspace = instance.workspace().clone();
+        self.noted
+            .push((Some(workspace), vec![instance.slug().to_owned()]));
+    }
+
     fn touch(&mut self, instances: impl IntoIterator<Item = InstanceId>) {
         self.version += 1;
         for instance in instances {
+            #[cfg(feature = "host")]
+            self.note(&instance);
             self.instances.insert(instance, self.version);
         }
     }
@@ -291,6 +302,8 @@ impl Tables {
             own.drop_unpinned(instance.workspace(), &skill);
         }
         own.touch([]);
+        #[cfg(feature = "host")]
+        own.note(instance);
         own.reset = own.version;
         true
     }

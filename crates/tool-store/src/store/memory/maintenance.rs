@@ -78,6 +78,7 @@ impl Tables {
         let mut purged = Purged {
             spills: self.purge_spills(now, most),
             requests: self.requests.expire(now, most),
+            events: self.events.purge(now, most),
             ..Purged::default()
         };
         if let Some(since) = Retention::since(retention.threads, now) {

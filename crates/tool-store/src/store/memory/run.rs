@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::event::Noted;
 use super::{MemoryStore, count, limited};
 use crate::store::{
     Journal, NewRun, RunBegun, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
@@ -17,6 +18,7 @@ pub(super) struct Runs {
     running: BTreeMap<ThreadId, RunId>,
     /// All rows, in the reverse order of lists.
     sorted: BTreeSet<RunCursor>,
+    pub(super) noted: Vec<Noted>,
 }
 
 impl Runs {
@@ -41,6 +43,15 @@ impl Runs {
             self.running.remove(thread);
         }
         self.sorted.insert(row.cursor());
+        let facts = |row: &RunRow| (row.state, row.stop, row.owner.clone());
+        // The renewal of a lease is not an event.
+        if self.rows.get(&row.id).map(facts) != Some(facts(&row)) {
+            let key = vec![
+                thread.conversation().to_owned(),
+                row.id.number().to_string(),
+            ];
+            self.noted.push((Some(thread.workspace().clone()), key));
+        }
         self.rows.insert(row.id.clone(), row);
     }
 

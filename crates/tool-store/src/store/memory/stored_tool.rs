@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::directory::People;
+use super::event::Noted;
 use super::{MemoryStore, Tables, count, limited};
 use crate::store::{
     AgentBinding, BindingFilter, Editor, Function, FunctionFilter, FunctionVersion, Member,
@@ -17,6 +18,8 @@ pub(super) struct StoredTools {
     tools: BTreeMap<String, StoredTool>,
     /// The bindings, by workspace, agent and tool.
     bindings: BTreeMap<(Workspace, String, String), AgentBinding>,
+    pub(super) functions_noted: Vec<Noted>,
+    pub(super) tools_noted: Vec<Noted>,
 }
 
 impl StoredTools {
@@ -208,6 +211,28 @@ impl Tables {
                 ToolEdited::Binding { binding, changed }
             }
         };
+        match &edited {
+            ToolEdited::Function(function) => {
+                let key = vec![function.id.clone()];
+                own.functions_noted.push((function.workspace.clone(), key));
+            }
+            ToolEdited::Version(version) => {
+                let key = vec![version.function.clone()];
+                own.functions_noted.push((version.workspace.clone(), key));
+            }
+            ToolEdited::Tool(tool) => {
+                let key = vec![tool.id.clone()];
+                own.tools_noted.push((tool.workspace.clone(), key));
+            }
+            ToolEdited::Binding { binding, changed } => {
+                if let Some(binding) = binding
+                    && *changed
+                {
+                    let key = vec![binding.tool.clone()];
+                    own.tools_noted.push((Some(binding.workspace.clone()), key));
+                }
+            }
+        }
         if let Some(mut row) = audit {
             edited.complete(&mut row);
             self.audit.write(*row);
@@ -391,6 +416,8 @@ impl StoredToolStore for MemoryStore {
             due.truncate(limited(Some(most)));
             for tool in &due {
                 own.tools.remove(&tool.id);
+                own.tools_noted
+                    .push((tool.workspace.clone(), vec![tool.id.clone()]));
                 own.bindings.retain(|(_, _, bound), _| *bound != tool.id);
             }
             Ok(due)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use super::event::Noted;
 use super::{MemoryStore, count, limited};
 use crate::store::{
     Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
@@ -13,6 +14,7 @@ use crate::store::{
 pub(super) struct Switches {
     rows: BTreeMap<SwitchKey, Switch>,
     version: u64,
+    pub(super) noted: Vec<Noted>,
 }
 
 impl Switches {
@@ -24,6 +26,9 @@ impl Switches {
         switch.check()?;
         self.version += 1;
         let on = switch.on;
+        let (kind, key) = (switch.key.kind.as_str(), &switch.key);
+        let text = vec![kind.to_owned(), key.tool.clone(), key.source.clone()];
+        self.noted.push((key.workspace.clone(), text));
         let before = self.rows.insert(switch.key.clone(), switch);
         Ok(before.is_some_and(|before| before.on) != on)
     }
