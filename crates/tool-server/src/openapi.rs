@@ -22,7 +22,7 @@ pub(crate) const WORKSPACE: &str = "tool-workspace";
 const BEARER: &str = "bearer";
 
 /// The resources, in the order of the document.
-const TAGS: [(&str, &str); 16] = [
+const TAGS: [(&str, &str); 17] = [
     ("approvals", "Requests for the approval of calls and plans"),
     (
         "audit",
@@ -33,6 +33,7 @@ const TAGS: [(&str, &str); 16] = [
         "effects",
         "Calls with effects, and effects with an unknown outcome",
     ),
+    ("events", "Changes of rows, as they are made"),
     (
         "functions",
         "The code that stored tools run, and its versions",

@@ -19,6 +19,7 @@ mod approvals;
 mod audit;
 mod catalogue;
 mod effects;
+mod events;
 mod force;
 mod functions;
 mod instances;
@@ -37,11 +38,12 @@ type Routes = OpenApiRouter<Shared>;
 
 /// The routes of every resource, and their document.
 pub(crate) fn all() -> Routes {
-    let resources: [fn(Routes) -> Routes; 16] = [
+    let resources: [fn(Routes) -> Routes; 17] = [
         approvals::routes,
         audit::routes,
         catalogue::routes,
         effects::routes,
+        events::routes,
         force::routes,
         functions::routes,
         instances::routes,

@@ -159,6 +159,7 @@ impl AdminServerBuilder {
             guard: self.guard,
             max_body: self.max_body,
             timeout: self.timeout,
+            ending: CancellationToken::new(),
         });
         Ok(AdminServer { inner, token })
     }
@@ -220,6 +221,12 @@ impl AdminServer {
             .with_state(Arc::clone(&self.inner))
     }
 
+    /// Ends the streams of events, also those of later requests. Call it when your own HTTP server shuts down, because a graceful shutdown waits for
+    /// the end of every response; [`serve_until`](Self::serve_until) does it itself.
+    pub fn end_streams(&self) {
+        self.inner.ending.cancel();
+    }
+
     /// Serves HTTP until `stop` completes, and then finishes the requests in progress.
     pub async fn serve_until(
         &self,
@@ -231,6 +238,7 @@ impl AdminServer {
         let end = async {
             stop.await;
             stopped.cancel();
+            self.end_streams();
         };
         tokio::join!(serving, end);
         Ok(())

@@ -6,11 +6,12 @@ use std::time::Duration;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 use tool_core::Registry;
 use tool_core::policy::SharedPolicy;
 use tool_core::store::seal::Vault;
 use tool_core::store::{
-    Catalogue, ChangeStore, Directory, EnablementStore, Maintenance, Store, VaultStore,
+    Catalogue, ChangeStore, Directory, EnablementStore, EventStore, Maintenance, Store, VaultStore,
 };
 use tool_core::stored::StoredTools;
 use tool_http::{AuthError, HostGuard, bearer};
@@ -20,12 +21,26 @@ use crate::problem::{Kind, Problem};
 
 /// The store traits that the admin API requires, combined in one trait. `MemoryStore`, `SqliteStore` and `PostgresStore` implement it.
 pub trait AdminStore:
-    Store + Catalogue + ChangeStore + EnablementStore + VaultStore + Directory + Maintenance
+    Store
+    + Catalogue
+    + ChangeStore
+    + EnablementStore
+    + VaultStore
+    + Directory
+    + Maintenance
+    + EventStore
 {
 }
 
-impl<T: Store + Catalogue + ChangeStore + EnablementStore + VaultStore + Directory + Maintenance>
-    AdminStore for T
+impl<T> AdminStore for T where
+    T: Store
+        + Catalogue
+        + ChangeStore
+        + EnablementStore
+        + VaultStore
+        + Directory
+        + Maintenance
+        + EventStore
 {
 }
 
@@ -42,6 +57,8 @@ pub(crate) struct Inner {
     pub(crate) guard: HostGuard,
     pub(crate) max_body: usize,
     pub(crate) timeout: Duration,
+    /// Is cancelled when the server shuts down, which would otherwise wait for the streams of events.
+    pub(crate) ending: CancellationToken,
 }
 
 /// The state of the handlers, shared by all requests.

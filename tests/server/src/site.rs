@@ -147,7 +147,8 @@ pub struct Site {
     /// The vault of the server.
     pub vault: Vault,
     opened: Opened,
-    client: Client,
+    /// The HTTP client.
+    pub client: Client,
     _folder: TempDir,
     server: JoinHandle<()>,
 }
@@ -306,12 +307,15 @@ pub fn document() -> Value {
     serde_json::from_str(&tool_server::openapi_json()).unwrap()
 }
 
-/// Each operation of the document: its method, its path and its object.
+/// Each operation of the document whose response ends: its method, its path and its object. A stream of events has tests of its own.
 pub fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            all.push((method.clone(), path.clone(), operation.clone()));
+            let content = &operation["responses"]["200"]["content"];
+            if content["text/event-stream"].is_null() {
+                all.push((method.clone(), path.clone(), operation.clone()));
+            }
         }
     }
     all

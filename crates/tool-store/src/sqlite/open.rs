@@ -202,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 11] = [
+const MIGRATIONS: [(i64, &str, &str); 12] = [
     (
         1,
         "state",
@@ -257,6 +257,11 @@ const MIGRATIONS: [(i64, &str, &str); 11] = [
         11,
         "stored_tools",
         include_str!("../../migrations/sqlite/0011_stored_tools.sql"),
+    ),
+    (
+        12,
+        "events",
+        include_str!("../../migrations/sqlite/0012_events.sql"),
     ),
 ];
 

@@ -762,7 +762,7 @@ fn answered_calls_of_a_thread_continue_with_the_ids_of_the_interface() {
     );
 }
 
-// S2-21: a stopped message ends its open parts, and has no reason, which version 5 of the AI SDK refuses.
+// A stopped message ends its open parts, and has no reason, which version 5 of the AI SDK refuses.
 #[test]
 fn stopped_message_is_aborted() {
     let mut ui = Writer::new(&open());

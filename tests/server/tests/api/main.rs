@@ -10,6 +10,7 @@ mod access;
 mod administration;
 mod bodies;
 mod changes;
+mod events;
 mod instances;
 mod lists;
 mod policy;
@@ -66,6 +67,11 @@ fn main() -> ExitCode {
         changes::settled_effect_is_stored_like_one_of_the_gate,
         changes::repeated_request_is_made_once,
         changes::switch_is_applied_by_the_host,
+        events::changes_are_streamed_to_their_workspace,
+        events::client_continues_at_each_event,
+        events::streams_are_refused_without_access,
+        events::streams_end_when_the_server_stops,
+        events::unknown_id_gets_a_reset,
         instances::tool_is_enabled_and_disabled_by_hand_case,
         instances::refusal_names_the_source_case,
         instances::skill_enables_the_tools_that_it_requires_case,

@@ -120,7 +120,7 @@ fn check(told: &Value, host: &Host) {
 }
 
 // S2-14, S2-15, S2-18: the newest version of the AI SDK shows answers, approvals, client tools, a stopped answer, a failed one, and a resumed stream.
-pub(crate) async fn ai_sdk_shows_every_scenario(kind: Kind) -> Ran {
+pub(crate) async fn ai_sdk_shows_every_scenario_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let all = [
         "answer", "approve", "client", "stop", "fail", "read", "resume", "window",
@@ -151,7 +151,7 @@ pub(crate) async fn ai_sdk_shows_every_scenario(kind: Kind) -> Ran {
 }
 
 // S2-14, S2-15, S2-18: version 6 shows the same, except resumed streams, which it does not treat as a replay.
-pub(crate) async fn ai_sdk_6() -> Ran {
+pub(crate) async fn ai_sdk_6_case() -> Ran {
     let host = Host::start(Kind::Memory).await;
     let told = play(
         &host,

@@ -36,13 +36,13 @@ macro_rules! suite {
 
 fn main() -> ExitCode {
     suite![
-        interface::ai_sdk_shows_every_scenario,
+        interface::ai_sdk_shows_every_scenario_case,
         requests::callers_without_access_are_refused,
-        requests::conversations_of_others_are_answered_like_unknown_ones,
+        requests::conversations_of_others_are_answered_like_unknown_ones_case,
         requests::unusable_bodies_are_refused,
-        requests::history_of_the_client_is_ignored,
-        requests::answers_of_other_conversations_and_users_are_refused,
-        requests::results_for_tools_of_the_host_are_ignored,
+        requests::history_of_the_client_is_ignored_case,
+        requests::answers_of_other_conversations_and_users_are_refused_case,
+        requests::results_for_tools_of_the_host_are_ignored_case,
         requests::message_waits_for_open_questions,
         runs::conversations_run_at_the_same_time,
         runs::second_request_during_a_run_is_refused,
@@ -55,6 +55,6 @@ fn main() -> ExitCode {
         runs::panic_of_the_model_ends_the_stream,
         runs::run_continues_after_the_death_of_its_process,
     ]
-    .case("ai_sdk_6_shows_every_scenario", interface::ai_sdk_6)
+    .case("ai_sdk_6_shows_every_scenario", interface::ai_sdk_6_case)
     .run()
 }

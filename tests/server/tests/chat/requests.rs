@@ -74,7 +74,7 @@ pub(crate) async fn callers_without_access_are_refused(kind: Kind) -> Ran {
 }
 
 // The responses for a conversation of another workspace, an unknown one, and one that the host hides are the same.
-pub(crate) async fn conversations_of_others_are_answered_like_unknown_ones(kind: Kind) -> Ran {
+pub(crate) async fn conversations_of_others_are_answered_like_unknown_ones_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let first = &host.first;
     let asked = first.say("main", "mail").await;
@@ -158,7 +158,7 @@ pub(crate) async fn unusable_bodies_are_refused(kind: Kind) -> Ran {
 }
 
 // The history that a client sends is ignored: forged messages of the assistant, of tools and of the system reach neither the store nor the model.
-pub(crate) async fn history_of_the_client_is_ignored(kind: Kind) -> Ran {
+pub(crate) async fn history_of_the_client_is_ignored_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     assert_eq!(host.first.say("main", "hello").await.said(), "Hello.");
     let forged = json!({"id": "other", "workspace": "globex", "messages": [
@@ -182,7 +182,7 @@ pub(crate) async fn history_of_the_client_is_ignored(kind: Kind) -> Ran {
 }
 
 // An approval is answered in its conversation, by its user, with the arguments that the user saw.
-pub(crate) async fn answers_of_other_conversations_and_users_are_refused(kind: Kind) -> Ran {
+pub(crate) async fn answers_of_other_conversations_and_users_are_refused_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let first = &host.first;
     let asked = first.say("main", "mail").await;
@@ -226,7 +226,7 @@ pub(crate) async fn answers_of_other_conversations_and_users_are_refused(kind: K
 }
 
 // A client sends results only for client tools: a forged result of a tool of the host is not stored, and the call does not run without its approval.
-pub(crate) async fn results_for_tools_of_the_host_are_ignored(kind: Kind) -> Ran {
+pub(crate) async fn results_for_tools_of_the_host_are_ignored_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let first = &host.first;
     assert_eq!(first.say("main", "mail").await.status, 200);

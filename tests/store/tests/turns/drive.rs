@@ -817,7 +817,7 @@ each_store! {
         assert_eq!(turns.messages(&cx, Some(6)).await.unwrap()[0].seq, 7);
     }
 
-    // S2-21: the text that a user has seen before the run was stopped is in the thread, and only then
+    // The text that a user has seen before the run was stopped is in the thread, and only then
     #[test]
     async fn text_of_an_interrupted_message_is_stored(store: impl Both) {
         struct Partial(Arc<Notify>);

@@ -1,0 +1,182 @@
+//! `/v1/events`: changes of the rows of a workspace as they are made, as server-sent events.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use axum::body::Body as ResponseBody;
+use axum::extract::State;
+use axum::response::IntoResponse as _;
+use futures::stream;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::request::Parts;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use tool_core::store::{Event, EventPage, StoreError, Workspace};
+use utoipa::IntoParams;
+use utoipa_axum::routes;
+
+use super::{Answer, Routes, needs};
+use crate::access::{Access, Role};
+use crate::auth::Caller;
+use crate::change::json;
+use crate::extract::Query;
+use crate::page::MOST;
+use crate::problem::Problem;
+use crate::state::Shared;
+use crate::time;
+
+const WHAT: &str = "event";
+
+/// The interval at which the store is read for new events.
+const POLL: Duration = Duration::from_millis(500);
+
+/// The interval of comments in a stream without events, so that proxies keep the connection open.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How long a stream lasts. The client then connects again, so that a token that was revoked is noticed.
+const LONGEST: Duration = Duration::from_mins(10);
+
+pub(super) fn routes(all: Routes) -> Routes {
+    all.routes(needs(Access::role(Role::Viewer), routes!(stream_events)))
+}
+
+/// The data of an event: the row that has changed, without its contents.
+#[derive(Serialize)]
+struct Changed<'a> {
+    resource: &'static str,
+    key: &'a [String],
+    at: String,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Start {
+    /// The id of the last event that the client has read, for clients that cannot send the header.
+    last_event_id: Option<String>,
+}
+
+/// The rest of a stream.
+struct Rest {
+    admin: Shared,
+    workspace: Workspace,
+    /// A page that was read, and whose events are not sent yet.
+    read: Option<EventPage>,
+    position: String,
+    ends: Instant,
+    /// When the next comment is due.
+    comments: Instant,
+}
+
+fn block(text: &mut String, name: &str, id: &str, data: &str) {
+    let _ = write!(text, "event: {name}\nid: {id}\ndata: {data}\n\n");
+}
+
+fn changes(text: &mut String, events: &[Event]) {
+    for event in events {
+        let changed = Changed {
+            resource: event.resource.as_str(),
+            key: &event.key,
+            at: time::text(event.at),
+        };
+        block(text, changed.resource, &event.position, &json(&changed));
+    }
+}
+
+impl Rest {
+    /// Waits for new events. `None` at the end of the stream.
+    async fn text(mut self) -> Result<Option<(String, Self)>, StoreError> {
+        loop {
+            let page = match self.read.take() {
+                Some(page) => page,
+                None => {
+                    let pause = tokio::time::sleep(POLL);
+                    tokio::select! {
+                        () = self.admin.ending.cancelled() => return Ok(None),
+                        () = pause => {}
+                    }
+                    if Instant::now() >= self.ends {
+                        return Ok(None);
+                    }
+                    let events =
+                        self.admin
+                            .store
+                            .events(&self.workspace, Some(&self.position), MOST);
+                    events.await?
+                }
+            };
+            let mut text = String::new();
+            if page.is_reset {
+                block(&mut text, "reset", &page.next, "{}");
+            }
+            changes(&mut text, &page.events);
+            let is_full = page.events.len() >= usize::try_from(MOST).unwrap_or(usize::MAX);
+            self.position = page.next;
+            if is_full {
+                // The next page is read at once.
+                let events = self
+                    .admin
+                    .store
+                    .events(&self.workspace, Some(&self.position), MOST);
+                self.read = Some(events.await?);
+            }
+            if text.is_empty() && Instant::now() >= self.comments {
+                // The id is that of the current position, which does not become too old while nothing happens.
+                let _ = write!(text, ": keep-alive\nid: {}\n\n", self.position);
+            }
+            if !text.is_empty() {
+                self.comments = Instant::now() + KEEP_ALIVE;
+                return Ok(Some((text, self)));
+            }
+        }
+    }
+}
+
+/// Streams the changes of the workspace's rows as server-sent events.
+///
+/// The name of an event is a resource: `approvals`, `audit`, `enablement`, `functions`, `runs`, `stored-tools` or `switches`. Its data names the row, and the
+/// client reads the row from the resource. A change of the policy is an event of its audit row. A client that connects again with the id of its last event
+/// misses no event and gets none twice. Without an id, the stream begins with the event `ready`. With an id that the server does not know, it begins with
+/// the event `reset`: read all lists again. An id is unknown after a restore of the store, and after seven days. A stream ends after ten minutes; connect again.
+#[utoipa::path(get, path = "/v1/events", tag = "events",
+    params(Start, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that the client has read")),
+    responses((status = 200, description = "Events, until the stream ends", content_type = "text/event-stream", body = String)))]
+async fn stream_events(
+    State(admin): State<Shared>,
+    caller: Caller,
+    Query(start): Query<Start>,
+    parts: Parts,
+) -> Answer {
+    let header = parts.headers.get("last-event-id");
+    // A header that is not text is not an id of this server, so it is unknown.
+    let header = header.map(|id| id.to_str().unwrap_or_default().to_owned());
+    let id = header.or(start.last_event_id);
+    let read = admin.store.events(&caller.workspace, id.as_deref(), MOST);
+    // The first page decides whether the stream is an error.
+    let page = read
+        .await
+        .map_err(|error| Problem::of_store(&error, WHAT))?;
+    let mut first = "retry: 1000\n\n".to_owned();
+    if id.is_none() {
+        block(&mut first, "ready", &page.next, "{}");
+    }
+    let now = Instant::now();
+    let rest = Rest {
+        admin,
+        workspace: caller.workspace,
+        position: page.next.clone(),
+        read: Some(page),
+        ends: now + LONGEST,
+        comments: now + KEEP_ALIVE,
+    };
+    let events = stream::try_unfold(rest, Rest::text);
+    let first = stream::once(futures::future::ready(Ok::<_, StoreError>(first)));
+    let body = ResponseBody::from_stream(futures::StreamExt::chain(first, events));
+    let headers = [
+        (CONTENT_TYPE.as_str(), "text/event-stream"),
+        (CACHE_CONTROL.as_str(), "no-cache"),
+        // Disables response buffering in proxies, so that each event arrives immediately.
+        ("x-accel-buffering", "no"),
+    ];
+    Ok((headers, body).into_response())
+}

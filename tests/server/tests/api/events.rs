@@ -1,0 +1,276 @@
+//! The stream of events.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use serde_json::{Value, json};
+use server_tests::{Site, StoreKind, document, seed, tokens};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tool_core::store::{AuditRow, CallId, MemoryStore, Timestamp, Workspace};
+use tool_server::AdminServer;
+
+/// An event of a stream.
+#[derive(Clone, Debug, PartialEq)]
+struct Read {
+    name: String,
+    id: String,
+    data: Value,
+}
+
+impl Read {
+    /// The resource and the key.
+    fn row(&self) -> String {
+        assert_eq!(self.data["resource"], self.name.as_str());
+        assert!(self.data["at"].is_string(), "{self:?}");
+        let key = self.data["key"].as_array().unwrap();
+        let key: Vec<&str> = key.iter().map(|part| part.as_str().unwrap()).collect();
+        format!("{} {}", self.name, key.join("/"))
+    }
+}
+
+/// A client of the stream.
+struct Stream {
+    response: Response,
+    text: String,
+}
+
+impl Stream {
+    async fn open(site: &Site, token: &str, last: Option<&str>) -> Self {
+        let mut request = site
+            .client
+            .get(format!("http://{}/v1/events", site.address))
+            .header("authorization", format!("Bearer {token}"));
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self {
+            response,
+            text: String::new(),
+        }
+    }
+
+    /// Waits for the next event.
+    async fn next(&mut self) -> Read {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    let mut lines = block.lines();
+                    let value = lines.find_map(|line| line.strip_prefix(name));
+                    value.map(|value| value.trim_start_matches(": ").to_owned())
+                };
+                let read = field("event").map(|name| Read {
+                    name,
+                    id: field("id").unwrap(),
+                    data: serde_json::from_str(&field("data").unwrap()).unwrap(),
+                });
+                self.text = rest.to_owned();
+                match read {
+                    Some(read) => return read,
+                    None => continue,
+                }
+            }
+            let more = timeout(Duration::from_secs(20), self.response.chunk()).await;
+            let more = more
+                .expect("an event")
+                .unwrap()
+                .expect("the stream continues");
+            self.text.push_str(std::str::from_utf8(&more).unwrap());
+        }
+    }
+}
+
+async fn write(site: &Site, workspace: &str, number: usize) -> String {
+    let identity = CallId::alone(workspace).unwrap();
+    let key = identity.key().as_str().to_owned();
+    let row = AuditRow::new(identity, "call", format!("tool_{number}"), Timestamp::now());
+    site.store.write(vec![row]).await.unwrap();
+    format!("audit {key}")
+}
+
+// Changes of operators and of the host are events of their workspace, with the row and without its contents, for any number of readers.
+pub(crate) async fn changes_are_streamed_to_their_workspace(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let acme = seed(&*site.store, "acme").await;
+    let globex = seed(&*site.store, "globex").await;
+    let mut one = Stream::open(&site, "viewer-of-acme", None).await;
+    let mut two = Stream::open(&site, "viewer-of-acme", None).await;
+    let mut other = Stream::open(&site, "viewer-of-globex", None).await;
+    for stream in [&mut one, &mut two, &mut other] {
+        assert_eq!(stream.next().await.name, "ready");
+    }
+    let path = format!("/v1/approvals/{}/answer", acme.approval);
+    let body = json!({"verdict": "deny"});
+    let answer = site.ask("post", &path, "approver-of-acme", &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let path = format!("/v1/runs/{}/1/cancel", globex.conversation);
+    let answer = site
+        .send("post", &path, Some("operator-of-globex"), &[], None)
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    for stream in [&mut one, &mut two] {
+        // The change and its audit row are in one transaction.
+        let mut rows = [stream.next().await.row(), stream.next().await.row()];
+        rows.sort();
+        assert_eq!(rows[0], format!("approvals {}", acme.approval));
+        assert!(rows[1].starts_with("audit "), "{rows:?}");
+    }
+    let mut rows = [other.next().await.row(), other.next().await.row()];
+    rows.sort();
+    assert!(
+        rows[0].starts_with("audit ") && rows[1] == format!("runs {}/1", globex.conversation),
+        "{rows:?}"
+    );
+    // The client reads the row of an event from its resource.
+    let list = site.get("/v1/audit?limit=1", "viewer-of-acme").await;
+    assert_eq!(list["items"][0]["notes"][0]["action"], "approval.answer");
+    // A switch of every workspace reaches each of them.
+    let body = json!({"on": true});
+    let answer = site
+        .ask(
+            "put",
+            "/v1/switches/kill/send_mail?reach=host",
+            "host",
+            &body,
+        )
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    for stream in [&mut one, &mut other] {
+        let rows = stream.next().await.row();
+        let row = if rows.starts_with("audit ") {
+            stream.next().await.row()
+        } else {
+            rows
+        };
+        assert_eq!(row, "switches kill/send_mail/");
+    }
+}
+
+// A client that connects again at any event gets exactly the later ones, by the header or by the parameter.
+pub(crate) async fn client_continues_at_each_event(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let mut stream = Stream::open(&site, "viewer-of-acme", None).await;
+    let mut ids = vec![stream.next().await.id];
+    let mut rows = Vec::new();
+    for number in 0..4 {
+        rows.push(write(&site, "acme", number).await);
+        write(&site, "globex", number).await;
+    }
+    for row in &rows {
+        let event = stream.next().await;
+        assert_eq!(event.row(), *row);
+        ids.push(event.id);
+    }
+    drop(stream);
+    for (at, id) in ids.iter().enumerate() {
+        let mut again = Stream::open(&site, "viewer-of-acme", Some(id)).await;
+        for row in &rows[at..] {
+            assert_eq!(again.next().await.row(), *row);
+        }
+        // A new event follows, so nothing was repeated.
+        let new = write(&site, "acme", 9).await;
+        assert_eq!(again.next().await.row(), new);
+        rows.push(new);
+    }
+    // More events than one page has.
+    for number in 0..250 {
+        rows.push(write(&site, "acme", number).await);
+    }
+    let url = format!("http://{}/v1/events?last_event_id={}", site.address, ids[4]);
+    let response = site
+        .client
+        .get(url)
+        .header("authorization", "Bearer viewer-of-acme");
+    let response = response.send().await.unwrap();
+    let mut all = Stream {
+        response,
+        text: String::new(),
+    };
+    for row in &rows[4..] {
+        assert_eq!(all.next().await.row(), *row);
+    }
+}
+
+// An id that the server does not know gets the event `reset`, and the stream continues from the present.
+pub(crate) async fn unknown_id_gets_a_reset(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    write(&site, "acme", 0).await;
+    for id in ["x", "1.2", "9-9-9.1:1:..1.x"] {
+        let mut stream = Stream::open(&site, "viewer-of-acme", Some(id)).await;
+        let reset = stream.next().await;
+        assert_eq!((reset.name.as_str(), &reset.data), ("reset", &json!({})));
+        let row = write(&site, "acme", 1).await;
+        assert_eq!(stream.next().await.row(), row);
+        let mut again = Stream::open(&site, "viewer-of-acme", Some(&reset.id)).await;
+        assert_eq!(again.next().await.row(), row);
+    }
+}
+
+// The stream requires a token, and is in the document with its media type.
+pub(crate) async fn streams_are_refused_without_access(kind: StoreKind) {
+    let site = Site::with(kind, |server| server.authenticator(tokens(&["acme"]))).await;
+    for token in [None, Some("wrong")] {
+        let answer = site.send("get", "/v1/events", token, &[], None).await;
+        assert_eq!(answer.status, 401);
+    }
+    let header = [("tool-workspace", "globex")];
+    let answer = site
+        .send("get", "/v1/events", Some("viewer-of-acme"), &header, None)
+        .await;
+    assert_eq!(answer.status, 403);
+    let unknown = site
+        .send(
+            "get",
+            "/v1/events?since=1",
+            Some("viewer-of-acme"),
+            &[],
+            None,
+        )
+        .await;
+    assert_eq!(unknown.status, 400, "{}", unknown.text);
+    site.close_store().await;
+    let answer = site
+        .send("get", "/v1/events", Some("viewer-of-acme"), &[], None)
+        .await;
+    assert_eq!(answer.status, 503, "{}", answer.text);
+    let operation = &document()["paths"]["/v1/events"]["get"];
+    assert_eq!(operation["x-required-role"], "viewer");
+    assert!(operation["responses"]["200"]["content"]["text/event-stream"].is_object());
+}
+
+// A server that shuts down ends its streams, and does not wait for their readers.
+pub(crate) async fn streams_end_when_the_server_stops(_: StoreKind) {
+    let store = MemoryStore::default();
+    let server = AdminServer::builder(store)
+        .workspace(Workspace::new("acme"))
+        .build()
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let token = server.token().unwrap().to_owned();
+    let serving = tokio::spawn(async move {
+        let stop = async { drop(stopped.await) };
+        server.serve_until(listener, stop).await.unwrap();
+    });
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let request = client
+        .get(format!("http://{address}/v1/events"))
+        .header("authorization", format!("Bearer {token}"));
+    let response = request.send().await.unwrap();
+    let mut stream = Stream {
+        response,
+        text: String::new(),
+    };
+    assert_eq!(stream.next().await.name, "ready");
+    stop.send(()).unwrap();
+    timeout(Duration::from_secs(10), serving)
+        .await
+        .expect("the server ends")
+        .unwrap();
+    let rest = timeout(Duration::from_secs(5), stream.response.text()).await;
+    assert!(rest.is_ok());
+}
