@@ -73,9 +73,13 @@ async fn find(db: &mut SqliteConnection, id: &RunId) -> Result<Option<RunRow>, F
 async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     let usage = row.progress.usage;
     sqlx::query(concat!(
-        "REPLACE INTO run (",
+        "INSERT INTO run (",
         columns!(),
-        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, conversation, number) DO UPDATE SET \
+         principal = excluded.principal, agent = excluded.agent, owner = excluded.owner, lease_until = excluded.lease_until, \
+         state = excluded.state, cause = excluded.cause, stop = excluded.stop, started = excluded.started, ended = excluded.ended, \
+         attempt = excluded.attempt, steps = excluded.steps, input_tokens = excluded.input_tokens, \
+         output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens"
     ))
     .bind(row.id.workspace().as_str())
     .bind(row.id.thread().conversation())
