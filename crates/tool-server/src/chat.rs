@@ -552,12 +552,11 @@ fn spawn(
         let mut model = Streaming::new(Arc::clone(&chat.model), Arc::clone(&reply));
         let tools = Arc::clone(&chat.tools);
         let drive = run.drive(&mut model, move |cx| tools(cx), &supplied);
-        match AssertUnwindSafe(drive).catch_unwind().await {
-            Ok(outcome) => reply.end(outcome),
-            Err(_) => {
-                tracing::error!(%thread, "a run of a chat has panicked");
-                reply.fail();
-            }
+        if let Ok(outcome) = AssertUnwindSafe(drive).catch_unwind().await {
+            reply.end(outcome);
+        } else {
+            tracing::error!(%thread, "a run of a chat has panicked");
+            reply.fail();
         }
         chat.remove(&thread, &reply);
     });

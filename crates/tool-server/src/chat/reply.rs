@@ -133,7 +133,7 @@ impl Reply {
     /// The text of a reply that was interrupted, for the thread.
     pub(super) fn partial(&self) -> Option<ModelMessage> {
         let partial = std::mem::take(&mut self.state().partial);
-        (!partial.text.is_empty()).then(|| ModelMessage {
+        (!partial.text.is_empty()).then_some(ModelMessage {
             truncated: true,
             stop: Some(StopReason::Cut),
             ..partial

@@ -84,26 +84,27 @@ fn changes(text: &mut String, events: &[Event]) {
 }
 
 impl Rest {
+    /// Reads the events after the position.
+    async fn page(&self) -> Result<EventPage, StoreError> {
+        let after = Some(self.position.as_str());
+        self.admin.store.events(&self.workspace, after, MOST).await
+    }
+
     /// Waits for new events. `None` at the end of the stream.
     async fn text(mut self) -> Result<Option<(String, Self)>, StoreError> {
         loop {
-            let page = match self.read.take() {
-                Some(page) => page,
-                None => {
-                    let pause = tokio::time::sleep(POLL);
-                    tokio::select! {
-                        () = self.admin.ending.cancelled() => return Ok(None),
-                        () = pause => {}
-                    }
-                    if Instant::now() >= self.ends {
-                        return Ok(None);
-                    }
-                    let events =
-                        self.admin
-                            .store
-                            .events(&self.workspace, Some(&self.position), MOST);
-                    events.await?
+            let page = if let Some(page) = self.read.take() {
+                page
+            } else {
+                let pause = tokio::time::sleep(POLL);
+                tokio::select! {
+                    () = self.admin.ending.cancelled() => return Ok(None),
+                    () = pause => {}
                 }
+                if Instant::now() >= self.ends {
+                    return Ok(None);
+                }
+                self.page().await?
             };
             let mut text = String::new();
             if page.is_reset {
@@ -114,11 +115,7 @@ impl Rest {
             self.position = page.next;
             if is_full {
                 // The next page is read at once.
-                let events = self
-                    .admin
-                    .store
-                    .events(&self.workspace, Some(&self.position), MOST);
-                self.read = Some(events.await?);
+                self.read = Some(self.page().await?);
             }
             if text.is_empty() && Instant::now() >= self.comments {
                 // The id is that of the current position, which does not become too old while nothing happens.

@@ -4,7 +4,7 @@ use futures::StreamExt as _;
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, ThreadId};
-use tool_core::turn::{ModelMessage, Outcome, StoredMessage, Turn, Turns};
+use tool_core::turn::{ClientResult, ModelMessage, Outcome, StoredMessage, Turn, Turns};
 use tool_core::{
     ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Part, Registry, Route,
 };
@@ -705,7 +705,7 @@ fn client_results_are_those_of_the_last_step() {
         with(part("c5", "output-available"), "providerExecuted"),
     ]}]});
     let results = client_results(&body.to_string()).unwrap();
-    let calls: Vec<&str> = results.iter().map(|result| result.call()).collect();
+    let calls: Vec<&str> = results.iter().map(ClientResult::call).collect();
     assert_eq!(calls, ["c1", "c2"]);
     let user = json!([{"role": "user", "parts": [part("c1", "output-available")]}]);
     assert!(client_results(&user.to_string()).unwrap().is_empty());
@@ -727,13 +727,13 @@ fn answered_calls_of_a_thread_continue_with_the_ids_of_the_interface() {
         let call = call("c1", "send_mail", r#"{"to":"bob","size":1}"#);
         ui.message(&ModelMessage::calls([call])).unwrap();
         let result = r#"{"id": "c1", "name": "send_mail", "text": "sent", "output": "sent"}"#;
-        if ui.own_ids(vec![tool_core::turn::ClientResult::failed("c1#2", "")])[0].call() == "c1#2" {
+        if ui.own_ids(vec![ClientResult::failed("c1#2", "")])[0].call() == "c1#2" {
             ui.stored(&serde_json::from_str(result).unwrap()).unwrap();
         }
     }
     let results = ui.own_ids(vec![
-        tool_core::turn::ClientResult::failed("c1#2", "closed"),
-        tool_core::turn::ClientResult::failed("c9", "closed"),
+        ClientResult::failed("c1#2", "closed"),
+        ClientResult::failed("c9", "closed"),
     ]);
     assert_eq!((results[0].call(), results[1].call()), ("c1", "c9"));
     // The interface knows the call, and gets the arguments only if the turn has changed them.
