@@ -67,17 +67,14 @@ impl Stream {
                     id: field("id").unwrap(),
                     data: serde_json::from_str(&field("data").unwrap()).unwrap(),
                 });
-                self.text = rest.to_owned();
+                self.text = rest.into();
                 match read {
                     Some(read) => return read,
                     None => continue,
                 }
             }
             let more = timeout(Duration::from_secs(20), self.response.chunk()).await;
-            let more = more
-                .expect("an event")
-                .unwrap()
-                .expect("the stream continues");
+            let more = more.unwrap().unwrap().unwrap();
             self.text.push_str(std::str::from_utf8(&more).unwrap());
         }
     }
@@ -269,7 +266,7 @@ pub(crate) async fn streams_end_when_the_server_stops(_: StoreKind) {
     stop.send(()).unwrap();
     timeout(Duration::from_secs(10), serving)
         .await
-        .expect("the server ends")
+        .unwrap()
         .unwrap();
     let rest = timeout(Duration::from_secs(5), stream.response.text()).await;
     assert!(rest.is_ok());

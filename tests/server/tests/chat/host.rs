@@ -147,9 +147,7 @@ impl ChatModel for Scripted {
                     sink.send(&Delta::Text((*piece).to_owned()));
                 }
             };
-            if wish.contains("panic") {
-                panic!("the model panics");
-            }
+            assert!(!wish.contains("panic"), "the model panics");
             if wish.contains("fail") {
                 let mut failures = self.0.failures.lock().unwrap();
                 let count = failures.entry(conversation.clone()).or_default();
