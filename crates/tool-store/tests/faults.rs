@@ -145,7 +145,7 @@ async fn memory(folder: &Path) {
         for _ in 0..3 {
             is_unavailable(store.write(large()).await, "memory");
         }
-        // A statement can only lower SQLite's limit, never raise it.
+        // The limit still applies, because a statement can lower SQLite's limit but not raise it.
         assert_eq!(ids(store).await, ["before"]);
         store.write(vec![row("later", 10)]).await.unwrap();
         assert_eq!(ids(store).await, ["before", "later"]);
@@ -237,7 +237,7 @@ fn in_child(job: &str, mounts: bool) {
     );
 }
 
-/// Whether this process may mount file systems. Prints a note if it may not.
+/// Whether this process may mount file systems and has the programs `what`. Prints a note otherwise.
 fn may_mount(what: &[&str]) -> bool {
     let mut script = "set -e; mount -t tmpfs tmpfs /mnt; umount /mnt".to_owned();
     for program in what {

@@ -7,9 +7,9 @@ use tool_core::{ToolDef, Toolset};
 
 use super::Provider;
 
-/// The maximum number of tools that Anthropic searches.
+/// The maximum number of tools that Anthropic searches, including the search itself.
 const MOST_ANTHROPIC: usize = 10_000;
-/// The maximum number of functions in one request of Responses, including hidden functions.
+/// The maximum number of tools in one request of Responses, including hidden tools and the search itself.
 const MOST_RESPONSES: usize = 128;
 
 /// A provider's own search, used in place of `search_tools`.

@@ -19,7 +19,7 @@ pub struct Findings {
     pub lines: usize,
     /// The number of calls of functions that are tools.
     pub typed_lines: usize,
-    /// The distinct definitions.
+    /// The distinct definitions of the sample.
     pub definitions: Vec<Definition>,
     /// The number of gold calls that the dispatcher accepts.
     pub gold_accepted: usize,
@@ -61,7 +61,7 @@ pub struct Miss {
     pub text: String,
 }
 
-/// Runs the comparison.
+/// Compares the verdicts on all gold calls and their variants.
 pub async fn compare() -> Result<Findings, Box<dyn std::error::Error>> {
     let lines = sample::read(bfcl_gen::SAMPLE)?;
     let toolset = Registry::linked()?.open().repair(Repair::Off);

@@ -64,7 +64,7 @@ pub enum Known {
 }
 
 impl Known {
-    /// All known differences.
+    /// All known differences, in the order of the variants.
     pub const ALL: [Self; 5] = [
         Self::SerdeForgetsThePlace,
         Self::DescribedAsWritten,

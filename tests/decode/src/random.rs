@@ -1,6 +1,6 @@
 //! A seeded random number generator.
 
-/// A splitmix64 generator.
+/// A splitmix64 random number generator.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

@@ -212,7 +212,7 @@ impl PostgresStore {
         drop(connection);
     }
 
-    /// Returns the outcome of a transaction. Fails with the reason if the server does not respond or has no record of the transaction.
+    /// Returns the outcome of a transaction. Fails with the last reason if the outcome is still not known after the timeout.
     async fn outcome(&self, id: &str, process: i32) -> Result<Outcome, String> {
         let (began, patience) = (env::monotonic(), self.patience().min(ENDING));
         let mut pause = Duration::from_millis(5);

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Default maximum number of connections of a process.
 const CONNECTIONS: u32 = 10;
 
-/// The advisory lock that a process holds while it migrates the tables.
+/// The statement that takes the advisory lock of the migration until the transaction ends.
 const MIGRATION_LOCK: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('tool_store.migration', 0))";
 

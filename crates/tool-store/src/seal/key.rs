@@ -154,8 +154,8 @@ impl KeyError {
 
 /// Keys in memory: from an environment variable, from a file, or from the program itself. The first key is the current key.
 ///
-/// A text of keys has entries `ID:KEY`, separated by commas or white space. An ID has 1 to 64 letters, digits, `.`, `-` and `_`; a KEY is base64 of 32
-/// bytes. In a file, lines that begin with `#` are comments. Changes of the variable or file after the keys were read have no effect.
+/// A text of keys has entries `ID:KEY`, separated by commas or white space. An ID has 1 to 64 ASCII letters, digits, `.`, `-` and `_`; a KEY is base64 of
+/// 32 bytes. In a file, lines that begin with `#` are comments. Changes of the variable or file after the keys were read have no effect.
 #[derive(Clone)]
 pub struct SealKeys(Vec<(KeyId, SealKey)>);
 

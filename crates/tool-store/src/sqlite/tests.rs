@@ -188,7 +188,7 @@ async fn list_of_one_tool_is_read_by_time() {
     assert!(!plan.contains("TEMP B-TREE"), "{plan}");
 }
 
-// B11: a statement uses every index of the audit table. An unused index would only cost writes.
+// B11: each index of the audit table is used by some statement. An unused index would only cost writes.
 #[tokio::test]
 async fn every_index_of_the_audit_serves_a_statement() {
     let store = SqliteStore::in_memory().await.unwrap();

@@ -141,7 +141,7 @@ impl Writer {
         done.await
     }
 
-    /// Whether a transaction has begun.
+    /// Whether the running transaction contains a change.
     #[cfg(test)]
     pub(super) fn has_members(&self) -> bool {
         self.0.queue.has_members()
@@ -315,7 +315,7 @@ impl Inner {
         }
     }
 
-    /// Replaces the connection to a file if there is none, if its files were moved, or if the last change was not committed: it is unknown whether
+    /// Opens a new connection to a file if none is open, if the files were moved, or if the last change was not committed: it is unknown whether
     /// a fault was the cause, and whether the connection is still usable.
     async fn ready(
         &self,

@@ -127,8 +127,8 @@ impl EffectClaim {
         (!self.released).then_some(self.row)
     }
 
-    /// Applies [`EffectLedger::sweep`](super::EffectLedger::sweep), and is a part of every other step that reads a row: a running row whose
-    /// lease has expired at `now` becomes ambiguous. Returns whether the row became ambiguous.
+    /// Applies [`EffectLedger::sweep`](super::EffectLedger::sweep): a running row whose lease has expired at `now` becomes ambiguous. Returns whether
+    /// the row became ambiguous. [`begin`](Self::begin), [`resolve`](Self::resolve) and [`force`](Self::force) contain this step.
     pub fn lapse(&mut self, now: Timestamp) -> bool {
         let lapses = self.row.state == EffectState::Running && self.row.intent.lease_until <= now;
         if lapses {

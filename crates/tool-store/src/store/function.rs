@@ -58,7 +58,7 @@ impl ToolSchema {
         &self.id
     }
 
-    /// The JSON text.
+    /// The JSON text of the schema.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -133,7 +133,7 @@ pub enum FunctionKind {
     Http {
         /// The file with the document.
         document: String,
-        /// The `operationId`.
+        /// The `operationId` in the document.
         operation: String,
     },
     /// TypeScript, which runs in a sandbox.
@@ -214,7 +214,7 @@ pub struct Function {
     pub id: String,
     /// The workspace that owns the function; `None` for a system function.
     pub workspace: Option<Workspace>,
-    /// The display name.
+    /// The display name of the function.
     pub name: String,
     /// What the function does, for people and for tools without a description.
     pub description: Option<String>,
@@ -248,9 +248,9 @@ pub struct FunctionVersion {
     pub number: u32,
     /// The version that this version was derived from.
     pub parent: Option<String>,
-    /// A display name.
+    /// The display name of the version.
     pub label: Option<String>,
-    /// The texts of the files by their path, with `/`.
+    /// The texts of the files by their path, with `/` between its parts.
     pub files: BTreeMap<String, String>,
     /// The names of the tools that the code may call. The version has the effects of these tools.
     pub uses: Vec<String>,
@@ -269,12 +269,12 @@ pub struct FunctionVersion {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NewFunction {
-    /// The display name.
+    /// The display name of the function.
     pub name: String,
     /// What the function does.
     #[serde(default)]
     pub description: Option<String>,
-    /// The code.
+    /// The code that the function runs.
     pub kind: FunctionKind,
     /// The user that the function runs as. Only an admin may set it.
     #[serde(default)]
@@ -327,7 +327,7 @@ impl NewFunction {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FunctionUpdate {
-    /// The display name.
+    /// The display name of the function.
     pub name: Option<String>,
     /// What the function does.
     #[serde(deserialize_with = "nullable")]
@@ -475,7 +475,7 @@ pub struct NewFunctionVersion {
     /// The version that the new version is derived from. Both must belong to one function.
     #[serde(default)]
     pub parent: Option<String>,
-    /// A display name.
+    /// The display name of the version.
     #[serde(default)]
     pub label: Option<String>,
     /// The texts of the files by their path.

@@ -57,7 +57,7 @@ pub struct Batched {
     pub effect: Option<Ended>,
     /// The sequence number of the message.
     pub message: Option<u64>,
-    /// Whether the run belonged to this owner.
+    /// Whether the run was running and belonged to this owner, and has ended now.
     pub run: Option<bool>,
     /// The run that was begun, or the run that continues in its place. In both cases, the other parts are written.
     pub begun: Option<RunBegun>,

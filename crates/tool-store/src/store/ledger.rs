@@ -277,8 +277,8 @@ pub trait EffectLedger: Send + Sync + 'static {
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
 
     /// Claims the key of a call that must not run: the row that [`begin`](Self::begin) would store as running is stored as
-    /// [`Failed`](EffectState::Failed) with `result`, in one write. So a crash cannot make the outcome of a call that never ran unknown. An existing
-    /// row is returned unchanged.
+    /// [`Failed`](EffectState::Failed) with `result`, in one write. So a crash cannot make the outcome of a call that never ran unknown. If a row
+    /// exists already, the method returns this row like `begin`.
     ///
     /// The default implementation begins the call and then ends it, in two writes.
     fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {

@@ -22,7 +22,7 @@ const MOST_NAME: usize = 64;
 pub struct KeyId(Arc<str>);
 
 impl KeyId {
-    /// Creates an id of 1 to 64 letters, digits, dots, hyphens and underscores. Any other text is a [`StoreError::Conflict`].
+    /// Creates an id of 1 to 64 ASCII letters, digits, dots, hyphens and underscores. Any other text is a [`StoreError::Conflict`].
     pub fn new(id: &str) -> Result<Self, StoreError> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
         if id.is_empty() || id.len() > MOST_NAME || !id.bytes().all(is_plain) {
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(read, sealed);
         assert_eq!(read.parts(), (&[7; 24][..], &[8; 20][..]));
         assert_eq!(format!("{read:?}"), "Sealed(k-1, 49 bytes)");
-        // A truncated value and a changed header are refused, or the header contains a different key id.
+        // A truncated value is refused, and so is a header with an unknown version, a wrong length or an invalid key id.
         for length in 0..2 + 3 + 24 + 16 {
             let cut = sealed.as_bytes()[..length].to_vec();
             assert!(Sealed::from_bytes(cut).is_err(), "{length}");

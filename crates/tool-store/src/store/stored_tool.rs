@@ -76,7 +76,7 @@ impl ToolSource {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredExample {
-    /// The arguments.
+    /// The arguments of the call.
     pub args: Value,
     /// The output; `None` if the example has no output.
     #[serde(default)]
@@ -472,14 +472,14 @@ impl ToolUpdate {
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum IncludeDeleted {
-    /// Only active tools.
+    /// The list contains only active tools.
     #[default]
     #[serde(rename = "false")]
     No,
-    /// Active and deleted tools.
+    /// The list contains active and deleted tools.
     #[serde(rename = "true")]
     Yes,
-    /// Only deleted tools.
+    /// The list contains only deleted tools.
     #[serde(rename = "only")]
     Only,
 }
@@ -580,7 +580,7 @@ pub struct AgentBinding {
 }
 
 impl AgentBinding {
-    /// Creates a binding.
+    /// Creates the row of a binding.
     pub fn new(
         workspace: impl Into<Workspace>,
         agent: impl Into<String>,
@@ -628,13 +628,13 @@ impl BindingFilter {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolChange {
-    /// Creates a function.
+    /// Creates a function, which has no version yet.
     CreateFunction(NewFunction),
-    /// Changes a function.
+    /// Changes fields of a function.
     UpdateFunction {
         /// The id of the function.
         id: String,
-        /// The changed fields.
+        /// The fields to change.
         update: FunctionUpdate,
         /// [`Function::updated_at`] of the row that the editor has read; `None` changes any row.
         expected: Option<Timestamp>,
@@ -648,7 +648,7 @@ pub enum ToolChange {
     CreateVersion {
         /// The id of the function.
         function: String,
-        /// The version.
+        /// The version to create.
         version: NewFunctionVersion,
     },
     /// Deletes a version. Fails with `Conflict` if it is the default, if a tool pins it, or if it is the parent of a version.
@@ -661,13 +661,13 @@ pub enum ToolChange {
         /// The id of the version.
         version: String,
     },
-    /// Creates a tool.
+    /// Creates a tool, which no agent has yet.
     CreateTool(Box<NewTool>),
-    /// Changes a tool.
+    /// Changes fields of a tool.
     UpdateTool {
         /// The id of the tool.
         id: String,
-        /// The changed fields.
+        /// The fields to change.
         update: Box<ToolUpdate>,
         /// [`StoredTool::updated_at`] of the row that the editor has read; `None` changes any row.
         expected: Option<Timestamp>,
@@ -701,7 +701,7 @@ pub enum ToolChange {
 pub struct ToolEdit {
     /// The author of the change.
     pub editor: Editor,
-    /// The change.
+    /// The change to make.
     pub change: ToolChange,
     /// When the change is made.
     pub at: Timestamp,
@@ -710,7 +710,7 @@ pub struct ToolEdit {
 }
 
 impl ToolEdit {
-    /// Creates a change.
+    /// Creates an edit without an audit row.
     pub fn new(editor: Editor, change: ToolChange, at: Timestamp) -> Self {
         Self {
             editor,
@@ -762,7 +762,7 @@ pub enum ToolEdited {
     Version(Box<FunctionVersion>),
     /// The stored tool, which may be deleted.
     Tool(Box<StoredTool>),
-    /// The binding.
+    /// The binding that was added or removed.
     Binding {
         /// The stored binding, or the removed binding; `None` if the binding to remove did not exist.
         binding: Option<AgentBinding>,

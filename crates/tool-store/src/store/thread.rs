@@ -22,7 +22,7 @@ pub enum Role {
 
 words!(Role { System = "system", User = "user", Assistant = "assistant", Tool = "tool", });
 
-/// A new message.
+/// A message to append to a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMessage {
     /// The thread of the message.

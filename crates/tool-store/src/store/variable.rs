@@ -178,7 +178,7 @@ impl std::fmt::Debug for VariableValue {
     }
 }
 
-/// A variable.
+/// A variable with its owner and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VariableRow {
@@ -220,7 +220,7 @@ impl VariableRow {
         }
     }
 
-    /// The place of the value, if it is sealed.
+    /// The place of the value, which matters only for a sealed value.
     pub fn place(&self) -> SealedPlace {
         Self::place_of(&self.scope, &self.id)
     }

@@ -63,7 +63,7 @@ pub struct VariableRequest {
     pub agent: String,
     /// The owner of the values, for example the thread of the started agent.
     pub target: VariableScope,
-    /// The required variables.
+    /// The variables that the sub-agent requires.
     pub required: Vec<VariableField>,
     /// The names of the required variables without a value, in the order of `required`.
     pub missing: Vec<String>,

@@ -212,7 +212,7 @@ tests! {
         for n in 0..3 {
             let run = begin("main", 100 + n);
             let owner = run.owner.clone();
-            let RunBegun::Begun(row) = store.begin_run(run).await.unwrap() else { panic!("the thread is free") };
+            let RunBegun::Begun(row) = store.begin_run(run).await.unwrap() else { panic!("the thread is busy") };
             let end = RunEnd { cause: RunCause::Replied, at: at(200), progress: RunProgress::default() };
             store.end_run(&row.id, &owner, end).await.unwrap();
         }
@@ -225,7 +225,7 @@ tests! {
         assert_eq!((last.runs, last.more), (1, false));
         // The run of the other thread has not ended.
         assert_eq!(store.list_runs(Scope::All, &RunFilter::default()).await.unwrap().len(), 1);
-        let RunBegun::Begun(next) = store.begin_run(begin("main", 300)).await.unwrap() else { panic!("the thread is free") };
+        let RunBegun::Begun(next) = store.begin_run(begin("main", 300)).await.unwrap() else { panic!("the thread is busy") };
         assert_eq!(next.id.number(), 4);
     }
 }

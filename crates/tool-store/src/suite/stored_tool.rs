@@ -752,7 +752,7 @@ tests! {
                     page.before = Some(end.place());
                     read.splice(0..0, tools);
                 }
-                // One new tool is the last of the list, and one is on the side of the cursor that was read before.
+                // The first new tool is at the end of the list, and the second is on the side of the cursor that was already read.
                 n += 1;
                 if n < 4 {
                     by(&store, author(), 900 + n).tool(client("new")).await.unwrap();

@@ -184,7 +184,7 @@ tests! {
             read += 1;
             damaged(vault.open_secrets(&acme, ["a"]).await);
         }
-        // The loop opened a value for at least each bit of the nonce, the ciphertext and the tag.
+        // At least for each bit of the nonce, the ciphertext and the tag, the loop has tried to open the value.
         assert!(read >= (24 + 5 + 16) * 8, "{read}");
         store.put_secret(good).await.unwrap();
         assert_eq!(value(&vault, &acme, "a").await.as_deref(), Some("short"));

@@ -25,7 +25,7 @@ fn kill(tool: &str) -> Switch {
     }
 }
 
-/// Waits until a store reports that its version is later, and returns how long that took. Fails after `patience`.
+/// Waits until a store reports a later version, and returns how long that took, or `None` after `patience`.
 async fn noticed(store: &PostgresStore, version: u64, patience: Duration) -> Option<Duration> {
     let began = Instant::now();
     let changed = timeout(patience, store.changed(version)).await;

@@ -156,7 +156,7 @@ pub(crate) async fn expired_effect_leases_are_noticed_by_every_host_case() -> Ra
         pause().await;
         let swept = other.store.sweep(Scope::All, other.now());
         let [row] = &other.run(swept).await.unwrap()[..] else {
-            panic!("one row");
+            panic!("expected one row");
         };
         assert_eq!(row.state, EffectState::Ambiguous);
         let ended = EffectEnd {
@@ -264,11 +264,11 @@ pub(crate) async fn run_leases_follow_the_database_case() -> Ran {
         let (one, other) = hosts(slow_first).await?;
         let begun = one.store.begin_run(run_at(&one, "one", 60_000));
         let RunBegun::Begun(run) = one.run(begun).await.unwrap() else {
-            panic!("no other host drives the thread");
+            panic!("a different host drives the thread");
         };
         let busy = other.store.begin_run(run_at(&other, "other", 60_000));
         let RunBegun::Busy(held) = other.run(busy).await.unwrap() else {
-            panic!("the lease of `one` is valid");
+            panic!("the lease of `one` was not respected");
         };
         assert_eq!(held, run);
 
@@ -278,7 +278,7 @@ pub(crate) async fn run_leases_follow_the_database_case() -> Ran {
         let renewed = one.run(renewed).await.unwrap().unwrap();
         assert_eq!(
             renewed.lease_until, run.lease_until,
-            "a renewal never shortens a lease"
+            "a renewal has changed the lease"
         );
         let end = RunEnd {
             cause: RunCause::Replied,
@@ -296,7 +296,7 @@ pub(crate) async fn run_leases_follow_the_database_case() -> Ran {
         pause().await;
         let taken = other.store.begin_run(run_at(&other, "other", 60_000));
         let RunBegun::Begun(taken) = other.run(taken).await.unwrap() else {
-            panic!("the lease has expired");
+            panic!("the expired lease was not taken over");
         };
         assert_eq!((taken.id.number(), taken.attempt), (2, 2));
     }

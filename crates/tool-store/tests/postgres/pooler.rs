@@ -117,7 +117,7 @@ pub(crate) async fn store_works_behind_a_pooler_in_transaction_mode_case() -> Ra
         call.await.unwrap();
     }
     let [store, ..] = &stores[..] else {
-        panic!("three stores");
+        panic!("no store was opened");
     };
     let messages = ThreadStore::read(store, &thread("t"), None).await.unwrap();
     assert_eq!(messages.len(), 240);

@@ -110,7 +110,7 @@ pub(crate) async fn no_file_of_the_server_contains_a_secret_case() -> Ran {
     let dump = dump(&database).await;
     assert!(
         clear.finds(&dump),
-        "the search finds a value that is in the files"
+        "the search does not find a value that the dump contains"
     );
     assert!(!secret.finds(&dump), "{}", String::from_utf8_lossy(&dump));
     let in_clear = found(&clear);

@@ -114,7 +114,7 @@ pub(crate) async fn removes_responses(store: impl Store + ChangeStore + Maintena
     for (caller, id) in all {
         store.apply(assign(caller, id, id)).await.unwrap();
     }
-    // Whether each response is stored. A request that is not stored fails, because its approval is unknown.
+    // Whether each response is stored. Without a stored response, the repeated request fails, because its approval is unknown.
     let left = async || {
         let mut left = Vec::new();
         for (caller, key) in all {

@@ -127,7 +127,7 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
             );
             assert!(
                 third.next(&all).unwrap().change().is_none(),
-                "nothing has changed"
+                "a change is sent although nothing has changed"
             );
         } else {
             assert_eq!(

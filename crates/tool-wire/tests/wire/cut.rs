@@ -108,7 +108,7 @@ fn calls_of_a_truncated_answer_never_run() {
                 assert_eq!(
                     reply.message().calls.len(),
                     2,
-                    "both calls are kept, so that each can be refused"
+                    "a call is missing, so it cannot be refused"
                 );
             }
         }

@@ -68,11 +68,7 @@ fn anthropic_uses_its_own_tool_search() {
         (&list[2]["defer_loading"], &list[2]["strict"]),
         (&json!(true), &json!(false))
     );
-    assert_eq!(
-        list.len(),
-        3,
-        "`search_tools` and `call_tool` are not offered"
-    );
+    assert_eq!(list.len(), 3, "`search_tools` or `call_tool` is offered");
     assert_eq!(offer.left_out(), ["fetch"]);
     // The other definitions equal the definitions in a request without search.
     let plain = Provider::Anthropic.offer(&some().open()).unwrap();
@@ -143,14 +139,10 @@ fn deferred_tool_changes_leave_the_cached_request_unchanged() {
 
     let first = Provider::Anthropic.offer(&without).unwrap();
     let second = first.next(&with).unwrap();
-    assert!(second.keeps_prefix(), "deferred tools are not cached");
+    assert!(second.keeps_prefix(), "a deferred tool changes the cache");
     assert!(second.change().is_none() && second.betas().is_empty());
     let (before, after) = (list(&first), list(&second));
-    assert_eq!(
-        after[..before.len()],
-        before,
-        "the earlier tools keep their places"
-    );
+    assert_eq!(after[..before.len()], before, "an earlier tool has moved");
     assert_eq!(named(&after[before.len()]), "search");
     let third = second.next(&without).unwrap();
     assert_eq!(third.tools(), second.tools());
@@ -202,7 +194,7 @@ async fn call_of_a_tool_found_by_the_provider_runs() {
         assert_eq!(
             reply.calls().len(),
             1,
-            "the search itself is not a call of the host"
+            "the search itself is returned as a call"
         );
         let result = tools
             .call(reply.calls()[0].clone(), &ToolContext::anonymous())

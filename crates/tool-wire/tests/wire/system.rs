@@ -104,7 +104,7 @@ async fn system_messages_are_placed_as_each_provider_expects() {
             };
             assert_eq!(body[field.0], field.1, "{provider}");
             assert_eq!(body["model"], "a-model");
-            // The messages are two of the user, a call and its result.
+            // Two messages of the user, a call and its result.
             assert_eq!(messages.len(), 4, "{provider}: {messages:?}");
             assert!(!format!("{messages:?}").contains("Be brief."), "{provider}");
         }

@@ -43,7 +43,7 @@ impl Target {
         }
     }
 
-    /// Runs a command.
+    /// Runs a command on the target.
     fn run(&self, words: &[&str]) -> Output {
         let mut command = Command::new(DESK);
         command.env_remove("USER").env("TOOL_SEAL_KEYS", KEYS);
@@ -103,7 +103,7 @@ fn seeded(url: &str, name: &str) -> Sample {
     })
 }
 
-/// Runs every command on the records of a workspace. The records of a second workspace stay as they are.
+/// Runs every command on the records of a workspace.
 fn commands(target: &Target, sample: &Sample) {
     inbox(target, sample);
     audit(target, sample);
@@ -275,7 +275,7 @@ fn secrets(target: &Target) {
     assert!(empty.contains("has no value"), "{empty}");
 }
 
-/// The commands change the rows of one workspace of a store, and the admin API shows the changes.
+/// The commands change the rows of one workspace of a store, and no rows of a second workspace.
 pub(super) fn on_a_store(url: &str) {
     let (acme, other) = (seeded(url, "acme"), seeded(url, "other"));
     commands(&Target::store(url, &acme.workspace), &acme);

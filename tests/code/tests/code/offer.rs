@@ -236,7 +236,7 @@ async fn describe_api_returns_typed_declarations() {
     assert_eq!(
         told.matches("*/").count(),
         told.matches("/**").count(),
-        "each comment ends only once"
+        "a comment ends early"
     );
     let one = tools
         .call(call("describe_api", &json!({"tools": ["now"]})), &cx())

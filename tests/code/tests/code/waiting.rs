@@ -147,7 +147,7 @@ async fn tools_that_may_ask_are_absent() {
     let open = toolset![remove];
     assert!(
         !open.may_ask("remove", &cx),
-        "without a gate, an effect does not require an approval"
+        "an effect requires an approval, although no gate is set"
     );
     assert!(open.through(&gate).may_ask("remove", &cx));
 }

@@ -357,7 +357,7 @@ pub(crate) async fn switch_is_applied_by_the_host(kind: StoreKind) {
     switches.refresh().await.unwrap();
     assert!(
         switches.is_killed("send_mail", "acme"),
-        "the switch of the host is still on"
+        "the switch of the host was turned off"
     );
     let enable = site
         .ask("put", "/v1/switches/enable/send_mail", OPERATOR, &on)

@@ -6,7 +6,7 @@ use crate::store::{Function, FunctionVersion, Member, StoreError, ToolSchema};
 /// The row that contains the runtime user of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuntimeUserLevel {
-    /// The tool.
+    /// The row of the tool.
     Tool,
     /// The function of the tool.
     Function,
@@ -17,7 +17,7 @@ pub enum RuntimeUserLevel {
 /// The user that a call runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuntimeUser<'a> {
-    /// The user.
+    /// The id of the user.
     pub user: &'a str,
     /// The row that contains the user.
     pub level: RuntimeUserLevel,
@@ -52,7 +52,7 @@ impl<'a> RuntimeUser<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResolvedTool {
-    /// The tool.
+    /// The row of the tool.
     pub tool: StoredTool,
     /// The function; `None` for a client tool.
     pub function: Option<Function>,
