@@ -102,7 +102,7 @@ fuzz_target!(|text: &str| {
     } else {
         assert!(!second.is_error(), "repair refused valid input: {text}");
         assert_eq!(first.model_text(), second.model_text(), "repair changed valid input: {text}");
-        assert!(second.repairs().is_empty(), "repair reported on valid input: {text}");
+        assert!(second.repairs().is_empty(), "repairs were reported for valid input: {text}");
         assert!(serde_json::from_str::<serde_json::Value>(text).is_ok() || text.trim().is_empty(), "not JSON: {text}");
     }
 });

@@ -6,13 +6,13 @@ use super::Provider;
 use super::definition::definition;
 use super::search::{Native, deferred};
 
-/// A tool whose definition was sent to the provider.
+/// A tool whose definition is in the request: in the list, or in a message.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Listed {
     pub(super) def: ToolDef,
     pub(super) text: String,
-    /// Whether the provider enforces the tool's schema.
+    /// Whether the tool is sent as strict, so that the provider enforces its schema.
     pub(super) strict: bool,
     /// Whether the turn may use the tool.
     pub(super) open: bool,

@@ -22,8 +22,8 @@ const INLINE: &str = "inline-tools-2026-09-15";
 /// The tools of a request, created by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
 ///
 /// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, for OpenAI also
-/// `tool_choice`, for Gemini also `toolConfig`, and for Bedrock only `toolConfig`. Every definition states whether the tool is `strict`; for Gemini,
-/// the mode `VALIDATED` makes all tools strict. An offer without tools writes no field, because providers refuse an empty list.
+/// `tool_choice` after a removal, for Gemini also `toolConfig`, and for Bedrock only `toolConfig`. Every definition states whether the tool is `strict`;
+/// for Gemini, the mode `VALIDATED` makes all tools strict. An offer without tools writes no field, because providers refuse an empty list.
 #[derive(Clone, Debug)]
 pub struct Offer {
     provider: Provider,
@@ -130,8 +130,8 @@ impl Offer {
     /// back after its removal is not a new tool. To prepare a tool that the first turn may not use yet, offer it and narrow the offer at once:
     /// `provider.offer(&all)?.next(&first)?`. This shows the model its name and description.
     ///
-    /// [`keeps_prefix`](Self::keeps_prefix) returns `false` if the bytes could not be kept: because a tool was added at the end, or because a changed
-    /// definition began a new list.
+    /// [`keeps_prefix`](Self::keeps_prefix) returns `false` if a tool was added at the end, or if a new list was necessary: because a definition changed,
+    /// because the provider's own search began or ended, or because more tools had to become non-strict.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -215,7 +215,7 @@ impl Offer {
         })
     }
 
-    /// Returns the tools of the list whose schemas the provider does not enforce.
+    /// Returns the tools of the list that are sent as non-strict. The provider does not enforce their schemas.
     pub fn non_strict(&self) -> impl Iterator<Item = &str> {
         let loose = self.listed.iter().filter(|tool| !tool.strict);
         loose.map(Listed::name)

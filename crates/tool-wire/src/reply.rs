@@ -44,7 +44,7 @@ impl ModelReply {
         &self.message.calls
     }
 
-    /// Whether the reply was cut off: by the token limit, by a filter, or because the stream ended early.
+    /// Whether the reply was cut off: by the token limit, by a filter, because the stream ended early, or for a reason that this crate does not know.
     pub fn is_truncated(&self) -> bool {
         self.message.truncated
     }

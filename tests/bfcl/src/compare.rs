@@ -42,14 +42,14 @@ pub struct Tally {
     pub accepted: usize,
     /// Calls that were not compared, because they have a whole number beyond 64 bits.
     pub excluded: usize,
-    /// Calls for which the verdicts of the dispatcher and of `jsonschema` differ.
+    /// Calls with a difference from the expected result.
     pub misses: usize,
 }
 
 /// A difference from the expected result.
 #[derive(Debug)]
 pub struct Miss {
-    /// The line of the sample.
+    /// The id of the line in the sample.
     pub id: String,
     /// The name of the tool.
     pub tool: String,
@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns the difference between the dispatcher's outcome of a call and the verdict of `jsonschema`, if they differ.
+    /// Compares the verdict of `jsonschema` with its verdict on the published schema and with the dispatcher's outcome, and returns the first difference.
     fn differs(&self, text: &str, outcome: &Outcome, verdict: Verdict) -> Option<String> {
         if self.published.judge(text) != Answer::Says(verdict) {
             return Some(format!(

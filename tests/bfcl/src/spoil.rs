@@ -59,7 +59,7 @@ impl Spoiler {
     }
 }
 
-/// A random number generator with a fixed seed (`SplitMix64`).
+/// A random number generator (`SplitMix64`) whose seed is the number of the line.
 #[derive(Debug)]
 pub(crate) struct Dice(u64);
 

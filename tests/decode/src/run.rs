@@ -51,7 +51,7 @@ pub struct Failure {
     pub why: Disagreement,
 }
 
-/// Returns the text that the differential test generates for a type and a seed.
+/// Returns the random text that the generator writes for a type and a seed.
 #[must_use]
 pub fn written(case: &Case, seed: u64) -> String {
     text(&mut Random::new(seed), case.schema)

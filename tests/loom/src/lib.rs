@@ -46,11 +46,11 @@ fn body_is_started_or_abandoned_never_both() {
         };
         let left = start.leave();
         if left {
-            assert!(!ran.load(Ordering::Relaxed), "an abandoned body never runs");
+            assert!(!ran.load(Ordering::Relaxed), "an abandoned body has run");
         }
-        assert_ne!(body.join().unwrap(), left, "exactly one side wins");
+        assert_ne!(body.join().unwrap(), left, "both sides or neither side won");
         assert_eq!(ran.load(Ordering::Relaxed), !left);
-        assert!(!start.begin() && !start.leave(), "the decision is final");
+        assert!(!start.begin() && !start.leave(), "the decision was changed later");
     });
 }
 
@@ -79,7 +79,7 @@ fn drain_sees_every_entered_call() {
         assert_eq!(
             inside.load(Ordering::Relaxed),
             entered,
-            "no call enters after the close"
+            "a call entered after the close"
         );
         assert_eq!(left.iter().flatten().count(), entered);
         assert_eq!(door.inside(), 0);
@@ -119,7 +119,7 @@ fn audit_row_is_delivered_queued_or_counted() {
             let rows = delivered.iter().filter(|(call, _)| *call == of);
             assert!(
                 rows.is_sorted(),
-                "the rows of a call keep their order: {delivered:?}"
+                "the rows of a call are not in order: {delivered:?}"
             );
         }
     });
@@ -143,14 +143,14 @@ fn policy_versions_are_consistent_and_visible_after_the_write() {
         // Load the flag before the policy is read, so that the assertion below does not depend on the value that was read.
         let after = ended.load(Ordering::Acquire);
         if after {
-            assert!(!policy.is_latest(&before), "no call uses the old version");
+            assert!(!policy.is_latest(&before), "a call uses the old version");
         }
         let now = policy.read();
         let (left, right) = **now;
-        assert_eq!(left, right, "a read returns one whole version");
+        assert_eq!(left, right, "a read mixes two versions");
         assert_eq!(
             now.number, left,
-            "the number belongs to the version that was read"
+            "the number belongs to a different version"
         );
         assert!(!after || left > 0);
         operator.join().unwrap();

@@ -114,7 +114,7 @@ struct Filter {
 /// The kinds of switches that this resource contains. Enablement rows (`SwitchKind::Enable`) are excluded.
 const KINDS: [SwitchKind; 2] = [SwitchKind::Disable, SwitchKind::Kill];
 
-/// Reads the switches that match a filter, for one workspace or for every workspace, in the order of their keys.
+/// Reads the switches that match a filter, ordered by key: those of the caller's workspace, or those that apply to every workspace.
 async fn read(
     admin: &Inner,
     caller: &Caller,
@@ -239,7 +239,7 @@ struct NewSwitch {
     reason: Option<String>,
 }
 
-/// Sets the switch of a path, unless it has changed since the caller read it.
+/// Sets the switch of a path. With `If-Match`, fails if the switch has changed since the caller read it.
 async fn set(
     admin: &Inner,
     caller: &Caller,

@@ -50,7 +50,7 @@ impl Cause {
                 | sqlx::Error::Protocol(_)
                 | sqlx::Error::Tls(_)
                 | sqlx::Error::WorkerCrashed => Self::Lost,
-                // No statement was sent, for example because the pool has no free connection.
+                // For example, the pool has no free connection, or a column has an unexpected type.
                 _ => Self::Other,
             };
         };

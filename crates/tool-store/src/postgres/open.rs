@@ -140,8 +140,8 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets the timeout of a statement, of the wait for a lock, and of the wait for a free connection; 30 seconds by default. After the timeout, the store
-    /// does not make the change, and the error is [`StoreError::Unavailable`](crate::StoreError::Unavailable).
+    /// Sets the timeout of a statement, of the wait for a lock, and of the wait for a free connection; 30 seconds by default. After the timeout, the error
+    /// is [`StoreError::Unavailable`](crate::StoreError::Unavailable), and the change is not made, except for an [`UnknownOutcome`](crate::UnknownOutcome).
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

@@ -107,7 +107,7 @@ pub trait KeyProvider: Send + Sync + 'static {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// The environment variable does not exist.
+    /// The environment variable does not exist, or its value is not Unicode.
     #[error(
         "the environment variable `{0}` is not set, set it to `ID:KEY`, where ID is a name such as `2026-11` and KEY is the output of `openssl rand -base64 32`"
     )]

@@ -76,7 +76,7 @@ async fn ids(store: &SqliteStore) -> Vec<String> {
     ids
 }
 
-// B11: changes that wait at the same time cost one `fsync`, and a transaction contains at most 32 changes.
+// B11: changes that wait at the same time share transactions of up to 32 changes, and each transaction costs one `fsync`.
 #[tokio::test]
 async fn waiting_changes_share_commits() {
     let (_folder, file, store) = store().await;

@@ -2,7 +2,7 @@
 //!
 //! Changes that wait at the same time share a transaction and form a group. One caller, the leader, polls the future of the group within
 //! its own future: no task is spawned, so a single change costs no more than its statements, and the group does not stop when the runtime of
-//! one caller shuts down. If the leader is dropped, its future moves to another waiting caller. If no caller waits, the future is dropped, and the
+//! one caller shuts down. If the leader is dropped, another waiting caller becomes the leader. If no caller waits, the group is dropped, and the
 //! transaction is rolled back.
 
 use std::collections::VecDeque;

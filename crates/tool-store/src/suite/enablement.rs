@@ -72,7 +72,7 @@ tests! {
         assert!(!store.enable(&own(), "look", "eve", at(2)).await.unwrap());
         let row = EnablementRow::new(own(), "look", EnablementSource::Manual, "olga", at(1));
         assert_eq!(store.rows(&own()).await.unwrap(), [row]);
-        // A skill adds its source to the row instead of a second row.
+        // Enabling a skill changes the source of the existing row, and adds no second row.
         store.enable_skill(&own(), skill("x", "1", &["look"]), "olga", at(3)).await.unwrap();
         assert_eq!(enabled(&store, &own()).await, ["look skill+"]);
         assert_eq!(enabled(&store, &other()).await, [""; 0]);

@@ -116,7 +116,7 @@ tests! {
         assert_eq!((next.id.number(), next.stop), (2, None));
         let ended = store.get_run(&id).await.unwrap().unwrap();
         assert_eq!((ended.state, ended.cause, ended.ended), (RunState::Ended, Some(RunCause::Cancelled), Some(at(150))));
-        assert_eq!(store.stop_run(&id, RunStop::Interrupt).await.unwrap().unwrap(), ended, "an ended run is not changed");
+        assert_eq!(store.stop_run(&id, RunStop::Interrupt).await.unwrap().unwrap(), ended, "an ended run was changed");
     }
 
     #[test]

@@ -35,12 +35,12 @@ fn count(
     number
 }
 
-/// Runs an engine that executes these lines and then exits. Returns the result and the log of the tools.
+/// Runs an engine that executes these lines. Returns the result and the log of the tools.
 async fn says(lines: &str) -> (RunResult, Vec<String>) {
     says_within(limits().time, lines).await
 }
 
-/// Runs an engine that executes these lines and never exits, so the run ends at its time limit.
+/// Like `says`, with a time limit of one second, which ends a run whose engine waits forever.
 async fn says_until_the_limit(lines: &str) -> (RunResult, Vec<String>) {
     says_within(Duration::from_secs(1), lines).await
 }

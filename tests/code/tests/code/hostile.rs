@@ -103,7 +103,7 @@ async fn native_functions_that_ignore_interrupts_are_killed() {
     assert!(killed.len() >= 10, "{killed:?}");
 }
 
-// S4-06: an allocation of 1 GB ends with the status `memory`.
+// S4-06: code that allocates more memory than its limit ends with the status `memory`.
 #[tokio::test]
 async fn memory_bombs_end_with_status_memory() {
     let bombs = [
@@ -320,7 +320,7 @@ async fn poisoned_prototypes_affect_only_the_code() {
             "{poison}: {result:?}"
         );
     }
-    // Code that overwrites the `then` protocol of JavaScript makes only its own promise hang, and the run ends with an error.
+    // Code that overwrites the `then` protocol of JavaScript makes only its own promise hang or fail, and the run ends with an error.
     let hung = [
         "Object.prototype.then = function () {}",
         "Array.prototype.then = function () {}",

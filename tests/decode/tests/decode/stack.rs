@@ -39,7 +39,7 @@ fn on_two_mebibytes(test: impl FnOnce() + Send + 'static) {
         .expect("the thread does not panic");
 }
 
-/// Reads texts of every depth around the limit with both decoders.
+/// Checks that both decoders accept the two greatest depths within the limit, and refuse four depths beyond it.
 fn reads<O, T>(open: &'static str, inside: &'static str, close: &'static str)
 where
     O: StrictSchema + Decode + Debug,

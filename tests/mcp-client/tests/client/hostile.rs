@@ -56,7 +56,7 @@ async fn every_page_is_read_and_every_tool_reported() {
 async fn report_names_the_providers_that_refuse_a_schema() {
     let hostile = Hostile::start("").await;
     let tools = hostile.tools().await;
-    // No strict mode accepts a map. The report either leaves OpenAI out or refuses the tool.
+    // OpenAI's strict mode accepts neither schema. The report lists OpenAI as left out, or the tool is refused.
     for remote in ["map", "any"] {
         let report = tools.report().get(remote).unwrap();
         assert!(!report.providers.contains(Dialect::OpenAi), "{report}");

@@ -43,7 +43,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
         if double.is_finite() {
             written.push(format!("{double:?}"));
         }
-        // These numbers have 15 to 17 digits, like coordinates. The fraction is a random double between 1 and 2, minus 1.
+        // Like coordinates, these numbers have up to 18 digits. The fraction is a random double between 1 and 2, minus 1.
         let fraction = f64::from_bits((0x3ff << 52) | (random(&mut state) >> 12)) - 1.0;
         written.push(format!("{:?}", fraction * 360.0 - 180.0));
         written.push(format!("{:.15}", fraction * 360.0));
