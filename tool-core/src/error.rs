@@ -13,7 +13,7 @@ mod shown;
 mod unknown_tool;
 
 pub use shown::{SHOWN_ERRORS, ShownError};
-pub(crate) use unknown_tool::unknown_tool;
+pub(crate) use unknown_tool::{renamed_tool, unknown_tool};
 
 /// Why a call has no output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -114,7 +114,7 @@ impl Limit {
         self
     }
 
-    /// Counts only calls of these tools. The default is all tools.
+    /// Counts only calls of these tools, by their own names or aliases. The default is all tools.
     pub fn tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.tools.extend(names.into_iter().map(Into::into));
         self
@@ -261,7 +261,7 @@ impl Limits {
         let mut calls = Vec::new();
         for (at, rule) in self.0.rules.iter().enumerate() {
             let names = &rule.limit.tools;
-            if !names.is_empty() && !names.iter().any(|name| name == tool.name()) {
+            if !names.is_empty() && !names.iter().any(|name| tool.is_named(name)) {
                 continue;
             }
             match rule.take(cx, tool, now, &self.0) {

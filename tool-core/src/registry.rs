@@ -11,6 +11,7 @@ use crate::policy::{Compiled, Policy};
 use crate::schema::dialect::Dialect;
 use crate::tool::{DynamicDef, DynamicTool, Tool, ToolDef, wire_of};
 
+mod aliases;
 #[cfg(feature = "host")]
 mod boot;
 mod facts;
@@ -45,6 +46,8 @@ pub struct Registry(Arc<Shelf>);
 pub(crate) struct Shelf {
     pub(crate) tools: Vec<ToolDef>,
     pub(crate) index: HashMap<Name, usize, BuildNameHasher>,
+    /// The earlier names of tools, as models saw them, each with the position of the tool.
+    pub(crate) aliases: BTreeMap<String, usize>,
     /// The expected length of each tool's output, see [`Shelf::room`].
     rooms: Box<[AtomicUsize]>,
     /// Facts about the tools, collected when the first rules need them.
@@ -55,8 +58,6 @@ pub(crate) struct Shelf {
     pub(crate) pruned: Vec<Pruned>,
     /// The own names of tools that are enabled for every instance.
     pub(crate) globals: BTreeSet<String>,
-    /// Earlier names of tools, each with the own name of the tool.
-    pub(crate) renamed: BTreeMap<String, String>,
     /// The definitions of all tools, see [`Shelf::listing`].
     listings: [Listing; Dialect::COUNT],
 }
@@ -120,15 +121,16 @@ impl Shelf {
             index.entry(Name(def.clone())).or_insert(at);
         }
         let rooms = tools.iter().map(|_| AtomicUsize::new(0)).collect();
+        let aliases = aliases::positions(&tools);
         Self {
             tools,
             index,
+            aliases,
             rooms,
             facts: OnceLock::new(),
             compiled: Mutex::default(),
             pruned: Vec::new(),
             globals: BTreeSet::new(),
-            renamed: BTreeMap::new(),
             listings: Default::default(),
         }
     }
@@ -176,6 +178,14 @@ impl Shelf {
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.index.get(name).copied()
     }
+
+    /// Returns the position of the tool that models knew by an earlier name. A tool whose present name this is has priority.
+    pub(crate) fn aliased(&self, alias: &str) -> Option<usize> {
+        if self.aliases.is_empty() || self.index.contains_key(alias) {
+            return None;
+        }
+        self.aliases.get(alias).copied()
+    }
 }
 
 impl Registry {
@@ -215,6 +225,29 @@ impl Registry {
         self.0.position(&wire).map(|at| &self.0.tools[at])
     }
 
+    /// Returns the tool that has this alias, so that an earlier name in a file or a row can be replaced by the present one.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    ///
+    /// /// Sends a message to the user.
+    /// #[tool(alias = "send_mail")]
+    /// fn send_message() -> &'static str {
+    ///     "sent"
+    /// }
+    ///
+    /// # fn main() -> Result<(), tool_core::RegistryError> {
+    /// let registry = Registry::builder().tool::<send_message>().build()?;
+    /// assert!(registry.get("send_mail").is_none());
+    /// assert_eq!(registry.get_by_alias("send_mail").map(|tool| tool.name()), Some("send_message"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_by_alias(&self, alias: &str) -> Option<&ToolDef> {
+        let wire = wire_of(alias)?;
+        self.0.aliased(&wire).map(|at| &self.0.tools[at])
+    }
+
     /// Returns every tool, sorted by name.
     pub fn tools(&self) -> &[ToolDef] {
         &self.0.tools
@@ -235,10 +268,13 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Records an earlier name of a tool. A store of enablement moves the rows of the old name to the tool when the program boots,
-    /// and skills that require the old name require the tool. Policies, approvals and calls do not accept the old name.
+    /// Adds an alias to a tool that the host cannot change, with the same effect as `#[tool(alias = "…")]`. `from` is the earlier name, `to` the present one.
     ///
-    /// [`build`](Self::build) fails if there is no tool `to`, if a tool has the name `from`, or if two tools have the earlier name `from`.
+    /// A store of enablement moves the rows of the earlier name to the tool when the program boots, and skills that require the earlier name require the tool.
+    /// Allow and deny lists, policies, switches, limits and approvals that contain the earlier name apply to the tool. New calls must use the present name.
+    ///
+    /// [`build`](Self::build) fails if there is no tool `to`, if `from` is not a valid name, if a tool has the name `from`, or if two tools have the
+    /// alias `from`.
     pub fn renamed(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
         self.renamed.push((from.into(), to.into()));
         self
@@ -291,7 +327,7 @@ impl RegistryBuilder {
         self
     }
 
-    /// Builds the registry. Fails if two tools have the same name, if a tool has a fault, or if a call of `global` or `renamed` is invalid.
+    /// Builds the registry. Fails if two tools have the same name, if a tool or an alias has a fault, or if a call of `global` or `renamed` is invalid.
     pub fn build(mut self) -> Result<Registry, RegistryError> {
         self.pruned.extend(prune(&mut self.tools, self.env));
         for (tool, key) in &self.secrets {
@@ -299,6 +335,7 @@ impl RegistryBuilder {
                 *def = def.requiring(key);
             }
         }
+        let stated = aliases::state(&mut self.tools, self.renamed, &self.pruned);
         let mut sorted = Shelf::of(self.tools);
         sorted.pruned = self.pruned;
         for name in &self.globals {
@@ -309,27 +346,9 @@ impl RegistryBuilder {
                 });
             }
         }
-        for (from, to) in self.renamed {
-            let has_name = |def: &&ToolDef| def.name() == from;
-            let text = if let Some(def) = sorted.tools.iter().find(has_name) {
-                format!(
-                    "`{from}` is to be the earlier name of `{to}`, but {} has this name: remove the tool or the call of `renamed`",
-                    def.origin_text()
-                )
-            } else if !sorted.knows(&to) {
-                format!(
-                    "`renamed` states its earlier name `{from}`, but the registry has no such tool: pass the old name first, then the new name"
-                )
-            } else {
-                match sorted.renamed.insert(from.clone(), to.clone()) {
-                    Some(other) if other != to => format!(
-                        "`{from}` is to be the earlier name of `{to}` and of `{other}`: remove one of the calls of `renamed`"
-                    ),
-                    _ => continue,
-                }
-            };
-            self.faults.push(Fault::Tool { name: to, text });
-        }
+        self.faults.extend(stated);
+        self.faults
+            .extend(aliases::faults(&sorted.tools, &sorted.pruned));
         sorted.globals = self.globals;
         for pair in sorted.tools.windows(2) {
             if pair[0].wire_name() == pair[1].wire_name() {

@@ -1,19 +1,25 @@
 //! The tools of one turn, and the dispatch of calls to them.
 
+#[cfg(feature = "host")]
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use tool_schema::__private0::{Spec, is_request, toolset_faults};
 
 use crate::args::Repair;
+#[cfg(feature = "host")]
+use crate::call::ToolCall;
 use crate::context::{Standing, ToolContext};
-use crate::error::{ErrorKind, ToolError, unknown_tool};
+use crate::error::{ErrorKind, ToolError, renamed_tool, unknown_tool};
 #[cfg(feature = "host")]
 use crate::gate::Gate;
 use crate::policy::{Decision, PolicyRequest};
 use crate::registry::{Registry, Shelf, join};
 use crate::schema::dialect::{Dialect, Dialects};
 use crate::schema::rules::Fault;
+#[cfg(feature = "host")]
+use crate::search::CALL_TOOL;
 use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
 use crate::visibility::{Layer, Rules, View};
@@ -195,20 +201,22 @@ impl Toolset {
 
     /// Returns the tool that a person approved: the tool with this own name and this contract, regardless of the name that the toolset gives it. If no tool
     /// has both, returns a tool with this own name and a different contract. Callable tools have priority.
+    ///
+    /// If no tool has this name, the tools with this alias are searched. The contract of such a tool is the same if only its name has changed.
     #[cfg(feature = "host")]
     pub(crate) fn find_approved(&self, name: &str, contract: &str) -> Option<Approved<'_>> {
         let all = self.shelf.tools.iter().chain(self.agents()).enumerate();
-        let named = all.filter(|(_, def)| def.name() == name);
+        let named = all.filter(|(_, def)| def.is_named(name));
         named
             .map(|(at, def)| {
-                let same = *def.contract() == *contract;
+                let same = *def.contract_under(name) == *contract;
                 let callable = self
                     .find(def.wire_name())
                     .is_some_and(|(found, _)| found == at);
-                (same, callable, def)
+                (def.name() == name, same, callable, def)
             })
-            .max_by_key(|(same, callable, _)| (*same, *callable))
-            .map(|(same, _, def)| {
+            .max_by_key(|(is_own, same, callable, _)| (*is_own, *same, *callable))
+            .map(|(_, same, _, def)| {
                 if same {
                     Approved::Same(def)
                 } else {
@@ -225,6 +233,43 @@ impl Toolset {
         };
         let agents = agents.position(name).map(|at| self.shelf.tools.len() + at);
         agents.filter(|at| self.shows(*at)).or(own).or(agents)
+    }
+
+    /// Returns the position of the tool that models knew by an earlier name, if no tool has this name now.
+    fn aliased(&self, alias: &str) -> Option<usize> {
+        if self.position(alias).is_some() {
+            return None;
+        }
+        let agents = self.view.as_ref().and_then(|view| view.agents.as_ref());
+        let own = self.shelf.aliased(alias);
+        own.or_else(|| Some(self.shelf.tools.len() + agents?.aliased(alias)?))
+    }
+
+    /// Returns a call that a thread has stored, with the present name of its tool. A call that a model makes now is not changed, so that its old name
+    /// is refused.
+    #[cfg(feature = "host")]
+    pub(crate) fn continued<'c>(&self, call: &'c ToolCall) -> Cow<'c, ToolCall> {
+        let renamed = if self.search.is_some() && call.name == CALL_TOOL {
+            search_tools::continued(self, &call.arguments).map(|arguments| ToolCall {
+                arguments,
+                ..call.clone()
+            })
+        } else {
+            self.present_name(&call.name).map(|name| ToolCall {
+                name: name.to_owned(),
+                ..call.clone()
+            })
+        };
+        renamed.map_or(Cow::Borrowed(call), Cow::Owned)
+    }
+
+    /// Returns the name by which the model sees the tool that it knew by an earlier name. A call of a hidden tool is refused like a call of a tool that was
+    /// removed, with the name that the model wrote.
+    #[cfg(feature = "host")]
+    fn present_name(&self, alias: &str) -> Option<&str> {
+        let at = self.aliased(alias)?;
+        let is_known = matches!(self.hidden_now(at), None | Some(Layer::Unread));
+        is_known.then(|| self.def(at).wire_name())
     }
 
     fn def(&self, at: usize) -> &ToolDef {
@@ -324,6 +369,12 @@ impl Toolset {
     }
 
     pub(crate) fn unknown(&self, name: &str) -> ToolError {
+        if let Some(at) = self
+            .aliased(name)
+            .filter(|at| self.hidden_now(*at).is_none())
+        {
+            return renamed_tool(self.def(at).wire_name(), name);
+        }
         let now = self
             .visible()
             .filter(|(at, _)| self.hidden_now(*at).is_none());

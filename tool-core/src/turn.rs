@@ -378,7 +378,7 @@ impl Turns {
         supplied: &[ClientResult],
     ) -> Result<Turn, TurnError> {
         let mut results = thread.results(stored.seq)?;
-        let calls = stored.calls();
+        let calls = stored.calls(continues.then_some(tools));
         let (mut tickets, mut lacking) = (Vec::new(), Vec::<VariableNeed>::new());
         let mut for_client = Vec::new();
         // The ends of these read-only calls are written while the next call is recorded.
@@ -556,7 +556,7 @@ impl Turns {
         let run = calls
             .iter()
             .take(self.parallel)
-            .take_while(|call| only_reads(call.call) && !results.contains_key(&call.position));
+            .take_while(|call| only_reads(&call.call) && !results.contains_key(&call.position));
         run.count().max(1)
     }
 
@@ -594,7 +594,7 @@ impl Turns {
         result: &CallResult,
         filed: Option<Message>,
     ) -> Result<ToolMessage, TurnError> {
-        let message = ToolMessage::of(call.call, result);
+        let message = ToolMessage::of(call.written, result);
         let place = Some(call.place());
         let done = match filed {
             Some(filed) => thread.note(filed).await,

@@ -180,6 +180,7 @@ const _: () = {
                 description: "Adds two numbers.",
                 category: "general",
                 tags: &[],
+                aliases: &[],
                 secrets: &[],
                 variables: &[],
                 effect: ::tool_core::__private0::Declared::NONE.effect(&[]),

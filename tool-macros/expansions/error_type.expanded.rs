@@ -168,6 +168,7 @@ const _: () = {
                 description: "Reserve a product.",
                 category: "general",
                 tags: &[],
+                aliases: &[],
                 secrets: &[],
                 variables: &[],
                 effect: ::tool_core::__private0::Declared {

@@ -217,6 +217,7 @@ const _: () = {
                 description: "Send a message.",
                 category: "mail",
                 tags: &["mail", "team"],
+                aliases: &["send_mail", "mail"],
                 secrets: &[],
                 variables: &[],
                 effect: my_crate::tool_core::__private0::Declared {

@@ -1,6 +1,8 @@
 /// Send a message.
 #[tool(
     name = "send_message",
+    alias = "send_mail",
+    alias = "mail",
     title = "Send a message",
     category = "mail",
     tags("mail", "team"),

@@ -213,6 +213,7 @@ const _: () = {
                 description: "Search the documentation. Use it for questions about the product.",
                 category: "general",
                 tags: &[],
+                aliases: &[],
                 secrets: &[],
                 variables: &[],
                 effect: ::tool_core::__private0::Declared::NONE.effect(&[]),

@@ -173,6 +173,7 @@ const _: () = {
                 description: "List the orders of a customer.",
                 category: "general",
                 tags: &[],
+                aliases: &[],
                 secrets: &[
                     ::tool_core::__private0::SecretNeed {
                         key: ::tool_core::__private0::Cow::Borrowed("audit_key"),

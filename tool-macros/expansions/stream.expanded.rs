@@ -133,6 +133,7 @@ const _: () = {
                 description: "Export all orders.",
                 category: "general",
                 tags: &[],
+                aliases: &[],
                 secrets: &[],
                 variables: &[],
                 effect: ::tool_core::__private0::Declared::NONE

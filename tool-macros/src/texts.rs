@@ -50,6 +50,7 @@ pub(crate) fn usage(word: &str) -> Option<&'static str> {
         ("rename", "rename = \"name\""),
         ("allow", "allow(rule)"),
         ("name", "name = \"search_docs\""),
+        ("alias", "alias = \"find_docs\""),
         ("title", "title = \"Search the docs\""),
         ("category", "category = \"search\""),
         ("tags", "tags(\"docs\", \"search\")"),

@@ -50,7 +50,10 @@ fn body_is_started_or_abandoned_never_both() {
         }
         assert_ne!(body.join().unwrap(), left, "both sides or neither side won");
         assert_eq!(ran.load(Ordering::Relaxed), !left);
-        assert!(!start.begin() && !start.leave(), "the decision was changed later");
+        assert!(
+            !start.begin() && !start.leave(),
+            "the decision was changed later"
+        );
     });
 }
 

@@ -9,6 +9,8 @@ use crate::{answer, call, schema};
 /// Searches the docs.
 #[tool(
     name = "find-docs",
+    alias = "search",
+    alias = "search-docs",
     title = "Find \"docs\"",
     category = "search",
     tags = ["docs", "read"],
@@ -38,13 +40,14 @@ fn options_are_readable_from_the_definition() {
     assert_eq!(def.title().as_deref(), Some("Find \"docs\""));
     assert_eq!(def.category(), "search");
     assert_eq!(def.tags().collect::<Vec<_>>(), ["docs", "read"]);
+    assert_eq!(def.aliases().collect::<Vec<_>>(), ["search", "search-docs"]);
     assert_eq!(def.timeout(), Some(Duration::from_millis(250)));
     assert_eq!(def.output_limit(), Some(4096));
     assert!(def.is_sequential() && def.is_harness());
     let plain = <crate::greet as Tool>::DEF;
     assert_eq!(plain.category(), "general");
     assert_eq!(plain.title(), None);
-    assert_eq!(plain.tags().count(), 0);
+    assert_eq!((plain.tags().count(), plain.aliases().count()), (0, 0));
     assert_eq!((plain.timeout(), plain.output_limit()), (None, None));
     assert!(!plain.is_sequential() && !plain.is_harness());
 }

@@ -26,6 +26,10 @@ use crate::output::Citation;
 pub(crate) trait ToolFacts: Send + Sync {
     fn name(&self) -> &str;
 
+    /// Whether this is the name or an alias of the tool.
+    #[cfg(feature = "host")]
+    fn is_named(&self, name: &str) -> bool;
+
     fn effect(&self) -> Effect;
 
     fn secrets(&self) -> &[SecretNeed];

@@ -432,11 +432,11 @@ impl Gate {
         self.0.running.inside()
     }
 
-    /// Cancels the running calls of a tool, in one workspace or in all. Returns the number of cancelled calls.
+    /// Cancels the running calls of a tool, in one workspace or in all. `tool` is the tool's own name or an alias. Returns the number of cancelled calls.
     pub fn stop(&self, tool: &str, tenant: Option<&str>) -> usize {
         self.0.running.count(|call| {
-            let hit =
-                call.tool_name() == Some(tool) && (tenant.is_none() || call.workspace() == tenant);
+            let is_named = call.scope().is_some_and(|scope| scope.tool.is_named(tool));
+            let hit = is_named && (tenant.is_none() || call.workspace() == tenant);
             if hit {
                 call.cancel();
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::lists::ToolLists;
-use super::report::UnknownTool;
+use super::report::{EarlierName, Known, OtherNames, UnknownTool};
 use super::{Policy, PolicyError, PolicyVerdict, Rule};
 use crate::tool::ToolDef;
 
@@ -77,6 +77,8 @@ pub struct Reloaded {
     pub changed: bool,
     /// Names in the file that match no tool.
     pub unknown: Vec<UnknownTool>,
+    /// Names in the file that are aliases of tools.
+    pub earlier: Vec<EarlierName>,
 }
 
 fn unread(format: &str, error: &impl std::fmt::Display) -> PolicyError {
@@ -162,12 +164,12 @@ impl PolicyFile {
         }
     }
 
-    /// Implements [`PolicyFile::unknown`]. `exists` returns whether a tool with a name exists.
-    pub(crate) fn unknown_among(
+    /// Implements [`PolicyFile::unknown`] and [`PolicyFile::earlier`]. `known` looks up a name.
+    pub(crate) fn other_names<'t>(
         &self,
         tools: &[ToolDef],
-        exists: impl Fn(&str) -> bool,
-    ) -> Vec<UnknownTool> {
+        known: impl Fn(&str) -> Known<'t>,
+    ) -> OtherNames {
         let agents = self
             .agents
             .iter()
@@ -179,14 +181,7 @@ impl PolicyFile {
             all.map(|(name, list)| (name, format!("{place}, `{list}`")))
                 .collect::<Vec<_>>()
         });
-        let ruled = self.rules.iter().flat_map(|rule| {
-            rule.stated_tools()
-                .map(|name| (name, format!("rule `{}`", rule.name())))
-        });
-        listed
-            .chain(ruled)
-            .filter(|(name, _)| !exists(name))
-            .map(|(name, place)| UnknownTool::new(name, place, tools))
-            .collect()
+        let ruled = self.rules.iter().flat_map(Rule::placed_tools);
+        OtherNames::among(listed.chain(ruled), tools, known)
     }
 }

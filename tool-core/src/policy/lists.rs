@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// Allow list and deny list of exact tool names. An empty allow list allows every name; the deny list wins over the allow list.
+use crate::tool::ToolDef;
+
+/// Allow list and deny list of exact tool names. An alias of a tool is a name of it, too. An empty allow list allows every name; the deny list wins over the allow list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolLists {
@@ -24,6 +26,16 @@ impl ToolLists {
 
     pub(crate) fn leaves_out(&self, name: &str) -> bool {
         !self.allow.is_empty() && !self.allow.contains(name)
+    }
+
+    /// Whether the allow list omits the tool and all its aliases.
+    pub(crate) fn leaves_out_tool(&self, def: &ToolDef) -> bool {
+        !self.allow.is_empty() && !def.names().any(|name| self.allow.contains(name))
+    }
+
+    /// Whether the deny list contains the tool or one of its aliases.
+    pub(crate) fn denies_tool(&self, def: &ToolDef) -> bool {
+        def.names().any(|name| self.deny.contains(name))
     }
 }
 

@@ -23,6 +23,8 @@ pub struct PolicyReport {
     pub idle: Vec<String>,
     /// Tool names in rules, written without `*` and `?`, that do not exist.
     pub unknown: Vec<UnknownTool>,
+    /// Tool names in rules, written without `*` and `?`, that are aliases of tools.
+    pub earlier: Vec<EarlierName>,
 }
 
 /// A destructive tool that can be called without an approval.
@@ -52,13 +54,78 @@ pub struct UnknownTool {
     pub near: Vec<String>,
 }
 
+/// A name in a policy that is an alias of a tool. The policy applies to the tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EarlierName {
+    /// The name in the policy.
+    pub name: String,
+    /// The list or rule that contains the name.
+    pub place: String,
+    /// The present name of the tool.
+    pub tool: String,
+}
+
+impl fmt::Display for EarlierName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, place, tool } = self;
+        write!(
+            f,
+            "{place}: `{name}` is an earlier name of the tool `{tool}`, write `{tool}`"
+        )
+    }
+}
+
+/// The result of looking up a name of a policy.
+pub(crate) enum Known<'t> {
+    Tool,
+    /// The name is an alias of this tool.
+    Alias(&'t ToolDef),
+    Unknown,
+}
+
+/// The names of a policy that are not the names of tools.
+#[derive(Default)]
+pub(crate) struct OtherNames {
+    pub(crate) unknown: Vec<UnknownTool>,
+    pub(crate) earlier: Vec<EarlierName>,
+}
+
+impl OtherNames {
+    /// Looks up names of a policy, each with its place. `known` looks up one name.
+    pub(super) fn among<'n, 't>(
+        names: impl Iterator<Item = (&'n str, String)>,
+        tools: &[ToolDef],
+        known: impl Fn(&str) -> Known<'t>,
+    ) -> Self {
+        let mut others = Self::default();
+        for (name, place) in names {
+            match known(name) {
+                Known::Tool => {}
+                Known::Alias(tool) => others.earlier.push(EarlierName {
+                    name: name.to_owned(),
+                    place,
+                    tool: tool.name().to_owned(),
+                }),
+                Known::Unknown => others.unknown.push(UnknownTool::new(name, place, tools)),
+            }
+        }
+        others
+    }
+}
+
 impl UnknownTool {
-    pub(super) fn new(name: &str, place: String, tools: &[ToolDef]) -> Self {
-        let known = tools.iter().map(ToolDef::name);
-        let near = nearest(name, known, MOST_NEAR)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+    fn new(name: &str, place: String, tools: &[ToolDef]) -> Self {
+        let known = tools.iter().flat_map(ToolDef::names);
+        let mut near: Vec<String> = Vec::new();
+        for found in nearest(name, known, MOST_NEAR) {
+            // A name that is similar to an alias is reported with the present name.
+            let tool = tools.iter().find(|tool| tool.is_named(found));
+            let present = tool.map_or(found, ToolDef::name);
+            if near.iter().all(|other| other != present) {
+                near.push(present.to_owned());
+            }
+        }
         Self {
             name: name.to_owned(),
             place,
@@ -79,11 +146,11 @@ impl fmt::Display for UnknownTool {
 }
 
 impl Policy {
-    /// Implements [`Policy::report`]. `exists` returns whether a tool with a name exists.
-    pub(crate) fn report_on(
+    /// Implements [`Policy::report`]. `known` looks up a name.
+    pub(crate) fn report_on<'t>(
         &self,
         tools: &[ToolDef],
-        exists: impl Fn(&str) -> bool,
+        known: impl Fn(&str) -> Known<'t>,
     ) -> PolicyReport {
         let mut report = PolicyReport::default();
         let mut used = vec![false; self.rules.len()];
@@ -105,11 +172,11 @@ impl Policy {
             if !used {
                 report.idle.push(rule.name().to_owned());
             }
-            for name in rule.stated_tools().filter(|name| !exists(name)) {
-                let place = format!("rule `{}`", rule.name());
-                report.unknown.push(UnknownTool::new(name, place, tools));
-            }
         }
+        let others =
+            OtherNames::among(self.rules.iter().flat_map(Rule::placed_tools), tools, known);
+        report.unknown = others.unknown;
+        report.earlier = others.earlier;
         report
     }
 

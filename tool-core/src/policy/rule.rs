@@ -289,9 +289,15 @@ impl Rule {
     }
 
     /// Returns the tool names that the rule states without `*` and `?`.
-    pub(super) fn stated_tools(&self) -> impl Iterator<Item = &str> {
+    fn stated_tools(&self) -> impl Iterator<Item = &str> {
         let literal = self.tools.iter().filter(|glob| glob.is_literal());
         literal.map(Glob::as_str)
+    }
+
+    /// The tool names that the rule states without `*` and `?`, each with its place for reports.
+    pub(super) fn placed_tools(&self) -> impl Iterator<Item = (&str, String)> {
+        self.stated_tools()
+            .map(|name| (name, format!("rule `{}`", self.name)))
     }
 
     /// Returns the patterns for tenants, principals and agents. An empty list matches all.
@@ -302,7 +308,7 @@ impl Rule {
     /// Whether the rule can match calls of this tool.
     pub(crate) fn is_about(&self, def: &ToolDef) -> bool {
         let origin = def.origin();
-        any_fits(&self.tools, def.name())
+        def.names().any(|name| any_fits(&self.tools, name))
             && any_fits(&self.categories, def.category())
             && (self.tags.is_empty() || def.tags().any(|tag| any_fits(&self.tags, tag)))
             && (self.effects.is_empty()

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::decision::Cause;
 use crate::sync::{Edition, Versioned};
+use crate::tool::ToolDef;
 
 /// Number of policy versions whose decisions can still be explained.
 const REMEMBERED: usize = 32;
@@ -123,13 +124,18 @@ impl State {
         self.kills.hold(tool, tenant)
     }
 
+    /// Whether a kill switch applies to the tool, by its own name or an alias.
+    pub(crate) fn kills_tool(&self, def: &ToolDef, tenant: &str) -> bool {
+        def.names().any(|name| self.is_killed(name, tenant))
+    }
+
     /// Decides about a call by the kill switches, then by the policy. The shadow policy is evaluated as well.
     pub(crate) fn decide(
         &self,
         candidates: Option<&Candidates>,
         request: &PolicyRequest<'_>,
     ) -> Decision {
-        let decision = if self.is_killed(request.tool.name(), request.tenant) {
+        let decision = if self.kills_tool(request.tool, request.tenant) {
             let reason = Some(Arc::from("the tool is switched off"));
             self.policy
                 .without_rule(PolicyVerdict::Deny, Cause::Killed, reason)
@@ -319,7 +325,8 @@ impl SharedPolicy {
         self.switch(|kills| kills.insert(key))
     }
 
-    /// Turns off a kill switch that [`kill`](SharedPolicy::kill) set with the same arguments. Returns whether it was on before.
+    /// Turns off a kill switch that [`kill`](SharedPolicy::kill) set with the same arguments. Returns whether it was on before. A switch that was set under an
+    /// alias of the tool must be turned off under this alias.
     pub fn revive(&self, tool: impl Into<String>, tenant: Option<&str>) -> bool {
         let key = (tool.into(), tenant.map(str::to_owned));
         self.switch(|kills| kills.remove(&key))
@@ -340,7 +347,7 @@ impl SharedPolicy {
         changed
     }
 
-    /// Whether a tool's kill switch applies to a tenant.
+    /// Whether the kill switch of this name applies to a tenant. A call is also refused by a switch of an [alias](ToolDef::aliases).
     pub fn is_killed(&self, tool: &str, tenant: &str) -> bool {
         self.state().is_killed(tool, tenant)
     }

@@ -97,7 +97,7 @@ impl RegistryBuilder {
             tracing::warn!(
                 tool = removed.name,
                 rows = removed.rows.len(),
-                "the tool is not in the program any more, and its enablement rows were removed: if it was renamed, enable the new tool again, and next time state the rename with `RegistryBuilder::renamed`"
+                "the tool is not in the program any more, and its enablement rows were removed: if it was renamed, enable the new tool again, and next time state the earlier name with `#[tool(alias = \"…\")]` or `RegistryBuilder::renamed`"
             );
         }
         for renamed in &report.renamed {
@@ -137,8 +137,8 @@ impl Registry {
         let entries = self.tools().iter().map(|def| {
             let mut entry = entry(def);
             entry.is_global = self.0.globals.contains(def.name());
-            let renamed = self.0.renamed.iter().filter(|(_, to)| *to == def.name());
-            entry.aliases = renamed.map(|(from, _)| from.clone()).collect();
+            entry.aliases = def.aliases().map(str::to_owned).collect();
+            entry.aliases.sort_unstable();
             entry.synced_at = now;
             entry
         });

@@ -47,9 +47,11 @@ impl Plugin {
         }
     }
 
-    /// Adds a tool by its name within the plugin.
+    /// Adds a tool by its name within the plugin. Its aliases get the namespace of the plugin, too.
     pub fn tool(mut self, mut tool: DynamicTool) -> Self {
-        tool.def.name = format!("{}:{}", self.namespace, tool.def.name);
+        for name in std::iter::once(&mut tool.def.name).chain(&mut tool.def.aliases) {
+            *name = format!("{}:{name}", self.namespace);
+        }
         tool.def.origin = format!("plugin {} ({})", self.namespace, tool.def.origin);
         self.tools.push(tool);
         self

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::Registry;
 use crate::policy::{
-    Policy, PolicyError, PolicyFile, PolicyReport, Reloaded, SharedPolicy, UnknownTool,
+    EarlierName, Known, OtherNames, Policy, PolicyError, PolicyFile, PolicyReport, Reloaded,
+    SharedPolicy, UnknownTool,
 };
 
 impl Policy {
@@ -35,7 +36,7 @@ impl Policy {
     /// # }
     /// ```
     pub fn report(&self, registry: &Registry) -> PolicyReport {
-        self.report_on(registry.tools(), |name| registry.get(name).is_some())
+        self.report_on(registry.tools(), |name| registry.known(name))
     }
 }
 
@@ -43,7 +44,42 @@ impl PolicyFile {
     /// Returns the names in the file that match no tool of the registry, with similar names. This includes tools that exist only for a turn, such as the tools
     /// that call agents.
     pub fn unknown(&self, registry: &Registry) -> Vec<UnknownTool> {
-        self.unknown_among(registry.tools(), |name| registry.get(name).is_some())
+        let known = |name: &str| registry.known(name);
+        self.other_names(registry.tools(), known).unknown
+    }
+
+    /// Names in the file that are aliases of tools of the registry, with the present names. The policy applies to these tools.
+    ///
+    /// ```
+    /// use tool_core::policy::PolicyFile;
+    /// use tool_core::prelude::*;
+    ///
+    /// /// Sends a message to the user.
+    /// #[tool(alias = "send_mail")]
+    /// fn send_message() -> &'static str {
+    ///     "sent"
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let registry = Registry::builder().tool::<send_message>().build()?;
+    /// let file = PolicyFile::from_json(r#"{ "tools": { "deny": ["send_mail"] } }"#)?;
+    /// assert_eq!(file.earlier(&registry)[0].tool, "send_message");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn earlier(&self, registry: &Registry) -> Vec<EarlierName> {
+        let known = |name: &str| registry.known(name);
+        self.other_names(registry.tools(), known).earlier
+    }
+}
+
+impl Registry {
+    /// Looks up a name of a policy.
+    fn known(&self, name: &str) -> Known<'_> {
+        if self.get(name).is_some() {
+            return Known::Tool;
+        }
+        self.get_by_alias(name).map_or(Known::Unknown, Known::Alias)
     }
 }
 
@@ -66,7 +102,16 @@ impl SharedPolicy {
     /// ```
     pub fn reload(&self, file: &PolicyFile, registry: &Registry) -> Result<Reloaded, PolicyError> {
         let policy = file.build()?;
-        let unknown = file.unknown(registry);
+        let known = |name: &str| registry.known(name);
+        let OtherNames { unknown, earlier } = file.other_names(registry.tools(), known);
+        for earlier in &earlier {
+            tracing::info!(
+                place = earlier.place,
+                name = earlier.name,
+                tool = earlier.tool,
+                "the policy names a tool by an earlier name"
+            );
+        }
         for unknown in &unknown {
             tracing::warn!(
                 place = unknown.place,
@@ -83,6 +128,7 @@ impl SharedPolicy {
             version,
             changed,
             unknown,
+            earlier,
         })
     }
 

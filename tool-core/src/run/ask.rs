@@ -278,7 +278,8 @@ fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
         .ok_or_else(|| ToolError::new("the arguments are nested too deep to be approved"))
 }
 
-/// Returns every approval that any user or agent has requested for a call with this identity and tool, oldest first.
+/// Returns every approval that any user or agent has requested for a call with this identity and tool, oldest first. This includes approvals that were requested
+/// under an alias of the tool.
 async fn asked_before(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -287,7 +288,11 @@ async fn asked_before(
     let keys = [cx.idempotency_key(), cx.earlier_key()];
     let mut rows = Vec::new();
     for key in keys.into_iter().flatten() {
-        rows = asked_about(approvals, &key, cx, prepared.tool().name()).await?;
+        // Requests under an alias were created before the tool was renamed.
+        for name in prepared.tool().aliases() {
+            rows.extend(asked_about(approvals, &key, cx, name).await?);
+        }
+        rows.extend(asked_about(approvals, &key, cx, prepared.tool().name()).await?);
         if !rows.is_empty() {
             break;
         }
@@ -355,7 +360,7 @@ pub(crate) async fn edits(
 }
 
 /// Finds the approval of an earlier dispatch of the same call: with the same identity, user, agent, arguments, contract and policy, and with four eyes if
-/// they are required.
+/// they are required. If the approval names an alias of the tool, the contract is the same if only the name has changed.
 async fn earlier(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -363,12 +368,12 @@ async fn earlier(
     now: Timestamp,
 ) -> Result<Option<Loaded>, ToolError> {
     let cx = prepared.context();
-    let (contract, arguments) = (prepared.tool().contract(), arguments(prepared)?);
+    let (tool, arguments) = (prepared.tool(), arguments(prepared)?);
     let rows = asked_before(approvals, prepared).await?;
     let mut own = rows.into_iter().rev().filter(|row| {
         let request = &row.request;
         is_own(request, cx)
-            && *request.contract == *contract
+            && *request.contract == *tool.contract_under(&request.tool)
             && request.arguments == arguments
             && *request.policy == *judged.version()
             && (request.four_eyes || !judged.four_eyes())

@@ -127,7 +127,7 @@ async fn watched(toolset: &Toolset, running: &Running<Flight>, permitted: Permit
         return ran;
     }
     let cx = running.held().context();
-    let tool = running.held().prepared().tool().name();
+    let tool = running.held().prepared().tool();
     match select(run.as_mut(), pin!(toolset.killed(tool, cx.tenant()))).await {
         Either::Left((ran, _)) => ran,
         Either::Right(((), run)) => {

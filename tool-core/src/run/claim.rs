@@ -18,8 +18,8 @@ use crate::gate::Gate;
 use crate::gate::host::Ledger;
 use crate::run::ask;
 use crate::store::{
-    self, AuditRow, CallKey, EffectClaim, EffectEnd, EffectRow, EffectState, Ended, EndedEffect,
-    Intent, StoreError, Timestamp,
+    self, AuditRow, CallKey, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended,
+    EndedEffect, Intent, StoreError, Timestamp,
 };
 
 /// Proof that this process has the lease on the row of a call. Only this file creates it, and only after the ledger has written the row.
@@ -155,7 +155,7 @@ pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Bef
         return Ok(None);
     };
     let row = own_row(gate, gated, &scope.call, &prepared.cx).await?;
-    let Some(row) = row.filter(|row| *row.intent.tool == *prepared.tool().name()) else {
+    let Some(row) = row.filter(|row| prepared.tool().is_named(&row.intent.tool)) else {
         return Ok(None);
     };
     let intent = &row.intent;
@@ -212,12 +212,13 @@ pub(super) async fn claim(
         Trail::Together(row) => Some(*row),
         Trail::Nothing | Trail::Apart(_) => None,
     };
+    let store = Arc::clone(&ledger.store);
+    let aliases: Vec<String> = prepared.tool().aliases().map(str::to_owned).collect();
     let begun = match prepared.cx.deadline() {
-        None => ledger.store.begin(intent, audit).await,
+        None => begin(&*store, intent, &aliases, audit).await,
         Some(deadline) => {
-            let store = Arc::clone(&ledger.store);
             let is_audited = audit.is_some();
-            let mut write = Box::pin(async move { store.begin(intent, audit).await });
+            let mut write = Box::pin(async move { begin(&*store, intent, &aliases, audit).await });
             if let Ok(begun) = tokio::time::timeout_at(deadline, &mut write).await {
                 begun
             } else {
@@ -235,6 +236,30 @@ pub(super) async fn claim(
         Err(StoreError::Conflict(why)) => conflict(gate, prepared, why).await.map(Begun::Known),
         Err(error) => Err(unavailable(&error)),
     }
+}
+
+/// Writes the intent. A call that has waited for a nested call continues under the name that its released row contains, which may be an alias of the tool.
+async fn begin(
+    store: &dyn EffectLedger,
+    intent: Intent,
+    aliases: &[String],
+    audit: Option<AuditRow>,
+) -> Result<store::Begun, StoreError> {
+    let mut begun = store.begin(intent.clone(), audit.clone()).await;
+    for alias in aliases {
+        if !matches!(begun, Err(StoreError::Conflict(_))) {
+            break;
+        }
+        let earlier = Intent {
+            tool: alias.clone(),
+            ..intent.clone()
+        };
+        // The error of the present name is kept, because a call has at most one row.
+        if let Ok(under_alias) = store.begin(earlier, audit.clone()).await {
+            begun = Ok(under_alias);
+        }
+    }
+    begun
 }
 
 /// Finds the conflict with a call's identity: the same call with arguments that an approver edited, or a foreign call.

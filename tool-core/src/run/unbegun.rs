@@ -52,7 +52,7 @@ pub(crate) async fn close_approved(
         at: now,
         lease_until: now.plus(ledger.lease),
     };
-    close(gate, ledger, intent, result).await
+    close(gate, ledger, intent, Vec::new(), result).await
 }
 
 /// Closes the key of a call that is refused with `result`. A different run of the message, which has lost the thread, or a client with an approval token may
@@ -89,16 +89,20 @@ pub(crate) async fn close_refused(
         at: now,
         lease_until: now.plus(ledger.lease),
     };
-    let closed = Box::pin(close(gate, ledger, intent, stored::write(result)));
+    let aliases = tool.into_iter().flat_map(ToolDef::aliases);
+    let aliases = aliases.map(str::to_owned).collect();
+    let closed = Box::pin(close(gate, ledger, intent, aliases, stored::write(result)));
     let closed = async { closed.await.map_err(|error| claim::unavailable(&error)) };
     record::soon(cx.deadline(), closed).await
 }
 
-/// Closes a key in its own task, which no caller can drop: a call that stays open begins again at the next drive.
+/// Closes a key in its own task, which no caller can drop: a call that stays open begins again at the next drive. `aliases` are other names under which the
+/// call may have begun.
 async fn close(
     gate: &Gate,
     ledger: &Ledger,
     intent: Intent,
+    aliases: Vec<String>,
     result: Option<String>,
 ) -> Result<(), StoreError> {
     let (sender, closed) = oneshot::channel();
@@ -107,7 +111,7 @@ async fn close(
     let task = Box::pin(async move {
         let _counted = counted;
         // This fails if the caller has dropped the call.
-        let _ = sender.send(write(&ledger, intent, result).await);
+        let _ = sender.send(write(&ledger, intent, &aliases, result).await);
     });
     if let Err(task) = env::spawn_or_return(task) {
         task.await;
@@ -118,17 +122,26 @@ async fn close(
     })
 }
 
-async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Result<(), StoreError> {
+async fn write(
+    ledger: &Ledger,
+    intent: Intent,
+    aliases: &[String],
+    result: Option<String>,
+) -> Result<(), StoreError> {
     let key = intent.identity.key();
-    let mut closed = ledger
-        .store
-        .close_call(intent.clone(), result.clone())
-        .await;
-    if let Err(StoreError::Unavailable(_)) = &closed {
-        // The write may have succeeded although its answer was lost. Then the row exists, and the second write returns it.
-        let again = ledger.store.close_call(intent, result).await;
-        if !matches!(again, Err(StoreError::Unavailable(_))) {
-            closed = again;
+    let mut closed = close_key(ledger, intent.clone(), result.clone()).await;
+    for alias in aliases {
+        if !matches!(closed, Err(StoreError::Conflict(_))) {
+            break;
+        }
+        // A released row contains the name that the tool had when the call began.
+        let earlier = Intent {
+            tool: alias.clone(),
+            ..intent.clone()
+        };
+        match close_key(ledger, earlier, result.clone()).await {
+            Err(StoreError::Conflict(_)) => {}
+            other => closed = other,
         }
     }
     let row = match closed {
@@ -151,5 +164,24 @@ async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Resul
         Some(_) => Err(StoreError::Conflict(
             "the call is being started in another run".to_owned(),
         )),
+    }
+}
+
+async fn close_key(
+    ledger: &Ledger,
+    intent: Intent,
+    result: Option<String>,
+) -> Result<Begun, StoreError> {
+    let closed = ledger
+        .store
+        .close_call(intent.clone(), result.clone())
+        .await;
+    if !matches!(closed, Err(StoreError::Unavailable(_))) {
+        return closed;
+    }
+    // The write may have succeeded although its answer was lost. Then the row exists, and the second write returns it.
+    match ledger.store.close_call(intent, result).await {
+        Err(StoreError::Unavailable(_)) => closed,
+        again => again,
     }
 }

@@ -45,9 +45,10 @@ impl LinkedRunner {
         Ok(NewFunctionVersion::new(input, output))
     }
 
-    /// Returns the linked tool, or the reason why functions cannot run it.
+    /// Returns the linked tool, by its name or an alias, or the reason why functions cannot run it.
     fn tool(&self, name: &str) -> Result<&ToolDef, String> {
-        let Some(tool) = self.registry.get(name) else {
+        let registry = &self.registry;
+        let Some(tool) = registry.get(name).or_else(|| registry.get_by_alias(name)) else {
             return Err(format!(
                 "the program has no tool `{name}`: name a linked tool"
             ));

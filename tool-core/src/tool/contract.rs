@@ -23,10 +23,11 @@ pub(super) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
     })
 }
 
-/// Fingerprint of a tool's contract: name, description, arguments, output and effects. An approval is bound to it.
+/// Fingerprint of a tool's contract: name, description, arguments, output and effects. An approval is bound to it. The name is the tool's own, or an alias for
+/// the contract before a rename. Aliases are not part of the contract.
 ///
 /// It is computed once for each tool, because the computation reads all of the tool's schemas.
-pub(super) fn fingerprint(def: &ToolDef) -> Arc<str> {
+pub(super) fn fingerprint(def: &ToolDef, name: &str) -> Arc<str> {
     let hints = def.hints();
     let flags = format!(
         "{} {} {} {} {}",
@@ -38,7 +39,7 @@ pub(super) fn fingerprint(def: &ToolDef) -> Arc<str> {
     );
     let output = def.output_schema().unwrap_or_default();
     sha256(&[
-        def.name(),
+        name,
         def.description(),
         def.schema(Dialect::JsonSchema),
         def.schema(Dialect::Mcp),

@@ -28,6 +28,8 @@ pub struct StaticDef {
     pub description: &'static str,
     pub category: &'static str,
     pub tags: &'static [&'static str],
+    /// Earlier names of the tool.
+    pub aliases: &'static [&'static str],
     pub secrets: &'static [SecretNeed],
     pub variables: &'static [VariableNeed],
     pub effect: Effect,
@@ -58,6 +60,7 @@ impl StaticDef {
             description: "",
             category: "general",
             tags: &[],
+            aliases: &[],
             secrets: &[],
             variables: &[],
             effect: Effect::NONE,
@@ -87,7 +90,7 @@ pub struct ToolDef(pub(super) Source);
 #[derive(Clone)]
 pub(super) enum Source {
     Own(Own),
-    /// A tool with another name or description, or with more required secrets.
+    /// A tool with another name or description, or with more required secrets or aliases.
     Exposed(Arc<Exposed>),
 }
 
@@ -101,6 +104,11 @@ pub(super) enum Own {
 impl ToolFacts for StaticDef {
     fn name(&self) -> &str {
         self.spec.name
+    }
+
+    #[cfg(feature = "host")]
+    fn is_named(&self, name: &str) -> bool {
+        self.spec.name == name || self.aliases.contains(&name)
     }
 
     fn effect(&self) -> Effect {
@@ -160,12 +168,24 @@ impl ToolDef {
 
     /// Returns the tool with another name, and with another description if one is given.
     pub(crate) fn exposed(&self, name: String, description: Option<String>) -> Self {
-        let (before, secrets) = match &self.0 {
-            Source::Own(_) => (None, None),
-            Source::Exposed(exposed) => (exposed.description.clone(), exposed.secrets.clone()),
-        };
-        let description = description.or(before);
-        let exposed = Exposed::new(self.own().clone(), name, description, secrets);
+        let mut exposed = self.to_exposed();
+        exposed.name = name;
+        exposed.description = description.or(exposed.description);
+        Self(Source::Exposed(Arc::new(exposed)))
+    }
+
+    /// Returns the definition as one that can be changed.
+    fn to_exposed(&self) -> Exposed {
+        match &self.0 {
+            Source::Own(own) => Exposed::new(own.clone(), self.wire_name().to_owned()),
+            Source::Exposed(exposed) => exposed.copy(),
+        }
+    }
+
+    /// Returns the tool with an alias that the host states.
+    pub(crate) fn with_alias(&self, alias: String) -> Self {
+        let mut exposed = self.to_exposed();
+        exposed.aliases.push(alias);
         Self(Source::Exposed(Arc::new(exposed)))
     }
 
@@ -179,12 +199,8 @@ impl ToolDef {
                 ..SecretNeed::new("")
             }),
         }
-        let description = match &self.0 {
-            Source::Own(_) => None,
-            Source::Exposed(exposed) => exposed.description.clone(),
-        };
-        let name = self.wire_name().to_owned();
-        let exposed = Exposed::new(self.own().clone(), name, description, Some(secrets));
+        let mut exposed = self.to_exposed();
+        exposed.secrets = Some(secrets);
         Self(Source::Exposed(Arc::new(exposed)))
     }
 
@@ -194,6 +210,37 @@ impl ToolDef {
             Own::Static(def) => def.spec.name,
             Own::Dynamic(def) => &def.name,
         }
+    }
+
+    /// Returns the earlier names of the tool: aliases that the tool declares, then those that the host states with
+    /// [`RegistryBuilder::renamed`](crate::RegistryBuilder::renamed). Rules, policies, switches and approvals that contain an alias apply to the tool.
+    /// Definitions for providers and the [contract](Self::contract) contain no aliases.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        let (fixed, owned): (&[&'static str], &[String]) = match self.own() {
+            Own::Static(def) => (def.aliases, &[]),
+            Own::Dynamic(def) => (&[], &def.aliases),
+        };
+        let fixed = fixed.iter().copied();
+        let owned = owned.iter().chain(self.stated_aliases());
+        fixed.chain(owned.map(String::as_str))
+    }
+
+    /// Returns the aliases that only the host states.
+    pub(crate) fn stated_aliases(&self) -> &[String] {
+        match &self.0 {
+            Source::Own(_) => &[],
+            Source::Exposed(exposed) => &exposed.aliases,
+        }
+    }
+
+    /// Returns the tool's own name, then its aliases.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name()).chain(self.aliases())
+    }
+
+    /// Whether this is the tool's own name or an alias.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.names().any(|own| own == name)
     }
 
     /// Returns the title, a name for people.
@@ -257,12 +304,22 @@ impl ToolDef {
     /// bound to it, so a waiting approval is void as soon as the contract changes.
     #[cfg(feature = "host")]
     pub fn contract(&self) -> Arc<str> {
-        let make = || contract::fingerprint(self);
+        let make = || contract::fingerprint(self, self.name());
         match &self.0 {
             Source::Own(Own::Static(def)) => contract::known(std::ptr::from_ref(*def).addr(), make),
             Source::Own(Own::Dynamic(def)) => Arc::clone(def.contract.get_or_init(make)),
             // Another name or description changes the contract, so it is not cached with the tool's own contract.
-            Source::Exposed(_) => make(),
+            Source::Exposed(exposed) => Arc::clone(exposed.contract.get_or_init(make)),
+        }
+    }
+
+    /// Returns the fingerprint that the contract had under an alias, if nothing but the name has changed since.
+    #[cfg(feature = "host")]
+    pub(crate) fn contract_under(&self, name: &str) -> Arc<str> {
+        if name == self.name() {
+            self.contract()
+        } else {
+            contract::fingerprint(self, name)
         }
     }
 

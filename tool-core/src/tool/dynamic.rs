@@ -361,6 +361,30 @@ impl DynamicTool {
         self
     }
 
+    /// Adds an earlier name of a tool that was renamed. Enablement rows, allow and deny lists, policies, switches, limits and approvals that contain the
+    /// earlier name apply to the tool. New calls must use the present name. The alias is not part of the definition that models get.
+    ///
+    /// [`RegistryBuilder::build`](crate::RegistryBuilder::build) fails if the alias is not a valid name, if it is the name of a tool, or if it is stated twice.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use tool_core::{DynamicTool, Registry, Rules, ToolContext};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    /// let send = DynamicTool::new("send_message", "Sends a message.", schema, |_: Value, _cx| async { "sent" }).alias("send_mail");
+    /// let registry = Registry::builder().dynamic(send).build()?;
+    ///
+    /// let rules = Rules::default().deny(["send_mail"]);
+    /// assert_eq!(registry.toolset(&ToolContext::anonymous(), &rules).names().count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn alias(mut self, name: impl Into<String>) -> Self {
+        self.def.aliases.push(name.into());
+        self
+    }
+
     /// Declares a secret, which the handler reads with [`ToolContext::secret`].
     pub fn secret(mut self, need: SecretNeed) -> Self {
         self.def.secrets.push(need);

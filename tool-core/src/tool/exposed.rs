@@ -1,5 +1,7 @@
-//! A tool with a changed name or description, or with more required secrets.
+//! A tool with a changed name or description, or with more required secrets or aliases.
 
+#[cfg(feature = "host")]
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -19,23 +21,36 @@ pub(super) struct Exposed {
     pub(super) description: Option<String>,
     /// The secrets, if the host requires secrets that the tool does not require.
     pub(super) secrets: Option<Vec<SecretNeed>>,
+    /// The aliases that the host states, in addition to those of the tool.
+    pub(super) aliases: Vec<String>,
+    #[cfg(feature = "host")]
+    pub(super) contract: OnceLock<Arc<str>>,
     /// The definitions, written when they are first needed.
     definitions: [OnceLock<String>; Dialect::COUNT],
 }
 
 impl Exposed {
-    pub(super) fn new(
-        own: Own,
-        name: String,
-        description: Option<String>,
-        secrets: Option<Vec<SecretNeed>>,
-    ) -> Self {
+    /// Creates a definition that differs from the tool's own at most in its name.
+    pub(super) fn new(own: Own, name: String) -> Self {
         Self {
             own,
             name,
-            description,
-            secrets,
+            description: None,
+            secrets: None,
+            aliases: Vec::new(),
+            #[cfg(feature = "host")]
+            contract: OnceLock::new(),
             definitions: Default::default(),
+        }
+    }
+
+    /// Returns a copy without the cached texts, so that it can be changed.
+    pub(super) fn copy(&self) -> Self {
+        Self {
+            description: self.description.clone(),
+            secrets: self.secrets.clone(),
+            aliases: self.aliases.clone(),
+            ..Self::new(self.own.clone(), self.name.clone())
         }
     }
 
@@ -91,6 +106,11 @@ impl Exposed {
 impl ToolFacts for Exposed {
     fn name(&self) -> &str {
         self.facts().name()
+    }
+
+    #[cfg(feature = "host")]
+    fn is_named(&self, name: &str) -> bool {
+        self.facts().is_named(name) || self.aliases.iter().any(|alias| alias == name)
     }
 
     fn effect(&self) -> Effect {

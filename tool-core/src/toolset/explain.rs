@@ -7,7 +7,8 @@ use crate::tool::ToolDef;
 use crate::visibility::{Explanation, Layer, State};
 
 impl Toolset {
-    /// Explains to operators why a tool is visible or hidden. `name` is the name that the model sees, or the tool's own name.
+    /// Explains to operators why a tool is visible or hidden. `name` is the name that the model sees, the tool's own name, or an alias. The explanation of an
+    /// alias states the present name.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -34,6 +35,18 @@ impl Toolset {
             let own = self.shelf.tools.iter().position(named);
             own.or_else(|| Some(self.shelf.tools.len() + self.agents().iter().position(named)?))
         });
+        let renamed = if at.is_none() {
+            let aliased = |def: &ToolDef| def.aliases().any(|alias| alias == name);
+            self.aliased(name).or_else(|| {
+                let own = self.shelf.tools.iter().position(aliased);
+                own.or_else(|| {
+                    Some(self.shelf.tools.len() + self.agents().iter().position(aliased)?)
+                })
+            })
+        } else {
+            None
+        };
+        let at = at.or(renamed);
         let pruned = || self.shelf.pruned.iter().find(|pruned| pruned.tool == name);
         let (state, details) = if let Some(at) = at {
             match self.hidden_now(at) {
@@ -57,7 +70,10 @@ impl Toolset {
             )
         };
         Explanation {
-            name: name.to_owned(),
+            name: renamed
+                .map_or(name, |at| self.def(at).wire_name())
+                .to_owned(),
+            alias: renamed.map(|_| name.to_owned()),
             state,
             details,
         }

@@ -197,6 +197,22 @@ fn inner(tools: &Toolset, text: &str, cx: &ToolContext) -> Result<(String, Strin
     }
 }
 
+/// Returns the arguments of a stored call of `call_tool` with the present name of the inner call's tool; `None` if it was not renamed.
+#[cfg(feature = "host")]
+pub(super) fn continued(tools: &Toolset, text: &str) -> Option<String> {
+    #[derive(Deserialize, Serialize)]
+    struct Stored<'a> {
+        name: String,
+        #[serde(borrow)]
+        arguments: &'a RawValue,
+    }
+    let mut stored: Stored<'_> = serde_json::from_str(text).ok()?;
+    tools
+        .present_name(&stored.name)?
+        .clone_into(&mut stored.name);
+    serde_json::to_string(&stored).ok()
+}
+
 impl DynamicTool {
     fn listed(self) -> Result<ToolDef, RegistryError> {
         Ok(ToolDef::dynamic(Arc::new(self.judge()?)))

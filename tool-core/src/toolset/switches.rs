@@ -9,6 +9,8 @@ use super::Toolset;
 #[cfg(feature = "host")]
 use crate::error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
+use crate::tool::ToolDef;
+#[cfg(feature = "host")]
 use crate::visibility::{Live, Switches};
 
 #[cfg(not(feature = "host"))]
@@ -64,14 +66,18 @@ impl Toolset {
         Ok(())
     }
 
-    /// Waits until a kill switch of the turn's rules is turned on for a tool and a tenant.
-    pub(crate) async fn killed(&self, tool: &str, tenant: &str) {
+    /// Waits until a kill switch of the turn's rules is turned on for a tool, by its own name or an alias, and a tenant.
+    pub(crate) async fn killed(&self, tool: &ToolDef, tenant: &str) {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
-        let policies = live.iter().filter_map(|live| live.policy.as_ref());
-        let policies = policies.map(|policy| policy.shared.killed(tool, tenant).boxed());
-        let switches = self.switches();
-        let switches = switches.map(|switches| switches.killed(tool, tenant).boxed());
-        let mut all: Vec<_> = policies.chain(switches).collect();
+        let mut all = Vec::new();
+        for name in tool.names() {
+            let policies = live.iter().filter_map(|live| live.policy.as_ref());
+            let policies = policies.map(|policy| policy.shared.killed(name, tenant).boxed());
+            let switches = self.switches();
+            all.extend(
+                policies.chain(switches.map(|switches| switches.killed(name, tenant).boxed())),
+            );
+        }
         match (all.pop(), all.is_empty()) {
             (None, _) => std::future::pending().await,
             (Some(only), true) => only.await,

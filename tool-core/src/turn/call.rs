@@ -105,8 +105,8 @@ pub(super) async fn is_final(
     }
     let (tool, cx) = (tools.get(&call.call.name), call.context(cx));
     let closed = async {
-        let gated = Gated::open(&cx, call.call, None)?;
-        run::close_refused(gate, &gated, tool, call.call, &cx, result).await
+        let gated = Gated::open(&cx, &call.call, None)?;
+        run::close_refused(gate, &gated, tool, &call.call, &cx, result).await
     };
     let failed = |error: ToolError| StoreError::Unavailable(error.operator_text().into());
     closed.await.map_err(failed)?;
@@ -151,7 +151,7 @@ impl Turns {
             own = own.with_filing(Arc::clone(filing));
         }
         let cx = &own;
-        let (call, message) = (call.call, stored.message());
+        let (written, call, message) = (call.written, &*call.call, stored.message());
         let refused = |kind, text| {
             let error = ToolError::of(kind, text);
             let mut result = CallResult::refused(call.clone(), error);
@@ -164,7 +164,7 @@ impl Turns {
                 "the message was cut off before its end, so its calls were not run; say it again in fewer words",
             );
         }
-        if message.provider_tools.contains(&call.name) {
+        if message.provider_tools.contains(&written.name) {
             return refused(
                 ErrorKind::UnknownTool,
                 "the provider runs this tool itself, so it cannot be called here",

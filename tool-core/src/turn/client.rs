@@ -139,7 +139,10 @@ impl Turns {
         for result in &supplied {
             let calls = message.iter().flat_map(|message| &message.message().calls);
             let mut own = calls.filter(|call| call.id == result.call);
-            let is_client = own.any(|call| tools.get(&call.name).is_some_and(ToolDef::is_client));
+            let is_client = own.any(|call| {
+                let tool = tools.get(&tools.continued(call).name);
+                tool.is_some_and(ToolDef::is_client)
+            });
             if !is_client {
                 return Err(TurnError::NotForClient(result.call.clone()));
             }

@@ -1,5 +1,6 @@
 //! The messages of a turn, as a thread stores them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use crate::output::{Citation, ModelOutput};
 use crate::store::{
     CallId, CallPlace, EarlierCall, Journal, NewMessage, Role, ThreadId, Timestamp, Usage,
 };
+use crate::toolset::Toolset;
 
 /// One message of a model: text, calls, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,13 +172,15 @@ impl StoredMessage {
         &self.message
     }
 
-    /// Returns the calls of the message, with their positions.
-    pub(super) fn calls(&self) -> Vec<StoredCall<'_>> {
+    /// Returns the calls of the message, with their positions. `continued` is the toolset if an earlier run may have made the calls: then the tools may have
+    /// been renamed since the model named them.
+    pub(super) fn calls<'m>(&'m self, continued: Option<&Toolset>) -> Vec<StoredCall<'m>> {
         let calls = self.message.calls.iter().zip(0..);
         calls
-            .map(|(call, position)| StoredCall {
+            .map(|(written, position)| StoredCall {
                 message: self,
-                call,
+                written,
+                call: continued.map_or(Cow::Borrowed(written), |tools| tools.continued(written)),
                 position,
             })
             .collect()
@@ -186,7 +190,10 @@ impl StoredMessage {
 /// A call of a stored message.
 pub(super) struct StoredCall<'m> {
     message: &'m StoredMessage,
-    pub(super) call: &'m ToolCall,
+    /// The call as the model wrote it, for the results that the model reads.
+    pub(super) written: &'m ToolCall,
+    /// The call with the present name of its tool.
+    pub(super) call: Cow<'m, ToolCall>,
     pub(super) position: u32,
 }
 
@@ -215,7 +222,7 @@ impl StoredCall<'_> {
     /// still change, nor a result for which approvals have to be withdrawn first; the turn stores these results separately.
     pub(super) fn filing(&self, journal: Journal, may_have_asked: bool) -> Filing {
         let (thread, place) = (self.message.thread.clone(), self.place());
-        let call = self.call.clone();
+        let call = self.written.clone();
         Filing::new(self.id(), journal, move |result| {
             let by_itself = may_have_asked || leaves_approvals(result);
             if result.undecided || result.unsettled().is_some() || by_itself {

@@ -53,7 +53,7 @@ impl Disables {
         changed
     }
 
-    /// Whether a tool is switched off.
+    /// Whether a tool is switched off by this name. Rules also switch a tool off by its [aliases](ToolDef::aliases).
     pub fn holds(&self, tool: &str) -> bool {
         self.0.read().contains(tool)
     }
@@ -162,7 +162,7 @@ impl Live {
     pub(crate) fn hides(&self, def: &ToolDef) -> Option<Layer> {
         if let Some(view) = &self.disables
             && !view.shared.0.is_latest(&view.names)
-            && view.shared.holds(def.name())
+            && def.names().any(|name| view.shared.holds(name))
         {
             return Some(Layer::Disabled);
         }
@@ -183,19 +183,19 @@ impl Live {
             return None;
         }
         let state = view.shared.state();
-        let (policy, agent, name) = (&state.policy, self.agent.as_deref(), def.name());
+        let (policy, agent) = (&state.policy, self.agent.as_deref());
         let global = policy.global_lists();
         let lists = policy.agent_lists(agent);
-        if global.leaves_out(name) || global.deny.contains(name) {
+        if global.leaves_out_tool(def) || global.denies_tool(def) {
             Some(Layer::Global)
-        } else if lists.is_some_and(|lists| lists.leaves_out(name)) {
+        } else if lists.is_some_and(|lists| lists.leaves_out_tool(def)) {
             Some(Layer::Allow)
-        } else if lists.is_some_and(|lists| lists.deny.contains(name)) {
+        } else if lists.is_some_and(|lists| lists.denies_tool(def)) {
             Some(Layer::Deny)
         } else if policy.forbids(def, &self.tenant, &self.principal, agent) {
             Some(Layer::Policy)
         } else {
-            state.is_killed(name, &self.tenant).then_some(Layer::Killed)
+            state.kills_tool(def, &self.tenant).then_some(Layer::Killed)
         }
     }
 }

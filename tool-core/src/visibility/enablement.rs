@@ -84,6 +84,13 @@ impl Enablement {
     pub fn enables(&self, tool: &str) -> bool {
         !self.off.contains(tool) && (self.is_open() || self.on.contains(tool))
     }
+
+    /// Whether the rows enable this tool, by its own name or an alias.
+    #[cfg(feature = "host")]
+    pub(super) fn enables_tool(&self, def: &ToolDef) -> bool {
+        let is_off = def.names().any(|name| self.off.contains(name));
+        !is_off && (self.is_open() || def.names().any(|name| self.on.contains(name)))
+    }
 }
 
 /// The kind of event that started a turn. It decides which harness tools the turn has.

@@ -361,7 +361,7 @@ impl InstanceView {
             // The row of an agent tool has the name of its origin.
             let origin = def.is_dynamic().then(|| def.origin_text());
             let is_on = |rows: &Enablement| {
-                rows.enables(def.name()) || origin.as_deref().is_some_and(|row| rows.enables(row))
+                rows.enables_tool(def) || origin.as_deref().is_some_and(|row| rows.enables(row))
             };
             if now.as_deref().is_some_and(|rows| !is_on(rows)) {
                 return Some(Layer::Enablement);

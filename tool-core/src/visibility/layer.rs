@@ -192,6 +192,8 @@ impl fmt::Display for Layer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     pub(crate) name: String,
+    /// The alias for which the explanation was requested.
+    pub(crate) alias: Option<String>,
     pub(crate) state: State,
     pub(crate) details: Vec<String>,
 }
@@ -204,6 +206,11 @@ pub(crate) enum State {
 }
 
 impl Explanation {
+    /// Returns the name for which the explanation was requested, or the present name if that was an alias.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns the layer that hid the tool; `None` if the tool is visible or does not exist.
     pub fn layer(&self) -> Option<Layer> {
         match self.state {
@@ -245,6 +252,9 @@ impl fmt::Display for Explanation {
         }
         if self.exists() && !details.is_empty() {
             write!(f, " (`{details}`)")?;
+        }
+        if let Some(alias) = &self.alias {
+            write!(f, " (`{alias}` is an earlier name of `{name}`)")?;
         }
         Ok(())
     }

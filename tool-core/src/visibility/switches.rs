@@ -133,7 +133,8 @@ impl Switches {
         self.set(key, true, by, reason).await
     }
 
-    /// Removes a [`kill`](Self::kill) of the same workspace. Returns whether the switch was on before.
+    /// Removes a [`kill`](Self::kill) of the same workspace. Returns whether the switch was on before. A switch that was stored under an alias of the tool must
+    /// be removed under this alias.
     pub async fn revive(
         &self,
         tool: impl Into<String>,
@@ -217,12 +218,14 @@ impl Switches {
         }))
     }
 
-    /// Whether a kill switch applies to a tool in a workspace, according to the last read of this process.
+    /// Whether the kill switch of this name applies in a workspace, according to the last read of this process. A call is also refused by a switch of an
+    /// [alias](ToolDef::aliases).
     pub fn is_killed(&self, tool: &str, workspace: &str) -> bool {
         holds(&self.0.known.read().kills, tool, workspace)
     }
 
-    /// Whether a tool is disabled in a workspace, according to the last read of this process.
+    /// Whether a tool is disabled by this name in a workspace, according to the last read of this process. A call is also refused by a disable of an
+    /// [alias](ToolDef::aliases).
     pub fn is_disabled(&self, tool: &str, workspace: &str) -> bool {
         holds(&self.0.known.read().disables, tool, workspace)
     }
@@ -336,10 +339,11 @@ impl SwitchesView {
         let inner = &self.shared.0;
         if !inner.known.is_latest(&self.known) {
             let known = inner.known.read();
-            if holds(&known.disables, def.name(), workspace) {
+            let holds = |names| def.names().any(|name| holds(names, name, workspace));
+            if holds(&known.disables) {
                 return Some(Layer::Disabled);
             }
-            if holds(&known.kills, def.name(), workspace) {
+            if holds(&known.kills) {
                 return Some(Layer::Killed);
             }
         }

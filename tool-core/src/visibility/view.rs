@@ -129,15 +129,20 @@ impl Names<'_> {
         self.shelf.tools.len() + self.agents.map_or(0, |agents| agents.tools.len())
     }
 
-    /// Returns the position of a name among the registry's tools. A name with a `:` is looked up by its wire name.
+    /// Returns the position of a name or an alias among the registry's tools. A name with a `:` is looked up by its wire name.
     fn own(&self, name: &str) -> Option<usize> {
+        let find = |name: &str| {
+            self.shelf
+                .position(name)
+                .or_else(|| self.shelf.aliased(name))
+        };
         match name.split_once(':') {
-            None => self.shelf.position(name),
-            Some((space, name)) => self.shelf.position(&format!("{space}__{name}")),
+            None => find(name),
+            Some((space, name)) => find(&format!("{space}__{name}")),
         }
     }
 
-    /// Calls `found` with each agent tool for whose own name or row name `holds` is true.
+    /// Calls `found` with each agent tool for whose own name, alias or row name `holds` is true.
     fn agents(&self, holds: impl Fn(&str) -> bool, found: impl FnMut(usize)) {
         let after = self.shelf.tools.len();
         let agents = self
@@ -148,19 +153,19 @@ impl Names<'_> {
             .filter(|(_, def)| {
                 let mut rows = self.rows.iter();
                 let row = rows.find(|tool| tool.def.wire_name() == def.wire_name());
-                holds(def.name()) || row.is_some_and(|tool| holds(&tool.row))
+                def.names().any(&holds) || row.is_some_and(|tool| holds(&tool.row))
             })
             .map(|(at, _)| after + at)
             .for_each(found);
     }
 
-    /// Calls `found` with every position that has this name.
+    /// Calls `found` with every position that has this name or alias.
     fn each(&self, name: &str, mut found: impl FnMut(usize)) {
         self.own(name).into_iter().for_each(&mut found);
         self.agents(|known| known == name, found);
     }
 
-    /// Calls `found` for every name of a set. A large set is merged with the tools' names in one pass, because both are sorted.
+    /// Calls `found` for every name and alias of a set. A large set is merged with the tools' names in one pass, because both are sorted.
     fn set(&self, names: &BTreeSet<String>, mut found: impl FnMut(usize)) {
         if names.len() * WALKED < self.shelf.tools.len() {
             return self.all(names, found);
@@ -175,6 +180,11 @@ impl Names<'_> {
             while tools.next_if(|(_, tool)| *tool < name.as_str()).is_some() {}
             if let Some((at, _)) = tools.next_if(|(_, tool)| tool == name) {
                 found(at);
+            }
+        }
+        for (alias, at) in &self.shelf.aliases {
+            if names.contains(alias) {
+                found(*at);
             }
         }
         self.agents(|known| names.contains(known), found);

@@ -14,6 +14,7 @@
 #[macro_use]
 mod passing;
 
+mod aliases;
 mod approvals;
 mod audit;
 mod backlog;

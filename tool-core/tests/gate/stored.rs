@@ -80,7 +80,8 @@ struct World {
 
 fn linked() -> Registry {
     let registry = Registry::builder().tool::<send_mail>().tool::<count>();
-    registry.tool::<whoami>().build().unwrap()
+    let registry = registry.tool::<whoami>().renamed("tally", "count");
+    registry.build().unwrap()
 }
 
 fn editor(role: MemberRole) -> Editor {
@@ -289,6 +290,25 @@ async fn two_stored_tools_run_one_linked_tool() {
         names.contains(&"count_mails") && names.contains(&"count_calls"),
         "{names:?}"
     );
+}
+
+// S1-43: a function that names a linked tool by its earlier name runs the renamed tool.
+#[tokio::test]
+async fn function_with_an_earlier_name_runs_the_renamed_tool() {
+    let world = World::new();
+    let tool = "tally".to_owned();
+    let function = world.function(FunctionKind::Linked { tool }).await;
+    let version = LinkedRunner::version_of(linked().get("count").unwrap()).unwrap();
+    world.publish(&function.id, version).await;
+    let mut tool = NewTool::server("count_mails", &*function.id);
+    tool.description = Some("Counts mails.".to_owned());
+    world.tool(tool).await;
+    let tools = world.now().await;
+    let arguments = json!({"from": 3});
+    let result = world.call(&tools, "count_mails", &arguments).await;
+    assert_eq!(result.model_text(), "3");
+    let rows = world.rows().await;
+    assert!(rows.iter().any(|row| row.tool == "count"), "{rows:?}");
 }
 
 // S3-05: a tool without a description is saved with a warning; models read its function's description or a generated text.

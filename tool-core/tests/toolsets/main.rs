@@ -1,5 +1,6 @@
 //! The tools of a turn: combined toolsets, visibility, policies from files, and tool search.
 
+mod aliases;
 mod combining;
 mod policy_file;
 mod search;

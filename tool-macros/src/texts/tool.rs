@@ -83,6 +83,9 @@ pub(crate) const KEY_EMPTY: &str = Rule::SECRET_KEY_EMPTY.message;
 pub(crate) const SELECT_EMPTY: &str = Rule::SECRET_CHOICES_MISSING.message;
 pub(crate) const CHOICE_EMPTY: &str = Rule::SECRET_CHOICE_EMPTY.message;
 pub(crate) const NAME: &str = Rule::TOOL_NAME.message;
+pub(crate) const ALIAS_NAME: &str = "an alias is an earlier name of the tool: use 1 to 64 letters, digits, `_` and `-`, and a letter first";
+pub(crate) const ALIAS_OWN: &str =
+    "this is the tool's present name, write an earlier name or remove `alias`";
 pub(crate) const TEXT_EMPTY: &str = "the text is empty";
 pub(crate) const TIMEOUT: &str = "expected a time, write `\"5s\"`, `\"250ms\"`, `\"2m\"`, `\"1h\"`, whole seconds, or a constant `Duration`";
 pub(crate) const TIMEOUT_ZERO: &str = "a timeout must be above zero, remove `timeout` for none";
@@ -192,6 +195,11 @@ pub(crate) fn result_as_output(value: &Type) -> String {
         "`?` ends a stream with an error, so its output is the value alone: write `{}` instead of this `Result`",
         type_text(value)
     )
+}
+
+/// The same alias twice.
+pub(crate) fn alias_twice(alias: &str) -> String {
+    format!("the alias `{alias}` is stated twice, keep one")
 }
 
 /// Two parameters with the same key.

@@ -26,6 +26,7 @@ pub(super) fn check<'a>(written: &'a Written, errors: &Errors) -> Decided<'a> {
     header::check(function, errors);
     options.check_conflicts(errors);
     let (name, name_at) = names::tool(written, errors);
+    names::aliases(&options.aliases, &name, errors);
     let input = names::input(written, errors);
     let doc = Doc::of(&function.attrs, errors);
     if doc.is_missing() {

@@ -20,6 +20,7 @@ pub(crate) struct Facts<'a> {
     title: Option<&'a LitStr>,
     category: String,
     tags: &'a [LitStr],
+    aliases: &'a [LitStr],
     pub(crate) examples: &'a [Example],
     approval: Option<&'a Approval>,
     pub(crate) to_model_output: Option<&'a Path>,
@@ -43,6 +44,7 @@ impl<'a> Facts<'a> {
             title: options.title.as_ref(),
             category: category.map_or_else(|| "general".to_owned(), LitStr::value),
             tags: options.tags.as_deref().unwrap_or_default(),
+            aliases: &options.aliases,
             examples: &options.examples,
             approval: options.approval.as_ref(),
             to_model_output: options.to_model_output.as_ref(),
@@ -60,10 +62,11 @@ impl<'a> Facts<'a> {
 
     /// Generates the fields of `StaticDef` about the lists of tools.
     pub(super) fn listing(&self) -> TokenStream {
-        let (category, tags) = (&self.category, self.tags);
+        let (category, tags, aliases) = (&self.category, self.tags, self.aliases);
         quote! {
             category: #category,
             tags: &[#(#tags),*],
+            aliases: &[#(#aliases),*],
         }
     }
 

@@ -7,6 +7,8 @@ fn asks(call: &delete_file, _: &ToolContext) -> bool {
 /// Deletes a file, for this test.
 #[tool(
     name = "remove_file",
+    alias = "delete_file",
+    alias = "erase_file",
     title = "Remove a file",
     category = "files",
     tags = ["disk", "danger"],
@@ -42,5 +44,6 @@ fn view(many: &u32) -> ModelOutput {
 fn main() {
     let tools = toolset![delete_file];
     let schema = tools.get("remove_file").unwrap().schema(Dialect::Mcp);
+    assert!(tools.get("remove_file").unwrap().aliases().eq(["delete_file", "erase_file"]));
     assert!(schema.contains("filePath") && schema.contains("maxTries"));
 }

@@ -17,6 +17,8 @@ use crate::table::Table;
 #[derive(Serialize)]
 struct Row<'a> {
     name: &'a str,
+    /// Earlier names of the tool.
+    aliases: Vec<&'a str>,
     title: Option<String>,
     category: &'a str,
     tags: Vec<&'a str>,
@@ -151,6 +153,7 @@ impl<'a> Row<'a> {
     fn of(def: &'a ToolDef, explanation: &Explanation, asks: bool) -> Self {
         Self {
             name: def.wire_name(),
+            aliases: def.aliases().collect(),
             title: def.title().map(std::borrow::Cow::into_owned),
             category: def.category(),
             tags: def.tags().collect(),

@@ -146,7 +146,8 @@ impl<H> Composed<H> {
 
 /// Whether a toolset contains a tool of this name, hidden tools included.
 fn knows(tools: &Toolset, name: &str) -> bool {
-    tools.get(name).is_some() || tools.explain(name).layer().is_some()
+    let explanation = tools.explain(name);
+    tools.get(name).is_some() || explanation.layer().is_some() && explanation.name() == name
 }
 
 #[expect(

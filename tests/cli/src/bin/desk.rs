@@ -114,7 +114,13 @@ async fn wait_long() -> u32 {
 }
 
 /// Sends a letter after an approval.
-#[tool(category = "mail", destructive, open_world, approval)]
+#[tool(
+    alias = "post_letter",
+    category = "mail",
+    destructive,
+    open_world,
+    approval
+)]
 fn send_letter(
     /// The name of the recipient.
     to: String,

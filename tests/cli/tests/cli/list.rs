@@ -101,6 +101,9 @@ fn json_list_has_every_field() {
         .unwrap();
     assert_eq!(letter["effects"], json!(["write", "destroy", "external"]));
     assert_eq!(letter["approval"], "always");
+    // The list contains the earlier names of a tool.
+    assert_eq!(letter["aliases"], json!(["post_letter"]));
+    assert_eq!(post["aliases"], json!([]));
     assert_eq!(letter["hidden"], Value::Null);
     assert_eq!(
         letter["providers"],

@@ -34,7 +34,10 @@ fn each_change_is_classified_against_the_lock() {
     ] {
         let ran = release(name, at, &["diff", "--format", "json"]);
         let json = ran.json();
-        assert_eq!(ran.code, 1, "{name}: `diff` must exit with 1 if a contract changed");
+        assert_eq!(
+            ran.code, 1,
+            "{name}: `diff` must exit with 1 if a contract changed"
+        );
         assert_eq!(json["changed"], true, "{name}");
         assert_eq!(json["breaking"], breaking, "{name}: {json}");
         let voids = if void {

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, and uses many records"
 )]
 
+mod aliases;
 mod drive;
 mod messages;
 
@@ -60,7 +61,7 @@ use on;
 
 fn main() -> ExitCode {
     let suite = Suite::new(env!("CARGO_CRATE_NAME"));
-    messages::cases(drive::cases(suite)).run()
+    messages::cases(drive::cases(aliases::cases(suite))).run()
 }
 
 /// The name of a test: its path in this program.

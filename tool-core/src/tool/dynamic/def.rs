@@ -36,6 +36,8 @@ pub(crate) struct DynamicDef {
     pub(crate) description: String,
     pub(crate) category: String,
     pub(crate) tags: Vec<String>,
+    /// Earlier names of the tool.
+    pub(crate) aliases: Vec<String>,
     pub(crate) secrets: Vec<SecretNeed>,
     pub(crate) variables: Vec<VariableNeed>,
     pub(crate) declared: Declared,
@@ -141,6 +143,7 @@ impl DynamicDef {
             description,
             category: "general".to_owned(),
             tags: Vec::new(),
+            aliases: Vec::new(),
             secrets: Vec::new(),
             variables: Vec::new(),
             declared: Declared::NONE,
@@ -230,6 +233,11 @@ impl DynamicDef {
 impl ToolFacts for DynamicDef {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    #[cfg(feature = "host")]
+    fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
     }
 
     fn effect(&self) -> Effect {

@@ -40,6 +40,19 @@ impl DynamicTool {
             Some(wire) => self.def.wire = wire.into_owned(),
             None => faults.push(Rule::DYNAMIC_TOOL_NAME.message.to_owned()),
         }
+        for (at, alias) in self.def.aliases.iter().enumerate() {
+            if wire_of(alias).is_none() {
+                faults.push(format!(
+                    "the alias `{alias}` is not a tool name: use 1 to 64 letters, digits, `_` and `-`, and a letter first"
+                ));
+            } else if *alias == self.def.name {
+                faults.push(format!(
+                    "the tool's own name `{alias}` cannot be its alias: pass an earlier name, or remove the alias"
+                ));
+            } else if self.def.aliases[..at].contains(alias) {
+                faults.push(format!("the alias `{alias}` is stated twice: keep one"));
+            }
+        }
         if self.def.description.trim().is_empty() {
             faults.push(Rule::DYNAMIC_DESCRIPTION_MISSING.message.to_owned());
         }

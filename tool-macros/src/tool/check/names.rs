@@ -2,8 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
-use syn::Ident;
 use syn::ext::IdentExt as _;
+use syn::{Ident, LitStr};
 
 use crate::errors::Errors;
 use crate::tool::model::{Param, Source};
@@ -21,6 +21,22 @@ pub(super) fn tool(written: &Written, errors: &Errors) -> (String, TokenStream) 
     (name, at)
 }
 
+/// Checks the earlier names of the tool.
+pub(super) fn aliases(aliases: &[LitStr], name: &str, errors: &Errors) {
+    let mut seen: Vec<String> = Vec::new();
+    for at in aliases {
+        let alias = at.value();
+        if !is_name(&alias) {
+            errors.at(at, texts::ALIAS_NAME);
+        } else if alias == name {
+            errors.at(at, texts::ALIAS_OWN);
+        } else if seen.contains(&alias) {
+            errors.at(at, texts::alias_twice(&alias));
+        }
+        seen.push(alias);
+    }
+}
+
 /// Decides the name of the arguments' struct.
 pub(super) fn input(written: &Written, errors: &Errors) -> Ident {
     if let Some(input) = &written.options.input {
@@ -31,16 +47,19 @@ pub(super) fn input(written: &Written, errors: &Errors) -> Ident {
     input
 }
 
-/// Checks the tool's name: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
 fn check_name(name: &str, at: &TokenStream, errors: &Errors) {
-    let fits = name.len() <= 64
+    if !is_name(name) {
+        errors.at(at, texts::NAME);
+    }
+}
+
+/// Whether this is a tool's name: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
+fn is_name(name: &str) -> bool {
+    name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name
             .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if !fits {
-        errors.at(at, texts::NAME);
-    }
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 /// Refuses a struct that would shadow a primitive type.

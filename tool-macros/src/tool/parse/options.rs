@@ -72,6 +72,8 @@ options! {
 
     /// `name = "search_docs"`: the name by which a model calls the tool, instead of the fn's.
     "name" => name: Option<LitStr> = text(input)?;
+    /// `alias = "find_docs"`: an earlier name of the tool.
+    "alias" => aliases: Vec<LitStr> = text(input)?;
     /// `title = "Search the docs"`: the name that people read.
     "title" => title: Option<LitStr> = text(input)?;
     /// `category = "search"`: the category in lists of tools.
