@@ -113,18 +113,18 @@ impl BegunRun {
         })
     }
 
-    /// The calls of the model's last message that have no result yet, in order.
+    /// Returns the calls of the model's last message that have no result yet, in order, as the model wrote them.
     pub async fn open_calls(&self) -> Result<Vec<ToolCall>, TurnError> {
         let thread = self.read().await?;
         let Some((last, ..)) = thread.last_of_model()? else {
             return Ok(Vec::new());
         };
         let results = thread.results(last.seq)?;
-        let calls = last.calls();
+        let calls = last.calls(None);
         let open = calls
             .iter()
             .filter(|call| !results.contains_key(&call.position));
-        Ok(open.map(|call| call.call.clone()).collect())
+        Ok(open.map(|call| call.written.clone()).collect())
     }
 
     async fn read(&self) -> Result<Thread<'_>, TurnError> {
