@@ -87,7 +87,7 @@ const MOST_NAMES: usize = 20;
 ///
 /// let kind = FunctionKind::Mcp { server: "sums".to_owned(), tool: "add".to_owned() };
 /// let function = save(ToolChange::CreateFunction(NewFunction::new("add", kind))).await?.edited.into_function().unwrap();
-/// let version = runner.version_of("sums", "add").await?;
+/// let version = runner.version_of("sums", "add").await.map_err(|error| error.operator_text())?;
 /// let version = ToolChange::CreateVersion { function: function.id.clone(), version };
 /// let version = save(version).await?.edited.into_version().unwrap();
 /// save(ToolChange::Publish { version: version.id }).await?;
