@@ -255,7 +255,7 @@ fn circle<'a>(
 }
 
 #[test]
-fn modules_of_the_other_crates_do_not_import_each_other_in_a_circle() {
+fn modules_of_the_other_crates_have_no_import_cycle() {
     let mut wrong = Vec::new();
     for krate in OTHERS {
         let imports = imports(&source(krate));
@@ -275,7 +275,7 @@ fn modules_of_the_other_crates_do_not_import_each_other_in_a_circle() {
 }
 
 #[test]
-fn modules_of_a_row_do_not_import_each_other_in_a_circle() {
+fn modules_of_a_row_have_no_import_cycle() {
     let imports = imports(&source("tool-core"));
     for row in ORDER {
         let left = circle(row.iter().copied().collect(), &imports);

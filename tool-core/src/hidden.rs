@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_text_has_none() {
+    fn ordinary_text_has_no_hidden_characters() {
         for text in [
             "",
             "Reads a note.\n\n\tA line.\r\nAnother.",
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn joiners_where_no_script_needs_them_are_found() {
+    fn joiners_outside_of_scripts_that_need_them_are_found() {
         for text in [
             "a\u{200d}b",
             "ab\u{200c}c",

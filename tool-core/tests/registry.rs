@@ -87,7 +87,7 @@ fn explicit() -> Registry {
 
 // S0-01, S1-05, S1-09: a tool's definition contains its name, description, schema and options.
 #[test]
-fn facts_are_readable() {
+fn definition_contains_name_schema_and_options() {
     let registry = explicit();
     let def = registry.get("search").unwrap();
     assert_eq!(def.name(), "search");
@@ -205,7 +205,7 @@ fn dynamic_tool_must_follow_the_rules_of_its_providers() {
 
 // S0-07, S4-61: the arguments of a dynamic tool are validated like those of other tools.
 #[tokio::test]
-async fn dynamic_tools_are_guarded() {
+async fn dynamic_tool_arguments_are_validated() {
     let tools = Registry::builder()
         .dynamic(dynamic("shout"))
         .build()
@@ -233,7 +233,7 @@ async fn dynamic_tools_are_guarded() {
 
 // The tools are sorted by name, regardless of the order in which they are added.
 #[test]
-fn order_is_by_name() {
+fn tools_are_sorted_by_name() {
     let registry = Registry::builder()
         .dynamic(dynamic("shout"))
         .tool::<search>()
@@ -278,7 +278,7 @@ fn definitions_are_arrays() {
 
 // S0-05: each call returns the same text; dialects, and rules that hide a tool, have different texts.
 #[test]
-fn definitions_are_cached_per_dialect_and_rules() {
+fn definitions_are_stable_per_dialect_and_rules() {
     let (registry, cx) = (explicit(), ToolContext::anonymous());
     let ruled = registry.toolset(&cx, &Rules::default().deny(["purge"]));
     let mut seen: Vec<String> = Vec::new();

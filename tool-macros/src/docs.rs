@@ -261,13 +261,13 @@ mod tests {
     }
 
     #[test]
-    fn reads_block_comments() {
+    fn block_comments_become_descriptions() {
         assert_eq!(doc(&[" One.\n * Two.\n "]), "One. Two.");
         assert_eq!(doc(&["\n One.\n\n Two.\n"]), "One.\n\nTwo.");
     }
 
     #[test]
-    fn escapes_for_json() {
+    fn descriptions_are_escaped_for_json() {
         assert_eq!(escape("a\"b\\c\nd\u{1}é"), "a\\\"b\\\\c\\nd\\u0001é");
     }
 }

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_parameters_are_not_incomplete() {
+    fn complete_parameters_are_recognised_as_complete() {
         for whole in [
             "whom: String",
             "whom: Vec<Option<u8>>",

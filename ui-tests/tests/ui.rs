@@ -92,7 +92,7 @@ fn name(program: &Path) -> String {
 
 // E6, E7, M2: one mistake causes one error.
 #[test]
-fn one_mistake_has_one_error() {
+fn one_mistake_causes_one_error() {
     for rule in entries(Path::new("fail")) {
         for program in programs(&rule) {
             let name = name(&program);

@@ -58,7 +58,7 @@ enum Level {
 
 // S0-07: serde reads values that fit the schema, and fills in the defaults.
 #[test]
-fn serde_reads_what_fits_the_schema() {
+fn serde_reads_values_that_fit_the_schema() {
     let text =
         r#"{"host":"a","patience":5,"speaks":[{"kind":"http","version":2},{"kind":"grpc"}]}"#;
     let service: Service = serde_json::from_str(text).expect("the value fits the schema");

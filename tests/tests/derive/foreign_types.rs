@@ -192,7 +192,7 @@ fn refusal<T: StrictSchema>() -> &'static str {
 
 // S1-27: text types of the standard library have the right format.
 #[test]
-fn std_text() {
+fn std_text_types_have_the_right_format() {
     sound::<String>(&["", "ä"]);
     sound::<Box<str>>(&["a"]);
     sound::<char>(&["ä"]);

@@ -576,7 +576,7 @@ struct Outside {
 
 // S0-07: with `#[schema(json_schema)]`, the schema inside a `schemars` type accepts the values that serde reads.
 #[test]
-fn schemars_gets_the_same_schema() {
+fn schema_inside_a_schemars_type_accepts_the_same_values() {
     let schema = schemars::schema_for!(Outside).to_value();
     let validator = jsonschema::validator_for(&schema).expect("the schema is valid");
     let value = |level: Value| json!({ "both": { "items": [1], "level": level }, "node": { "label": "a", "kids": [] } });

@@ -290,7 +290,7 @@ fn stale(path: &Path, page: &str) -> Result<(), String> {
 
 // A1 to C1: each patch that reintroduces a fixed fault applies, and its head is up to date.
 #[test]
-fn patches_that_bring_a_fault_back_apply() {
+fn patches_that_reintroduce_a_fault_apply() {
     let patches = patches_of("tests/world/patches");
     let page =
         fs::read_to_string(repository().join("docs/world.md")).expect("the page is readable");

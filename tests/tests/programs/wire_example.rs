@@ -5,7 +5,7 @@
 use std::process::Command;
 
 #[test]
-fn one_loop_talks_to_every_provider() {
+fn one_loop_works_with_every_provider() {
     let output = Command::new(env!("CARGO"))
         // Without `-p`, cargo uses the features of the whole workspace, for which the dependencies are already built.
         .args(["run", "--quiet", "--locked", "--example", "wire"])

@@ -109,7 +109,7 @@ fn each_fault_has_one_text() {
 
 // Each printed message belongs to exactly one rule.
 #[test]
-fn no_text_is_that_of_two_rules() {
+fn each_text_belongs_to_one_rule() {
     for rule in Rule::all() {
         let filled = pieces(rule.text).join("x");
         if let Err(why) = rule_of(rule.id, &filled) {

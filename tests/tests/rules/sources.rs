@@ -274,7 +274,7 @@ fn value<'t>(tokens: &'t [TokenTree], field: &str) -> Option<&'t [TokenTree]> {
 
 // A message that is built from another fault uses the text of that fault and no literal.
 #[test]
-fn the_id_of_a_fault_goes_with_its_text() {
+fn fault_built_from_another_fault_uses_its_text() {
     let (mut wrong, mut seen) = (Vec::new(), 0);
     for (path, tokens) in sources() {
         each_sequence(tokens, &mut |tokens| {

@@ -34,7 +34,7 @@ fn rule(x: Value) -> Vec<&'static str> {
 
 // M2: typical schemas of MCP servers can be read.
 #[test]
-fn reads_what_servers_send() {
+fn schemas_of_typical_servers_can_be_read() {
     let text = |extra: Value| {
         let mut schema = json!({"type": "string"});
         schema
@@ -108,7 +108,7 @@ fn reads_what_servers_send() {
 
 // S1-28: all spellings of an optional property are read as the same schema.
 #[test]
-fn optional_has_many_spellings() {
+fn spellings_of_an_optional_property_are_read_as_one_schema() {
     let plain = json!({"type": "string"});
     for spelling in [
         json!({"type": ["string", "null"]}),
@@ -133,7 +133,7 @@ fn optional_has_many_spellings() {
 
 // S1-28: arguments are sent to the server in the spelling of its schema.
 #[test]
-fn arguments_go_back_in_the_servers_spelling() {
+fn arguments_are_sent_in_the_spelling_of_the_server() {
     let schema = taken(&json!({
         "type": "object",
         "properties": {

@@ -26,7 +26,7 @@ fn rules(changes: &[SchemaFault]) -> Vec<(&'static str, &str)> {
 
 // H1: only the parts of a schema that a provider refuses in every mode are changed.
 #[test]
-fn only_what_a_provider_refuses_is_changed() {
+fn only_refused_parts_of_a_schema_are_changed() {
     let free = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
@@ -275,7 +275,7 @@ fn echo(name: &str, schema: &Value) -> DynamicTool {
 
 // H1: a tool is strict for each provider whose strict mode accepts its schema, and the offer lists the non-strict tools.
 #[tokio::test]
-async fn tools_are_strict_where_they_can_be() {
+async fn tool_is_strict_for_each_provider_that_accepts_its_schema() {
     let map = json!({"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {"type": "integer"}}, "n": {"type": "integer"}}});
     let named = json!({"type": "object", "properties": {"u": {"type": "object", "propertyNames": {"minLength": 2}}}});
     let plain = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});

@@ -154,7 +154,7 @@ impl TryFrom<String> for Level {
 }
 
 #[test]
-fn bounds_hold_before_the_fn_runs() {
+fn bounds_are_checked_before_the_body_runs() {
     let good =
         r#"{"from":1,"word":"ab","fives":10,"numbers":[1,2],"day":"2026-02-28","level":"x"}"#;
     assert_eq!(
@@ -314,7 +314,7 @@ impl Load {
 
 // S2-12: the approval predicate receives exactly the same values as the body.
 #[tokio::test]
-async fn a_predicate_reads_what_the_body_receives() {
+async fn approval_predicate_receives_the_values_of_the_body() {
     let tools = toolset![send_load];
     for (load, expected) in [
         ("{}", "None 1"),

@@ -210,7 +210,7 @@ impl FromContext for Ticks {
 
 // M13: after its deadline, a tool is dropped and does not continue.
 #[tokio::test]
-async fn a_deadline_stops_a_tool_for_good() {
+async fn tool_is_dropped_after_its_deadline() {
     let ticks = Ticks::default();
     let cx = ToolContext::builder().with(ticks.clone()).build();
     let result = toolset![tick]
@@ -245,7 +245,7 @@ fn even<'de, D: serde::Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
 
 // M16, S1-30: the test kit and the strict assertion cover every linked tool.
 #[test]
-fn the_kit_runs_over_every_linked_tool() {
+fn test_kit_covers_every_linked_tool() {
     let tools = testing::linked();
     for name in ["fetch", "count", "peek", "break_down", "tick"] {
         let def = tools

@@ -394,7 +394,7 @@ async fn kill_switch_refuses_new_calls_and_wakes_waiting_callers() {
 
 // M14: every change of a shared policy has a new edition number.
 #[test]
-fn every_policy_change_has_its_own_edition() {
+fn every_policy_change_increases_the_edition() {
     let shared = SharedPolicy::default();
     let mut last = shared.state();
     let changes: [fn(&SharedPolicy); 4] = [
@@ -647,7 +647,7 @@ proptest! {
 
 // M14: clones share one policy, even while one thread replaces it and another thread reads it.
 #[test]
-fn readers_see_one_whole_policy_version() {
+fn readers_never_get_a_partly_replaced_policy() {
     let registry = Arc::new(registry());
     let shared = SharedPolicy::new(build([Rule::deny("a")]));
     let writer = {

@@ -408,7 +408,7 @@ async fn stream_ends_exactly_once() {
 
 // S2-21: an ordinary tool may report progress too.
 #[tokio::test]
-async fn ordinary_tools_progress() {
+async fn ordinary_tool_reports_progress() {
     let (_, cx) = context();
     let (progress, result) = follow("steps", json!({}), &cx).await;
     assert_eq!(progress, [r#"{"step":"fetch"}"#, r#"{"step":"read"}"#]);

@@ -274,7 +274,7 @@ fn verify_document(
 
 // S1-17: a tool reads the attachments of the current message by position, never the attachments of an earlier message.
 #[tokio::test]
-async fn attachments_are_those_of_this_message() {
+async fn attachments_of_earlier_messages_are_hidden() {
     let tools = toolset![verify_document];
     let ask = async |cx: &ToolContext, arguments: &str| {
         tools

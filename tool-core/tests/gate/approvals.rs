@@ -11,7 +11,7 @@ use crate::support::{Host, Mailbox, count, kind, mail, pay, placed, send_mail, t
 
 // S2-11, S2-12, S3-15: a call that needs approval, by flag or by predicate, waits and runs nothing.
 #[tokio::test]
-async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
+async fn call_that_requires_approval_waits_and_does_not_run() {
     let host = Host::new();
     let result = host.tools.call(mail("c-1"), &host.ann()).await;
     let ticket = ticket(&result);
@@ -434,7 +434,7 @@ async fn turn_resumes_when_every_approval_is_answered() {
 }
 
 #[tokio::test]
-async fn an_inbox_is_listed_assigned_and_denied_in_bulk() {
+async fn approvals_are_listed_assigned_and_denied_in_bulk() {
     let host = Host::new();
     let mut ids = Vec::new();
     for user in ["ann", "cid"] {

@@ -393,7 +393,7 @@ async fn audit_error_is_truncated_at_a_thousand_bytes() {
 
 // S1-26: the first attempt to write rows releases the contexts of their calls, and each row is written once
 #[tokio::test]
-async fn rows_waiting_for_a_sink_hold_no_context() {
+async fn waiting_rows_release_their_context_after_the_first_write() {
     let sink = Flaky::default();
     let gate = Gate::builder()
         .audit(Audit::best_effort(sink.clone()))

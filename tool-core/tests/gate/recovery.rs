@@ -393,7 +393,7 @@ async fn letter(mailbox: &Mailbox) -> usize {
 
 // S4-62: two processes drive one turn; the second process neither skips a running call nor replaces its result.
 #[tokio::test]
-async fn turn_that_runs_in_another_process_is_left_alone() {
+async fn turn_that_runs_in_another_process_is_not_rerun() {
     let host = Host::new();
     let tools = toolset![letter].through(&host.gate);
     let turns = Turns::new(host.store.clone());

@@ -579,7 +579,7 @@ async fn bad_schema_is_rejected_with_rule_and_pointer() {
 
 // S3-12: an output that does not match the tool's output schema is an error.
 #[tokio::test]
-async fn output_has_to_fit_the_schema_of_the_tool() {
+async fn output_that_violates_the_tools_schema_is_an_error() {
     let world = World::new();
     let function = world.linked("count").await;
     let mut tool = NewTool::server("count_mails", &*function.id);
@@ -597,7 +597,7 @@ async fn output_has_to_fit_the_schema_of_the_tool() {
 
 // S3-13: examples must match the schemas when the tool is saved and when a version is published; a result is optional.
 #[tokio::test]
-async fn examples_have_to_fit_the_schemas() {
+async fn examples_that_violate_the_schemas_are_rejected() {
     let world = World::new();
     let function = world.linked("count").await;
     let with = |examples: Value| {
@@ -696,7 +696,7 @@ async fn examples_are_part_of_the_prompt() {
 
 // S3-15: a tool that requires a confirmation waits for an approval before its function runs.
 #[tokio::test]
-async fn confirmation_is_asked_for_before_the_function_runs() {
+async fn required_confirmation_precedes_the_function() {
     let world = World::new();
     let function = world.linked("count").await;
     let mut tool = NewTool::server("count_mails", &*function.id);
@@ -724,7 +724,7 @@ async fn confirmation_is_asked_for_before_the_function_runs() {
 
 // S3-15: an approval that the linked tool requires is requested under the linked tool's name.
 #[tokio::test]
-async fn linked_tool_asks_for_its_own_approval() {
+async fn linked_tool_requests_its_own_approval() {
     let world = World::new();
     let function = world.linked("send_mail").await;
     world
@@ -907,7 +907,7 @@ async fn runtime_user_is_checked_at_each_call() {
 
 // S3-04: a rule against a linked tool also applies to a stored tool that runs it.
 #[tokio::test]
-async fn rules_for_the_linked_tool_hold_for_stored_tools() {
+async fn rules_for_a_linked_tool_apply_to_stored_tools() {
     let disables = Disables::default();
     let world = World::with(Rules::default().disables(&disables));
     let function = world.linked("count").await;
@@ -928,7 +928,7 @@ async fn rules_for_the_linked_tool_hold_for_stored_tools() {
 
 // S3-04: of two tools with the same name, the newer tool is left out, and the reason is reported.
 #[tokio::test]
-async fn second_tool_of_a_name_is_left_out() {
+async fn second_tool_with_the_same_name_is_left_out() {
     let world = World::new();
     world.tool(client("ask")).await;
     let second = world.tool(client("ask")).await;
@@ -994,7 +994,7 @@ async fn tool_with_a_faulty_runner_does_not_hide_the_others() {
 
 // S3-21: a foreign function is destructive and open-world unless an admin lowers its effects.
 #[tokio::test]
-async fn foreign_functions_may_do_everything_until_an_admin_lowers_them() {
+async fn foreign_functions_are_destructive_until_an_admin_lowers_their_effects() {
     let world = World::new();
     let kind = FunctionKind::Http {
         document: "api.json".to_owned(),

@@ -267,7 +267,7 @@ async fn calls_of_a_truncated_message_do_not_run() {
 
 // S4-65: unknown, provider-run and stopped calls get error results.
 #[tokio::test]
-async fn uncallable_calls_get_an_answer() {
+async fn uncallable_calls_get_error_results() {
     let (store, log) = (MemoryStore::default(), Log::default());
     let seen = Arc::new(Mutex::new(Vec::new()));
     let recorded = Arc::clone(&seen);

@@ -93,7 +93,7 @@ async fn get_token(oauth: &OAuth) -> Result<u32, ToolError> {
 
 // `redact_in` adds the secrets of a context to the host's redactor until the last clone of the context is dropped
 #[tokio::test]
-async fn secrets_of_a_context_are_known_until_it_is_dropped() {
+async fn context_secrets_are_redacted_until_the_context_is_dropped() {
     let shared = SharedRedactor::default();
     let cx = ToolContext::builder()
         .secret("token", SecretString::from(SECRET))
@@ -154,7 +154,7 @@ fn a_panic_prints_no_secret() {
 // M8: logs contain no secret.
 #[cfg(feature = "tracing-subscriber")]
 #[test]
-fn logs_hold_no_secret() {
+fn logs_contain_no_secret() {
     use std::sync::{Arc, Mutex};
     use tool_core::redact::RedactingMakeWriter;
 
@@ -196,7 +196,7 @@ fn logs_hold_no_secret() {
 // M8: OpenTelemetry spans contain no secret.
 #[cfg(feature = "otel")]
 #[test]
-fn spans_hold_no_secret() {
+fn spans_contain_no_secret() {
     use opentelemetry::trace::{Span, SpanContext, Status, Tracer, TracerProvider};
     use opentelemetry::{Array, KeyValue, Value};
     use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};

@@ -231,7 +231,7 @@ proptest! {
 
     // M8: the text that a stream buffers is bounded.
     #[test]
-    fn text_held_back_by_a_stream_is_bounded(secret in "[ab%]{6,12}", text in "[ab%]{0,80}") {
+    fn text_buffered_by_a_stream_is_bounded(secret in "[ab%]{6,12}", text in "[ab%]{0,80}") {
         let redactor = redactor(&[("it", &secret)]);
         let mut stream = redactor.stream();
         let (mut given, mut longest) = (0, 0);
@@ -260,7 +260,7 @@ proptest! {
 
     // M8: redacted JSON is valid JSON, and none of its values contains the secret.
     #[test]
-    fn json_stays_json(secret in secret(), spelling in spelling(), before in around(), after in around(), depth in 0_u8..3, pretty in any::<bool>()) {
+    fn redacted_json_is_valid_json(secret in secret(), spelling in spelling(), before in around(), after in around(), depth in 0_u8..3, pretty in any::<bool>()) {
         let redactor = redactor(&[("it", &secret)]);
         let text = format!("{before}{}{after}", spelling.write(&secret));
         let mut value = Value::from(text.clone());

@@ -362,7 +362,7 @@ fn name_collision_reports_both_tools() {
 
 // S2-08, S2-09, S2-10: every agent has the baseline tools in each turn. An agent's own tools override them, and the toolset reports the override.
 #[tokio::test]
-async fn an_agents_own_tools_win() {
+async fn agent_tools_override_baseline_tools() {
     let registry = Registry::builder()
         .tool::<search>()
         .tool::<whoami>()

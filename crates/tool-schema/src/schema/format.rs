@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_the_length_of_names() {
+    fn hostname_and_email_lengths_are_limited() {
         let label = "a".repeat(63);
         let name = format!("{label}.{label}.{label}.{}", &label[..61]);
         assert_eq!(name.len(), 253);
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_its_own_names() {
+    fn format_names_are_parsed() {
         for (format, ..) in TABLE {
             assert_eq!(Format::parse(format.name()), *format);
         }

@@ -85,7 +85,7 @@ async fn lift(store: &SqliteStore) {
 
 // B1: a full disk does not prevent later writes.
 #[tokio::test]
-async fn full_database_takes_writes_again() {
+async fn full_database_accepts_writes_after_space_is_freed() {
     let (_folder, file) = folder();
     for store in [
         SqliteStore::open(&file).await.unwrap(),
@@ -107,7 +107,7 @@ async fn full_database_takes_writes_again() {
 
 // B1: a change fails if a different connection holds the write lock past the timeout, and the next change succeeds.
 #[tokio::test(flavor = "multi_thread")]
-async fn locked_database_takes_writes_once_it_is_free() {
+async fn locked_database_accepts_writes_after_the_unlock() {
     let (_folder, file) = folder();
     let store = SqliteStore::open_with(&file, Duration::from_millis(200))
         .await
@@ -135,7 +135,7 @@ fn rename(from: &Path, to: &Path) {
 
 // B1: the store neither writes to nor creates a missing database, and uses it again once it is back.
 #[tokio::test]
-async fn missing_database_is_used_once_it_is_back() {
+async fn restored_database_file_is_used_again() {
     let (folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
     store.write(vec![row("a", 10)]).await.unwrap();

@@ -102,7 +102,7 @@ async fn waiting_changes_share_commits() {
 
 // B11: a refused change fails for its caller and does not affect the other changes of its transaction.
 #[tokio::test]
-async fn refused_change_leaves_the_others_of_its_transaction() {
+async fn refused_change_does_not_affect_its_transaction() {
     let (_folder, file, store) = store().await;
     let (release, held) = holding(&store);
     let mut held = Box::pin(held);

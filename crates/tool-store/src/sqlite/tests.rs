@@ -33,7 +33,7 @@ async fn is_narrowed(store: &SqliteStore, sql: &str) {
 }
 
 #[tokio::test]
-async fn lists_of_runs_have_their_indexes() {
+async fn run_lists_use_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
     let own = Workspace::new("x");
     let after = RunCursor {
@@ -158,7 +158,7 @@ async fn every_list_filter_uses_an_index() {
 }
 
 #[tokio::test]
-async fn a_list_of_everything_is_read_in_order() {
+async fn unfiltered_lists_are_read_in_index_order() {
     let store = SqliteStore::in_memory().await.unwrap();
     let everything: [QueryBuilder<_>; 3] = [
         approval::listing(Scope::All, &ApprovalFilter::default()),
@@ -190,7 +190,7 @@ async fn list_of_one_tool_is_read_by_time() {
 
 // B11: each index of the audit table is used by some statement. An unused index would only cost writes.
 #[tokio::test]
-async fn every_index_of_the_audit_serves_a_statement() {
+async fn every_audit_index_is_used_by_a_statement() {
     let store = SqliteStore::in_memory().await.unwrap();
     let text = || Some("x".to_owned());
     let none = AuditFilter::default();
@@ -515,7 +515,7 @@ async fn every_connection_has_the_configured_pragmas() {
 }
 
 #[tokio::test]
-async fn queries_of_enablement_have_their_indexes() {
+async fn enablement_queries_use_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
     let own = Workspace::new("x");
     let after = Some((InstanceId::new("x", "x"), "x".to_owned()));

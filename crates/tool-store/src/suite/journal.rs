@@ -109,7 +109,7 @@ tests! {
 
     // B11: a batch does not end the run of a different owner, and its other parts are written
     #[test]
-    async fn batch_does_not_end_the_run_of_another(store: impl Parts) {
+    async fn batch_does_not_end_the_run_of_a_different_owner(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
         let run = begin(&store, "t").await;
         let mut batch = whole("a", &run);

@@ -196,7 +196,7 @@ tests! {
 
     // A1: the audit row of a later attempt is stored in addition to the row of the first attempt, whose outcome is not replaced.
     #[test]
-    async fn later_attempt_has_an_audit_row_of_its_own(store: impl EffectLedger + AuditSink) {
+    async fn later_attempt_has_a_separate_audit_row(store: impl EffectLedger + AuditSink) {
         let ended = AuditRow { outcome: Some("timed_out".into()), ..audit("k") };
         store.begin(intent("k"), Some(audit("k"))).await.unwrap();
         store.write(vec![ended.clone()]).await.unwrap();
@@ -326,7 +326,7 @@ tests! {
 
     // B11: if a run that was presumed dead ends after the next run has begun, the row is marked as late.
     #[test]
-    async fn end_of_an_earlier_run_is_noted(store: impl EffectLedger) {
+    async fn late_end_of_an_earlier_run_is_marked(store: impl EffectLedger) {
         for (name, first_ends_last) in [("k", true), ("l", false)] {
             store.begin(intent(name), None).await.unwrap();
             conflict(store.end(&key(name), "run-9", end(EffectState::Succeeded, 300)).await, "owner");

@@ -324,7 +324,7 @@ tests! {
     }
 
     #[test]
-    async fn a_value_is_resealed_only_if_it_is_the_one_that_was_read(store: impl VaultStore) {
+    async fn value_is_resealed_only_if_unchanged(store: impl VaultStore) {
         let acme = acme();
         for id in ["k1", "k2"] {
             register(&store, id).await;

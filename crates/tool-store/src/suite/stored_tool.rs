@@ -287,7 +287,7 @@ tests! {
 
     // S3-05, S3-34: descriptions and labels may contain every character.
     #[test]
-    async fn free_texts_are_read_back_as_they_were(store: impl StoredToolStore) {
+    async fn free_texts_round_trip(store: impl StoredToolStore) {
         let (olga, text) = (by(&store, author(), 1), "a\0b\u{f8ff}0 \u{1f600}");
         let function = olga.function(NewFunction { description: Some(text.into()), ..linked("look") }).await.unwrap();
         let version = olga.version(&function.id, NewFunctionVersion { label: Some(text.into()), ..new_version() }).await.unwrap();
@@ -331,7 +331,7 @@ tests! {
 
     // S3-09, S3-10: a pinned tool runs its version, and a tool without a pin runs the version that is the default at the call.
     #[test]
-    async fn default_version_is_bound_at_the_call_and_a_pin_earlier(store: impl StoredToolStore) {
+    async fn tool_without_a_pin_runs_the_default_version_at_the_call(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
         let (function, one) = olga.published("look").await;
         let pin = Some(one.id.clone());
@@ -397,7 +397,7 @@ tests! {
 
     // S3-15, S3-16: by default, a tool needs no confirmation and is enabled.
     #[test]
-    async fn defaults_of_a_new_tool(store: impl StoredToolStore) {
+    async fn new_tool_needs_no_confirmation_and_is_enabled(store: impl StoredToolStore) {
         let new = json!({"name": "ask", "target": "client", "input_schema": {}, "output_schema": {}});
         let olga = by(&store, author(), 1);
         let tool = olga.tool(serde_json::from_value(new.clone()).unwrap()).await.unwrap();
@@ -505,7 +505,7 @@ tests! {
 
     // S3-22: the runtime user must be a member when it is set, and again when the tool is called.
     #[test]
-    async fn runtime_user_has_to_be_a_member(store: impl StoredToolStore) {
+    async fn runtime_user_must_be_a_member(store: impl StoredToolStore) {
         let olga = by(&store, admin(), 1);
         conflict(olga.tool(NewTool { runtime_user: Some("robot".into()), ..client("ask") }).await, "not a member");
         conflict(olga.function(NewFunction { runtime_user: Some("robot".into()), ..linked("look") }).await, "not a member");
@@ -526,7 +526,7 @@ tests! {
 
     // S3-23: a deleted tool is not listed and cannot be called, and its row is kept. It cannot be changed or deleted again.
     #[test]
-    async fn deleted_tool_stays_as_a_row(store: impl StoredToolStore) {
+    async fn deleted_tool_keeps_its_row(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
         let tool = olga.tool(client("ask")).await.unwrap();
         assert_eq!(tool.deleted_at, None);
@@ -614,7 +614,7 @@ tests! {
 
     // S3-28: the time of creation never changes, and every update increases the time of the last change, even if the clock was set back.
     #[test]
-    async fn times_of_a_tool(store: impl StoredToolStore) {
+    async fn every_update_of_a_tool_sets_a_later_time(store: impl StoredToolStore) {
         let tool = by(&store, author(), 100).tool(client("ask")).await.unwrap();
         assert_eq!((tool.created_at, tool.updated_at), (at(100), at(100)));
         let mut before = tool.updated_at;
@@ -785,7 +785,7 @@ tests! {
 
     // S3-33: a binding is a separate row: it can be removed without the tool, and binding a tool twice stores one row.
     #[test]
-    async fn binding_is_a_row_of_its_own(store: impl StoredToolStore) {
+    async fn binding_is_a_separate_row(store: impl StoredToolStore) {
         let olga = by(&store, of(MemberRole::Author), 1);
         let tool = olga.tool(client("ask")).await.unwrap();
         assert!(olga.bind("support", &tool.id).await.unwrap());
@@ -814,7 +814,7 @@ tests! {
 
     // S3-34: a version keeps its parent, label, files and both schemas; a changed function is a new version.
     #[test]
-    async fn version_keeps_what_it_was_created_with(store: impl StoredToolStore) {
+    async fn function_version_never_changes(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
         let kind = FunctionKind::TypeScript { entry: "main.ts".into() };
         let function = olga.function(NewFunction::new("report", kind)).await.unwrap();
@@ -854,7 +854,7 @@ tests! {
 
     // S3-34: neither a function nor a version is removed while a tool runs it, even a deleted tool that is still kept.
     #[test]
-    async fn function_in_use_stays(store: impl StoredToolStore) {
+    async fn function_in_use_is_not_removed(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
         let (function, one) = olga.published("look").await;
         let two = olga.version(&function.id, new_version()).await.unwrap();

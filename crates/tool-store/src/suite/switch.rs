@@ -62,7 +62,7 @@ tests! {
 
     // B9: every change increases the version, which other processes compare to detect changes.
     #[test]
-    async fn each_change_has_a_version_of_its_own(store: impl SwitchStore + Clone) {
+    async fn each_change_of_a_switch_increases_the_version(store: impl SwitchStore + Clone) {
         let before = store.version().await.unwrap();
         let set = at_once(|task| {
             let store = store.clone();

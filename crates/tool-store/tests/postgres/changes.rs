@@ -173,7 +173,7 @@ async fn noticed_enablement(store: &PostgresStore, known: u64) -> u64 {
 }
 
 // A change between the read of a version and the wait for a later version is not missed.
-pub(crate) async fn waiting_for_a_change_misses_none_case() -> Ran {
+pub(crate) async fn change_before_the_wait_is_not_missed_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
     let other = database.options().open().await.unwrap();

@@ -32,7 +32,7 @@ async fn messages(store: &PostgresStore) -> usize {
 }
 
 // M6: a commit whose response is lost is not repeated, because the server reports that the transaction was committed.
-pub(crate) async fn commit_without_an_answer_is_found_to_be_made_case() -> Ran {
+pub(crate) async fn commit_with_a_lost_response_is_not_repeated_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     for (round, cut) in [(1, Cut::AfterCommit), (2, Cut::SilentAfterCommit)] {
@@ -80,7 +80,7 @@ pub(crate) async fn lost_connections_are_replaced_a_bounded_number_of_times_case
 }
 
 // M6: the outcome is unknown only if the server cannot be queried. The error states this, and contains the id of the transaction.
-pub(crate) async fn outcome_is_unknown_if_the_server_cannot_be_asked_case() -> Ran {
+pub(crate) async fn outcome_is_unknown_if_the_server_cannot_be_queried_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 1).await;
     assert_eq!(store.append(hello()).await.unwrap(), 1);
@@ -115,7 +115,7 @@ pub(crate) async fn idle_connections_that_were_closed_are_replaced_case() -> Ran
 }
 
 // If the server is unreachable for a few seconds, the calls of that time fail, and later calls succeed.
-pub(crate) async fn store_works_again_after_the_server_was_away_case() -> Ran {
+pub(crate) async fn store_works_after_the_server_was_unreachable_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     assert_eq!(store.append(hello()).await.unwrap(), 1);
@@ -134,7 +134,7 @@ pub(crate) async fn store_works_again_after_the_server_was_away_case() -> Ran {
 }
 
 // If the network stops forwarding, calls fail after the store's timeout, and later calls succeed.
-pub(crate) async fn silent_network_fails_calls_in_time_case() -> Ran {
+pub(crate) async fn unresponsive_network_fails_calls_within_the_timeout_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     assert_eq!(store.append(hello()).await.unwrap(), 1);

@@ -45,7 +45,7 @@ pub(crate) async fn database_of_a_later_version_is_not_changed_case() -> Ran {
 }
 
 // A host may have its own tables and sqlx migrations in the same database.
-pub(crate) async fn tables_of_the_host_are_left_alone_case() -> Ran {
+pub(crate) async fn tables_of_the_host_are_not_changed_case() -> Ran {
     let database = Database::create().await?;
     database
         .tamper("CREATE TABLE audit (id int); CREATE TABLE _sqlx_migrations (version bigint); INSERT INTO audit VALUES (7)")

@@ -28,7 +28,7 @@ fn insert(id: u32, values: [&str; 5]) -> String {
 
 // S3-02: exactly the system tools have no workspace. S3-27: exactly the deleted tools have a retention tier. S3-34: the table refuses
 // every update of a version.
-pub(crate) async fn tables_refuse_rows_that_cannot_be_case() -> Ran {
+pub(crate) async fn tables_refuse_invalid_rows_case() -> Ran {
     let database = Database::create().await?;
     database.options().open().await.unwrap();
     let mut connection = database.connect().await;

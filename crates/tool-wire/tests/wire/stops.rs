@@ -60,7 +60,7 @@ async fn drive(
 
 // A7: a reply that the length limit cut off is not treated as a complete reply
 #[tokio::test]
-async fn limit_and_filter_are_outcomes() {
+async fn length_limit_and_content_filter_are_outcomes() {
     for provider in Provider::ALL {
         let (length, filtered) = match provider {
             Provider::Chat => ("length", "content_filter"),

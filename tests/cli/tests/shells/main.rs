@@ -64,7 +64,7 @@ fn bash_completes_commands_tools_flags_and_values() -> Ran {
 }
 
 // G2: bash completes the words after `cargo tool`, leaves the other commands of cargo to cargo's own completion, and completes the values of enums.
-fn bash_completes_after_cargo_tool_and_leaves_cargo_alone() -> Ran {
+fn bash_completes_cargo_tool_and_keeps_the_completions_of_cargo() -> Ran {
     assert_eq!(
         of_bash(
             DESK,
@@ -166,7 +166,7 @@ fn zsh_registers_only_the_program() -> Ran {
 fn main() -> ExitCode {
     suite![
         bash_completes_commands_tools_flags_and_values,
-        bash_completes_after_cargo_tool_and_leaves_cargo_alone,
+        bash_completes_cargo_tool_and_keeps_the_completions_of_cargo,
         fish_completes_commands_tools_and_flags,
         zsh_registers_only_the_program,
     ]

@@ -488,7 +488,7 @@ async fn a_call_of_run_code_is_ended_by_its_handle() {
 
 // M8: results of tools are redacted before code receives them, so code cannot transform a secret to bypass redaction.
 #[tokio::test]
-async fn code_never_has_a_secret_in_clear() {
+async fn code_receives_redacted_secrets() {
     /// Returns its secret.
     #[tool(read_only)]
     fn tell(#[secret("api_key")] key: SecretString) -> String {

@@ -431,7 +431,7 @@ async fn log_floods_are_truncated_and_counted() {
 }
 
 #[tokio::test]
-async fn runs_do_not_see_each_other() {
+async fn runs_share_no_state() {
     let setup = builder().build().unwrap();
     let (tools, cx) = (toolset![], ToolContext::anonymous());
     let first = setup

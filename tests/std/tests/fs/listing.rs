@@ -22,7 +22,7 @@ async fn an_empty_conversation_has_an_empty_folder() {
 
 // listDirectory: folders are listed first, and hidden names are listed only on request.
 #[tokio::test]
-async fn folders_come_first_and_hidden_names_only_on_request() {
+async fn folders_are_listed_first_and_hidden_names_only_on_request() {
     let place = Place::new();
     place.put("b.txt", "12345");
     place.put("a.txt", "");

@@ -45,7 +45,7 @@ async fn empty_path_and_nul_byte_have_their_own_errors() {
 
 // S1-75, S1-79, readFile: the result of a whole file has its size and number of lines; `..` inside the workspace is resolved.
 #[tokio::test]
-async fn a_whole_file_comes_with_its_size_and_lines() {
+async fn whole_file_is_returned_with_its_size_and_lines() {
     let place = Place::new();
     place.put("b.txt", "one\ntwo\nthrée");
     let out = place.ok("read_file", json!({"path": "a/.././b.txt"})).await;

@@ -121,7 +121,7 @@ async fn files_are_found_by_name_or_path() {
 
 // find_files: many files are returned in pages, in a fixed order.
 #[tokio::test]
-async fn found_files_come_in_pages_and_in_order() {
+async fn found_files_are_returned_in_pages_and_in_order() {
     let place = Place::new();
     for n in 0..50 {
         place.put(&format!("d{}/f{n:02}", n % 7), "");
@@ -298,7 +298,7 @@ async fn lines_are_found_with_their_numbers() {
 
 // search_files: a match is returned with its context lines.
 #[tokio::test]
-async fn lines_around_a_match_come_with_it() {
+async fn match_is_returned_with_its_context_lines() {
     let place = Place::new();
     place.put("a", "1\n2\nhit\n4\nhit\n6\n7\n8\n9\nhit\n");
     let shown = async |arguments: Value| -> Vec<(u64, bool)> {
@@ -342,7 +342,7 @@ async fn lines_around_a_match_come_with_it() {
 
 // search_files: the pages have the same matches in the same order in every run, although several threads search.
 #[tokio::test]
-async fn matches_come_in_pages_and_in_order() {
+async fn matches_are_returned_in_pages_and_in_order() {
     let place = Place::new();
     for n in 0..200 {
         place.put(

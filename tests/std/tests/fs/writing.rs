@@ -264,7 +264,7 @@ async fn file_too_long_to_edit_is_reported() {
 
 // edit_file: the error for a missing text names the likely cause.
 #[tokio::test]
-async fn missing_text_is_reported_with_the_nearest_match() {
+async fn missing_text_is_reported_with_the_likely_cause() {
     let place = Place::new();
     place.put("a", "fn  main() {\r\n\tlet x = 1;\r\n}\r\n");
     let message = async |old: &str| {

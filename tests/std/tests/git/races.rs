@@ -120,7 +120,7 @@ fn exchanges(clone: &Path, added: &str) -> String {
 
 // D1: a filter that a program adds during `git_clone` does not run, and the token is not in the workspace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn filter_added_during_a_clone_sees_no_token_or_network() {
+async fn filter_added_during_a_clone_has_no_token_or_network() {
     let world = World::new();
     let server = world.server();
     let cx = cx(&world, crate::world::http(&server));

@@ -179,7 +179,7 @@ const HOSTILE: &[&str] = &[
 
 // S1-102: odd spellings of private addresses such as 127.1, [::1] and 169.254.169.254 are refused.
 #[tokio::test]
-async fn no_odd_spelling_gets_past_the_guard() {
+async fn guard_refuses_odd_spellings_of_private_addresses() {
     assert!(HOSTILE.len() >= 120, "{}", HOSTILE.len());
     let names = Names::new();
     let http = Http::default().guard(Guard::default().resolver(names.clone()));

@@ -159,7 +159,7 @@ fn text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn writes_what_serde_json_writes(value in value(), text in text(), room in 0..300usize) {
+    fn output_equals_serde_json(value in value(), text in text(), room in 0..300usize) {
         alike(&value, room);
         alike(&text, room);
         alike(&Shown(&text), room);
@@ -188,7 +188,7 @@ proptest! {
 }
 
 #[test]
-fn fields_have_every_kind_of_name() {
+fn every_kind_of_field_name_is_written_like_serde_json() {
     let raw = RawValue::from_string("{ \"a\": [\"b\"] }".to_owned()).unwrap();
     alike(
         &Keys {

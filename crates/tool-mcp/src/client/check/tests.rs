@@ -198,7 +198,7 @@ fn values_that_take_too_long_are_refused() {
 }
 
 #[test]
-fn issues_say_where_and_what() {
+fn issues_contain_pointer_expected_and_found() {
     let schema = json!({
         "type": "object",
         "required": ["collection", "a/b"],

@@ -272,7 +272,7 @@ fn bounds() {
 }
 
 #[test]
-fn unions_and_recursion() {
+fn unions_and_recursive_types_are_validated() {
     const POINT: &Schema = &Schema::new(Kind::Object(&[Field::new("a", Text::EMPTY, STRING)]));
     const VARIANTS: &[Variant] = &[
         Variant {

@@ -329,7 +329,7 @@ fn ranges() {
 }
 
 #[test]
-fn lengths_patterns_and_characters() {
+fn lengths_patterns_and_characters_are_stated() {
     static DIGITS: Pattern = Pattern::new(r"^\d{3}$");
     static BOUNDS: Constraints = Constraints {
         min_length: Some(3),

@@ -815,7 +815,7 @@ fn toolset_beyond_the_limits_is_refused() {
 }
 
 #[test]
-fn a_survey_counts_what_is_inlined() {
+fn survey_counts_inlined_definitions() {
     let union = union(
         Tagging::External,
         [

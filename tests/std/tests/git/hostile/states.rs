@@ -164,7 +164,7 @@ async fn reference_names_are_never_read_as_arguments() {
 
 // S1-92: the error for a broken repository is short, readable and without the token.
 #[tokio::test]
-async fn a_broken_repository_ends_in_an_error_that_a_model_can_read() {
+async fn broken_repository_returns_a_readable_error() {
     let target = Target::new().await;
     for (file, content) in [
         (".git/index", &b"DIRC\xff\xff\xff\xff\xff\xff\xff\xff"[..]),

@@ -110,7 +110,7 @@ async fn unknown_engine_name_sends_no_key() {
 
 // S1-50: an engine's own key, such as `tavily_api_key`, has priority over the shared key. S1-07: both keys are optional.
 #[tokio::test]
-async fn engine_key_wins_over_the_shared_key() {
+async fn engine_key_has_priority_over_the_shared_key() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
     let url = || server.url("127.0.0.1", "/");
     let search = Search::only(Tavily::at(url()))

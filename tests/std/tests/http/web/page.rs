@@ -142,7 +142,7 @@ async fn pages_at_private_addresses_are_refused() {
 
 // S2-35: relative links and the citation are based on the URL of the last hop.
 #[tokio::test]
-async fn page_url_is_that_of_the_last_hop() {
+async fn page_url_is_the_url_of_the_last_hop() {
     let other = Server::start(OTHER, |_| {
         response(200, HTML, r#"<p><a href="next">Next</a></p>"#)
     })
@@ -470,7 +470,7 @@ async fn no_part_of_a_page_is_longer_than_its_bound() {
 
 // D3: the content type in an error is truncated, because the server controls its length.
 #[tokio::test]
-async fn an_error_about_a_page_holds_no_long_header() {
+async fn long_content_type_in_a_page_error_is_truncated() {
     let kind = format!("image/{}", "x".repeat(6_000));
     let headers: &'static [(&'static str, &'static str)] =
         vec![("content-type", &*kind.leak())].leak();

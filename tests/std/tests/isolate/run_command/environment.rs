@@ -175,7 +175,7 @@ fn variables_removed_by_the_host_are_absent() {
 
 // S1-81: variables that the host adds have priority over listed variables.
 #[tokio::test]
-async fn variables_added_by_the_host_win() {
+async fn variables_added_by_the_host_have_priority() {
     let place = Place::new(
         commands()
             .env("GH_TOKEN", "t-1".to_owned())
