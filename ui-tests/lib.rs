@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// An error or a warning of rustc with a primary span.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Told {
+pub struct Diagnostic {
     /// The file, relative to the workspace's folder.
     pub file: String,
     /// The line of the primary span, from 1.
@@ -24,7 +24,7 @@ pub struct Told {
 #[derive(Debug)]
 pub struct Run {
     /// The messages, ordered by file and line.
-    pub told: Vec<Told>,
+    pub told: Vec<Diagnostic>,
     /// The binaries that cargo built, with their names.
     pub executables: Vec<(String, PathBuf)>,
     /// Whether cargo exited with success.
@@ -92,7 +92,7 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
 }
 
 /// Converts a message with a primary span. Returns `None` for a summary such as "aborting due to 2 previous errors".
-fn told(workspace: &Path, message: &Value) -> Option<Told> {
+fn told(workspace: &Path, message: &Value) -> Option<Diagnostic> {
     let package = Path::new(message["manifest_path"].as_str()?).parent()?;
     let folder = package.strip_prefix(workspace).unwrap_or(package);
     let message = &message["message"];
@@ -112,7 +112,7 @@ fn told(workspace: &Path, message: &Value) -> Option<Told> {
     };
     let text = std::fs::read_to_string(workspace.join(&file)).ok()?;
     let bytes = number("byte_start")?..number("byte_end")?;
-    Some(Told {
+    Some(Diagnostic {
         file: file.to_string_lossy().into_owned(),
         line: number("line_start")?,
         underlined: text.get(bytes)?.to_owned(),

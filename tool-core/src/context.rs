@@ -100,7 +100,7 @@ enum Place {
 
 /// Context service that marks a call that its turn passes on to the client.
 #[cfg(feature = "host")]
-struct HandsOver;
+struct PassedToClient;
 
 /// The values of a whole turn.
 #[derive(Clone, Default)]
@@ -129,7 +129,7 @@ pub(crate) struct Host {
     /// Redacts the secrets that the host supplied.
     redactor: OnceLock<Redactor>,
     /// The tokens that tools got from the host's `TokenSource`, if the host has one.
-    learned: Option<Arc<secrets::Learned>>,
+    learned: Option<Arc<secrets::RequestedTokens>>,
     /// Adds the secrets to the host's shared redactor, until the last context that is derived from this one is dropped.
     lease: Option<Arc<Lease>>,
     trace: Option<TraceContext>,
@@ -256,13 +256,13 @@ impl ToolContext {
     /// Returns the same context for a call that its turn passes on to the client.
     #[cfg(feature = "host")]
     pub(crate) fn handing_over_client_calls(&self) -> Self {
-        self.with_service(HandsOver)
+        self.with_service(PassedToClient)
     }
 
     /// Whether a turn passes the running call on to the client.
     #[cfg(feature = "host")]
     pub(crate) fn hands_over_client_calls(&self) -> bool {
-        self.has_service::<HandsOver>()
+        self.has_service::<PassedToClient>()
     }
 
     /// Returns the same context without the host value of a type.

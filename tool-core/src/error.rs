@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::args::Issue;
 use crate::need::VariableNeed;
-use crate::redact::{Mask, Redactor};
+use crate::redact::{Redact, Redactor};
 
 mod shown;
 mod unknown_tool;
@@ -110,7 +110,7 @@ pub struct ToolError(Box<Inner>);
 
 struct Inner {
     kind: ErrorKind,
-    model: Face,
+    model: ModelText,
     operator: Option<String>,
     source: Option<Box<dyn StdError + Send + Sync + 'static>>,
     issues: Vec<Issue>,
@@ -120,7 +120,7 @@ struct Inner {
 }
 
 /// The text that the model reads.
-enum Face {
+enum ModelText {
     /// A text written for the model.
     Own(Cow<'static, str>),
     /// A general sentence with the audit id.
@@ -139,7 +139,7 @@ impl ToolError {
 
     /// Creates an error of a kind, with a text for the model.
     pub fn of(kind: ErrorKind, text: impl Into<Cow<'static, str>>) -> Self {
-        Self::with_face(kind, Face::Own(text.into()))
+        Self::with_face(kind, ModelText::Own(text.into()))
     }
 
     /// Creates an error from a foreign error whose text the model may read.
@@ -154,8 +154,8 @@ impl ToolError {
     pub fn foreign(error: impl Into<Box<dyn StdError + Send + Sync + 'static>>) -> Self {
         let error = error.into();
         let face = match shown::text(&*error) {
-            Some(text) => Face::Own(text.into()),
-            None => Face::General,
+            Some(text) => ModelText::Own(text.into()),
+            None => ModelText::General,
         };
         let mut this = Self::with_face(ErrorKind::Failed, face);
         this.0.source = Some(error);
@@ -175,7 +175,7 @@ impl ToolError {
 
     /// Creates an error for arguments that do not fit the schema.
     pub fn invalid_arguments(issues: Vec<Issue>) -> Self {
-        let mut this = Self::with_face(ErrorKind::InvalidArguments, Face::Issues);
+        let mut this = Self::with_face(ErrorKind::InvalidArguments, ModelText::Issues);
         this.0.issues = issues;
         this
     }
@@ -207,8 +207,8 @@ impl ToolError {
         this
     }
 
-    fn with_face(kind: ErrorKind, model: Face) -> Self {
-        let audit_id = if matches!(model, Face::General) {
+    fn with_face(kind: ErrorKind, model: ModelText) -> Self {
+        let audit_id = if matches!(model, ModelText::General) {
             audit::next()
         } else {
             0
@@ -243,7 +243,7 @@ impl ToolError {
     #[must_use]
     pub fn expose(mut self) -> Self {
         if self.0.source.is_some() {
-            self.0.model = Face::Source;
+            self.0.model = ModelText::Source;
         }
         self
     }
@@ -277,10 +277,10 @@ impl ToolError {
     pub fn model_text(&self) -> String {
         let inner = &*self.0;
         let mut text = match &inner.model {
-            Face::Issues => issues_text(&inner.issues),
-            Face::Own(text) => text.to_string(),
-            Face::Source => inner.source.as_deref().map_or_else(String::new, chain),
-            Face::General => format!(
+            ModelText::Issues => issues_text(&inner.issues),
+            ModelText::Own(text) => text.to_string(),
+            ModelText::Source => inner.source.as_deref().map_or_else(String::new, chain),
+            ModelText::General => format!(
                 "the tool failed; details are in the host's log under audit id {:016x}",
                 inner.audit_id
             ),
@@ -297,11 +297,11 @@ impl ToolError {
         let source = inner.source.as_deref().map(chain);
         let mut text = match &inner.model {
             // The foreign error's text begins with the text for the model, so it is not repeated.
-            Face::Own(own) if source.as_ref().is_some_and(|all| all.starts_with(&**own)) => {
+            ModelText::Own(own) if source.as_ref().is_some_and(|all| all.starts_with(&**own)) => {
                 String::new()
             }
-            Face::Own(_) | Face::Issues => self.model_text(),
-            Face::General | Face::Source => String::new(),
+            ModelText::Own(_) | ModelText::Issues => self.model_text(),
+            ModelText::General | ModelText::Source => String::new(),
         };
         for part in [inner.operator.clone(), source].into_iter().flatten() {
             text.push_str(if text.is_empty() { "" } else { ": " });
@@ -394,7 +394,7 @@ impl Redactor {
     }
 }
 
-impl Mask for ToolError {
+impl Redact for ToolError {
     /// Redacts secrets in both texts. The foreign error is kept if neither its `Display` nor its `Debug` text contains a secret.
     fn masked(mut self, redactor: &Redactor) -> Self {
         // Each field is named, so that the compiler reports a new field that is not handled.
@@ -408,7 +408,7 @@ impl Mask for ToolError {
             audit_id: _,
             retry_after: _,
         } = &mut *self.0;
-        if let Face::Own(text) = model {
+        if let ModelText::Own(text) = model {
             redactor.replace_cow(text);
         }
         if let Some(text) = operator {

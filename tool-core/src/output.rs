@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::ToolError;
-use crate::redact::{Mask, Redactor};
+use crate::redact::{Redact, Redactor};
 
 pub(crate) mod check;
 mod citation;
@@ -149,7 +149,7 @@ impl ToModelOutput for Part {
     }
 }
 
-impl Mask for Output {
+impl Redact for Output {
     fn masked(self, redactor: &Redactor) -> Self {
         let Self { payload, model } = self;
         let payload = without_secret_files(payload, model.as_ref(), redactor);

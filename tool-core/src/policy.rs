@@ -216,7 +216,7 @@ impl Candidates {
 }
 
 /// The possible verdicts of a policy for a tool.
-pub(crate) struct MaySay {
+pub(crate) struct PossibleVerdicts {
     /// Whether the policy may ask for an approval.
     pub(crate) asks: bool,
     /// Whether a rule may decide instead of the default. A conditional deny rule alone does not count.
@@ -382,7 +382,7 @@ impl Policy {
         tenant: &str,
         principal: &str,
         agent: Option<&str>,
-    ) -> MaySay {
+    ) -> PossibleVerdicts {
         let about = self.rules.iter().filter(|rule| rule.is_about(def));
         for rule in about.filter(|rule| rule.is_for(tenant, principal, agent)) {
             let (asks, settles) = match rule.verdict() {
@@ -392,10 +392,10 @@ impl Policy {
                 PolicyVerdict::Allow => (rule.is_conditional(), true),
             };
             if settles {
-                return MaySay { asks, rule: true };
+                return PossibleVerdicts { asks, rule: true };
             }
         }
-        MaySay {
+        PossibleVerdicts {
             asks: self.default == PolicyVerdict::Ask,
             rule: false,
         }

@@ -55,7 +55,7 @@ mod otel;
 #[cfg(feature = "tracing-subscriber")]
 mod subscriber;
 
-pub(crate) use clean::{Clean, Mask};
+pub(crate) use clean::{Clean, Redact};
 #[cfg(feature = "otel")]
 pub use otel::RedactingExporter;
 pub use panic::install_panic_hook;

@@ -39,16 +39,16 @@ pub use plugin::Plugin;
 /// ([`Registry::builder`]).
 #[derive(Clone, Debug)]
 #[doc(alias("inventory", "plugin registry", "ToolRegistry"))]
-pub struct Registry(Arc<Shelf>);
+pub struct Registry(Arc<ToolIndex>);
 
 /// The tools by position and by name.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct ToolIndex {
     pub(crate) tools: Vec<ToolDef>,
     pub(crate) index: HashMap<Name, usize, BuildNameHasher>,
     /// The earlier names of tools, as models saw them, each with the position of the tool.
     pub(crate) aliases: BTreeMap<String, usize>,
-    /// The expected length of each tool's output, see [`Shelf::room`].
+    /// The expected length of each tool's output, see [`ToolIndex::room`].
     rooms: Box<[AtomicUsize]>,
     /// Facts about the tools, collected when the first rules need them.
     facts: OnceLock<Facts>,
@@ -58,7 +58,7 @@ pub(crate) struct Shelf {
     pub(crate) pruned: Vec<Pruned>,
     /// The own names of tools that are enabled for every instance.
     pub(crate) globals: BTreeSet<String>,
-    /// The definitions of all tools, see [`Shelf::listing`].
+    /// The definitions of all tools, see [`ToolIndex::listing`].
     listings: [Listing; Dialect::COUNT],
 }
 
@@ -66,14 +66,14 @@ pub(crate) struct Shelf {
 #[derive(Clone, Debug)]
 pub(crate) struct Pruned {
     pub(crate) tool: String,
-    pub(crate) lack: Lack,
+    pub(crate) lack: Missing,
     /// The variable that is missing, or the reason for which the plugin was refused.
     pub(crate) detail: String,
 }
 
 /// The requirement that a tool does not meet, so that it is left out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Lack {
+pub(crate) enum Missing {
     /// An environment variable that the tool needs.
     Variable,
     /// A version of this crate for which its plugin was made.
@@ -108,7 +108,7 @@ impl PartialEq for Name {
 
 impl Eq for Name {}
 
-impl Shelf {
+impl ToolIndex {
     /// Sorts and indexes the tools. Of several tools with the same name, the index finds only one.
     #[expect(
         clippy::mutable_key_type,
@@ -205,7 +205,7 @@ impl Registry {
         RegistryBuilder::default()
     }
 
-    pub(crate) fn shelf(&self) -> &Arc<Shelf> {
+    pub(crate) fn shelf(&self) -> &Arc<ToolIndex> {
         &self.0
     }
 
@@ -336,7 +336,7 @@ impl RegistryBuilder {
             }
         }
         let stated = aliases::state(&mut self.tools, self.renamed, &self.pruned);
-        let mut sorted = Shelf::of(self.tools);
+        let mut sorted = ToolIndex::of(self.tools);
         sorted.pruned = self.pruned;
         for name in &self.globals {
             if !sorted.knows(name) {
@@ -399,7 +399,7 @@ fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<Pruned> {
             );
             pruned.push(Pruned {
                 tool,
-                lack: Lack::Variable,
+                lack: Missing::Variable,
                 detail: variable,
             });
         }

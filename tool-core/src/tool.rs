@@ -40,7 +40,7 @@ pub use dynamic::{DynamicTool, SchemaCheck};
 pub(crate) use finish::{finish, settle};
 #[doc(hidden)]
 pub use listed::{Listed, listed};
-pub(crate) use output::Promise;
+pub(crate) use output::OutputCheck;
 pub use parts::DefinitionParts;
 pub(crate) use results::result_faults;
 #[doc(hidden)]

@@ -15,7 +15,7 @@ use crate::error::{ErrorKind, ToolError, renamed_tool, unknown_tool};
 #[cfg(feature = "host")]
 use crate::gate::Gate;
 use crate::policy::{Decision, PolicyRequest};
-use crate::registry::{Registry, Shelf, join};
+use crate::registry::{Registry, ToolIndex, join};
 use crate::schema::dialect::{Dialect, Dialects};
 use crate::schema::rules::Fault;
 #[cfg(feature = "host")]
@@ -47,7 +47,7 @@ pub(crate) use search_tools::open;
 #[derive(Clone)]
 #[doc(alias("toolkit", "toolbox", "tools"))]
 pub struct Toolset {
-    shelf: Arc<Shelf>,
+    shelf: Arc<ToolIndex>,
     /// The hidden tools, and the tools that are not in the registry; `None` if the turn has neither.
     view: Option<Arc<View>>,
     repair: Repair,
@@ -60,7 +60,7 @@ pub struct Toolset {
 }
 
 impl Toolset {
-    pub(crate) fn open(shelf: Arc<Shelf>) -> Self {
+    pub(crate) fn open(shelf: Arc<ToolIndex>) -> Self {
         Self {
             shelf,
             view: None,
@@ -75,10 +75,10 @@ impl Toolset {
 
     /// Creates a toolset of tools whose names are known to differ.
     pub(crate) fn of(tools: Vec<ToolDef>) -> Self {
-        Self::open(Arc::new(Shelf::of(tools)))
+        Self::open(Arc::new(ToolIndex::of(tools)))
     }
 
-    pub(crate) fn ruled(shelf: Arc<Shelf>, cx: &ToolContext, rules: &Rules) -> Self {
+    pub(crate) fn ruled(shelf: Arc<ToolIndex>, cx: &ToolContext, rules: &Rules) -> Self {
         let view = Arc::new(rules.view(&shelf, cx));
         let overridden = overridden(&view, &shelf);
         Self {
@@ -281,7 +281,7 @@ impl Toolset {
         }
     }
 
-    pub(crate) fn shelf(&self) -> &Shelf {
+    pub(crate) fn shelf(&self) -> &ToolIndex {
         &self.shelf
     }
 
@@ -395,7 +395,7 @@ impl Registry {
 }
 
 /// Returns the tools of the registry that agent tools of the same name replace.
-fn overridden(view: &View, base: &Shelf) -> Arc<[Overridden]> {
+fn overridden(view: &View, base: &ToolIndex) -> Arc<[Overridden]> {
     let Some(agents) = &view.agents else {
         return Arc::default();
     };

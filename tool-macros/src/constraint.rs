@@ -11,7 +11,7 @@ use crate::paths::Paths;
 use crate::texts;
 use crate::words::{once, unknown, whole, with_tokens};
 
-/// The options that [`ValueWords`] reads, for messages that list the known options.
+/// The options that [`ValueOptions`] reads, for messages that list the known options.
 pub(crate) const VALUE_WORDS: &[&str] = &[
     "range",
     "length",
@@ -27,7 +27,7 @@ pub(crate) const VALUE_WORDS: &[&str] = &[
 
 /// The options of a field, a parameter or a newtype for its value.
 #[derive(Clone, Default)]
-pub(crate) struct ValueWords {
+pub(crate) struct ValueOptions {
     pub(crate) bounds: Bounds,
     /// The option `default = 10`.
     pub(crate) default: Option<Json>,
@@ -35,7 +35,7 @@ pub(crate) struct ValueWords {
     pub(crate) as_type: Option<Type>,
 }
 
-impl ValueWords {
+impl ValueOptions {
     /// Reads the tokens after `word`; `None` if the option is not one of [`VALUE_WORDS`].
     pub(crate) fn take(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<syn::Result<()>> {
         if word == "default" {

@@ -23,9 +23,9 @@ pub(crate) enum Place {
 /// The values of serde's attributes at one place.
 #[derive(Clone, Default)]
 pub(crate) struct Serde {
-    pub(crate) rename: Split<LitStr>,
-    pub(crate) rename_all: Split<Case>,
-    pub(crate) rename_all_fields: Split<Case>,
+    pub(crate) rename: PerDirection<LitStr>,
+    pub(crate) rename_all: PerDirection<Case>,
+    pub(crate) rename_all_fields: PerDirection<Case>,
     pub(crate) tag: Option<LitStr>,
     pub(crate) content: Option<LitStr>,
     pub(crate) untagged: Option<Ident>,
@@ -44,12 +44,12 @@ pub(crate) struct Serde {
 
 /// A value for deserialization and a value for serialization.
 #[derive(Clone)]
-pub(crate) struct Split<T> {
+pub(crate) struct PerDirection<T> {
     pub(crate) deserialize: Option<T>,
     pub(crate) serialize: Option<T>,
 }
 
-impl<T> Default for Split<T> {
+impl<T> Default for PerDirection<T> {
     fn default() -> Self {
         Self {
             deserialize: None,
@@ -58,7 +58,7 @@ impl<T> Default for Split<T> {
     }
 }
 
-impl<T: Clone> Split<T> {
+impl<T: Clone> PerDirection<T> {
     /// Returns these values, with the values of `other` as a fallback.
     pub(crate) fn or(&self, other: &Self) -> Self {
         Self {
@@ -272,14 +272,14 @@ fn pass_value(input: ParseStream<'_>) -> TokenStream {
 
 /// Reads `= "…"` or `(serialize = "…", deserialize = "…")`.
 fn split<T: Clone>(
-    slot: &mut Split<T>,
+    slot: &mut PerDirection<T>,
     input: ParseStream<'_>,
     read: impl Fn(ParseStream<'_>) -> syn::Result<T>,
 ) -> syn::Result<()> {
     if !input.peek(token::Paren) {
         input.parse::<Token![=]>()?;
         let value = read(input)?;
-        *slot = Split {
+        *slot = PerDirection {
             deserialize: Some(value.clone()),
             serialize: Some(value),
         };
@@ -299,7 +299,7 @@ fn split<T: Clone>(
 
 /// Reads names as [`split`] does. Returns a second `deserialize = "…"`, which serde treats as an alias.
 fn split_names(
-    slot: &mut Split<LitStr>,
+    slot: &mut PerDirection<LitStr>,
     input: ParseStream<'_>,
 ) -> syn::Result<Option<TokenStream>> {
     if !input.peek(token::Paren) {

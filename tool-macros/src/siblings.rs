@@ -6,13 +6,13 @@
 use std::cell::OnceCell;
 
 /// The other derives on an item, read when they are needed.
-pub(crate) struct Siblings {
+pub(crate) struct OtherDerives {
     names: OnceCell<Vec<String>>,
     /// Whether `#[schema(deserialize)]` reads the type as well.
     is_read: bool,
 }
 
-impl Siblings {
+impl OtherDerives {
     /// Creates an unread list for a type; `is_read` is whether the derive itself generates a `Deserialize`.
     pub(crate) fn of(is_read: bool) -> Self {
         Self {

@@ -38,7 +38,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let body: Vec<TokenTree> = input.collect();
     let errors = Errors::new();
     check_output(&body, &errors);
-    let mut scrub = Scrub {
+    let mut scrub = BodyRewriter {
         errors: &errors,
         tries: false,
         yields: Vec::new(),
@@ -115,7 +115,7 @@ fn check_output(body: &[TokenTree], errors: &Errors) {
     }
 }
 
-struct Scrub<'a> {
+struct BodyRewriter<'a> {
     errors: &'a Errors,
     /// Whether the body contains a `?`.
     tries: bool,
@@ -123,7 +123,7 @@ struct Scrub<'a> {
     yields: Vec<Span>,
 }
 
-impl Scrub<'_> {
+impl BodyRewriter<'_> {
     /// Rewrites the tokens that run in the stream itself, and skips closures, `async` blocks and items.
     fn scrub(&mut self, tokens: Vec<TokenTree>, in_macro: bool) -> TokenStream {
         let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());

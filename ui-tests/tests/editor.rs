@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ui_tests::Told;
+use ui_tests::Diagnostic;
 
 /// A comment in a fixture that marks a mistake.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ struct Mark {
 }
 
 impl Mark {
-    fn is(&self, told: &Told) -> bool {
+    fn is(&self, told: &Diagnostic) -> bool {
         let words = format!("[{}]", self.words);
         told.file == self.file
             && told.line == self.line

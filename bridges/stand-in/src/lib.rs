@@ -10,12 +10,12 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// The mock server. It listens until the runtime ends.
 #[derive(Debug)]
-pub struct StandIn {
+pub struct MockServer {
     url: String,
     asked: Arc<Mutex<Vec<Value>>>,
 }
 
-impl StandIn {
+impl MockServer {
     /// Starts a server that returns these responses in order. The last response is repeated for all further requests.
     pub async fn answering(answers: impl IntoIterator<Item = Value>) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;

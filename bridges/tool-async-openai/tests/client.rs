@@ -8,7 +8,7 @@ use async_openai::types::chat::{
 };
 use async_openai::types::responses::{CreateResponse, InputItem, InputParam};
 use serde_json::{Value, json};
-use stand_in::StandIn;
+use stand_in::MockServer;
 use tool_async_openai::{chat, responses};
 use tool_core::prelude::*;
 
@@ -37,7 +37,7 @@ fn set() -> Toolset {
     toolset![temperature, elsewhere]
 }
 
-fn client(stand_in: &StandIn) -> Client<OpenAIConfig> {
+fn client(stand_in: &MockServer) -> Client<OpenAIConfig> {
     let config = OpenAIConfig::new()
         .with_api_base(stand_in.url())
         .with_api_key("sk-test");
@@ -69,7 +69,7 @@ async fn chat_round_trips() {
         function("c-2", r#"{"city":"Atlantis","days":1}"#),
         function("c-3", r#"{"city":"Rome"}"#),
     ]);
-    let stand_in = StandIn::answering([completion("tool_calls", &calls)])
+    let stand_in = MockServer::answering([completion("tool_calls", &calls)])
         .await
         .unwrap();
     let (client, tools) = (client(&stand_in), set());
@@ -122,7 +122,7 @@ async fn chat_round_trips() {
 async fn truncated_answers_are_marked() {
     for (finish, truncated) in [("length", true), ("content_filter", true), ("stop", false)] {
         let response = completion(finish, &json!([function("c-1", "{\"city\":")]));
-        let stand_in = StandIn::answering([response]).await.unwrap();
+        let stand_in = MockServer::answering([response]).await.unwrap();
         let response = client(&stand_in)
             .chat()
             .create(CreateChatCompletionRequest::default())
@@ -148,7 +148,7 @@ fn response(status: &str) -> Value {
 
 #[tokio::test]
 async fn response_round_trips() {
-    let stand_in = StandIn::answering([response("completed"), response("incomplete")])
+    let stand_in = MockServer::answering([response("completed"), response("incomplete")])
         .await
         .unwrap();
     let (client, tools) = (client(&stand_in), set());

@@ -5,7 +5,7 @@ use genai::chat::{ChatMessage, ChatRequest};
 use genai::resolver::{AuthData, Endpoint, ServiceTargetResolver};
 use genai::{Client, ServiceTarget};
 use serde_json::{Value, json};
-use stand_in::StandIn;
+use stand_in::MockServer;
 use tool_core::prelude::*;
 
 /// A day of the week.
@@ -35,7 +35,7 @@ fn temperature(
     Ok(format!("{city} in {days} days: 21, {than:?}"))
 }
 
-fn client(stand_in: &StandIn, path: &str) -> Client {
+fn client(stand_in: &MockServer, path: &str) -> Client {
     let endpoint = Endpoint::from_owned(format!("{}/{path}", stand_in.url()));
     let resolver = ServiceTargetResolver::from_resolver_fn(move |target: ServiceTarget| {
         Ok::<_, genai::resolver::Error>(ServiceTarget {
@@ -52,7 +52,7 @@ fn client(stand_in: &StandIn, path: &str) -> Client {
 
 /// Makes two requests; the second request contains the results of the calls in the first response.
 async fn talk(model: &str, path: &str, dialect: Dialect, answer: Value) -> (Vec<Value>, bool) {
-    let stand_in = StandIn::answering([answer]).await.unwrap();
+    let stand_in = MockServer::answering([answer]).await.unwrap();
     let (client, tools) = (client(&stand_in, path), toolset![temperature]);
     let request = ChatRequest::new(vec![ChatMessage::user("How warm is it?")])
         .with_tools(tool_genai::tools(&tools, dialect).unwrap());

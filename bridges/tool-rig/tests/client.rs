@@ -5,7 +5,7 @@ use rig_core::completion::{CompletionRequest, Message};
 use rig_core::providers::openai::{OpenAIConfig, Route};
 use rig_core::tool::ToolErrorKind;
 use serde_json::{Value, json};
-use stand_in::StandIn;
+use stand_in::MockServer;
 use tool_core::Rules;
 use tool_core::policy::{Condition, Policy, Rule};
 use tool_core::prelude::*;
@@ -34,7 +34,7 @@ fn completion(finish: &str) -> Value {
 
 #[tokio::test]
 async fn completion_round_trips() {
-    let stand_in = StandIn::answering([completion("tool_calls"), completion("length")])
+    let stand_in = MockServer::answering([completion("tool_calls"), completion("length")])
         .await
         .unwrap();
     let model = OpenAIConfig::new("sk-test")

@@ -38,16 +38,16 @@ pub(crate) enum Color {
 /// Exit codes: 0 success; 1 a tool or a check failed; 2 wrong use; 3 the call was not allowed; 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "tool", version, max_term_width = 100)]
-pub(crate) struct Words {
+pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) look: Look,
+    pub(crate) look: OutputOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 /// The options that every command has.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Look {
+pub(crate) struct OutputOptions {
     /// The format of the output.
     #[arg(
         long,
@@ -137,14 +137,14 @@ pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
 )]
 pub(crate) struct Call {
     #[command(flatten)]
-    pub(crate) how: How,
+    pub(crate) how: CallOptions,
     #[command(subcommand)]
-    pub(crate) tool: Option<Named>,
+    pub(crate) tool: Option<CallTarget>,
 }
 
 /// The name of a tool and its arguments.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Named {
+pub(crate) enum CallTarget {
     /// The name of the tool, and the arguments that its schema describes.
     #[command(external_subcommand)]
     Tool(Vec<OsString>),
@@ -156,7 +156,7 @@ pub(crate) enum Named {
     clippy::struct_excessive_bools,
     reason = "each field is one flag of the command line"
 )]
-pub(crate) struct How {
+pub(crate) struct CallOptions {
     /// The arguments as JSON: the text itself, `@FILE`, or `-` for standard input.
     #[arg(long, value_name = "JSON")]
     pub(crate) json: Option<String>,
@@ -179,7 +179,7 @@ pub(crate) struct How {
     pub(crate) supply: Supply,
 }
 
-impl How {
+impl CallOptions {
     /// Merges the options before the tool's name with the options after it.
     pub(crate) fn and(mut self, later: Self) -> Self {
         self.json = later.json.or(self.json);
@@ -198,9 +198,9 @@ impl How {
 
 /// Options that may be written after the name of a tool.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Later {
+pub(crate) struct OptionsAfterName {
     #[command(flatten)]
-    pub(crate) how: How,
+    pub(crate) how: CallOptions,
     /// The format of the output.
     #[arg(long, value_enum, help_heading = "Output")]
     pub(crate) format: Option<Format>,

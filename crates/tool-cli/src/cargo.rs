@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::args::cargo::{CargoArgs, CargoWords};
+use crate::args::cargo::{CargoArgs, CargoArguments};
 use crate::args::{Command, is_postgres};
 use crate::commands;
 use crate::host::{Cli, clap_color, misused, wants_json};
@@ -54,7 +54,7 @@ pub fn main() -> ExitCode {
 /// Returns the built program for the workspace of a command line that a shell completes. Such a line is often incomplete.
 fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
     let line = arguments.iter().skip_while(|word| *word != "--").skip(1);
-    let matches = CargoWords::command()
+    let matches = CargoArguments::command()
         .ignore_errors(true)
         .try_get_matches_from(line)
         .ok()?;
@@ -119,7 +119,7 @@ pub fn linked() -> ExitCode {
     }
 }
 
-fn read(arguments: &[OsString]) -> Result<CargoWords, clap::Error> {
+fn read(arguments: &[OsString]) -> Result<CargoArguments, clap::Error> {
     let after = arguments.iter().skip(1);
     let words = std::iter::once(OsString::from("cargo tool")).chain(after.cloned());
     Cli::new()
@@ -127,7 +127,7 @@ fn read(arguments: &[OsString]) -> Result<CargoWords, clap::Error> {
         .words()
         .color(clap_color(arguments))
         .try_get_matches_from_mut(words)
-        .and_then(|matches| CargoWords::from_arg_matches(&matches))
+        .and_then(|matches| CargoArguments::from_arg_matches(&matches))
 }
 
 fn run(

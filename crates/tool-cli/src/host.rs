@@ -11,8 +11,8 @@ use tool_core::store::MemoryStore;
 use tool_core::{Approvals, Gate, Registry, Rules, ToolContext, ToolContextBuilder, Toolset};
 
 #[cfg(feature = "cargo")]
-use crate::args::cargo::CargoWords;
-use crate::args::{Color, Format, Words};
+use crate::args::cargo::CargoArguments;
+use crate::args::{Arguments, Color, Format};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
@@ -157,9 +157,9 @@ impl Cli {
     pub(crate) fn words(&self) -> clap::Command {
         #[cfg(feature = "cargo")]
         if self.workspace {
-            return with_usage(CargoWords::command(), "cargo tool");
+            return with_usage(CargoArguments::command(), "cargo tool");
         }
-        let command = with_usage(Words::command(), &self.program());
+        let command = with_usage(Arguments::command(), &self.program());
         match &self.name {
             Some(name) => command.name(name.clone()).bin_name(name.clone()),
             None => command,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 
-use crate::args::{Color, Format, Words};
+use crate::args::{Arguments, Color, Format};
 use crate::commands;
 use crate::host::{Cli, clap_color, misused, wants_json};
 use crate::outcome::{Exit, Failure};
@@ -28,7 +28,7 @@ impl Cli {
 
     /// Runs a parsed command line.
     #[cfg(feature = "cargo")]
-    pub(crate) fn run_words(self, words: Words) -> ExitCode {
+    pub(crate) fn run_words(self, words: Arguments) -> ExitCode {
         on_runtime(self.obey(words))
     }
 
@@ -46,14 +46,14 @@ impl Cli {
             .words()
             .color(clap_color(&arguments))
             .try_get_matches_from_mut(&arguments)
-            .and_then(|matches| Words::from_arg_matches(&matches));
+            .and_then(|matches| Arguments::from_arg_matches(&matches));
         match words {
             Ok(words) => self.obey(words).await,
             Err(error) => misused(&error, wants_json(&arguments)),
         }
     }
 
-    async fn obey(self, words: Words) -> ExitCode {
+    async fn obey(self, words: Arguments) -> ExitCode {
         let screen = Screen::new(words.look.format, words.look.color);
         match commands::run(&self, words.command, screen).await {
             Ok(exit) => exit.into(),

@@ -44,7 +44,7 @@ impl Callable {
 }
 
 /// A call that the code has made.
-struct Made {
+struct PendingCall {
     id: u64,
     name: String,
     arguments: String,
@@ -57,7 +57,7 @@ pub(crate) struct Calls {
     cx: ToolContext,
     parallel: usize,
     left: usize,
-    waiting: VecDeque<Made>,
+    waiting: VecDeque<PendingCall>,
     running: FuturesUnordered<BoxFuture<'static, (u64, CallResult)>>,
     /// Whether the running call must run alone.
     alone: bool,
@@ -90,7 +90,7 @@ impl Calls {
             .left
             .checked_sub(1)
             .ok_or("more calls than the run may make")?;
-        self.waiting.push_back(Made {
+        self.waiting.push_back(PendingCall {
             id,
             name,
             arguments,

@@ -127,7 +127,7 @@ impl Outbox {
 }
 
 /// An event that a waiting run receives.
-pub(crate) enum Heard {
+pub(crate) enum HostEvent {
     Answer(u64, Outcome),
     /// The stop signal was raised.
     Stopped,
@@ -170,18 +170,18 @@ pub(crate) fn serve(mut from: impl Read + Send + 'static, to: impl Write + Send 
 }
 
 /// Forwards the host's messages to the run.
-fn listen(from: &mut dyn Read, most: usize, signal: &Signal, tell: &mpsc::Sender<Heard>) {
+fn listen(from: &mut dyn Read, most: usize, signal: &Signal, tell: &mpsc::Sender<HostEvent>) {
     loop {
         let heard = match protocol::read(from, most) {
-            Ok(Some(ToEngine::Answer { id, outcome })) => Heard::Answer(id, outcome),
+            Ok(Some(ToEngine::Answer { id, outcome })) => HostEvent::Answer(id, outcome),
             Ok(Some(ToEngine::Terminate { reason })) => {
                 signal.terminate(reason);
-                Heard::Stopped
+                HostEvent::Stopped
             }
             // A second program, the end of the input, or an invalid message: the host is no longer usable.
             Ok(Some(ToEngine::Run(_)) | None) | Err(_) => {
                 signal.raise(Stop::Gone);
-                let _ = tell.send(Heard::Stopped);
+                let _ = tell.send(HostEvent::Stopped);
                 return;
             }
         };
@@ -191,7 +191,12 @@ fn listen(from: &mut dyn Read, most: usize, signal: &Signal, tell: &mpsc::Sender
     }
 }
 
-fn run(program: &Program, outbox: &Outbox, signal: &Signal, hear: &mpsc::Receiver<Heard>) -> Done {
+fn run(
+    program: &Program,
+    outbox: &Outbox,
+    signal: &Signal,
+    hear: &mpsc::Receiver<HostEvent>,
+) -> Done {
     let modules = program.modules.iter().map(|(name, _)| name.as_str());
     let modules: Vec<&str> = [modules::TOOLS].into_iter().chain(modules).collect();
     let files = match compile::files(&program.files, &modules) {

@@ -13,7 +13,7 @@ use crate::mechanism::Mechanism;
 use crate::modes::{IDLE, helper_is_called};
 use crate::report::Report;
 use crate::run::{JobOutcome, Keep};
-use crate::running::{Hold, Running};
+use crate::running::{Backend, Running};
 use crate::wire::{Held, InForce};
 
 /// The isolation of jobs from the host. Put a value into the context with `ToolContext::builder().with(isolation)`.
@@ -47,12 +47,12 @@ pub struct Helper {
     path: Option<PathBuf>,
     without: Vec<Mechanism>,
     require: Vec<Mechanism>,
-    told: Arc<Told>,
+    told: Arc<LoggedWarnings>,
 }
 
 /// The warnings that were already logged, shared by all clones.
 #[derive(Debug, Default)]
-struct Told {
+struct LoggedWarnings {
     files: AtomicBool,
     network: AtomicBool,
 }
@@ -113,7 +113,7 @@ impl Isolation {
         match self {
             Self::GroupOnly => {
                 let (group, pipes) = group::spawn(&job)?;
-                Ok(Running::new(Hold::Group(group), pipes))
+                Ok(Running::new(Backend::Group(group), pipes))
             }
             Self::Helper(helper) => helper.spawn(job).await,
         }
@@ -178,7 +178,7 @@ impl Helper {
             requires_unix_sockets: self.require.contains(&Mechanism::UnixSockets),
         };
         let (remote, pipes) = start(&path, &job, &settings).await?;
-        let mut running = Running::new(Hold::Remote(remote), pipes);
+        let mut running = Running::new(Backend::Remote(remote), pipes);
         if let Some(missing) = missing(&self.require, &job, running.held()) {
             running.kill();
             running.wait().await?;

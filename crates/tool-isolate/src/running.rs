@@ -28,12 +28,12 @@ pub struct Running {
     pub stdout: Option<pipe::Receiver>,
     /// The job's standard error.
     pub stderr: Option<pipe::Receiver>,
-    hold: Hold,
+    hold: Backend,
     ended: Option<Ended>,
 }
 
 #[derive(Debug)]
-pub(super) enum Hold {
+pub(super) enum Backend {
     #[cfg(target_os = "linux")]
     Remote(Box<Remote>),
     Group(Group),
@@ -49,7 +49,7 @@ pub enum Stream {
 }
 
 impl Running {
-    pub(super) fn new(hold: Hold, pipes: Pipes) -> Self {
+    pub(super) fn new(hold: Backend, pipes: Pipes) -> Self {
         let Pipes {
             stdin,
             stdout,
@@ -116,8 +116,8 @@ impl Running {
     fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.hold {
             #[cfg(target_os = "linux")]
-            Hold::Remote(remote) => remote.poll_gone(cx),
-            Hold::Group(group) => {
+            Backend::Remote(remote) => remote.poll_gone(cx),
+            Backend::Group(group) => {
                 if self.ended.is_none()
                     && let Poll::Ready(Ok(ended)) = group.poll_ended(cx)
                 {
@@ -135,9 +135,9 @@ impl Running {
     fn latest(&self) -> Option<Instant> {
         match &self.hold {
             #[cfg(target_os = "linux")]
-            Hold::Remote(remote) => remote.latest(),
+            Backend::Remote(remote) => remote.latest(),
             // The task of the group enforces the deadline.
-            Hold::Group(_) => None,
+            Backend::Group(_) => None,
         }
     }
 
@@ -153,8 +153,8 @@ impl Running {
         }
         let ended = match &mut self.hold {
             #[cfg(target_os = "linux")]
-            Hold::Remote(remote) => remote.wait().await?,
-            Hold::Group(group) => poll_fn(|cx| group.poll_ended(cx)).await?,
+            Backend::Remote(remote) => remote.wait().await?,
+            Backend::Group(group) => poll_fn(|cx| group.poll_ended(cx)).await?,
         };
         self.ended = Some(ended);
         Ok(ended)
@@ -164,8 +164,8 @@ impl Running {
     pub fn kill(&mut self) {
         match &mut self.hold {
             #[cfg(target_os = "linux")]
-            Hold::Remote(remote) => remote.kill(),
-            Hold::Group(group) => group.kill(),
+            Backend::Remote(remote) => remote.kill(),
+            Backend::Group(group) => group.kill(),
         }
     }
 
@@ -174,8 +174,8 @@ impl Running {
     pub fn id(&self) -> Option<u32> {
         match &self.hold {
             #[cfg(target_os = "linux")]
-            Hold::Remote(remote) => remote.id(),
-            Hold::Group(group) => group.id().filter(|_| self.ended.is_none()),
+            Backend::Remote(remote) => remote.id(),
+            Backend::Group(group) => group.id().filter(|_| self.ended.is_none()),
         }
     }
 
@@ -195,8 +195,8 @@ impl Running {
     pub(super) fn held(&self) -> &InForce {
         match &self.hold {
             #[cfg(target_os = "linux")]
-            Hold::Remote(remote) => remote.held(),
-            Hold::Group(group) => group.held(),
+            Backend::Remote(remote) => remote.held(),
+            Backend::Group(group) => group.held(),
         }
     }
 }

@@ -156,7 +156,7 @@ pub(crate) struct Core {
     page: usize,
     host_tools: bool,
     listeners: changes::Listeners,
-    outlets: list::Outlets,
+    outlets: list::OutputSchemas,
     anonymous: ToolContext,
     /// Running calls, which a graceful shutdown waits for.
     calls: TaskTracker,

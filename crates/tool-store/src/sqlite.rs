@@ -44,7 +44,7 @@ use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool};
 use sqlx::{QueryBuilder, Sqlite};
 
 use failure::Failure;
-use queue::{Step, Turn};
+use queue::{Priority, Step};
 use writer::Writer;
 
 pub use open::OpenError;
@@ -86,7 +86,7 @@ impl SqliteStore {
         &self,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
     ) -> Result<T, Fault> {
-        self.writer.change(Turn::Ordinary, body).await
+        self.writer.change(Priority::Ordinary, body).await
     }
 
     /// A [`change`](Self::change) that runs before all other waiting changes. It is for changes that end work or renew a lease.
@@ -94,7 +94,7 @@ impl SqliteStore {
         &self,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
     ) -> Result<T, Fault> {
-        self.writer.change(Turn::First, body).await
+        self.writer.change(Priority::First, body).await
     }
 
     /// Whether a query finds no row. The query runs on a reader, which does not block writers.

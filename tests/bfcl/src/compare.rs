@@ -75,7 +75,7 @@ pub async fn compare() -> Result<Findings, Box<dyn std::error::Error>> {
         let Ok(tool) = &definition.tool else {
             continue;
         };
-        let judge = Judge::new(definition, tool, &toolset)?;
+        let judge = Comparison::new(definition, tool, &toolset)?;
         for &line in &definition.lines {
             findings.typed_lines += 1;
             judge
@@ -88,7 +88,7 @@ pub async fn compare() -> Result<Findings, Box<dyn std::error::Error>> {
 }
 
 /// The dispatcher and the `jsonschema` validators of one function.
-struct Judge<'a> {
+struct Comparison<'a> {
     tool: &'a Tool,
     toolset: &'a Toolset,
     cx: ToolContext,
@@ -106,7 +106,7 @@ enum Outcome {
     Otherwise(String),
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Comparison<'a> {
     fn new(definition: &Definition, tool: &'a Tool, toolset: &'a Toolset) -> Result<Self, String> {
         let schema = toolset
             .get(&tool.name)

@@ -41,7 +41,7 @@ impl Default for Spoiler {
 impl Spoiler {
     /// Returns five variants of different kinds. `line` is the seed of all random choices.
     pub fn variants(&mut self, line: usize, gold: &Json, properties: &[Property]) -> Vec<Variant> {
-        let mut dice = Dice::new(line);
+        let mut dice = RandomChoices::new(line);
         let mut order: Vec<usize> = (0..Kind::ALL.len()).collect();
         order.sort_by_cached_key(|&kind| (self.used[kind], dice.roll()));
         let mut variants = Vec::new();
@@ -61,9 +61,9 @@ impl Spoiler {
 
 /// A random number generator (`SplitMix64`) whose seed is the number of the line.
 #[derive(Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct RandomChoices(u64);
 
-impl Dice {
+impl RandomChoices {
     fn new(line: usize) -> Self {
         Self(line as u64)
     }

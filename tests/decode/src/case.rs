@@ -93,24 +93,24 @@ where
     O: StrictSchema + Decode + Debug,
     T: StrictSchema + Decode + DeserializeOwned + Debug,
 {
-    let own = Said::of(from_text::<O>(text));
-    let twin = Said::of(by_serde::<T>(text));
+    let own = DecoderResult::of(from_text::<O>(text));
+    let twin = DecoderResult::of(by_serde::<T>(text));
     let verdict = judge(O::SCHEMA, text, &own, &twin)?;
     // The one-pass decoder also reads the twin, and passes the inner types with a `Deserialize` to serde.
-    let mixed = Said::of(from_text::<T>(text));
+    let mixed = DecoderResult::of(from_text::<T>(text));
     judge(T::SCHEMA, text, &mixed, &twin)?;
     Ok(verdict)
 }
 
 /// The result of one decoder.
 #[derive(Debug)]
-struct Said {
+struct DecoderResult {
     /// The value as `Debug` prints it.
     value: Result<String, Unread>,
     exact: bool,
 }
 
-impl Said {
+impl DecoderResult {
     fn of<T: Debug>(read: Result<Reading<T>, Unread>) -> Self {
         match read {
             Ok(Reading { value, exact }) => Self {
@@ -129,8 +129,8 @@ impl Said {
 fn judge(
     schema: &'static Schema,
     text: &str,
-    own: &Said,
-    twin: &Said,
+    own: &DecoderResult,
+    twin: &DecoderResult,
 ) -> Result<Verdict, Disagreement> {
     let differ = |what| {
         Err(Disagreement {
@@ -170,8 +170,8 @@ fn judge(
 }
 
 /// Returns the known difference that explains these results, if there is one.
-fn known(schema: &'static Schema, own: &Said, twin: &Said) -> Option<Known> {
-    let first_issue = |said: &Said| match &said.value {
+fn known(schema: &'static Schema, own: &DecoderResult, twin: &DecoderResult) -> Option<Known> {
+    let first_issue = |said: &DecoderResult| match &said.value {
         Err(Unread { issues, .. }) => issues.first().cloned(),
         Ok(_) => None,
     };

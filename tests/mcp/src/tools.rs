@@ -94,13 +94,13 @@ async fn test_reconnection() -> Result<String, ToolError> {
 }
 
 /// A function that notifies clients of a change.
-type Tell = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
+type Notify = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A handle on the server, with which tools notify its clients.
 #[derive(Clone, Default)]
 pub(crate) struct Served {
-    tools: Arc<OnceLock<Tell>>,
-    prompts: Arc<OnceLock<Tell>>,
+    tools: Arc<OnceLock<Notify>>,
+    prompts: Arc<OnceLock<Notify>>,
 }
 
 impl Served {

@@ -80,7 +80,7 @@ pub(crate) async fn check(state: &Running<'_>) {
     let done = state.progress().done.clone();
     let mut missing = 0;
     for place in places {
-        let at = At {
+        let at = PlaceData {
             place,
             slots: slots.get(place).unwrap_or(&none),
             facts: &facts,
@@ -222,7 +222,7 @@ fn counted<'a>(begins: impl Iterator<Item = &'a Begin>) -> usize {
 }
 
 /// All data that is needed to check one place.
-struct At<'a> {
+struct PlaceData<'a> {
     place: &'a Place,
     slots: &'a Slots,
     facts: &'a Facts,
@@ -230,7 +230,7 @@ struct At<'a> {
     plan: &'a Plan,
 }
 
-impl At<'_> {
+impl PlaceData<'_> {
     fn tool(&self) -> &str {
         &self.place.tool
     }

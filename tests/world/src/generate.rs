@@ -1,7 +1,8 @@
 //! Generation of random plans from seeds.
 
 use crate::plan::{
-    Action, AuditMode, Call, Fault, HookFault, Message, Plan, Run, Say, Settings, User, What,
+    Action, AuditMode, Call, Fault, HookFault, Message, Plan, PlannedReply, Run, Settings, User,
+    What,
 };
 use crate::random::Random;
 use crate::tools::NAMES;
@@ -274,7 +275,12 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
                 0..=3 => What::Answer {
                     run,
                     host,
-                    reply: *random.pick(&[Say::Approve, Say::Approve, Say::Edit, Say::Deny]),
+                    reply: *random.pick(&[
+                        PlannedReply::Approve,
+                        PlannedReply::Approve,
+                        PlannedReply::Edit,
+                        PlannedReply::Deny,
+                    ]),
                     times: 1 + u32::from(random.percent(20)),
                 },
                 4 => What::Inbox { run, host },

@@ -18,7 +18,7 @@ use tool_core::{
 };
 
 use crate::facts::{Place, World, spellings};
-use crate::plan::{AuditMode, Run, Say, Settings, User};
+use crate::plan::{AuditMode, PlannedReply, Run, Settings, User};
 use crate::process::Process;
 use crate::store::{HostStore, Shared};
 use crate::tools::{self, Library, Phone, Switchboard};
@@ -342,7 +342,7 @@ impl Host {
     }
 
     /// Answers every pending approval of a workspace.
-    pub(crate) async fn answer(&self, tenant: &str, reply: Say, times: u32) -> usize {
+    pub(crate) async fn answer(&self, tenant: &str, reply: PlannedReply, times: u32) -> usize {
         let Some(approvals) = self.gate.approvals() else {
             return 0;
         };
@@ -362,9 +362,9 @@ impl Host {
             let mut counted = 0;
             for _ in 0..times {
                 let reply = match reply {
-                    Say::Approve => Reply::Approve,
-                    Say::Deny => Reply::Deny,
-                    Say::Edit => Reply::Edit(edited(&ticket.arguments)),
+                    PlannedReply::Approve => Reply::Approve,
+                    PlannedReply::Deny => Reply::Deny,
+                    PlannedReply::Edit => Reply::Edit(edited(&ticket.arguments)),
                 };
                 let token = &ticket.token;
                 let done = approvals.answer(&workspace, &tools, token, reply, "olga", None);

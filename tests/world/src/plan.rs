@@ -261,7 +261,7 @@ pub enum What {
         /// The index of the host.
         host: usize,
         /// The operator's answer.
-        reply: Say,
+        reply: PlannedReply,
         /// The number of answers to each approval. Answers after the first answer are too late.
         #[serde(default = "once")]
         times: u32,
@@ -382,7 +382,7 @@ fn once() -> u32 {
 /// An operator's answer to an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Say {
+pub enum PlannedReply {
     /// The operator approves the call.
     Approve,
     /// The operator approves the call with a changed note.

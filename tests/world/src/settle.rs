@@ -6,7 +6,7 @@ use tool_core::CancellationToken;
 
 use crate::check;
 use crate::host::{Drive, End};
-use crate::plan::Say;
+use crate::plan::PlannedReply;
 use crate::run::Running;
 
 /// The maximum number of rounds of answering, settling and driving.
@@ -87,7 +87,7 @@ async fn help(state: &Running<'_>) {
     let task = std::sync::Arc::clone(&host);
     state.spawn(&host, None, async move {
         for tenant in tenants {
-            task.answer(&tenant, Say::Approve, 1).await;
+            task.answer(&tenant, PlannedReply::Approve, 1).await;
         }
         task.resolve(false).await;
         let _ = sender.send(());

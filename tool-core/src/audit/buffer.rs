@@ -158,8 +158,8 @@ impl AuditBuffer {
     /// Starts the task that writes, if there is a runtime. The task ends with the buffer or with its runtime.
     fn tend(&self) {
         /// Clears `tended` when the task is dropped, so that a different runtime can start a new task.
-        struct Untended(std::sync::Weak<Inner>);
-        impl Drop for Untended {
+        struct ClearWriterFlag(std::sync::Weak<Inner>);
+        impl Drop for ClearWriterFlag {
             fn drop(&mut self) {
                 if let Some(inner) = self.0.upgrade() {
                     inner.tended.store(false, Ordering::Relaxed);
@@ -170,7 +170,7 @@ impl AuditBuffer {
             return;
         }
         let weak = Arc::downgrade(&self.0);
-        let untended = Untended(weak.clone());
+        let untended = ClearWriterFlag(weak.clone());
         // Without a runtime, the task is dropped at once, which clears `tended`.
         env::spawn(async move {
             let _untended = untended;

@@ -15,7 +15,7 @@ const TOKENS: usize = 32;
 
 /// The tokens that a turn got from its `TokenSource`. All contexts that are derived from one context share them.
 #[derive(Default)]
-pub(super) struct Learned {
+pub(super) struct RequestedTokens {
     any: AtomicBool,
     state: RwLock<State>,
 }

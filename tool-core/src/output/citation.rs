@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ToolError;
-use crate::redact::Mask;
+use crate::redact::Redact;
 use crate::redact::Redactor;
 
 /// The source of an output, or of a part of it.
@@ -132,7 +132,7 @@ fn rfc3339(time: SystemTime) -> String {
     )
 }
 
-impl Mask for Citation {
+impl Redact for Citation {
     /// Redacts secrets. The time is not changed, because it was validated.
     fn masked(self, redactor: &Redactor) -> Self {
         let Self {

@@ -21,7 +21,7 @@ struct Body {
 }
 
 /// The differences between the three public types.
-struct Noun {
+struct MediaKind {
     /// The noun with its article, for messages.
     text: &'static str,
     /// The required prefix of the media type; empty if every type is allowed.
@@ -30,17 +30,17 @@ struct Noun {
     example: &'static str,
 }
 
-const IMAGE: &Noun = &Noun {
+const IMAGE: &MediaKind = &MediaKind {
     text: "the image",
     prefix: "image/",
     example: "image/png",
 };
-const AUDIO: &Noun = &Noun {
+const AUDIO: &MediaKind = &MediaKind {
     text: "the audio",
     prefix: "audio/",
     example: "audio/wav",
 };
-const FILE: &Noun = &Noun {
+const FILE: &MediaKind = &MediaKind {
     text: "the file",
     prefix: "",
     example: "application/pdf",
@@ -49,7 +49,7 @@ const FILE: &Noun = &Noun {
 impl Body {
     /// Creates a body. Fails for faults that would make a provider refuse every later request of the thread.
     fn new(
-        noun: &Noun,
+        noun: &MediaKind,
         media_type: &str,
         source: Source,
         name: Option<String>,
@@ -90,7 +90,7 @@ impl Body {
         })
     }
 
-    fn of_bytes(noun: &Noun, media_type: &str, bytes: &[u8]) -> Result<Self, String> {
+    fn of_bytes(noun: &MediaKind, media_type: &str, bytes: &[u8]) -> Result<Self, String> {
         // The size is checked before the bytes are encoded, because encoding would need even more memory for bytes that are too large.
         if bytes.len() > check::MOST_BYTES {
             return Err(format!(
@@ -104,7 +104,7 @@ impl Body {
         Self::new(noun, media_type, source, None)
     }
 
-    fn of_detected(noun: &Noun, bytes: &[u8]) -> Result<Self, String> {
+    fn of_detected(noun: &MediaKind, bytes: &[u8]) -> Result<Self, String> {
         if bytes.is_empty() {
             return Err(format!("{} has no data: leave it out", noun.text));
         }
@@ -204,7 +204,7 @@ impl Serialize for Body {
 }
 
 impl Body {
-    fn read<'de, D: Deserializer<'de>>(noun: &Noun, from: D) -> Result<Self, D::Error> {
+    fn read<'de, D: Deserializer<'de>>(noun: &MediaKind, from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Written {

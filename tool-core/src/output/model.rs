@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{check, seen};
 use crate::error::ToolError;
-use crate::redact::Mask;
+use crate::redact::Redact;
 use crate::redact::Redactor;
 
 /// The output that the model reads.
@@ -505,7 +505,7 @@ impl Redactor {
     }
 }
 
-impl Mask for ModelOutput {
+impl Redact for ModelOutput {
     /// Redacts secrets. A file that contains a secret is replaced by a text that explains why the file is missing.
     fn masked(self, redactor: &Redactor) -> Self {
         Self(match self.0 {

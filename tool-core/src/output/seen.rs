@@ -44,7 +44,7 @@ pub(super) fn note(part: impl FnOnce() -> Part) -> bool {
 }
 
 /// Collects the files of the output that this thread writes, until the guard is dropped.
-pub(crate) struct Watching {
+pub(crate) struct CollectFiles {
     outer: Option<Outer>,
 }
 
@@ -53,13 +53,13 @@ type Outer = Box<(Watch, Vec<Part>)>;
 
 /// Starts to collect the files that are written.
 #[inline]
-pub(crate) fn watch() -> Watching {
+pub(crate) fn watch() -> CollectFiles {
     let before = WATCH.replace(Watch::Empty);
     let outer = (before != Watch::Off).then(|| Box::new((before, FILES.take())));
-    Watching { outer }
+    CollectFiles { outer }
 }
 
-impl Drop for Watching {
+impl Drop for CollectFiles {
     #[inline]
     fn drop(&mut self) {
         if WATCH.replace(Watch::Off) == Watch::Noted || self.outer.is_some() {

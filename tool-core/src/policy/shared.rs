@@ -44,7 +44,7 @@ pub struct SharedPolicy(Arc<Inner>);
 
 struct Inner {
     state: Versioned<State>,
-    kills: watch::Sender<Arc<Kills>>,
+    kills: watch::Sender<Arc<KillSwitches>>,
     past: Mutex<VecDeque<Arc<Policy>>>,
 }
 
@@ -52,15 +52,15 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) policy: Arc<Policy>,
-    kills: Arc<Kills>,
+    kills: Arc<KillSwitches>,
     shadow: Option<Arc<Shadow>>,
 }
 
 /// Tools whose kill switch is on, for one tenant or for all.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kills(BTreeSet<(String, Option<String>)>);
+pub(crate) struct KillSwitches(BTreeSet<(String, Option<String>)>);
 
-impl Kills {
+impl KillSwitches {
     fn hold(&self, tool: &str, tenant: &str) -> bool {
         !self.0.is_empty() && self.of(tenant).any(|killed| killed == tool)
     }
@@ -116,7 +116,7 @@ pub struct Difference {
 }
 
 impl State {
-    pub(crate) fn kills(&self) -> &Kills {
+    pub(crate) fn kills(&self) -> &KillSwitches {
         &self.kills
     }
 
@@ -206,7 +206,7 @@ impl SharedPolicy {
     /// Creates a shared policy with `policy` in force.
     pub fn new(policy: Policy) -> Self {
         let policy = Arc::new(policy);
-        let kills = Arc::new(Kills::default());
+        let kills = Arc::new(KillSwitches::default());
         Self(Arc::new(Inner {
             kills: watch::Sender::new(Arc::clone(&kills)),
             past: Mutex::new(VecDeque::from([Arc::clone(&policy)])),
@@ -239,7 +239,7 @@ impl SharedPolicy {
 
     fn change(
         &self,
-        change: impl FnOnce(&State) -> (Arc<Policy>, Arc<Kills>, Option<Arc<Shadow>>),
+        change: impl FnOnce(&State) -> (Arc<Policy>, Arc<KillSwitches>, Option<Arc<Shadow>>),
     ) {
         let mut state = self.0.state.write();
         let (policy, kills, shadow) = change(&state);
@@ -335,7 +335,7 @@ impl SharedPolicy {
     fn switch(&self, change: impl FnOnce(&mut BTreeSet<(String, Option<String>)>) -> bool) -> bool {
         let mut changed = false;
         self.change(|state| {
-            let mut kills = Kills::clone(&state.kills);
+            let mut kills = KillSwitches::clone(&state.kills);
             changed = change(&mut kills.0);
             let kills = if changed {
                 Arc::new(kills)

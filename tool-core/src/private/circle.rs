@@ -15,15 +15,15 @@ pub struct Step<const NUMBER: usize, Rest>(PhantomData<fn() -> Rest>);
 /// The end of a path.
 pub struct Here;
 
-/// Implemented if the path `Way` leads from the type to `Target`.
-pub trait Holds<Way, Target> {}
+/// Implemented if the path `WriteMode` leads from the type to `Target`.
+pub trait Holds<WriteMode, Target> {}
 
 impl<T> Holds<Here, T> for T {}
 
-/// `<Circle<F, T, Way, Target>>::CLOSED`: whether the path `Way` leads from `T` to `Target`; `F` is the type of the field that names `T`.
-pub struct Circle<F, T, Way, Target>(PhantomData<(F, T, Way, Target)>);
+/// `<Circle<F, T, WriteMode, Target>>::CLOSED`: whether the path `WriteMode` leads from `T` to `Target`; `F` is the type of the field that names `T`.
+pub struct Circle<F, T, WriteMode, Target>(PhantomData<(F, T, WriteMode, Target)>);
 
-impl<F, T: Holds<Way, Target>, Way, Target> Circle<F, T, Way, Target> {
+impl<F, T: Holds<WriteMode, Target>, WriteMode, Target> Circle<F, T, WriteMode, Target> {
     /// The path leads to `Target`.
     pub const CLOSED: bool = true;
     /// A placeholder for the field's schema, which would be infinite.
@@ -38,6 +38,6 @@ pub trait Open {
     const NODE: &'static Schema;
 }
 
-impl<F: StrictSchema, T, Way, Target> Open for Circle<F, T, Way, Target> {
+impl<F: StrictSchema, T, WriteMode, Target> Open for Circle<F, T, WriteMode, Target> {
     const NODE: &'static Schema = F::SCHEMA;
 }

@@ -12,7 +12,7 @@ use crate::args::{Issue, RepairNote};
 use crate::need::VariableNeed;
 
 /// A value with texts in which a redactor can redact secrets.
-pub(crate) trait Mask: Sized {
+pub(crate) trait Redact: Sized {
     /// Returns the value with redacted secrets. Implementations for structs destructure all fields, so that a new field does not compile until it is handled.
     fn masked(self, redactor: &Redactor) -> Self;
 }
@@ -38,7 +38,7 @@ impl<T> Clean<T> {
 
 impl Redactor {
     /// Redacts every secret in a value.
-    pub(crate) fn clean<T: Mask>(&self, value: T) -> Clean<T> {
+    pub(crate) fn clean<T: Redact>(&self, value: T) -> Clean<T> {
         Clean(if self.is_empty() {
             value
         } else {
@@ -61,7 +61,7 @@ impl Redactor {
     }
 }
 
-impl<T: Mask, E: Mask> Mask for Result<T, E> {
+impl<T: Redact, E: Redact> Redact for Result<T, E> {
     fn masked(self, redactor: &Redactor) -> Self {
         match self {
             Ok(value) => Ok(value.masked(redactor)),
@@ -70,7 +70,7 @@ impl<T: Mask, E: Mask> Mask for Result<T, E> {
     }
 }
 
-impl<T: Mask> Mask for Vec<T> {
+impl<T: Redact> Redact for Vec<T> {
     fn masked(self, redactor: &Redactor) -> Self {
         self.into_iter()
             .map(|value| value.masked(redactor))
@@ -78,26 +78,26 @@ impl<T: Mask> Mask for Vec<T> {
     }
 }
 
-impl<T: Mask> Mask for Option<T> {
+impl<T: Redact> Redact for Option<T> {
     fn masked(self, redactor: &Redactor) -> Self {
         self.map(|value| value.masked(redactor))
     }
 }
 
-impl Mask for String {
+impl Redact for String {
     fn masked(mut self, redactor: &Redactor) -> Self {
         redactor.replace(&mut self);
         self
     }
 }
 
-impl Mask for Box<RawValue> {
+impl Redact for Box<RawValue> {
     fn masked(self, redactor: &Redactor) -> Self {
         redactor.payload(self)
     }
 }
 
-impl Mask for RepairNote {
+impl Redact for RepairNote {
     fn masked(self, redactor: &Redactor) -> Self {
         let Self { pointer, what } = self;
         Self {
@@ -107,7 +107,7 @@ impl Mask for RepairNote {
     }
 }
 
-impl Mask for Issue {
+impl Redact for Issue {
     fn masked(self, redactor: &Redactor) -> Self {
         let Self {
             pointer,
@@ -122,7 +122,7 @@ impl Mask for Issue {
     }
 }
 
-impl Mask for VariableNeed {
+impl Redact for VariableNeed {
     fn masked(mut self, redactor: &Redactor) -> Self {
         let Self {
             name,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Shelf;
+use super::ToolIndex;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
 
@@ -22,7 +22,7 @@ impl fmt::Debug for Listing {
     }
 }
 
-impl Shelf {
+impl ToolIndex {
     /// Returns the definitions of all tools in a dialect, as a JSON array.
     pub(crate) fn listing(&self, dialect: Dialect) -> String {
         let Listing { asked, text } = &self.listings[dialect.index()];

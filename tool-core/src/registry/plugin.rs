@@ -2,7 +2,7 @@
 
 use semver::{Version, VersionReq};
 
-use super::{Lack, Pruned, RegistryBuilder};
+use super::{Missing, Pruned, RegistryBuilder};
 use crate::tool::DynamicTool;
 
 /// Tools of one publisher, built for certain versions of this crate.
@@ -92,7 +92,7 @@ impl RegistryBuilder {
         self.pruned
             .extend(plugin.tools.into_iter().map(|tool| Pruned {
                 tool: tool.def.name,
-                lack: Lack::Version,
+                lack: Missing::Version,
                 detail: refusal.clone(),
             }));
         self

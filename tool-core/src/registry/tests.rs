@@ -2,16 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{MOST_ROOM, Shelf};
+use super::{MOST_ROOM, ToolIndex};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::tool::{DynamicTool, ToolDef};
 
-fn shelf() -> Result<Shelf, Vec<String>> {
+fn shelf() -> Result<ToolIndex, Vec<String>> {
     let schema = json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false });
     let body = async |arguments: Value, _: ToolContext| Ok::<_, ToolError>(arguments);
     let tool = DynamicTool::new("echo", "Returns the given text.", &schema, body);
-    Ok(Shelf::of(vec![ToolDef::dynamic(tool.into_def()?.into())]))
+    Ok(ToolIndex::of(vec![ToolDef::dynamic(
+        tool.into_def()?.into(),
+    )]))
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output};
 use crate::redact::Clean;
-use crate::tool::{Finished, Promise, ToolDef};
+use crate::tool::{Finished, OutputCheck, ToolDef};
 use crate::toolset::Toolset;
 
 /// The outcome of a run, with the turn's secrets redacted.
@@ -60,7 +60,7 @@ fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
 
 /// Fails with `text` if an output does not fit a schema. The operator reads the faults, without secrets.
 pub(crate) fn fits(
-    promise: &Promise,
+    promise: &OutputCheck,
     output: &str,
     cx: &ToolContext,
     text: &'static str,

@@ -20,7 +20,7 @@ pub struct Invalid {
 
 /// Returns inputs that break one rule each: wrong types, missing and unknown keys, values beyond their bounds, texts that are cut off.
 pub fn invalid_inputs(def: &ToolDef) -> Vec<Invalid> {
-    let mut spoiler = Spoiler {
+    let mut spoiler = InvalidInputs {
         maker: Maker {
             random: Random::new(1),
             around: Vec::new(),
@@ -39,7 +39,7 @@ pub fn invalid_inputs(def: &ToolDef) -> Vec<Invalid> {
     spoiler.found
 }
 
-struct Spoiler {
+struct InvalidInputs {
     maker: Maker,
     /// A valid input with every optional field.
     root: Value,
@@ -47,7 +47,7 @@ struct Spoiler {
     found: Vec<Invalid>,
 }
 
-impl Spoiler {
+impl InvalidInputs {
     /// Returns a value with every field.
     fn full(&mut self, schema: &'static Schema, bounds: &Constraints) -> Option<Value> {
         self.maker.around.push(schema);

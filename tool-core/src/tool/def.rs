@@ -11,7 +11,7 @@ use tool_schema::__private0::{Lowered, Spec};
 use super::contract;
 use super::dynamic::{ActsAs, DynamicDef};
 use super::exposed::Exposed;
-use super::output::Promise;
+use super::output::OutputCheck;
 use super::{Approval, Entry, Job, NotBegun, Origin, SecretNeed, Start, Ticket, VariableNeed};
 use crate::args::{self, Admitted, Issue, Repair};
 use crate::context::{RunningTool, ToolFacts};
@@ -293,7 +293,7 @@ impl ToolDef {
 
     /// Returns the check of the body's output. Only a tool made at run time has a check, because no types guarantee its outputs. A client tool has
     /// none, because its body returns the arguments, and not the output.
-    pub(crate) fn promise(&self) -> Option<&Promise> {
+    pub(crate) fn promise(&self) -> Option<&OutputCheck> {
         match self.own() {
             Own::Static(_) => None,
             Own::Dynamic(def) => def.promise.as_ref().filter(|_| !def.client),
@@ -444,7 +444,7 @@ impl ToolDef {
 
     /// Returns the check of the results that a client sends for its tool; `None` for a tool that the host runs.
     #[cfg(feature = "host")]
-    pub(crate) fn client_promise(&self) -> Option<&Promise> {
+    pub(crate) fn client_promise(&self) -> Option<&OutputCheck> {
         match self.own() {
             Own::Static(_) => None,
             Own::Dynamic(def) => def.promise.as_ref().filter(|_| def.client),

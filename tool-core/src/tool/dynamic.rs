@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tool_schema::__private0::{Doc, intern};
 
-use super::output::Promise;
+use super::output::OutputCheck;
 use super::read::read;
 use super::{Approval, Job, SecretNeed, VariableNeed, finish};
 use crate::args::Issue;
@@ -526,7 +526,7 @@ impl DynamicTool {
     /// Sets an output schema of any form, against which `check` validates outputs.
     pub fn output_check(mut self, schema: &Value, check: impl SchemaCheck) -> Self {
         self.def.output_schema = Some(schema.to_string());
-        self.def.promise = Some(Promise::Checked(Arc::new(check)));
+        self.def.promise = Some(OutputCheck::Checked(Arc::new(check)));
         self
     }
 

@@ -94,7 +94,7 @@ fn finished<T: Serialize + Send + 'static>(
 fn viewed(
     view: Option<ModelOutput>,
     payload: Result<Box<RawValue>, Unwritten>,
-    watching: output::seen::Watching,
+    watching: output::seen::CollectFiles,
 ) -> Result<Finished, ToolError> {
     let mut model = view.map(ModelOutput::proven).transpose()?;
     let payload = payload.map_err(unwritten)?;

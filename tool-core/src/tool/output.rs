@@ -12,7 +12,7 @@ use crate::schema::{Field, Kind, Schema};
 
 /// The check of outputs against an output schema.
 #[derive(Clone)]
-pub(crate) enum Promise {
+pub(crate) enum OutputCheck {
     /// A schema that this crate can read.
     Read(Tree),
     /// A schema that the host's own check validates.
@@ -29,7 +29,7 @@ pub(crate) struct Tree {
     wrapped: bool,
 }
 
-impl Promise {
+impl OutputCheck {
     /// Reads a JSON Schema, or returns why outputs cannot be checked against it.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)

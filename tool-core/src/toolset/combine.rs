@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{Overridden, Toolset};
-use crate::registry::{Pruned, RegistryError, Shelf};
+use crate::registry::{Pruned, RegistryError, ToolIndex};
 use crate::schema::rules::is_tool_name;
 use crate::tool::ToolDef;
 use crate::visibility::{Layer, View};
@@ -396,7 +396,7 @@ fn check<'a>(entries: impl Iterator<Item = (&'a str, &'a Entry)>) -> Result<(), 
 }
 
 /// Keeps one tool of each name: the visible tool if there is one, else the first.
-fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<Shelf>, Vec<u8>) {
+fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<ToolIndex>, Vec<u8>) {
     entries.sort_by(|a, b| {
         let by_name = a.def.wire_name().cmp(b.def.wire_name());
         by_name.then((a.code != 0).cmp(&(b.code != 0)))
@@ -404,7 +404,7 @@ fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<Shelf>, Vec<u8>)
     entries.dedup_by(|later, first| later.def.wire_name() == first.def.wire_name());
     let codes = entries.iter().map(|entry| entry.code).collect();
     // The entries are sorted by unique names, so the shelf has the same order.
-    let mut shelf = Shelf::of(entries.into_iter().map(|entry| entry.def).collect());
+    let mut shelf = ToolIndex::of(entries.into_iter().map(|entry| entry.def).collect());
     shelf.pruned = pruned;
     (Arc::new(shelf), codes)
 }

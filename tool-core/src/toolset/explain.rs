@@ -2,7 +2,7 @@
 
 use super::Toolset;
 use crate::args::nearest;
-use crate::registry::Lack;
+use crate::registry::Missing;
 use crate::tool::ToolDef;
 use crate::visibility::{Explanation, Layer, State};
 
@@ -56,9 +56,9 @@ impl Toolset {
             }
         } else if let Some(pruned) = pruned() {
             let layer = match pruned.lack {
-                Lack::Variable => Layer::Environment,
+                Missing::Variable => Layer::Environment,
                 #[cfg(feature = "host")]
-                Lack::Version => Layer::Engine,
+                Missing::Version => Layer::Engine,
             };
             (State::Hidden(layer), vec![pruned.detail.clone()])
         } else {

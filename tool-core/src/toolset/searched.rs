@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Toolset, ToolsetError, search_tools};
-use crate::registry::Shelf;
+use crate::registry::ToolIndex;
 use crate::search::{self, Found, ToolSearch};
 use crate::tool::ToolDef;
 use crate::visibility::View;
@@ -39,7 +39,7 @@ impl Toolset {
         beside.extend(own.iter().map(|def| (def.clone(), 0)));
         beside.sort_by(|(a, _), (b, _)| a.wire_name().cmp(b.wire_name()));
         codes.extend(beside.iter().map(|(_, code)| *code));
-        let side = Shelf::of(beside.into_iter().map(|(def, _)| def).collect());
+        let side = ToolIndex::of(beside.into_iter().map(|(def, _)| def).collect());
         let absent = before.map_or_else(BTreeSet::new, |view| view.absent.clone());
         let live = before.map_or_else(Vec::new, |view| view.live.clone());
         let view = View::new(&self.shelf, codes, absent, Some(Arc::new(side)), live);

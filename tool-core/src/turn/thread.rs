@@ -221,7 +221,7 @@ impl<'s> Thread<'s> {
 /// come after the model's message. Takes messages sorted by sequence number.
 pub(crate) fn in_reading_order<M: Borrow<Message>>(messages: Vec<M>) -> Vec<M> {
     #[derive(Deserialize)]
-    struct Said {
+    struct OrderedMessage {
         #[serde(default)]
         read: Option<u64>,
     }
@@ -232,7 +232,7 @@ pub(crate) fn in_reading_order<M: Borrow<Message>>(messages: Vec<M>) -> Vec<M> {
         match stored.role {
             Role::System | Role::User => unread.push(message),
             Role::Assistant if !unread.is_empty() => {
-                let said = serde_json::from_str::<Said>(&stored.content);
+                let said = serde_json::from_str::<OrderedMessage>(&stored.content);
                 let read = said.ok().and_then(|said| said.read);
                 let read = read.unwrap_or(stored.seq);
                 let later = unread.partition_point(|user| user.borrow().seq <= read);

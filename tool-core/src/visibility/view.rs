@@ -11,7 +11,7 @@ use crate::context::ToolContext;
 use crate::policy::Compiled;
 use crate::policy::lists::ToolLists;
 use crate::policy::{Decision, PolicyRequest, PolicyVerdict};
-use crate::registry::Shelf;
+use crate::registry::ToolIndex;
 use crate::tool::ToolDef;
 
 /// Category of the tools that start sub-agents.
@@ -23,11 +23,11 @@ pub(super) const SPAWNS: &str = "agent";
 pub(crate) struct View {
     pub(crate) codes: Vec<u8>,
     /// The registry's tools.
-    base: Arc<Shelf>,
+    base: Arc<ToolIndex>,
     /// Keys of required secrets that are missing.
     pub(crate) absent: BTreeSet<String>,
     /// Tools that are not in the registry, sorted by name: tools that call other agents, and the two tools of a search.
-    pub(crate) agents: Option<Arc<Shelf>>,
+    pub(crate) agents: Option<Arc<ToolIndex>>,
     pub(crate) live: Vec<Live>,
     /// For each entry of `live`, its policy's candidate rules for each tool.
     pub(crate) compiled: Box<[OnceLock<Arc<Compiled>>]>,
@@ -35,10 +35,10 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(
-        base: &Arc<Shelf>,
+        base: &Arc<ToolIndex>,
         codes: Vec<u8>,
         absent: BTreeSet<String>,
-        agents: Option<Arc<Shelf>>,
+        agents: Option<Arc<ToolIndex>>,
         live: Vec<Live>,
     ) -> Self {
         Self {
@@ -119,8 +119,8 @@ impl Marks {
 
 /// Looks up the positions of tools by name.
 struct Names<'a> {
-    shelf: &'a Shelf,
-    agents: Option<&'a Shelf>,
+    shelf: &'a ToolIndex,
+    agents: Option<&'a ToolIndex>,
     rows: &'a [AgentTool],
 }
 
@@ -199,9 +199,9 @@ impl Names<'_> {
 
 impl Rules {
     /// Computes the visible tools of a turn.
-    pub(crate) fn view(&self, base: &Arc<Shelf>, cx: &ToolContext) -> View {
+    pub(crate) fn view(&self, base: &Arc<ToolIndex>, cx: &ToolContext) -> View {
         let agents = (!self.agents.is_empty()).then(|| {
-            Arc::new(Shelf::of(
+            Arc::new(ToolIndex::of(
                 self.agents.iter().map(|tool| tool.def.clone()).collect(),
             ))
         });

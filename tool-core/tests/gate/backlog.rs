@@ -19,7 +19,7 @@ use crate::support::count;
 
 /// How a sink handles writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum WriteMode {
     /// Each write takes 50 ms.
     Slowly,
     /// The first write fails, and later writes are slow.
@@ -30,14 +30,14 @@ enum Way {
 
 #[derive(Clone)]
 struct Sink {
-    way: Way,
+    way: WriteMode,
     failed: Arc<AtomicBool>,
     calls: Arc<Mutex<Vec<String>>>,
     writes: Arc<AtomicUsize>,
 }
 
 impl Sink {
-    fn new(way: Way) -> Self {
+    fn new(way: WriteMode) -> Self {
         Self {
             way,
             failed: Arc::default(),
@@ -54,14 +54,14 @@ impl Sink {
 impl AuditSink for Sink {
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            if self.way == Way::Never {
+            if self.way == WriteMode::Never {
                 return std::future::pending().await;
             }
             // Outside of a runtime, tokio has no timer.
             if tokio::runtime::Handle::try_current().is_ok() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
-            if self.way == Way::OnceNot && !self.failed.swap(true, Ordering::SeqCst) {
+            if self.way == WriteMode::OnceNot && !self.failed.swap(true, Ordering::SeqCst) {
                 return Err(StoreError::Unavailable("busy".into()));
             }
             self.writes.fetch_add(1, Ordering::SeqCst);
@@ -88,7 +88,7 @@ struct Host {
 }
 
 impl Host {
-    fn new(way: Way) -> Self {
+    fn new(way: WriteMode) -> Self {
         let sink = Sink::new(way);
         let gate = Gate::builder()
             .audit(Audit::best_effort(sink.clone()))
@@ -116,7 +116,7 @@ fn distinct(calls: &[String]) -> usize {
 // S1-26, B12: a sink that is slower than a tight loop of calls loses no row
 #[tokio::test(start_paused = true)]
 async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
-    let host = Host::new(Way::Slowly);
+    let host = Host::new(WriteMode::Slowly);
     let cx = ToolContext::anonymous();
     for n in 0..5_000 {
         let result = host.call(n.to_string(), &cx).await;
@@ -134,7 +134,7 @@ async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
 // S1-26, B12: while the sink of one host hangs, many concurrent callers of another host lose no row and do not wait
 #[tokio::test(start_paused = true)]
 async fn callers_wait_for_their_own_sink_only() {
-    let (slow, stuck) = (Host::new(Way::Slowly), Host::new(Way::Never));
+    let (slow, stuck) = (Host::new(WriteMode::Slowly), Host::new(WriteMode::Never));
     let cx = ToolContext::anonymous();
     let callers = |host: &'static str, of: &Host, rounds: usize| {
         let (of, cx) = (
@@ -175,7 +175,7 @@ async fn callers_wait_for_their_own_sink_only() {
 // B12: one failed write loses no row: waiting rows stay in the queue and are written with the next write
 #[tokio::test(start_paused = true)]
 async fn failed_audit_write_loses_no_row() {
-    let host = Host::new(Way::OnceNot);
+    let host = Host::new(WriteMode::OnceNot);
     let cx = ToolContext::anonymous();
     join_all((0..900).map(|n| host.call(n.to_string(), &cx))).await;
     tokio::time::sleep(Duration::from_secs(11)).await;
@@ -187,7 +187,7 @@ async fn failed_audit_write_loses_no_row() {
 // B12: while the sink hangs, a call waits until its deadline or until its caller drops it, and runs after five seconds
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
-    let host = Host::new(Way::Never);
+    let host = Host::new(WriteMode::Never);
     let cx = ToolContext::anonymous();
     for n in 0..500 {
         host.call(n.to_string(), &cx).await;
@@ -212,7 +212,7 @@ async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
 // B12: without a runtime, calls write their rows themselves
 #[test]
 fn calls_write_waiting_rows_without_a_runtime() {
-    let host = Host::new(Way::Slowly);
+    let host = Host::new(WriteMode::Slowly);
     let cx = ToolContext::anonymous();
     let calls = async {
         for n in 0..1_200 {
@@ -237,7 +237,7 @@ fn rows_are_written_while_the_first_runtime_is_not_driven() {
             .unwrap()
     };
     let (first, second) = (runtime(), runtime());
-    let host = Host::new(Way::Slowly);
+    let host = Host::new(WriteMode::Slowly);
     let cx = ToolContext::anonymous();
     first.block_on(host.call("first", &cx));
     second.block_on(async {

@@ -12,23 +12,23 @@ use tool_core::{CancellationToken, Effect, ErrorKind, Gate};
 
 /// The agent loop inside a tool. Its calls notify `waits` when they wait.
 #[derive(Clone)]
-struct Crew {
+struct InnerLoop {
     turns: Turns,
     tools: Toolset,
     waits: Arc<Notify>,
 }
-tool_core::host_value!(Crew, Effect::READ);
+tool_core::host_value!(InnerLoop, Effect::READ);
 
 /// Waits until it is cancelled.
 #[tool(read_only)]
-async fn watch(crew: &Crew) -> u32 {
+async fn watch(crew: &InnerLoop) -> u32 {
     crew.waits.notify_one();
     std::future::pending().await
 }
 
 /// Runs an inner turn with other tools.
 #[tool(read_only)]
-async fn delegate(crew: &Crew, cx: &ToolContext) -> String {
+async fn delegate(crew: &InnerLoop, cx: &ToolContext) -> String {
     let mut model = Watches;
     let run = crew
         .turns
@@ -56,7 +56,7 @@ impl Model for Watches {
 async fn delegated(stop: impl AsyncFnOnce(&Turns, &CancellationToken)) -> CallResult {
     let gate = Gate::builder().build();
     let turns = Turns::new(MemoryStore::default());
-    let crew = Crew {
+    let crew = InnerLoop {
         turns: turns.clone(),
         tools: toolset![watch].through(&gate),
         waits: Arc::default(),

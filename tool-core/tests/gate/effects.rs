@@ -51,14 +51,14 @@ async fn look(window: &Window) -> usize {
 struct Window(Mailbox);
 tool_core::host_value!(Window, tool_core::Effect::READ);
 
-struct Office {
+struct EffectHost {
     store: MemoryStore,
     gate: Gate,
     mailbox: Mailbox,
     tools: Toolset,
 }
 
-impl Office {
+impl EffectHost {
     fn new() -> Self {
         Self::with(Duration::from_secs(30))
     }
@@ -111,7 +111,7 @@ impl Office {
 // M6: an effect is recorded, and its repetition returns the stored result.
 #[tokio::test]
 async fn repeated_effect_returns_the_recorded_result() {
-    let office = Office::new();
+    let office = EffectHost::new();
     let cx = office.cx().build();
     let first = office.post("c-1", "well", &cx).await;
     let row = office.only().await;
@@ -155,7 +155,7 @@ async fn repeated_effect_returns_the_recorded_result() {
 // M6: a call that only reads writes no row.
 #[tokio::test]
 async fn reading_writes_no_row() {
-    let office = Office::new();
+    let office = EffectHost::new();
     let cx = office.cx().build();
     office
         .tools
@@ -167,7 +167,7 @@ async fn reading_writes_no_row() {
 // M6: without a conversation, every call is a new call.
 #[tokio::test]
 async fn calls_without_a_conversation_are_never_deduplicated() {
-    let office = Office::new();
+    let office = EffectHost::new();
     let cx = ToolContext::builder()
         .workspace("acme")
         .with(office.mailbox.clone())
@@ -180,7 +180,7 @@ async fn calls_without_a_conversation_are_never_deduplicated() {
 // M6: a call whose tool returns an error has failed.
 #[tokio::test]
 async fn tool_error_marks_the_effect_as_failed() {
-    let office = Office::new();
+    let office = EffectHost::new();
     let cx = office.cx().build();
     office.post("c-1", "fails", &cx).await;
     assert_eq!(office.only().await.state, EffectState::Failed);
@@ -196,7 +196,7 @@ async fn tool_error_marks_the_effect_as_failed() {
 #[tokio::test(start_paused = true)]
 async fn interrupted_effect_is_ambiguous_and_not_repeated() {
     for way in ["panics", "deadline", "cancel", "dropped"] {
-        let office = Office::new();
+        let office = EffectHost::new();
         let cx = office.cx().build();
         match way {
             "panics" => {
@@ -251,7 +251,7 @@ async fn interrupted_effect_is_ambiguous_and_not_repeated() {
 // M6: a call whose body never began has failed.
 #[tokio::test]
 async fn a_call_that_never_began_has_failed() {
-    let office = Office::new();
+    let office = EffectHost::new();
     let cx = office.cx().deadline(Duration::ZERO).build();
     assert_eq!(
         kind(&office.post("c-1", "well", &cx).await),
@@ -264,7 +264,7 @@ async fn a_call_that_never_began_has_failed() {
 // M6: an operator settles an ambiguous effect.
 #[tokio::test(start_paused = true)]
 async fn operator_settles_an_ambiguous_effect() {
-    let office = Office::new();
+    let office = EffectHost::new();
     let late = || office.cx().deadline(Duration::from_secs(1)).build();
     let cx = office.cx().build();
     for id in ["c-1", "c-2", "c-3"] {
@@ -346,7 +346,7 @@ async fn operator_settles_an_ambiguous_effect() {
 // M6: a long run renews its lease, so its end is not marked as late.
 #[tokio::test]
 async fn long_run_renews_its_lease() {
-    let office = Office::with(Duration::from_millis(800));
+    let office = EffectHost::with(Duration::from_millis(800));
     let result = office.post("c-1", "long", &office.cx().build()).await;
     assert_eq!(result.model_text(), "at last");
     let row = office.only().await;
@@ -360,7 +360,7 @@ async fn long_run_renews_its_lease() {
 // M6: two concurrent dispatches of the same call run it once.
 #[tokio::test]
 async fn concurrent_dispatches_of_one_call_run_it_once() {
-    let office = Arc::new(Office::new());
+    let office = Arc::new(EffectHost::new());
     let cx = office.cx().build();
     let (first, second) = futures::future::join(
         office.post("c-1", "slow", &cx),
@@ -411,7 +411,7 @@ async fn only_idempotent_calls_are_retried() {
 // S2-07: a typed call passes the same gate.
 #[tokio::test]
 async fn a_typed_call_passes_the_same_gate() {
-    let office = Office::new();
+    let office = EffectHost::new();
     let cx = office.cx().build();
     let way = "well".to_owned();
     let key = office.tools.invoke(post { way }, &cx).await.unwrap();
@@ -426,7 +426,7 @@ async fn a_typed_call_passes_the_same_gate() {
 // M6: a host that drains waits for running calls, then cancels them.
 #[tokio::test]
 async fn drain_waits_for_calls_and_then_cancels_them() {
-    let office = Arc::new(Office::new());
+    let office = Arc::new(EffectHost::new());
     let run = |id: &'static str, way: &'static str| {
         let office = Arc::clone(&office);
         tokio::spawn(async move { office.post(id, way, &office.cx().build()).await })
@@ -448,7 +448,7 @@ async fn drain_waits_for_calls_and_then_cancels_them() {
 // B10: an effect whose result was erased keeps its row and is not repeated.
 #[tokio::test]
 async fn call_whose_result_was_erased_is_not_repeated() {
-    let office = Office::new();
+    let office = EffectHost::new();
     let cx = office.cx().conversation("th-1").build();
     let cx = placed(&cx, 0);
     let posted = ToolCall::new("c", "post", r#"{"way":"well"}"#);

@@ -100,9 +100,9 @@ async fn the_last_layer_is_the_outermost() {
 
 /// Panics if `call` is not preceded by `poll_ready`.
 #[derive(Clone)]
-struct Careful<S>(S, bool);
+struct ReadyCheck<S>(S, bool);
 
-impl<S> Service<Permitted> for Careful<S>
+impl<S> Service<Permitted> for ReadyCheck<S>
 where
     S: Service<Permitted, Response = Ran, Error = BoxError>,
 {
@@ -124,7 +124,7 @@ where
 // `poll_ready` reaches every layer, as tower requires of a caller
 #[tokio::test]
 async fn each_layer_is_ready_before_it_is_called() {
-    let careful = || tower::layer::layer_fn(|inner| Careful(inner, false));
+    let careful = || tower::layer::layer_fn(|inner| ReadyCheck(inner, false));
     let gate = Gate::builder().layer(careful()).layer(careful()).build();
     let tools = toolset![count].through(&gate);
     for id in ["c-1", "c-2"] {

@@ -656,7 +656,7 @@ async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     host.approve(&asked).await;
     // Another process, in which the nested tool is disabled, continues the turn.
     let late = Late::new(&host.store);
-    let ledger = LateAnswer(late.clone(), AtomicBool::default());
+    let ledger = DelayedGet(late.clone(), AtomicBool::default());
     let slow = Gate::builder()
         .approvals(host.approvals().clone())
         .ledger(ledger)
@@ -818,9 +818,9 @@ async fn call_that_begins_while_it_is_refused_stays_open() {
 }
 
 /// A ledger whose first `get` reads the row, and then waits for the test before it returns.
-struct LateAnswer(Late, AtomicBool);
+struct DelayedGet(Late, AtomicBool);
 
-impl EffectLedger for LateAnswer {
+impl EffectLedger for DelayedGet {
     fn is_durable(&self) -> bool {
         false
     }
@@ -859,7 +859,7 @@ async fn drive_that_lost_its_run_reports_no_call_as_not_run() {
     let host = Host::new();
     let late = Late::new(&host.store);
     let slow = gate(&host.store)
-        .ledger(LateAnswer(late.clone(), AtomicBool::default()))
+        .ledger(DelayedGet(late.clone(), AtomicBool::default()))
         .build();
     let tools = toolset![count].through(&slow);
     let (turns, cx) = (Turns::new(host.store.clone()), ann(&host));

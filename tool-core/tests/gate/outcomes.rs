@@ -360,9 +360,9 @@ async fn outer_call_waits_even_if_it_rewrites_the_error() {
 
 /// A ledger that runs a callback while a call is recorded.
 #[derive(Clone)]
-struct Meanwhile(MemoryStore, Arc<dyn Fn() + Send + Sync>);
+struct CallbackLedger(MemoryStore, Arc<dyn Fn() + Send + Sync>);
 
-impl EffectLedger for Meanwhile {
+impl EffectLedger for CallbackLedger {
     fn is_durable(&self) -> bool {
         false
     }
@@ -407,7 +407,7 @@ async fn call_that_is_switched_off_while_it_is_recorded_does_not_run() {
         policy.replace(Policy::builder().build().unwrap());
         policy.revive("send", None);
         let host = Host::new();
-        let ledger = Meanwhile(host.store.clone(), change);
+        let ledger = CallbackLedger(host.store.clone(), change);
         let gate = Gate::builder().ledger(ledger).build();
         let registry = Registry::builder().tool::<send>().build().unwrap();
         let rules = Rules::default().policy(&policy).disables(&disables);

@@ -118,9 +118,9 @@ async fn drain_ends_in_time_while_a_sink_hangs() {
 
 /// A sink whose writes are slow.
 #[derive(Clone, Default)]
-struct Tardy(MemoryStore);
+struct SlowSink(MemoryStore);
 
-impl AuditSink for Tardy {
+impl AuditSink for SlowSink {
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             if rows.iter().any(|row| row.outcome.is_some()) {
@@ -149,7 +149,7 @@ impl AuditSink for Tardy {
 #[tokio::test(start_paused = true)]
 async fn drain_waits_for_rows_written_in_the_background() {
     for what in ["late", "dropped", "refused"] {
-        let sink = Tardy::default();
+        let sink = SlowSink::default();
         let gate = Gate::builder().audit(Audit::required(sink.clone())).build();
         let tools = toolset![wait].through(&gate);
         let cx = ToolContext::builder();

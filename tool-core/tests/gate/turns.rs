@@ -157,9 +157,9 @@ async fn calls_run_one_after_the_other_and_errors_are_messages() {
 
 /// A store whose n-th append fails, as if the process had died.
 #[derive(Clone)]
-struct Dying(MemoryStore, Arc<AtomicUsize>);
+struct FailingThreads(MemoryStore, Arc<AtomicUsize>);
 
-impl ThreadStore for Dying {
+impl ThreadStore for FailingThreads {
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             if self.1.fetch_sub(1, Ordering::SeqCst) == 0 {
@@ -188,7 +188,7 @@ async fn calls_with_stored_results_are_not_rerun() {
     let tools = toolset![note].through(&gate);
     let message = ModelMessage::calls([call("note", "a"), call("note", "b"), call("note", "c")]);
     let message = record(&Turns::new(store.clone()), message, &cx(&log)).await;
-    let threads = Dying(store.clone(), Arc::new(AtomicUsize::new(1)));
+    let threads = FailingThreads(store.clone(), Arc::new(AtomicUsize::new(1)));
     let dying = Turns::shared(Arc::new(threads), Arc::new(store.clone()));
     let error = dying.run(&tools, &message, &cx(&log)).await.unwrap_err();
     assert!(matches!(error, TurnError::Store(_)), "{error}");

@@ -13,11 +13,11 @@ use syn::ext::IdentExt;
 
 use crate::allow::{Rule, VARIANT_ALIAS};
 use crate::constraint::Bounds;
-use crate::derive::circle::{self, Circles};
+use crate::derive::circle::{self, Cycles};
 use crate::derive::model::{Decided, Marker, Shape, Stated, Value, Warning};
 use crate::derive::parse::{Attributes, Body, Fields, Written};
 use crate::errors::Errors;
-use crate::siblings::Siblings;
+use crate::siblings::OtherDerives;
 use crate::texts;
 
 /// The state that all checks of a type share.
@@ -31,7 +31,7 @@ struct Check<'e> {
     values: usize,
     stated: Vec<Stated>,
     /// The other derives of the type, read when they are needed.
-    siblings: Siblings,
+    siblings: OtherDerives,
 }
 
 /// Decides the wire format. Returns `None` if an error was reported.
@@ -45,7 +45,7 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         warnings: Vec::new(),
         values: 0,
         stated: Vec::new(),
-        siblings: Siblings::of(written.attributes.words.deserialize.is_some()),
+        siblings: OtherDerives::of(written.attributes.words.deserialize.is_some()),
     };
     let json_schema = written.attributes.words.json_schema.is_some();
     let paths = written.attributes.words.paths.clone().unwrap_or_default();
@@ -71,7 +71,7 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         stated_as,
         siblings: check.siblings,
         deserialize,
-        circles: Circles::default(),
+        circles: Cycles::default(),
     };
     decided.circles = circle::find(&decided);
     Some(decided)

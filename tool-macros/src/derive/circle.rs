@@ -29,7 +29,7 @@ pub(crate) struct Circle {
     pub(crate) number: usize,
     /// The type that the field names.
     pub(crate) held: TokenStream,
-    /// The path from `held` back to the type that has the field, as indexes in [`Circles::held`].
+    /// The path from `held` back to the type that has the field, as indexes in [`Cycles::held`].
     pub(crate) way: Vec<usize>,
     /// The names on the path, such as `Entry`, `Folder`, `Entry`.
     pub(crate) names: Vec<String>,
@@ -37,15 +37,15 @@ pub(crate) struct Circle {
 
 /// The types that a type refers to.
 #[derive(Default)]
-pub(crate) struct Circles {
+pub(crate) struct Cycles {
     /// The types in the fields, without duplicates.
     pub(crate) held: Vec<TypePath>,
     pub(crate) circles: Vec<Circle>,
 }
 
 /// Finds the types in the fields of a type, and records their names in [`NAMES`].
-pub(crate) fn find(decided: &Decided<'_>) -> Circles {
-    let mut found = Circles::default();
+pub(crate) fn find(decided: &Decided<'_>) -> Cycles {
+    let mut found = Cycles::default();
     if decided.is_generic() {
         return found;
     }
@@ -162,7 +162,7 @@ fn may_be_own(name: &str) -> bool {
     name.starts_with(char::is_uppercase) && !FOREIGN.contains(&name)
 }
 
-impl Circles {
+impl Cycles {
     /// Generates `impl Holds<Step<0, …>, …> for Folder where Entry: Holds<…>` for each named type.
     pub(crate) fn impls(&self, decided: &Decided<'_>) -> TokenStream {
         let private = decided.paths.private();

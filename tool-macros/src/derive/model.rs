@@ -6,12 +6,12 @@ use syn::{DeriveInput, LitStr, Type};
 
 use crate::allow::Rule;
 use crate::constraint::{AuditForm, Bounds};
-use crate::derive::circle::Circles;
+use crate::derive::circle::Cycles;
 use crate::docs::Doc;
 use crate::json::Json;
 use crate::paths::Paths;
 use crate::serde_attr::Serde;
-use crate::siblings::Siblings;
+use crate::siblings::OtherDerives;
 
 /// A type with its wire format.
 pub(crate) struct Decided<'a> {
@@ -26,14 +26,14 @@ pub(crate) struct Decided<'a> {
     pub(crate) markers: Vec<Marker>,
     /// Whether to implement `JsonSchema` as well.
     pub(crate) json_schema: bool,
-    pub(crate) circles: Circles,
+    pub(crate) circles: Cycles,
     /// The readers and writers of the type, if `as` or `integer` states its format.
     pub(crate) stated: Vec<Stated>,
     /// serde's attributes on the type, as far as they concern reading.
     pub(crate) serde: Serde,
     /// Whether `as` on the type determines the format, instead of the fields.
     pub(crate) stated_as: bool,
-    pub(crate) siblings: Siblings,
+    pub(crate) siblings: OtherDerives,
     /// `#[schema(deserialize)]`: implement `Deserialize` as well, with the code that the derive generates.
     pub(crate) deserialize: Option<Ident>,
 }

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::{Attribute, Data, DeriveInput};
 
 use crate::allow::{Allowed, SCHEMA_RULES};
-use crate::constraint::{AuditForm, VALUE_WORDS, ValueWords};
+use crate::constraint::{AuditForm, VALUE_WORDS, ValueOptions};
 use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::paths::Paths;
@@ -45,14 +45,14 @@ pub(crate) struct Variant<'a> {
 /// The attributes of a type, a variant or a field.
 pub(crate) struct Attributes {
     pub(crate) serde: Serde,
-    pub(crate) words: Words,
+    pub(crate) words: SchemaOptions,
     pub(crate) doc: Doc,
 }
 
 /// The options of `#[schema(…)]` on a type, a variant or a field.
 #[derive(Default)]
-pub(crate) struct Words {
-    pub(crate) value: ValueWords,
+pub(crate) struct SchemaOptions {
+    pub(crate) value: ValueOptions,
     pub(crate) audit: Option<AuditForm>,
     pub(crate) recursive: Option<Ident>,
     pub(crate) integer: Option<Ident>,
@@ -101,8 +101,8 @@ fn attributes(attrs: &[Attribute], place: Place, errors: &Errors) -> Attributes 
     }
 }
 
-fn words_of(attrs: &[Attribute], place: Place, errors: &Errors) -> Words {
-    let mut words = Words::default();
+fn words_of(attrs: &[Attribute], place: Place, errors: &Errors) -> SchemaOptions {
+    let mut words = SchemaOptions::default();
     let known = known_words(place);
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("schema")) {
         words::of_attribute(attr, errors, |word, input| {

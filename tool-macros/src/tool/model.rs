@@ -5,7 +5,7 @@ use quote::format_ident;
 use syn::{Attribute, Ident, Type, Visibility};
 
 use crate::allow::{Allowed, Rule};
-use crate::constraint::{AuditForm, ValueWords};
+use crate::constraint::{AuditForm, ValueOptions};
 use crate::docs::Doc;
 use crate::paths::Paths;
 use crate::tool::facts::Facts;
@@ -107,7 +107,7 @@ pub(crate) struct Argument {
     /// The tokens of the key, for errors.
     pub(crate) key_at: TokenStream,
     pub(crate) doc: Doc,
-    pub(crate) words: ValueWords,
+    pub(crate) words: ValueOptions,
     pub(crate) audit: Option<AuditForm>,
     pub(crate) allow: Allowed,
 }

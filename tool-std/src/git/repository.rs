@@ -8,7 +8,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOpt
 use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
 use tool_core::ToolError;
 
-use super::state::{self, Kept, State};
+use super::state::{self, RepositoryState, State};
 use super::sweep::REPOSITORIES;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -29,7 +29,7 @@ pub(super) struct Repository {
     /// The path relative to the workspace, as error texts show it to the model.
     pub(super) shown: String,
     /// The host's state for the repository, if `git_clone` created the repository.
-    pub(super) kept: Option<Kept>,
+    pub(super) kept: Option<RepositoryState>,
     /// The content of the repository's configuration, not yet checked.
     pub(super) config: Vec<u8>,
     /// The content of `.git/shallow`, not yet checked; empty if the clone is not shallow.
@@ -80,7 +80,7 @@ fn kept(
     workspace: &Workspace,
     path: &WorkspacePath,
     now: SystemTime,
-) -> Result<Option<Kept>, ToolError> {
+) -> Result<Option<RepositoryState>, ToolError> {
     let names: Vec<&str> = path.names().collect();
     let [REPOSITORIES, owner, folder] = names[..] else {
         return Ok(None);

@@ -37,7 +37,7 @@ pub(super) struct State {
 
 /// The state of one repository.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct RepositoryState {
     /// The name of its folder in the state.
     pub(super) name: String,
     pub(super) url: String,
@@ -99,12 +99,12 @@ impl State {
     }
 
     /// Reads the state of a repository; `None` if it was not cloned here.
-    pub(super) fn kept(&self, name: &str) -> io::Result<Option<Kept>> {
+    pub(super) fn kept(&self, name: &str) -> io::Result<Option<RepositoryState>> {
         let dir = match self.dir.open_dir_nofollow(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
-        Ok(Some(Kept {
+        Ok(Some(RepositoryState {
             name: name.to_owned(),
             url: dir.read_to_string(URL)?,
             credentials: dir.exists(HELPER).then(|| self.path(name)),

@@ -135,7 +135,7 @@ fn is_old(dir: &Dir, name: &str, now: SystemTime) -> bool {
 /// The time of the folder alone is not enough: neither a deeper edit nor a commit changes it. A time in the future is ignored, so that a program
 /// cannot keep a repository forever by setting such a time; programs cannot change the time that the tools record.
 fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTime) -> bool {
-    let mut look = Look {
+    let mut look = Scan {
         now,
         left: MOST,
         old: false,
@@ -158,14 +158,14 @@ fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTim
 }
 
 /// A scan of modification times.
-struct Look {
+struct Scan {
     now: SystemTime,
     left: u32,
     /// Whether any time so far was older than two hours.
     old: bool,
 }
 
-impl Look {
+impl Scan {
     /// Whether a time is within the last two hours.
     fn at(&mut self, time: SystemTime) -> bool {
         let age = self.now.duration_since(time);

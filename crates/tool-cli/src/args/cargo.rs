@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser};
 
-use super::Words;
+use super::Arguments;
 
 /// Lists, calls, checks, locks and serves the tools of the libraries of a workspace.
 ///
@@ -15,11 +15,11 @@ use super::Words;
     version,
     max_term_width = 100
 )]
-pub(crate) struct CargoWords {
+pub(crate) struct CargoArguments {
     #[command(flatten)]
     pub(crate) cargo: CargoArgs,
     #[command(flatten)]
-    pub(crate) words: Words,
+    pub(crate) words: Arguments,
 }
 
 /// Selects and builds the libraries. Write these options before the name of a tool.

@@ -16,7 +16,7 @@ use tool_core::{
 
 use super::supply::{self, Supplied};
 use super::{declaring, find_offered, offered};
-use crate::args::{Call, How, Named};
+use crate::args::{Call, CallOptions, CallTarget};
 use crate::host::{Cli, clap_color, misused_exit, wants_json};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
@@ -39,7 +39,7 @@ const ID: &str = "cli";
 
 pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
-    let Some(Named::Tool(after)) = words.tool else {
+    let Some(CallTarget::Tool(after)) = words.tool else {
         return Err(
             Failure::usage("the name of the tool is missing").hint(format!(
                 "`{}` shows the arguments of a tool, `{}` lists the tools",
@@ -88,7 +88,7 @@ async fn make(
     cli: &Cli,
     (registry, offered): (&Registry, &Toolset),
     def: &ToolDef,
-    how: &How,
+    how: &CallOptions,
     flags: Option<String>,
     screen: Screen,
 ) -> Result<Exit, Failure> {
@@ -127,7 +127,7 @@ async fn make(
 }
 
 /// Returns the arguments as JSON text.
-fn arguments(how: &How, flags: Option<String>) -> Result<String, Failure> {
+fn arguments(how: &CallOptions, flags: Option<String>) -> Result<String, Failure> {
     let text = match (&how.json, flags) {
         (Some(_), Some(_)) => {
             return Err(
@@ -156,7 +156,7 @@ fn arguments(how: &How, flags: Option<String>) -> Result<String, Failure> {
 struct OneCall<'a> {
     cli: &'a Cli,
     def: &'a ToolDef,
-    how: &'a How,
+    how: &'a CallOptions,
     screen: Screen,
     token: CancellationToken,
     bar: Bar,

@@ -19,7 +19,7 @@ use super::compile::{Compiled, Files};
 use super::fault::{CODE, Sources, fault, is_out_of_memory};
 use super::global::{self, Budget};
 use super::modules::{Granted, TOOLS, exports, module_of};
-use super::{Heard, Outbox, Signal, Stop, compile};
+use super::{HostEvent, Outbox, Signal, Stop, compile};
 use crate::outcome::{CodeError, Status};
 use crate::protocol::{Done, Program};
 
@@ -96,7 +96,7 @@ impl Machine {
         files: &Files,
         program: &Program,
         outbox: &Outbox,
-        hear: &Receiver<Heard>,
+        hear: &Receiver<HostEvent>,
     ) -> Done {
         let budget = Budget::new(&program.limits);
         let calls = Calls::new(outbox, &program.limits);
@@ -145,7 +145,7 @@ impl Run<'_> {
         compiled: &Compiled,
         program: &Program,
         outbox: &Outbox,
-        hear: &Receiver<Heard>,
+        hear: &Receiver<HostEvent>,
     ) -> std::result::Result<Done, Done> {
         let granted = self.prepare(program, outbox)?;
         let started = self.start(&compiled.script, &granted).map_err(|mut done| {
@@ -160,7 +160,7 @@ impl Run<'_> {
                 return self.finish(&started);
             }
             match hear.recv_timeout(self.machine.signal.left()) {
-                Ok(Heard::Answer(id, outcome)) => {
+                Ok(HostEvent::Answer(id, outcome)) => {
                     let answered = self.machine.context.with(|ctx| {
                         self.calls
                             .answer(&ctx, id, outcome)
@@ -168,7 +168,7 @@ impl Run<'_> {
                     });
                     answered?;
                 }
-                Ok(Heard::Stopped) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(HostEvent::Stopped) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => self.machine.signal.raise(Stop::Gone),
             }
             self.stopped()?;

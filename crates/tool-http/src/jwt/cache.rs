@@ -34,7 +34,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    keys: Vec<Arc<Kept>>,
+    keys: Vec<Arc<CachedKey>>,
     /// The number of key sets that were stored so far.
     responses: u64,
     /// The time at which the last response expires; `None` before the first response.
@@ -48,14 +48,14 @@ struct State {
 }
 
 /// A key and the time at which it expires.
-pub(super) struct Kept {
+pub(super) struct CachedKey {
     key: Key,
     until: Instant,
     /// The number of the last response that contained the key.
     response: u64,
 }
 
-impl Kept {
+impl CachedKey {
     pub(super) fn decoding(&self) -> &DecodingKey {
         self.key.decoding()
     }
@@ -82,7 +82,7 @@ impl Cache {
         &self,
         kid: Option<&str>,
         algorithm: JwtAlgorithm,
-    ) -> Result<Arc<Kept>, AuthError> {
+    ) -> Result<Arc<CachedKey>, AuthError> {
         let fetched = {
             let mut state = self.0.state();
             let now = env::monotonic();
@@ -162,7 +162,7 @@ impl State {
         kid: Option<&str>,
         algorithm: JwtAlgorithm,
         now: Instant,
-    ) -> Result<Arc<Kept>, Missing> {
+    ) -> Result<Arc<CachedKey>, Missing> {
         let mut fitting = self.keys.iter().filter(|kept| {
             let named = match kid {
                 Some(kid) => kept.key.kid.as_deref() == Some(kid),
@@ -191,13 +191,13 @@ impl State {
     fn keep(&mut self, keys: Vec<Key>, fetched: &FetchedJwks, began: Instant) {
         let age = fetched.max_age.unwrap_or(DEFAULT_AGE).clamp(AGES.0, AGES.1);
         let until = began + age;
-        let replaced = |old: &Kept| keys.iter().any(|key| key.kid == old.key.kid);
+        let replaced = |old: &CachedKey| keys.iter().any(|key| key.kid == old.key.kid);
         self.keys.retain(|old| began < old.until && !replaced(old));
         self.keys.sort_by_key(|old| std::cmp::Reverse(old.until));
         self.keys.truncate(MOST_KEYS);
         self.responses += 1;
         let response = self.responses;
-        let new = keys.into_iter().map(|key| Kept {
+        let new = keys.into_iter().map(|key| CachedKey {
             key,
             until,
             response,

@@ -42,9 +42,9 @@ pub(crate) async fn start(
     settings: &Settings,
 ) -> Result<(Box<Remote>, Pipes), IsolateError> {
     let mut way = if ONLY_HELPERS.load(Ordering::Relaxed) {
-        Way::Helper
+        NamespaceCreator::Helper
     } else {
-        Way::Thread
+        NamespaceCreator::Thread
     };
     loop {
         let reason = match attempt(path, job, settings, &way).await? {
@@ -52,12 +52,12 @@ pub(crate) async fn start(
             Attempt::NoNamespaces(reason) => reason,
         };
         way = match way {
-            Way::Thread => {
+            NamespaceCreator::Thread => {
                 ONLY_HELPERS.store(true, Ordering::Relaxed);
-                Way::Helper
+                NamespaceCreator::Helper
             }
-            Way::Helper => Way::None(reason),
-            Way::None(_) => return Err(IsolateError::Helper(reason)),
+            NamespaceCreator::Helper => NamespaceCreator::None(reason),
+            NamespaceCreator::None(_) => return Err(IsolateError::Helper(reason)),
         };
     }
 }
@@ -67,7 +67,7 @@ static ONLY_HELPERS: AtomicBool = AtomicBool::new(false);
 
 /// The process that creates the namespaces of a job.
 #[derive(Debug)]
-enum Way {
+enum NamespaceCreator {
     /// A thread of this process creates them if it has the rights; otherwise the helper does.
     Thread,
     Helper,
@@ -86,18 +86,20 @@ async fn attempt(
     path: &Path,
     job: &Job,
     settings: &Settings,
-    way: &Way,
+    way: &NamespaceCreator,
 ) -> Result<Attempt, IsolateError> {
     let (ours, theirs) = StdStream::pair()?;
     let spec = spec(job, settings);
     let asked = asked(&spec);
     let child = match way {
         // Only a PID namespace needs a new process inside of it. The helper can create all other namespaces for itself.
-        Way::Thread if asked.contains(&PID) => {
+        NamespaceCreator::Thread if asked.contains(&PID) => {
             in_thread(path, &spec.cgroups, asked.clone(), theirs).await
         }
-        Way::Thread | Way::Helper => helper(path, &spec.cgroups, &asked, theirs),
-        Way::None(_) => helper(path, &spec.cgroups, &[], theirs),
+        NamespaceCreator::Thread | NamespaceCreator::Helper => {
+            helper(path, &spec.cgroups, &asked, theirs)
+        }
+        NamespaceCreator::None(_) => helper(path, &spec.cgroups, &[], theirs),
     };
     let child =
         child.map_err(|error| IsolateError::Helper(format!("`{}`: {error}", path.display())))?;
@@ -127,7 +129,7 @@ async fn attempt(
             };
         }
     };
-    if let Way::None(reason) = way {
+    if let NamespaceCreator::None(reason) = way {
         lacks(&mut held, &asked, reason);
     }
     remote.runs(held);

@@ -22,7 +22,7 @@ use crate::ended::Exit;
 use crate::wire::{Because, Event, Failure, InForce, Spec, frame, read_frame};
 
 /// An event that the supervisor waits for.
-enum Happening {
+enum ProcessEvent {
     /// A child process has exited.
     Reaped(Pid, Exit),
     /// No child process is left, and therefore no descendant of the job.
@@ -154,13 +154,13 @@ fn tell(mut socket: &UnixStream, event: &Event) -> io::Result<()> {
 
 /// Starts two threads. The first waits until the host's end of the socket is closed. The second waits for a message from `word`, and then for child
 /// processes. Both are started before the job, because the job's limits may prevent the start of a thread.
-fn watch(socket: &UnixStream, happens: Sender<Happening>, word: Receiver<()>) -> io::Result<()> {
+fn watch(socket: &UnixStream, happens: Sender<ProcessEvent>, word: Receiver<()>) -> io::Result<()> {
     let heard = happens.clone();
     let socket = socket.try_clone()?;
     Builder::new().spawn(move || {
         // The host sends no more data, so any result of the read means that the job has to end.
         let _ = io::Read::read(&mut &socket, &mut [0]);
-        heard.send(Happening::HostGone)
+        heard.send(ProcessEvent::HostGone)
     })?;
     Builder::new().spawn(move || {
         if word.recv().is_err() {
@@ -169,13 +169,13 @@ fn watch(socket: &UnixStream, happens: Sender<Happening>, word: Receiver<()>) ->
         loop {
             let happening = match wait(WaitOptions::empty()) {
                 Ok(Some((pid, status))) => match exit_of(status) {
-                    Some(exit) => Happening::Reaped(pid, exit),
+                    Some(exit) => ProcessEvent::Reaped(pid, exit),
                     None => continue,
                 },
                 Ok(None) | Err(rustix::io::Errno::INTR) => continue,
-                Err(_) => Happening::Alone,
+                Err(_) => ProcessEvent::Alone,
             };
-            let alone = matches!(happening, Happening::Alone);
+            let alone = matches!(happening, ProcessEvent::Alone);
             if happens.send(happening).is_err() || alone {
                 return;
             }
@@ -192,7 +192,7 @@ fn exit_of(status: WaitStatus) -> Option<Exit> {
 }
 
 struct Listener {
-    happening: Receiver<Happening>,
+    happening: Receiver<ProcessEvent>,
     begin: Sender<()>,
     job: Option<Pid>,
     exit: Option<Exit>,
@@ -234,7 +234,7 @@ impl Listener {
                     .recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match happening {
-                Ok(Happening::HostGone) | Err(RecvTimeoutError::Disconnected) => {
+                Ok(ProcessEvent::HostGone) | Err(RecvTimeoutError::Disconnected) => {
                     return Because::Host;
                 }
                 Ok(happening) => {
@@ -248,11 +248,11 @@ impl Listener {
         }
     }
 
-    fn note(&mut self, happening: &Happening) {
+    fn note(&mut self, happening: &ProcessEvent) {
         match happening {
-            Happening::Reaped(pid, exit) if Some(*pid) == self.job => self.exit = Some(*exit),
-            Happening::Reaped(..) | Happening::HostGone => {}
-            Happening::Alone => self.alone = true,
+            ProcessEvent::Reaped(pid, exit) if Some(*pid) == self.job => self.exit = Some(*exit),
+            ProcessEvent::Reaped(..) | ProcessEvent::HostGone => {}
+            ProcessEvent::Alone => self.alone = true,
         }
     }
 

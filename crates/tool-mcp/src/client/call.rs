@@ -11,10 +11,10 @@ use tokio::sync::Mutex;
 use tool_core::{ErrorKind, ToolContext, ToolError, TraceContext, hidden};
 
 use super::connect::Link;
-use super::content::{self, Results, Told};
+use super::content::{self, ConvertedOutput, Results};
 use super::list;
 use super::lock::{McpDrift, McpLock, key};
-use super::notifications::Ears;
+use super::notifications::NotificationObserver;
 use super::text::shown;
 
 /// The connection of a snapshot, and the changes of its server's tools since the snapshot.
@@ -24,12 +24,12 @@ pub(crate) struct Live {
     pub(crate) snapshot: McpLock,
     pub(crate) list_timeout: Duration,
     pub(crate) results: Results,
-    since: Mutex<Since>,
+    since: Mutex<LatestList>,
 }
 
 /// The result of the latest read of the server's list after the snapshot.
 #[derive(Default)]
-struct Since {
+struct LatestList {
     /// The number of list changes when the list was last read.
     seen: u64,
     drift: McpDrift,
@@ -43,7 +43,7 @@ impl Live {
         list_timeout: Duration,
         results: Results,
     ) -> Self {
-        let since = Since {
+        let since = LatestList {
             seen,
             drift: McpDrift::default(),
         };
@@ -58,7 +58,10 @@ impl Live {
 
     /// Returns the number of list changes that the server has reported, or 0 if the connection receives no notifications.
     pub(crate) fn changes(&self) -> u64 {
-        self.link.ears.as_ref().map_or(0, Ears::changes)
+        self.link
+            .ears
+            .as_ref()
+            .map_or(0, NotificationObserver::changes)
     }
 
     /// Returns the number of list changes when the list was last read.
@@ -78,7 +81,7 @@ impl Live {
         Ok(since.drift.clone())
     }
 
-    async fn read(&self, since: &mut Since) -> Result<(), list::McpToolsError> {
+    async fn read(&self, since: &mut LatestList) -> Result<(), list::McpToolsError> {
         // The changes are counted before the request, so a change that arrives during the request is read next time.
         let seen = self.changes();
         let listed = list::read(&self.link.peer, self.list_timeout).await?;
@@ -129,13 +132,13 @@ impl Live {
         remote: Arc<str>,
         arguments: JsonObject,
         cx: ToolContext,
-    ) -> Result<Told, ToolError> {
+    ) -> Result<ConvertedOutput, ToolError> {
         self.stands(&remote).await?;
         let mut meta = RequestMetaObject::new();
         for (name, value) in cx.trace().into_iter().flat_map(TraceContext::headers) {
             meta.0.0.insert(name.to_owned(), value.into());
         }
-        let mut ear = self.link.ears.as_ref().map(Ears::open);
+        let mut ear = self.link.ears.as_ref().map(NotificationObserver::open);
         if let Some(ear) = &ear {
             ear.mark(&mut meta);
         }

@@ -16,7 +16,7 @@ use rmcp::service::{
 };
 use rmcp::transport::IntoTransport;
 
-use super::notifications::{Ears, Tap};
+use super::notifications::{NotificationObserver, ObservedTransport};
 
 /// A connection to an MCP server that receives the progress of calls and changes of the tool list.
 ///
@@ -36,7 +36,7 @@ use super::notifications::{Ears, Tap};
 /// ```
 pub struct McpClient<S: Service<RoleClient> = ()> {
     running: Arc<RunningService<RoleClient, S>>,
-    ears: Ears,
+    ears: NotificationObserver,
 }
 
 impl McpClient {
@@ -72,8 +72,8 @@ impl<S: Service<RoleClient>> McpClient<S> {
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
-        let ears = Ears::new();
-        let tap = Tap {
+        let ears = NotificationObserver::new();
+        let tap = ObservedTransport {
             inner: transport.into_transport(),
             ears: ears.clone(),
         };
@@ -122,7 +122,7 @@ const MOST_PAUSE: Duration = Duration::from_mins(1);
 
 /// Subscribes to changes of a 2026-07-28 server, which sends them only to subscribers,
 /// and renews the subscription as long as the connection is open.
-async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
+async fn listen(peer: &Peer<RoleClient>, ears: &NotificationObserver) {
     let tells = peer.peer_info().is_some_and(|info| {
         let tools = info.capabilities.tools.as_ref();
         !info.protocol_version.has_initialize()
@@ -177,7 +177,7 @@ pub trait Connected {
 pub struct Link {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) calls: Arc<dyn Calls>,
-    pub(crate) ears: Option<Ears>,
+    pub(crate) ears: Option<NotificationObserver>,
 }
 
 impl fmt::Debug for Link {
@@ -190,7 +190,7 @@ impl<S: Service<RoleClient>> Connected for McpClient<S> {
     fn link(&self) -> Link {
         Link {
             peer: self.peer().clone(),
-            calls: Arc::new(Answering(Arc::clone(&self.running))),
+            calls: Arc::new(ClientCalls(Arc::clone(&self.running))),
             ears: Some(self.ears.clone()),
         }
     }
@@ -200,7 +200,7 @@ impl Connected for Peer<RoleClient> {
     fn link(&self) -> Link {
         Link {
             peer: self.clone(),
-            calls: Arc::new(Silent(self.clone())),
+            calls: Arc::new(PeerCalls(self.clone())),
             ears: None,
         }
     }
@@ -231,9 +231,9 @@ pub(crate) trait Calls: Send + Sync {
 }
 
 /// Sends calls with the host's handler, which answers the server's questions.
-struct Answering<S: Service<RoleClient>>(Arc<RunningService<RoleClient, S>>);
+struct ClientCalls<S: Service<RoleClient>>(Arc<RunningService<RoleClient, S>>);
 
-impl<S: Service<RoleClient>> Calls for Answering<S> {
+impl<S: Service<RoleClient>> Calls for ClientCalls<S> {
     fn call(
         &self,
         params: CallToolRequestParams,
@@ -245,9 +245,9 @@ impl<S: Service<RoleClient>> Calls for Answering<S> {
     }
 }
 
-struct Silent(Peer<RoleClient>);
+struct PeerCalls(Peer<RoleClient>);
 
-impl Calls for Silent {
+impl Calls for PeerCalls {
     fn call(
         &self,
         params: CallToolRequestParams,

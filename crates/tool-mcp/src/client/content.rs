@@ -37,19 +37,19 @@ impl Results {
 
 /// The output of a successful call: the payload, and the content for the model.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ConvertedOutput {
     payload: Value,
     model: Vec<Part>,
     results: Results,
 }
 
-impl Serialize for Told {
+impl Serialize for ConvertedOutput {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.payload.serialize(serializer)
     }
 }
 
-impl ToModelOutput for Told {
+impl ToModelOutput for ConvertedOutput {
     fn to_model_output(&self) -> ModelOutput {
         match &self.model[..] {
             // Without content, the model reads the payload.
@@ -65,7 +65,7 @@ impl ToModelOutput for Told {
 }
 
 /// Converts a result to the output, or to the failure that the tool reports.
-pub(crate) fn told(result: CallToolResult, results: Results) -> Result<Told, ToolError> {
+pub(crate) fn told(result: CallToolResult, results: Results) -> Result<ConvertedOutput, ToolError> {
     let (size, limit) = (size(&result), results.limit);
     if size > limit {
         return Err(ToolError::new(format!(
@@ -83,7 +83,7 @@ pub(crate) fn told(result: CallToolResult, results: Results) -> Result<Told, Too
             content => serde_json::to_value(content)?,
         },
     };
-    Ok(Told {
+    Ok(ConvertedOutput {
         payload,
         model,
         results,

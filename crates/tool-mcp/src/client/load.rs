@@ -18,7 +18,7 @@ use super::entry::Entry;
 use super::list;
 use super::lock::{McpDrift, McpLock, key};
 use super::names::{self, Named};
-use super::notifications::Ears;
+use super::notifications::NotificationObserver;
 use super::report::{McpReport, Refusal, ToolReport};
 use super::text::{shown, shown_fault};
 use super::{McpTools, McpToolsError};
@@ -227,7 +227,7 @@ impl LoadTools {
         } = self;
         let info = link.peer.peer_info();
         let server = info.and_then(|info| Some(info.server_info.as_ref()?.name.clone()));
-        let seen = link.ears.as_ref().map_or(0, Ears::changes);
+        let seen = link.ears.as_ref().map_or(0, NotificationObserver::changes);
         let listed = list::read(&link.peer, list_timeout).await?;
         let snapshot = McpLock {
             tools: listed.contracts(),

@@ -26,10 +26,10 @@ const MARK: &str = "tool-mcp/ear";
 
 /// Observes the notifications of one connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Ears(Arc<Heard>);
+pub(crate) struct NotificationObserver(Arc<ObservedState>);
 
 #[derive(Debug)]
-struct Heard {
+struct ObservedState {
     calls: Mutex<Calls>,
     next: AtomicU64,
     /// The number of changes of the tool list.
@@ -43,9 +43,9 @@ struct Calls {
     tokens: HashMap<ProgressToken, u64>,
 }
 
-impl Ears {
+impl NotificationObserver {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Heard {
+        Self(Arc::new(ObservedState {
             calls: Mutex::default(),
             next: AtomicU64::new(0),
             changes: watch::Sender::new(0),
@@ -58,11 +58,11 @@ impl Ears {
     }
 
     /// Starts to observe the progress of one call.
-    pub(crate) fn open(&self) -> Ear {
+    pub(crate) fn open(&self) -> ProgressReceiver {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let (sender, steps) = mpsc::channel(WAITING);
         self.calls().open.insert(id, sender);
-        Ear {
+        ProgressReceiver {
             id,
             steps,
             ears: self.clone(),
@@ -132,20 +132,20 @@ impl Ears {
 
 /// Receives the progress of one call until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Ear {
+pub(crate) struct ProgressReceiver {
     id: u64,
     pub(crate) steps: mpsc::Receiver<ProgressNotificationParam>,
-    ears: Ears,
+    ears: NotificationObserver,
 }
 
-impl Ear {
+impl ProgressReceiver {
     /// Marks the call whose progress is observed.
     pub(crate) fn mark(&self, meta: &mut RequestMetaObject) {
         meta.0.0.insert(MARK.to_owned(), self.id.into());
     }
 }
 
-impl Drop for Ear {
+impl Drop for ProgressReceiver {
     fn drop(&mut self) {
         let mut calls = self.ears.calls();
         calls.open.remove(&self.id);
@@ -154,12 +154,12 @@ impl Drop for Ear {
 }
 
 /// A transport whose messages are observed.
-pub(crate) struct Tap<T> {
+pub(crate) struct ObservedTransport<T> {
     pub(crate) inner: T,
-    pub(crate) ears: Ears,
+    pub(crate) ears: NotificationObserver,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for ObservedTransport<T> {
     type Error = T::Error;
 
     fn name() -> Cow<'static, str> {

@@ -23,7 +23,7 @@ use super::content::Results;
 use super::list;
 use super::load::{DEFAULT_OUTPUT_LIMIT, DEFAULT_TIMEOUT, LIST_TIMEOUT};
 use super::lock::McpLock;
-use super::notifications::Ears;
+use super::notifications::NotificationObserver;
 use super::text::shown;
 
 /// Age from which a server's list is read again, because not every server reports its changes.
@@ -327,7 +327,7 @@ impl Server {
             link.unwrap_or_else(late).map_err(away)?
         };
         // The changes are counted before the request, so a change that arrives during the request is read next time.
-        let seen = link.ears.as_ref().map_or(0, Ears::changes);
+        let seen = link.ears.as_ref().map_or(0, NotificationObserver::changes);
         let read = list::read(&link.peer, LIST_TIMEOUT).await;
         let listed = read.map_err(|error| away(error.to_string()))?;
         let snapshot = McpLock {

@@ -51,7 +51,7 @@ pub(crate) fn shown_fault(fault: &SchemaFault) -> SchemaFault {
 
 /// Checks every text of a tool.
 pub(crate) fn look(tool: &Tool) -> Found {
-    let mut looker = Looker::default();
+    let mut looker = TextChecker::default();
     looker.text("/name", &tool.name, MOST_NAME);
     let annotations = tool.annotations.as_ref();
     let titles = [
@@ -80,11 +80,11 @@ pub(crate) fn look(tool: &Tool) -> Found {
 }
 
 #[derive(Default)]
-struct Looker {
+struct TextChecker {
     found: Found,
 }
 
-impl Looker {
+impl TextChecker {
     fn text(&mut self, place: &str, text: &str, most: usize) {
         if text.len() > most {
             push(

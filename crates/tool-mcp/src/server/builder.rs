@@ -161,7 +161,7 @@ impl McpServerBuilder {
             page: self.page,
             host_tools: false,
             listeners: changes::Listeners::default(),
-            outlets: list::Outlets::default(),
+            outlets: list::OutputSchemas::default(),
             anonymous: ToolContext::anonymous(),
             calls: TaskTracker::new(),
             approves: self.approves,

@@ -9,12 +9,16 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceCo
 use serde_json::Value;
 use tool_core::{CallResult, ErrorKind, Part, Source, ToolError};
 
-use super::list::Outlet;
+use super::list::OutputSchema;
 use super::{Wire, verbatim};
 
 /// Converts the result of a call: the model's output becomes the content. If the tool has an output schema, the payload without the bytes of
 /// files becomes the structured content.
-pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) -> CallToolResult {
+pub(crate) fn result(
+    result: CallResult,
+    outlet: Option<&OutputSchema>,
+    wire: Wire,
+) -> CallToolResult {
     let meta = meta(&result);
     let text = match (result.model_output(), result.error()) {
         (Some(model), _) if matches!(&model.to_parts()[..], [Part::Text { .. }]) => {
@@ -56,7 +60,7 @@ fn failure(error: &ToolError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(error.model_text())])
 }
 
-fn structured(payload: &str, outlet: &Outlet, wire: Wire) -> Value {
+fn structured(payload: &str, outlet: &OutputSchema, wire: Wire) -> Value {
     let text: Cow<'_, str> = if wire.legacy && outlet.is_wrapped() {
         format!(r#"{{"result":{payload}}}"#).into()
     } else {

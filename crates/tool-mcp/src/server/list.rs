@@ -15,7 +15,7 @@ use super::{Wire, verbatim};
 
 /// The output schema of a tool, as each protocol version needs it.
 #[derive(Debug)]
-pub(crate) struct Outlet {
+pub(crate) struct OutputSchema {
     origin: Option<Origin>,
     /// The tool's own output schema; empty if the tool declares none.
     own: String,
@@ -23,7 +23,7 @@ pub(crate) struct Outlet {
     wrapped: Option<String>,
 }
 
-impl Outlet {
+impl OutputSchema {
     /// Whether the legacy protocol wraps the output in `result`.
     pub(crate) fn is_wrapped(&self) -> bool {
         self.wrapped.is_some()
@@ -32,11 +32,11 @@ impl Outlet {
 
 /// Cached output schemas, by the tools' own names.
 #[derive(Default)]
-pub(crate) struct Outlets(RwLock<HashMap<String, Arc<Outlet>>>);
+pub(crate) struct OutputSchemas(RwLock<HashMap<String, Arc<OutputSchema>>>);
 
-impl Outlets {
+impl OutputSchemas {
     /// Returns the output schema of a tool, or `None` if the tool declares none.
-    pub(crate) fn of(&self, def: &ToolDef) -> Option<Arc<Outlet>> {
+    pub(crate) fn of(&self, def: &ToolDef) -> Option<Arc<OutputSchema>> {
         let origin = def.origin();
         let known = {
             let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ impl Outlets {
         }
         let own = def.output_schema().unwrap_or_default().into_owned();
         let wrapped = if own.is_empty() { None } else { wrap(&own) };
-        let made = Arc::new(Outlet {
+        let made = Arc::new(OutputSchema {
             origin,
             own,
             wrapped,
@@ -87,7 +87,7 @@ fn wrap(schema: &str) -> Option<String> {
 /// Returns one page of the tools, in order of their names. The cursor contains the last name of the previous page.
 pub(crate) fn page(
     tools: &Toolset,
-    outlets: &Outlets,
+    outlets: &OutputSchemas,
     most: usize,
     after: Option<&str>,
     wire: Wire,
@@ -167,7 +167,7 @@ struct Definition<'a> {
 }
 
 /// Converts a tool for rmcp. The texts of its schemas are not changed.
-fn definition(def: &ToolDef, outlets: &Outlets, wire: Wire) -> Result<Tool, ErrorData> {
+fn definition(def: &ToolDef, outlets: &OutputSchemas, wire: Wire) -> Result<Tool, ErrorData> {
     let text = def.definition(Dialect::Mcp);
     let parsed: Definition<'_> = serde_json::from_str(text).map_err(|error| {
         let name = def.wire_name();

@@ -57,7 +57,7 @@ impl Seen for Vec<u64> {
 }
 
 /// A record of which some fields may already have been read.
-struct Begun<M> {
+struct StartedRecord<M> {
     /// Byte offset of the record.
     start: usize,
     /// Whether the record has no keys.
@@ -123,7 +123,7 @@ impl<S: Sink> Walk<'_, S> {
             bounds: None,
             scope,
         };
-        let begun = Begun {
+        let begun = StartedRecord {
             start,
             empty,
             more,
@@ -151,7 +151,7 @@ impl<S: Sink> Walk<'_, S> {
                 place,
                 fields,
                 tag,
-                Begun {
+                StartedRecord {
                     start,
                     empty,
                     more,
@@ -163,7 +163,7 @@ impl<S: Sink> Walk<'_, S> {
                 place,
                 fields,
                 tag,
-                Begun {
+                StartedRecord {
                     start,
                     empty,
                     more,
@@ -180,7 +180,7 @@ impl<S: Sink> Walk<'_, S> {
         place: Place<'_>,
         fields: &[Field],
         tag: Option<&str>,
-        begun: Begun<M>,
+        begun: StartedRecord<M>,
     ) -> Result<(), Stop> {
         let mut seen = begun.seen;
         if begun.more {

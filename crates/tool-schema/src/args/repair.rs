@@ -60,7 +60,7 @@ fn mend(
         if super::pass(place, &text).is_some() {
             return Some((text, notes));
         }
-        let sink = Mend {
+        let sink = RepairSink {
             path: path.clone(),
             inner: (levels < LEVELS).then_some(path.len()),
             nullable: false,
@@ -71,7 +71,7 @@ fn mend(
         };
         let mut walk = Walk::new(&text, sink);
         let walked = walk.run(place);
-        let Mend {
+        let RepairSink {
             mut edits,
             notes: more,
             fuel: left,
@@ -91,7 +91,7 @@ fn mend(
 
 /// A sink that repairs faults, and stops at the first fault that it cannot repair.
 #[derive(Debug)]
-struct Mend {
+struct RepairSink {
     path: Path,
     /// In a nested repair: the path length of the outer repair.
     inner: Option<usize>,
@@ -121,7 +121,7 @@ impl Reading {
     }
 }
 
-impl Mend {
+impl RepairSink {
     /// Returns the single valid reading of a value, with the repairs inside of it; `None` if no reading is valid or the readings differ.
     fn settle(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let mut readings = Vec::new();
@@ -234,7 +234,7 @@ impl Mend {
     }
 }
 
-impl Sink for Mend {
+impl Sink for RepairSink {
     const FAST: bool = false;
 
     fn refuse(

@@ -9,7 +9,7 @@ use crate::store::{
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::queue::Turn;
+use super::queue::Priority;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
@@ -164,7 +164,11 @@ impl AuditSink for SqliteStore {
         step(async move {
             // The end of a call runs before waiting begins of calls, whether the call has a ledger row or not.
             let ends = rows.iter().any(|row| row.outcome.is_some());
-            let turn = if ends { Turn::First } else { Turn::Ordinary };
+            let turn = if ends {
+                Priority::First
+            } else {
+                Priority::Ordinary
+            };
             let written = self.writer.change(turn, |db| {
                 Box::pin(async move {
                     for row in &rows {

@@ -28,7 +28,7 @@ pub(super) type Group = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The priority of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Priority {
     /// The change runs in order of arrival.
     Ordinary,
     /// The change runs before all ordinary changes. It ends work or renews a lease, which could expire during the wait.
@@ -114,7 +114,7 @@ where
 }
 
 /// A change in the queue, or in a group.
-pub(super) struct Ticket {
+pub(super) struct QueuedChange {
     pub(super) scope: Scope,
     slot: Mutex<Slot>,
 }
@@ -134,7 +134,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Ticket {
+impl QueuedChange {
     fn slot(&self) -> MutexGuard<'_, Slot> {
         lock(&self.slot)
     }
@@ -204,17 +204,17 @@ impl Queue {
 
 #[derive(Default)]
 struct Waiting {
-    first: VecDeque<Arc<Ticket>>,
-    ordinary: VecDeque<Arc<Ticket>>,
+    first: VecDeque<Arc<QueuedChange>>,
+    ordinary: VecDeque<Arc<QueuedChange>>,
     /// Changes whose statements are in the running transaction.
-    members: Vec<Arc<Ticket>>,
+    members: Vec<Arc<QueuedChange>>,
     /// Whether a group exists, so that new changes must wait.
     is_busy: bool,
 }
 
 impl Waiting {
     /// Removes the next change, if `wanted` accepts it. Changes whose callers were dropped are skipped.
-    fn next(&mut self, wanted: impl Fn(&Ticket) -> bool) -> Option<Arc<Ticket>> {
+    fn next(&mut self, wanted: impl Fn(&QueuedChange) -> bool) -> Option<Arc<QueuedChange>> {
         loop {
             let line = if self.first.is_empty() {
                 &mut self.ordinary
@@ -234,25 +234,25 @@ impl Waiting {
 }
 
 /// Permission to run changes. When it is dropped, it passes to the caller of the next waiting change.
-pub(super) struct Seat(Arc<Inner>);
+pub(super) struct RunPermit(Arc<Inner>);
 
-impl Seat {
+impl RunPermit {
     pub(super) fn inner(&self) -> &Arc<Inner> {
         &self.0
     }
 
     /// Removes the next waiting change, if it may share a transaction.
-    pub(super) fn join(&self) -> Option<Arc<Ticket>> {
+    pub(super) fn join(&self) -> Option<Arc<QueuedChange>> {
         lock(&self.0.queue.0).next(|ticket| ticket.scope == Scope::Shared)
     }
 
     /// Records a change whose statements are in the transaction, so that its caller can take over if the leader is dropped.
-    pub(super) fn admit(&self, ticket: Arc<Ticket>) {
+    pub(super) fn admit(&self, ticket: Arc<QueuedChange>) {
         lock(&self.0.queue.0).members.push(ticket);
     }
 }
 
-impl Drop for Seat {
+impl Drop for RunPermit {
     fn drop(&mut self) {
         let (next, _members) = {
             let mut waiting = lock(&self.0.queue.0);
@@ -291,13 +291,13 @@ fn pass(inner: &Inner, mut group: Group) {
 /// A caller that waits for its change. If it is dropped before the change has begun, nothing is written.
 struct Caller {
     inner: Arc<Inner>,
-    ticket: Arc<Ticket>,
+    ticket: Arc<QueuedChange>,
     /// The group that this caller leads.
     group: Option<Group>,
 }
 
 impl Caller {
-    fn new(inner: &Arc<Inner>, turn: Turn, scope: Scope, job: Box<dyn Job>) -> Self {
+    fn new(inner: &Arc<Inner>, turn: Priority, scope: Scope, job: Box<dyn Job>) -> Self {
         let slot = Slot {
             job: Some(job),
             is_picked: false,
@@ -305,7 +305,7 @@ impl Caller {
             group: None,
             waker: None,
         };
-        let ticket = Arc::new(Ticket {
+        let ticket = Arc::new(QueuedChange {
             scope,
             slot: Mutex::new(slot),
         });
@@ -313,14 +313,14 @@ impl Caller {
         let is_busy = std::mem::replace(&mut waiting.is_busy, true);
         if is_busy {
             let line = match turn {
-                Turn::First => &mut waiting.first,
-                Turn::Ordinary => &mut waiting.ordinary,
+                Priority::First => &mut waiting.first,
+                Priority::Ordinary => &mut waiting.ordinary,
             };
             line.push_back(Arc::clone(&ticket));
         }
         drop(waiting);
         let group = (!is_busy && ticket.pick())
-            .then(|| group(Seat(Arc::clone(inner)), Arc::clone(&ticket)));
+            .then(|| group(RunPermit(Arc::clone(inner)), Arc::clone(&ticket)));
         Self {
             inner: Arc::clone(inner),
             ticket,
@@ -357,7 +357,7 @@ impl Drop for Caller {
 /// Queues a change, and returns when it is on disk.
 pub(super) async fn wait<T: Send + 'static>(
     inner: &Arc<Inner>,
-    turn: Turn,
+    turn: Priority,
     scope: Scope,
     body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
 ) -> Result<T, Fault> {

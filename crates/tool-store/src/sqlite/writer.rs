@@ -23,7 +23,7 @@ use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
 use super::Fault;
 use super::failure::{Failure, is_busy};
 use super::open::connect;
-use super::queue::{self, Answer, Group, Queue, Scope, Seat, Step, Ticket, Turn};
+use super::queue::{self, Answer, Group, Priority, Queue, QueuedChange, RunPermit, Scope, Step};
 use super::watch::{Files, Watch};
 
 /// Maximum number of changes in a transaction. The first change waits for the statements of all other changes.
@@ -124,7 +124,7 @@ impl Writer {
     /// back.
     pub(super) async fn change<T: Send + 'static>(
         &self,
-        turn: Turn,
+        turn: Priority,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
     ) -> Result<T, Fault> {
         queue::wait(&self.0, turn, Scope::Shared, body).await
@@ -132,7 +132,7 @@ impl Writer {
 
     /// Runs one statement outside of a transaction.
     pub(super) async fn run(&self, statement: &'static str) -> Result<(), Fault> {
-        let done = queue::wait(&self.0, Turn::Ordinary, Scope::Alone, move |db| {
+        let done = queue::wait(&self.0, Priority::Ordinary, Scope::Alone, move |db| {
             Box::pin(async move {
                 db.execute(statement).await?;
                 Ok(())
@@ -162,7 +162,7 @@ impl Writer {
 }
 
 /// Runs a change. If it can share its transaction, waiting changes run in the same transaction.
-pub(super) fn group(seat: Seat, first: Arc<Ticket>) -> Group {
+pub(super) fn group(seat: RunPermit, first: Arc<QueuedChange>) -> Group {
     Box::pin(async move {
         match seat.inner().hold().await {
             Err(Fault(error)) => first.refuse(error),
@@ -182,7 +182,12 @@ pub(super) fn group(seat: Seat, first: Arc<Ticket>) -> Group {
     })
 }
 
-async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Arc<Ticket>) {
+async fn together(
+    seat: &RunPermit,
+    connection: Held,
+    files: Option<Files>,
+    first: Arc<QueuedChange>,
+) {
     let mut change = match Change::begin(seat.inner(), connection, files).await {
         Ok(change) => change,
         Err(error) => return first.refuse(Fault::from(error).0),

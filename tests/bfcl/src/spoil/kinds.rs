@@ -3,7 +3,7 @@
 use bfcl_gen::json::{Json, quoted};
 use bfcl_gen::shape::{Need, Property, Shape};
 
-use super::Dice;
+use super::RandomChoices;
 use super::sites::{Site, around, at, sites};
 use super::spell::{escape, escaped, other_type, spaced, swap_case, values};
 
@@ -152,7 +152,11 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Picks one of the sites that have a value and pass `fits`.
-    fn pick(&self, dice: &mut Dice, fits: impl Fn(&Site<'_>) -> bool) -> Option<&Site<'_>> {
+    fn pick(
+        &self,
+        dice: &mut RandomChoices,
+        fits: impl Fn(&Site<'_>) -> bool,
+    ) -> Option<&Site<'_>> {
         let fitting: Vec<&Site<'_>> = self
             .sites
             .iter()
@@ -168,9 +172,9 @@ impl Call<'_> {
     /// Replaces the value at one of the sites that pass `fits`.
     fn replace(
         &self,
-        dice: &mut Dice,
+        dice: &mut RandomChoices,
         fits: impl Fn(&Site<'_>) -> bool,
-        make: impl FnOnce(&Json, &mut Dice) -> Option<Json>,
+        make: impl FnOnce(&Json, &mut RandomChoices) -> Option<Json>,
     ) -> Option<String> {
         let site = self.pick(dice, fits)?;
         let value = make(&self.value(site)?, dice)?;
@@ -220,7 +224,7 @@ impl Kind {
         self,
         gold: &Json,
         properties: &[Property],
-        dice: &mut Dice,
+        dice: &mut RandomChoices,
     ) -> Option<String> {
         let call = Call {
             gold,
@@ -234,7 +238,7 @@ impl Kind {
     }
 
     /// Applies a kind that changes keys.
-    fn of_keys(self, call: &Call<'_>, dice: &mut Dice) -> Option<String> {
+    fn of_keys(self, call: &Call<'_>, dice: &mut RandomChoices) -> Option<String> {
         let mut spoiled = call.gold.clone();
         let unknown = || ("unknown_key".to_owned(), Json::Text("new".into()));
         match self {
@@ -293,8 +297,8 @@ impl Kind {
     }
 
     /// Applies a kind that changes numbers.
-    fn of_numbers(self, call: &Call<'_>, dice: &mut Dice) -> Option<String> {
-        let spell = |fits: fn(&Site<'_>) -> bool, spellings: &[&str], dice: &mut Dice| {
+    fn of_numbers(self, call: &Call<'_>, dice: &mut RandomChoices) -> Option<String> {
+        let spell = |fits: fn(&Site<'_>) -> bool, spellings: &[&str], dice: &mut RandomChoices| {
             call.replace(dice, fits, |_, dice| {
                 dice.one_of(spellings).map(|text| raw(*text))
             })
@@ -372,7 +376,7 @@ impl Kind {
     }
 
     /// Applies a kind that changes other values.
-    fn of_values(self, call: &Call<'_>, dice: &mut Dice) -> Option<String> {
+    fn of_values(self, call: &Call<'_>, dice: &mut RandomChoices) -> Option<String> {
         match self {
             Self::OtherType => call.replace(dice, |_| true, other_type),
             Self::NullRequired => call.replace(dice, is_required, |_, _| Some(Json::Null)),
@@ -442,7 +446,7 @@ impl Kind {
     }
 
     /// Applies a kind that changes the arguments as a whole.
-    fn of_whole(self, call: &Call<'_>, _: &mut Dice) -> Option<String> {
+    fn of_whole(self, call: &Call<'_>, _: &mut RandomChoices) -> Option<String> {
         let gold = call.gold;
         Some(match self {
             Self::ListForArguments => values(gold)?.to_string(),
@@ -461,9 +465,9 @@ impl Kind {
     }
 
     /// Applies a kind that changes the text.
-    fn of_text(self, call: &Call<'_>, dice: &mut Dice) -> Option<String> {
+    fn of_text(self, call: &Call<'_>, dice: &mut RandomChoices) -> Option<String> {
         let text = call.gold.to_string();
-        let inside = |raw_text: &str, dice: &mut Dice| {
+        let inside = |raw_text: &str, dice: &mut RandomChoices| {
             call.replace(dice, is_text, |_, _| Some(raw(raw_text)))
         };
         Some(match self {

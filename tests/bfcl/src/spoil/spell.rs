@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use bfcl_gen::json::{Json, quoted};
 
-use super::Dice;
+use super::RandomChoices;
 
 /// Returns a value of a different type. A whole number is also a valid `number`.
-pub(super) fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
+pub(super) fn other_type(value: &Json, dice: &mut RandomChoices) -> Option<Json> {
     let others: Vec<Json> = [
         Json::Flag(true),
         Json::Text("text".into()),

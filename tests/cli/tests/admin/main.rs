@@ -33,9 +33,9 @@ fn http(address: &str, head: &str, body: &str) -> String {
 }
 
 /// Ends a server when the test ends.
-struct Ends(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Ends {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -44,7 +44,7 @@ impl Drop for Ends {
 
 /// A running `serve` with the admin API.
 struct Served {
-    _ends: Ends,
+    _ends: KillOnDrop,
     /// The standard error of the program, kept open because the program writes to it.
     _notes: BufReader<ChildStderr>,
     /// The address of MCP.
@@ -76,7 +76,7 @@ impl Served {
             .spawn()
             .unwrap();
         let mut notes = BufReader::new(child.stderr.take().unwrap());
-        let ends = Ends(child);
+        let ends = KillOnDrop(child);
         let mut output = String::new();
         while !output.contains("/mcp") {
             assert!(notes.read_line(&mut output).unwrap() > 0, "{output}");

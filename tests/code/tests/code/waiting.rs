@@ -79,9 +79,9 @@ async fn ask_city(cx: &ToolContext) -> Result<String, ToolError> {
         .map_or_else(String::new, |place| place.city))
 }
 
-struct Says(&'static str);
+struct FixedAnswer(&'static str);
 
-impl Asker for Says {
+impl Asker for FixedAnswer {
     fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>> {
         let answer = RawValue::from_string(format!(r#"{{"city":"{}"}}"#, self.0));
         Box::pin(async move { Ok(Answer::Given(answer?)) })
@@ -154,7 +154,7 @@ async fn tools_that_may_ask_are_absent() {
 
 #[tokio::test]
 async fn questions_from_code_fail_unless_the_host_allows_waiting() {
-    let cx = ToolContext::anonymous().with_asker(Arc::new(Says("Ulm")));
+    let cx = ToolContext::anonymous().with_asker(Arc::new(FixedAnswer("Ulm")));
     let (tools, code) = (
         toolset![ask_city],
         "try { return await tools.ask_city() } catch (error) { return error.kind }",

@@ -222,9 +222,9 @@ async fn ahead(store: &impl Both) -> RunRow {
 }
 
 /// A sink that panics on every write.
-struct Away;
+struct PanickingSink;
 
-impl AuditSink for Away {
+impl AuditSink for PanickingSink {
     fn write(&self, _: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         Box::pin(async { panic!("the sink panics") })
     }
@@ -400,7 +400,7 @@ each_store! {
     #[test]
     async fn run_is_not_ended_by_force_if_the_audit_fails(store: impl Both) {
         let (turns, dead) = (turns(&store), ahead(&store).await);
-        let audit = Audit::required(Away);
+        let audit = Audit::required(PanickingSink);
         let forced = turns.force(&dead.id, &audit, "olga", "the host is gone").await;
         assert!(matches!(forced, Err(TurnError::Store(_))), "{forced:?}");
         assert_eq!(causes(&turns).await, [None]);

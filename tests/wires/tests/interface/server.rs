@@ -137,7 +137,7 @@ impl Server {
 }
 
 /// An event of a run.
-enum News {
+enum RunEvent {
     Delta(Delta),
     Reply(Box<ModelReply>),
     Progress(String, Box<serde_json::value::RawValue>),
@@ -146,7 +146,7 @@ enum News {
 }
 
 /// A model that returns scripted answers, parsed event by event from a provider's format.
-struct Scripted(UnboundedSender<News>, Calls);
+struct Scripted(UnboundedSender<RunEvent>, Calls);
 
 impl Model for Scripted {
     fn next<'a>(
@@ -185,11 +185,13 @@ impl Model for Scripted {
             let mut stream = Provider::Chat.stream();
             for event in &events {
                 for delta in stream.feed(format!("data: {event}\n\n").as_bytes())? {
-                    let _ = self.0.unbounded_send(News::Delta(delta));
+                    let _ = self.0.unbounded_send(RunEvent::Delta(delta));
                 }
             }
             let reply = stream.finish()?;
-            let _ = self.0.unbounded_send(News::Reply(Box::new(reply.clone())));
+            let _ = self
+                .0
+                .unbounded_send(RunEvent::Reply(Box::new(reply.clone())));
             Ok::<_, ToolError>(reply.into_message())
         };
         Box::pin(ready(answer()))
@@ -247,13 +249,13 @@ async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Res
     let turns = turns.progress({
         let sender = sender.clone();
         move |call, step| {
-            let _ = sender.unbounded_send(News::Progress(call.id.clone(), step.to_owned()));
+            let _ = sender.unbounded_send(RunEvent::Progress(call.id.clone(), step.to_owned()));
         }
     });
     let turns = turns.observe({
         let sender = sender.clone();
         move |result| {
-            let _ = sender.unbounded_send(News::Result(Box::new(result.clone())));
+            let _ = sender.unbounded_send(RunEvent::Result(Box::new(result.clone())));
         }
     });
     let mut writer = Writer::resume(&tools, &answers);
@@ -262,7 +264,7 @@ async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Res
         let outcome = turns
             .drive(&mut Scripted(sender.clone(), calls), |_| tools.clone(), &cx)
             .await;
-        let _ = sender.unbounded_send(News::Ended(Box::new(outcome.unwrap())));
+        let _ = sender.unbounded_send(RunEvent::Ended(Box::new(outcome.unwrap())));
     });
     let mut response = Response::builder();
     for (name, value) in HEADERS {
@@ -277,17 +279,17 @@ async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Res
 fn shown(
     mut writer: Writer,
     start: Vec<Chunk>,
-    news: UnboundedReceiver<News>,
+    news: UnboundedReceiver<RunEvent>,
 ) -> impl futures::Stream<Item = Result<String, std::convert::Infallible>> {
     let text = |chunks: Vec<Chunk>| chunks.iter().map(Chunk::to_string).collect::<String>();
     let start = text(start);
     let news = news.map(move |news| {
         Ok(match news {
-            News::Delta(delta) => text(writer.delta(&delta).unwrap()),
-            News::Reply(reply) => text(writer.reply(&reply).unwrap()),
-            News::Progress(call, step) => text(writer.progress(&call, &step).unwrap()),
-            News::Result(result) => text(writer.stored(&result).unwrap()),
-            News::Ended(outcome) => {
+            RunEvent::Delta(delta) => text(writer.delta(&delta).unwrap()),
+            RunEvent::Reply(reply) => text(writer.reply(&reply).unwrap()),
+            RunEvent::Progress(call, step) => text(writer.progress(&call, &step).unwrap()),
+            RunEvent::Result(result) => text(writer.stored(&result).unwrap()),
+            RunEvent::Ended(outcome) => {
                 let mut chunks = writer.outcome(&outcome).unwrap();
                 chunks.extend(writer.finish());
                 text(chunks) + DONE

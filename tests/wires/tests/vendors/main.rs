@@ -23,7 +23,7 @@ use tool_core::turn::{ModelMessage, UserMessage};
 use tool_core::{Part, Rules};
 use tool_wire::{Offer, Provider, SystemPrompt};
 
-use stand_in::{StandIn, recorded};
+use stand_in::{TestServer, recorded};
 
 fn main() -> ExitCode {
     suite![
@@ -140,7 +140,7 @@ fn spelled(provider: Provider, body: Value) -> Value {
 
 /// Sends a request through the vendor's client, and compares the received body and the parsed response with the expected values.
 async fn through(provider: Provider, request: &Request) -> Ran {
-    let stand_in = StandIn::start(provider).await;
+    let stand_in = TestServer::start(provider).await;
     let arguments = [provider.name(), stand_in.address.as_str()];
     let said = support::python("vendors.py", &arguments, &request.text).await?;
     let said: Value = serde_json::from_str(&said).unwrap();

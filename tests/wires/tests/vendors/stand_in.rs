@@ -43,12 +43,12 @@ struct Kept {
     bodies: Arc<Mutex<Vec<String>>>,
 }
 
-pub(crate) struct StandIn {
+pub(crate) struct TestServer {
     pub(crate) address: String,
     kept: Kept,
 }
 
-impl StandIn {
+impl TestServer {
     pub(crate) async fn start(provider: Provider) -> Self {
         let kept = Kept {
             provider,

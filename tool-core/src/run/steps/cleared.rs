@@ -9,7 +9,7 @@ use crate::run::judge::{Allowed, Says};
 use crate::run::{Prepared, check_variables};
 
 #[cfg(feature = "host")]
-use super::found::{Asking, Books};
+use super::found::{Asking, RecordStores};
 #[cfg(feature = "host")]
 use super::{Flight, Parts, Why};
 #[cfg(feature = "host")]
@@ -291,18 +291,20 @@ impl Cleared<Flight> {
         // A read-only call may run any number of times, so it needs no row unless a person has approved a single run.
         let has_row = is_approved || !held.prepared().tool().hints().read_only;
         let duty = match parts.books {
-            Books::Nothing => Duty::Nothing(Nothing(())),
-            Books::Ledger(_) if !has_row => Duty::Nothing(Nothing(())),
-            Books::Audit(sink) => Duty::Write(Box::new(Writing::Audit(Arc::clone(sink)))),
-            Books::Both(_, sink) if !has_row => {
+            RecordStores::Nothing => Duty::Nothing(Nothing(())),
+            RecordStores::Ledger(_) if !has_row => Duty::Nothing(Nothing(())),
+            RecordStores::Audit(sink) => Duty::Write(Box::new(Writing::Audit(Arc::clone(sink)))),
+            RecordStores::Both(_, sink) if !has_row => {
                 Duty::Write(Box::new(Writing::Audit(Arc::clone(sink))))
             }
-            Books::Ledger(ledger) => Duty::Write(Box::new(Writing::Ledger(ledger.clone()))),
-            Books::Both(ledger, sink) => Duty::Write(Box::new(if parts.gate.journal().is_some() {
-                Writing::Both(ledger.clone())
-            } else {
-                Writing::Apart(ledger.clone(), Arc::clone(sink))
-            })),
+            RecordStores::Ledger(ledger) => Duty::Write(Box::new(Writing::Ledger(ledger.clone()))),
+            RecordStores::Both(ledger, sink) => {
+                Duty::Write(Box::new(if parts.gate.journal().is_some() {
+                    Writing::Both(ledger.clone())
+                } else {
+                    Writing::Apart(ledger.clone(), Arc::clone(sink))
+                }))
+            }
         };
         Self { held, guards, duty }
     }

@@ -89,7 +89,7 @@ impl AtGate<'_> {
 pub(in crate::run) struct Parts<'t> {
     pub(super) gate: &'t Gate,
     pub(super) asking: Asking<'t>,
-    pub(super) books: Books<'t>,
+    pub(super) books: RecordStores<'t>,
 }
 
 /// The approvals through which a person can be asked about a call.
@@ -103,7 +103,7 @@ pub(super) enum Asking<'t> {
 /// The stores in which a host records a call before its body runs.
 #[cfg(feature = "host")]
 #[derive(Clone, Copy)]
-pub(super) enum Books<'t> {
+pub(super) enum RecordStores<'t> {
     Nothing,
     Audit(&'t Arc<dyn AuditSink>),
     Ledger(&'t Ledger),
@@ -118,10 +118,10 @@ impl<'t> Parts<'t> {
             gate,
             asking: gate.approvals().map_or(Asking::Nobody, Asking::Approvals),
             books: match (gate.ledger(), gate.audit()) {
-                (None, Audit::Off | Audit::BestEffort(_)) => Books::Nothing,
-                (None, Audit::Required(sink)) => Books::Audit(sink),
-                (Some(ledger), Audit::Off | Audit::BestEffort(_)) => Books::Ledger(ledger),
-                (Some(ledger), Audit::Required(sink)) => Books::Both(ledger, sink),
+                (None, Audit::Off | Audit::BestEffort(_)) => RecordStores::Nothing,
+                (None, Audit::Required(sink)) => RecordStores::Audit(sink),
+                (Some(ledger), Audit::Off | Audit::BestEffort(_)) => RecordStores::Ledger(ledger),
+                (Some(ledger), Audit::Required(sink)) => RecordStores::Both(ledger, sink),
             },
         }
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tool_schema::__private0::{Heading, definition_around};
 
-use super::super::output::Promise;
+use super::super::output::OutputCheck;
 use super::super::{Approval, DecodeError, Job, SecretNeed, Ticket, VariableNeed};
 use super::SchemaCheck;
 use crate::args::{self, Issue, Repair};
@@ -54,7 +54,7 @@ pub(crate) struct DynamicDef {
     /// Whether the client runs the tool, and the host only passes its calls on.
     pub(crate) client: bool,
     pub(crate) output_schema: Option<String>,
-    pub(crate) promise: Option<Promise>,
+    pub(crate) promise: Option<OutputCheck>,
     #[cfg(feature = "host")]
     pub(crate) contract: OnceLock<Arc<str>>,
     pub(crate) origin: String,

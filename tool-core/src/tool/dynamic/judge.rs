@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tool_rules::Rule;
 use tool_schema::__private0::{adapted, judged};
 
-use super::super::output::Promise;
+use super::super::output::OutputCheck;
 use super::def::Written;
 use super::non_strict::OPEN;
 use super::{DynamicDef, DynamicSchema, DynamicTool, Providers};
@@ -94,7 +94,7 @@ impl DynamicTool {
             }
         }
         if self.def.promise.is_none() {
-            match self.def.output_schema.as_deref().map(Promise::read) {
+            match self.def.output_schema.as_deref().map(OutputCheck::read) {
                 None => {}
                 Some(Ok(promise)) => self.def.promise = Some(promise),
                 Some(Err(fault)) => faults.push(fault),

@@ -20,9 +20,9 @@ fn sent(provider: Provider, messages: &[Message]) -> String {
 }
 
 /// A model whose first answer waits until the test drives the thread a second time.
-struct Paired(std::sync::Arc<tokio::sync::Barrier>, u32);
+struct WaitingModel(std::sync::Arc<tokio::sync::Barrier>, u32);
 
-impl Model for Paired {
+impl Model for WaitingModel {
     fn next<'a>(
         &'a mut self,
         _: ModelRequest<'a>,
@@ -46,7 +46,7 @@ async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
     let tools = |_: &ToolContext| host.tools.clone();
     turns.say("Pay him 5.", &cx).await.unwrap();
     let both = std::sync::Arc::new(tokio::sync::Barrier::new(2));
-    let mut one = Paired(both.clone(), 0);
+    let mut one = WaitingModel(both.clone(), 0);
     let (done, busy) = futures::future::join(turns.drive(&mut one, tools, &cx), async {
         both.wait().await;
         let busy = turns.drive(&mut Script::new([]), tools, &cx).await;

@@ -11,7 +11,7 @@ use crate::case::Case;
 use crate::constraint::Bounds;
 use crate::derive::model::{Branch, Name, Payload, Shape, Tagging, Value};
 use crate::derive::parse::{Attributes, Variant};
-use crate::serde_attr::{Serde, Split};
+use crate::serde_attr::{PerDirection, Serde};
 use crate::texts;
 
 impl<'e> Check<'e> {
@@ -140,7 +140,7 @@ impl<'e> Check<'e> {
         }
     }
 
-    fn variant_name(&self, variant: &Variant<'_>, cases: &Split<Case>) -> Named {
+    fn variant_name(&self, variant: &Variant<'_>, cases: &PerDirection<Case>) -> Named {
         let ident = &variant.original.ident;
         let named = named(ident, &variant.attributes.serde, cases, Case::of_variant);
         if named.name != named.out_name {

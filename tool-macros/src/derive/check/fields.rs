@@ -10,7 +10,7 @@ use crate::case::Case;
 use crate::constraint::Bounds;
 use crate::derive::model::{Entry, Flow, OwnType, Value};
 use crate::derive::parse::{Attributes, Field, Fields};
-use crate::serde_attr::{Serde, Split};
+use crate::serde_attr::{PerDirection, Serde};
 use crate::texts;
 
 impl Check<'_> {
@@ -19,7 +19,7 @@ impl Check<'_> {
         &mut self,
         fields: Fields<'a>,
         owner: &str,
-        cases: &Split<Case>,
+        cases: &PerDirection<Case>,
         by_default: bool,
         tag: Option<&str>,
     ) -> Vec<Entry<'a>> {
@@ -60,7 +60,7 @@ impl Check<'_> {
         &mut self,
         field: Field<'a>,
         owner: &str,
-        cases: &Split<Case>,
+        cases: &PerDirection<Case>,
         by_default: bool,
     ) -> Option<Entry<'a>> {
         let ident = field.original.ident.as_ref()?;

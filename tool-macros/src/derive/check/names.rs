@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 use super::Check;
 use crate::case::Case;
 use crate::derive::model::{Entry, Flow};
-use crate::serde_attr::{Serde, Split};
+use crate::serde_attr::{PerDirection, Serde};
 use crate::texts;
 
 /// The names for reading and writing, and the token that a user has to change.
@@ -24,7 +24,7 @@ pub(super) struct Named {
 pub(super) fn named(
     ident: &Ident,
     serde: &Serde,
-    cases: &Split<Case>,
+    cases: &PerDirection<Case>,
     apply: fn(Case, &str) -> String,
 ) -> Named {
     let rust = ident.unraw().to_string();

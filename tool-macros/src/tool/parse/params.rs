@@ -6,7 +6,7 @@ use strsim::levenshtein;
 use syn::{Attribute, LitStr, Meta};
 
 use crate::allow::{ARG_RULES, Allowed};
-use crate::constraint::{AuditForm, VALUE_WORDS, ValueWords, value_of};
+use crate::constraint::{AuditForm, VALUE_WORDS, ValueOptions, value_of};
 use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::tool::parse::function::{Named, belongs_to_the_fn};
@@ -60,7 +60,7 @@ pub(crate) struct Attributes {
 /// The options in `#[arg(…)]`.
 #[derive(Default)]
 pub(crate) struct Arg {
-    pub(crate) words: ValueWords,
+    pub(crate) words: ValueOptions,
     pub(crate) rename: Option<LitStr>,
     pub(crate) audit: Option<AuditForm>,
     pub(crate) allow: Allowed,

@@ -4,7 +4,7 @@ use console::Term;
 use tool_core::{Reply, SecretKind, Ticket, ToolDef, VariableKind, VariableNeed};
 
 use super::super::supply::Supplied;
-use crate::args::How;
+use crate::args::CallOptions;
 use crate::json::Json;
 use crate::outcome::Failure;
 use crate::screen::{BOLD, DIM, Screen, WARN, paint};
@@ -77,7 +77,7 @@ pub(super) fn for_variables(
 /// `None` without a decision.
 pub(super) fn approval(
     ticket: &Ticket,
-    how: &How,
+    how: &CallOptions,
     screen: Screen,
 ) -> Result<Option<Reply>, Failure> {
     if how.approve {

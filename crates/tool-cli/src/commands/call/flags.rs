@@ -10,7 +10,7 @@ use tool_core::ToolDef;
 use tool_core::schema::{Constraints, Field, Kind, Schema};
 
 use super::sketch::sketch;
-use crate::args::Later;
+use crate::args::OptionsAfterName;
 use crate::json::Json;
 use crate::outcome::Failure;
 
@@ -51,8 +51,8 @@ enum Shape {
 }
 
 /// The parsed command line after a tool's name.
-pub(super) struct Said {
-    pub(super) later: Later,
+pub(super) struct ParsedFlags {
+    pub(super) later: OptionsAfterName,
     /// The arguments as JSON text; `None` if no flag was given.
     pub(super) arguments: Option<String>,
 }
@@ -67,12 +67,12 @@ pub(super) fn read(
     program: &str,
     words: impl IntoIterator<Item = OsString>,
     color: clap::ColorChoice,
-) -> Result<Result<Said, Failure>, clap::Error> {
+) -> Result<Result<ParsedFlags, Failure>, clap::Error> {
     let flags = flags_of(def.input());
     let mut command = command(def, program, &flags).color(color);
     let matches = command.try_get_matches_from_mut(words)?;
-    let later = Later::from_arg_matches(&matches)?;
-    Ok(arguments(&flags, &matches).map(|arguments| Said { later, arguments }))
+    let later = OptionsAfterName::from_arg_matches(&matches)?;
+    Ok(arguments(&flags, &matches).map(|arguments| ParsedFlags { later, arguments }))
 }
 
 /// The command-line parser after a tool's name, for shell completions.
@@ -129,7 +129,7 @@ fn command(def: &ToolDef, program: &str, flags: &[Flag]) -> Command {
         command = command.disable_help_flag(true);
     }
     // The options of `call` follow. If an argument has the same name as an option, the option is only available before the tool's name.
-    let options = Later::augment_args(Command::new(""));
+    let options = OptionsAfterName::augment_args(Command::new(""));
     for option in options.get_arguments() {
         let mut option = option.clone();
         if option.get_help_heading().is_none() {

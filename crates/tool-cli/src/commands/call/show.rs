@@ -6,7 +6,7 @@ use tool_core::{CallResult, Citation, ErrorKind, Issue, RepairNote, ToolDef, Too
 
 use super::save::{self, Saved};
 use super::{exit_of, files, flags};
-use crate::args::How;
+use crate::args::CallOptions;
 use crate::host::Cli;
 use crate::json::Json;
 use crate::outcome::{Exit, Failure};
@@ -44,7 +44,7 @@ pub(super) fn show(
     cli: &Cli,
     def: &ToolDef,
     result: &CallResult,
-    how: &How,
+    how: &CallOptions,
     screen: Screen,
 ) -> Result<Exit, Failure> {
     let exit = result

@@ -92,9 +92,9 @@ pub struct StateKeyError;
 
 /// A question and its answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Remembered {
+pub(crate) struct AnsweredQuestion {
     pub(crate) question: Asked,
-    pub(crate) answer: Kept,
+    pub(crate) answer: StoredAnswer,
 }
 
 /// A question as it is stored in the sealed state.
@@ -122,13 +122,13 @@ impl Asked {
 /// An answer as it is stored in the sealed state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kept {
+pub(crate) enum StoredAnswer {
     Given(Box<RawValue>),
     Declined,
     Dismissed,
 }
 
-impl From<&Given> for Kept {
+impl From<&Given> for StoredAnswer {
     fn from(answer: &Given) -> Self {
         match answer {
             Answer::Given(text) => Self::Given(text.clone()),
@@ -138,12 +138,12 @@ impl From<&Given> for Kept {
     }
 }
 
-impl From<Kept> for Given {
-    fn from(kept: Kept) -> Self {
+impl From<StoredAnswer> for Given {
+    fn from(kept: StoredAnswer) -> Self {
         match kept {
-            Kept::Given(text) => Self::Given(text),
-            Kept::Declined => Self::Declined,
-            Kept::Dismissed => Self::Dismissed,
+            StoredAnswer::Given(text) => Self::Given(text),
+            StoredAnswer::Declined => Self::Declined,
+            StoredAnswer::Dismissed => Self::Dismissed,
         }
     }
 }
@@ -175,7 +175,7 @@ pub(crate) struct ToolState {
     /// The question that waits for an answer.
     pub(crate) question: Asked,
     /// The earlier questions of the call and their answers.
-    pub(crate) before: Vec<Remembered>,
+    pub(crate) before: Vec<AnsweredQuestion>,
 }
 
 /// A run that waits for an answer.

@@ -19,7 +19,7 @@ use tool_core::{
 use tracing::Instrument as _;
 
 use super::approve::{self, decide};
-use super::parking::{Asked, Kept, Parking, Remembered, Sealed, State, ToolState};
+use super::parking::{AnsweredQuestion, Asked, Parking, Sealed, State, StoredAnswer, ToolState};
 use super::{Given, given, input_request};
 use crate::server::call::{Start, Steps, tell};
 
@@ -45,29 +45,29 @@ impl Drop for Aborted {
 
 /// The questions and answers of a call.
 #[derive(Default)]
-struct Memory {
+struct Questions {
     /// Answers from earlier rounds, to questions that the repeated body will ask again.
-    ahead: VecDeque<Remembered>,
-    behind: Vec<Remembered>,
+    ahead: VecDeque<AnsweredQuestion>,
+    behind: Vec<AnsweredQuestion>,
 }
 
 /// Asks the user of a 2026-07-28 client between two requests.
-struct Between {
-    memory: Arc<Mutex<Memory>>,
-    questions: mpsc::UnboundedSender<Waits>,
+struct RoundsAsker {
+    memory: Arc<Mutex<Questions>>,
+    questions: mpsc::UnboundedSender<PendingQuestion>,
 }
 
 /// A question that waits for its answer.
-struct Waits {
+struct PendingQuestion {
     question: Question,
     answer: oneshot::Sender<Result<Given, ToolError>>,
 }
 
-fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+fn lock(memory: &Mutex<Questions>) -> MutexGuard<'_, Questions> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Asker for Between {
+impl Asker for RoundsAsker {
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Given, ToolError>> {
         async move {
             let asked = Asked::from(question.clone());
@@ -95,11 +95,11 @@ impl Asker for Between {
                     "the client disconnected before the tool finished",
                 )
             };
-            let waits = Waits { question, answer };
+            let waits = PendingQuestion { question, answer };
             self.questions.send(waits).map_err(|_| gone())?;
             let answer = answered.await.map_err(|_| gone())??;
-            let kept = Kept::from(&answer);
-            lock(&self.memory).behind.push(Remembered {
+            let kept = StoredAnswer::from(&answer);
+            lock(&self.memory).behind.push(AnsweredQuestion {
                 question: asked,
                 answer: kept,
             });
@@ -114,20 +114,25 @@ pub(crate) struct Run {
     /// The identity of the call, if the user of this client may approve it.
     call: Option<CallId>,
     events: mpsc::Receiver<ToolEvent>,
-    questions: mpsc::UnboundedReceiver<Waits>,
-    memory: Arc<Mutex<Memory>>,
+    questions: mpsc::UnboundedReceiver<PendingQuestion>,
+    memory: Arc<Mutex<Questions>>,
     _task: Aborted,
 }
 
 impl Run {
-    fn begin(tools: &Toolset, start: Start, cx: &ToolContext, known: Vec<Remembered>) -> Self {
-        let memory = Arc::new(Mutex::new(Memory {
+    fn begin(
+        tools: &Toolset,
+        start: Start,
+        cx: &ToolContext,
+        known: Vec<AnsweredQuestion>,
+    ) -> Self {
+        let memory = Arc::new(Mutex::new(Questions {
             ahead: known.into(),
             behind: Vec::new(),
         }));
         let call = next_identity(cx).cloned();
         let (questions, asked) = mpsc::unbounded_channel();
-        let cx = cx.with_asker(Arc::new(Between {
+        let cx = cx.with_asker(Arc::new(RoundsAsker {
             memory: Arc::clone(&memory),
             questions,
         }));
@@ -218,9 +223,9 @@ pub(crate) async fn run(
         return Ok(Round::Done(CallResult::refused(asking.call, error)));
     }
     let mut known = state.before;
-    known.push(Remembered {
+    known.push(AnsweredQuestion {
         question: state.question,
-        answer: Kept::from(&answer),
+        answer: StoredAnswer::from(&answer),
     });
     let run = Run::begin(asking.tools, first(), asking.cx, known);
     asking.drive(run, &sealed).await

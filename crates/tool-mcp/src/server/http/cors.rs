@@ -15,7 +15,7 @@ use tower_service::Service;
 const KEPT: Duration = Duration::from_hours(2);
 
 /// Adds CORS headers for the origins that the guard trusts. A preflight request contains no token, so this layer responds to it.
-pub(super) fn layer(guard: &HostGuard) -> Pages {
+pub(super) fn layer(guard: &HostGuard) -> PageCorsLayer {
     let guard = guard.clone();
     let trusted = move |origin: &HeaderValue, _: &http::request::Parts| {
         origin.to_str().is_ok_and(|origin| guard.trusts(origin))
@@ -32,18 +32,18 @@ pub(super) fn layer(guard: &HostGuard) -> Pages {
             RETRY_AFTER,
         ])
         .max_age(KEPT);
-    Pages(headers)
+    PageCorsLayer(headers)
 }
 
 /// The layer that adds CORS headers. Requests without `Origin` do not need these headers and bypass the layer.
 #[derive(Clone)]
-pub(super) struct Pages(CorsLayer);
+pub(super) struct PageCorsLayer(CorsLayer);
 
-impl<S: Clone> Layer<S> for Pages {
-    type Service = ForPages<S>;
+impl<S: Clone> Layer<S> for PageCorsLayer {
+    type Service = PageCors<S>;
 
-    fn layer(&self, inner: S) -> ForPages<S> {
-        ForPages {
+    fn layer(&self, inner: S) -> PageCors<S> {
+        PageCors {
             pages: self.0.layer(inner.clone()),
             others: inner,
         }
@@ -51,12 +51,12 @@ impl<S: Clone> Layer<S> for Pages {
 }
 
 #[derive(Clone)]
-pub(super) struct ForPages<S> {
+pub(super) struct PageCors<S> {
     pages: Cors<S>,
     others: S,
 }
 
-impl<S, B> Service<Request<B>> for ForPages<S>
+impl<S, B> Service<Request<B>> for PageCors<S>
 where
     S: Service<Request<B>>,
     Cors<S>: Service<Request<B>, Response = S::Response, Error = S::Error>,

@@ -190,26 +190,29 @@ pub(super) struct Unit<'a, 'de> {
 
 impl<'de> EnumAccess<'de> for Unit<'_, 'de> {
     type Error = Error;
-    type Variant = Bare;
+    type Variant = NoContent;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Bare), Error> {
+    fn variant_seed<V: DeserializeSeed<'de>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, NoContent), Error> {
         let key = Key {
             decoder: self.decoder,
         };
-        Ok((seed.deserialize(key)?, Bare))
+        Ok((seed.deserialize(key)?, NoContent))
     }
 }
 
 /// The missing content of a variant that is written as its name.
-pub(super) struct Bare;
+pub(super) struct NoContent;
 
-impl Bare {
+impl NoContent {
     fn refused<T>() -> Result<T, Error> {
         Err(Error::custom("the content of the variant is missing"))
     }
 }
 
-impl<'de> VariantAccess<'de> for Bare {
+impl<'de> VariantAccess<'de> for NoContent {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
