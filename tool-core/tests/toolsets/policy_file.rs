@@ -187,6 +187,20 @@ fn yaml_example_of_the_docs_loads() {
     );
 }
 
+// S0-20: the policy in the guide for operators is valid, and its unknown names and unused rules are reported.
+#[test]
+fn policy_of_the_operators_guide_loads() {
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/operator.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let block = guide.split("```json\n").nth(1).unwrap();
+    let (text, _) = block.split_once("```").unwrap();
+    let file = PolicyFile::from_json(text).unwrap();
+    let none = Registry::builder().build().unwrap();
+    assert_eq!(file.unknown(&none)[0].name, "shell");
+    let policy = file.build().unwrap();
+    assert_eq!(policy.report(&none).idle, ["keep-books", "mail-leaves"]);
+}
+
 // S0-20: unknown keys are errors at every depth, and each error names the format.
 #[test]
 fn unknown_keys_are_errors() {
