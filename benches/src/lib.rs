@@ -1,4 +1,4 @@
-//! Benchmarks of tool calls: one tool, implemented for the floor, for tool-core and for each compared crate.
+//! Benchmarks of tool calls: one tool, implemented with serde only (the floor), with tool-core and with each compared crate.
 
 pub mod counting;
 pub mod floor;

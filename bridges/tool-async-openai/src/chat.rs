@@ -1,4 +1,4 @@
-//! Types of the Chat Completions API.
+//! Conversions to and from the types of the Chat Completions API.
 
 use async_openai::types::chat::{
     ChatCompletionMessageToolCalls, ChatCompletionRequestMessage, ChatCompletionRequestToolMessage,

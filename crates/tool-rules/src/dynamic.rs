@@ -12,7 +12,7 @@ rules! { "dynamic":
     JSON_ROOT_TYPE_SET = "root-not-object", "`type` is set to `object` at the root", "every provider: `input_schema.type: Field required`", ALL;
     JSON_ROOT_KEYWORD = "root-union", "`{0}` may not be at the root, put the choice in a property", "OpenAI: `schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level`; Anthropic: `input_schema does not support oneOf, allOf, or anyOf at the top level`", OAJP;
     JSON_ROOT_UNION = "root-union", "the root allows several shapes, put the choice in a property", "every provider: no `anyOf`, `oneOf` or `enum` at the top level", OAJP;
-    JSON_ROOT_KEYWORD_REMOVED = "root-union", "`{0}` is removed and stated in the description", "OpenAI, Anthropic, Gemini: see the message about the root", OAJP;
+    JSON_ROOT_KEYWORD_REMOVED = "root-union", "`{0}` is removed and stated in the description", "OpenAI, Anthropic, Gemini: no `oneOf`, `anyOf` or `allOf` at the top level", OAJP;
     JSON_ROOT_INLINED = "ref-inline", "the root's `$ref` is replaced by its definition", "clients need `type` at the root", OAP.and(J).and(M);
 
     // Rules for types of values.
@@ -29,7 +29,7 @@ rules! { "dynamic":
     JSON_OPEN_OBJECT = "open-object", "the object is open, set `additionalProperties` to false", "OpenAI, Anthropic, Bedrock: `'additionalProperties' must be explicitly set to false`", OA;
     JSON_OBJECT_CLOSED = "open-object", "the object is closed: keys it does not name are refused", "OpenAI, Anthropic, Bedrock: 400 for an open object", OA;
     JSON_MAP = "map-type", "a map is refused, take a list of entries with key and value", "OpenAI, Anthropic, Bedrock: 400; Gemini and an Anthropic SDK send an empty object", OA;
-    JSON_MAP_AND_OBJECT = "map-type", "an object has either known properties or arbitrary ones, use a list of entries for the others", "OpenAI, Anthropic, Bedrock: 400", OA;
+    JSON_MAP_AND_OBJECT = "map-type", "an object may not have both known and arbitrary properties, use a list of entries for the arbitrary properties", "OpenAI, Anthropic, Bedrock: 400", OA;
     JSON_NO_PROPERTIES = "zero-args", "there are no `properties`, write an empty object", "OpenAI: `object schema missing properties`; Cerebras", OP;
     JSON_PROPERTIES_EMPTY = "zero-args", "`properties` may not be empty, leave the schema out", "Gemini", P;
     JSON_PROPERTIES_ADDED = "zero-args", "an empty `properties` is added", "OpenAI: `object schema missing properties`", O;
@@ -65,26 +65,26 @@ rules! { "dynamic":
 
     // Rules for enums and constants.
     JSON_ENUM_EMPTY = "enum-empty", "the enum allows no value", "every provider", OAJP;
-    JSON_ENUM_COMPLEX = "enum-complex", "only text, numbers, booleans and null can be listed", "Anthropic", OAP;
+    JSON_ENUM_COMPLEX = "enum-complex", "an enum can contain only strings, numbers, booleans and null", "Anthropic", OAP;
     JSON_ENUM_MIXED = "enum-mixed", "all values must be of one type", "OpenAI: all values have the same type; Gemini", OP;
     JSON_ENUM_REMOVED = "enum-mixed", "`{0}` is removed and stated in the description", "Gemini", J;
-    JSON_ENUM_TYPE_LIST = "enum-type-array", "write `anyOf` of the enum and null", "Anthropic: 400", A;
-    JSON_ENUM_NOT_TEXT = "enum-non-string", "only text can be listed", "Gemini: `TYPE_STRING`", P;
+    JSON_ENUM_TYPE_LIST = "enum-type-array", "an enum may not have a list as its `type`, write `anyOf` of the enum and null", "Anthropic: 400", A;
+    JSON_ENUM_NOT_TEXT = "enum-non-string", "an enum can contain only strings", "Gemini: `TYPE_STRING`", P;
     JSON_VALUES_STATED = "enum-non-string", "the values are stated in the description, and checked where the tool runs", "Gemini: `TYPE_STRING`", P;
-    JSON_ENUM_EMPTY_TEXT = "enum-empty-string", "empty text cannot be listed", "Gemini: `cannot be empty`", P;
+    JSON_ENUM_EMPTY_TEXT = "enum-empty-string", "an enum may not contain an empty string", "Gemini: `cannot be empty`", P;
     JSON_CONST = "const", "`{0}` is refused, write a one-value `enum`", "Gemini: unknown name", P;
     JSON_CONST_WRITTEN = "const", "`const` is written as an `enum` of one value", "Gemini: unknown name", J;
 
     // Rules for choices and conditions.
     JSON_ONE_OF = "one-of", "`{0}` is refused, write `anyOf` of shapes that exclude each other", "OpenAI: `'oneOf' is not permitted`; Anthropic: `Schema type 'oneOf' is not supported`; Gemini", OAP;
-    JSON_ALL_OF = "all-of", "`allOf` is refused, write one merged schema", "OpenAI; Anthropic, with a reference in it; Gemini", OAP;
+    JSON_ALL_OF = "all-of", "`allOf` is refused, write one merged schema", "OpenAI; Anthropic, if `allOf` contains a `$ref`; Gemini", OAP;
     JSON_ALL_OF_ENDLESS = "all-of", "the schema is merged with itself, or with too many others", "a limit of this crate", NONE;
     JSON_ALL_OF_TARGET = "all-of", "`{0}` points to nothing in this schema", "every provider: `reference to undefined schema`", ALL;
     JSON_ALL_OF_DIFFERS = "all-of", "`{0}` has two different values, write one merged schema", "no dialect can express it", ALL;
     JSON_ANY_OF_NOT_ALONE = "anyof-siblings", "`anyOf` must be the only keyword, move the others into the branches", "Gemini: `must be the only field`; llama.cpp, outlines", P;
-    JSON_CHOICE_NOT_ALONE = "anyof-siblings", "`{0}` is next to `{1}`, move it into the branches", "Gemini: `must be the only field`; llama.cpp, outlines", P;
-    JSON_UNION_OVERLAP = "union-overlap", "branches {0} and {1} cannot be distinguished, give each a tag", "`anyOf` loses which one was meant; llguidance refuses", NONE;
-    JSON_UNION_MERGED = "union-overlap", "branches of one type are merged, which of them matches is checked where the tool runs", "`anyOf` loses which one was meant; llguidance refuses", NONE;
+    JSON_CHOICE_NOT_ALONE = "anyof-siblings", "`{0}` may not be next to `{1}`, move it into the branches", "Gemini: `must be the only field`; llama.cpp, outlines", P;
+    JSON_UNION_OVERLAP = "union-overlap", "branches {0} and {1} cannot be distinguished, give each a tag", "`anyOf` does not identify the intended branch; llguidance refuses the schema", NONE;
+    JSON_UNION_MERGED = "union-overlap", "branches of one type are merged, and each value is checked against the branches where the tool runs", "`anyOf` does not identify the intended branch; llguidance refuses the schema", NONE;
     JSON_NOT = "conditional", "`{0}` is refused, say what is allowed instead", "OpenAI, Anthropic, Gemini, llguidance", OAP;
     JSON_CONDITION = "conditional", "`{0}` is refused, model the cases as an enum", "OpenAI, Anthropic, Gemini, llguidance", OAP;
     JSON_NOT_UNREAD = "conditional", "`{0}` cannot be checked in advance, say what is allowed", "OpenAI, Anthropic, Gemini, llguidance", OAP;
@@ -113,7 +113,7 @@ rules! { "dynamic":
     JSON_PATTERN_SYNTAX_STATED = "pattern-syntax", "the pattern is stated in the description, and checked where the tool runs: {0}", "a pattern that does not compile matches nothing", NONE;
     JSON_FORMAT_ON_NUMBER = "format-on-number", "`{0}` is not a format of numbers, leave it out", "Gemini allows four; Ajv clients fail (Gemini CLI#6948)", P;
     JSON_FORMAT_URI = "format-uri", "`uri` is refused, say in the description that it is a URL", "OpenAI: `'uri' is not a valid format`; Gemini; llama.cpp", OP;
-    JSON_FORMAT_URI_STATED = "format-uri", "that this is a URL is stated in the description, and checked where the tool runs", "OpenAI: `'uri' is not a valid format`; Gemini; llama.cpp", OP;
+    JSON_FORMAT_URI_STATED = "format-uri", "the URL format is stated in the description, and checked where the tool runs", "OpenAI: `'uri' is not a valid format`; Gemini; llama.cpp", OP;
     JSON_FORMAT_UNKNOWN = "format-unknown", "`{0}` is not a format that providers know, say it in the description", "OpenAI, Anthropic, Gemini, llguidance, outlines", OAP;
     JSON_FORMAT_UNKNOWN_STATED = "format-unknown", "the format `{0}` is stated in the description, and checked where the tool runs", "OpenAI, Anthropic, Gemini, llguidance, outlines", OAP;
     JSON_FORMAT_GEMINI = "format-gemini", "`{0}` is refused, say it in the description", "Gemini", P;
@@ -135,12 +135,12 @@ rules! { "dynamic":
     JSON_TOO_DEEP = "limit-depth", "schemas are nested more than {0} levels deep, flatten them", "a limit of this crate, above that of every provider", ALL;
     JSON_DEPTH = "limit-depth", "objects are nested {0} deep, 10 is the limit", "OpenAI: `11 levels of nesting exceeds limit of 10.`", O;
     JSON_DEPTH_GEMINI = "limit-depth", "objects are nested {0} deep, about 15 is the limit", "Gemini", P;
-    JSON_TOO_LARGE = "limit-size", "the schema unfolds to more than {0} nodes or {1} levels", "a limit of this crate", ALL;
+    JSON_TOO_LARGE = "limit-size", "the schema expands to more than {0} nodes or {1} levels", "a limit of this crate", ALL;
     JSON_PROPERTIES = "limit-size", "there are {0} properties, 5000 is the limit", "OpenAI", O;
     JSON_CHARACTERS = "limit-size", "names and values take {0} characters, 120000 is the limit", "OpenAI", O;
     JSON_ENUM_VALUES = "limit-enum", "enums list {0} values, 1000 is the limit", "OpenAI", O;
     JSON_ENUM_CHARACTERS = "limit-enum", "an enum of more than 250 values takes more than 15000 characters", "OpenAI", O;
     JSON_OPTIONALS = "limit-optional", "{0} properties may be left out, 24 is the limit", "Anthropic: `too many optional parameters … (limit: 24)`", A;
-    JSON_UNIONS = "limit-union", "{0} properties are unions, 15 is the limit that works", "Anthropic: `too many parameters with union types … limit: 16`; 16 hang", A;
+    JSON_UNIONS = "limit-union", "{0} properties are unions, 15 is the largest number that works", "Anthropic: `too many parameters with union types … limit: 16`; requests with 16 hang", A;
     JSON_KEPT = "limit-kept", "more than {0} bytes of different schemas were read in this process", "a limit of this crate", NONE;
 }

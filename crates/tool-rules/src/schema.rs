@@ -18,7 +18,7 @@ rules! { "schema":
     NULL_ITEM = "null-item", "items cannot be optional, take a `Vec` without `Option`", "null in a list is lost in every dialect in which optional means absent", NONE;
     UNIT_TYPE = "unit-type", "a unit has no value, remove it", "`type: null` is useless to a model", NONE;
     LIMIT_OPTIONAL = "limit-optional", "the tool has {0} optional fields and Anthropic takes at most {1} in a request, split it or require some", "Anthropic: `too many optional parameters … (limit: 24)`", A;
-    LIMIT_UNION = "limit-union", "the tool has {0} unions and Anthropic takes at most {1} in a request, split it or use fewer", "Anthropic: `too many parameters with union types … limit: 16`; 16 hang", A;
+    LIMIT_UNION = "limit-union", "the tool has {0} unions and Anthropic takes at most {1} in a request, split it or use fewer", "Anthropic: `too many parameters with union types … limit: 16`; requests with 16 hang", A;
     LIMIT_OPTIONAL_SET = "limit-optional", "the set has {0} optional fields and Anthropic takes at most {1} in a request, select fewer tools", "Anthropic: `too many optional parameters … (limit: 24)`", A;
     LIMIT_UNION_SET = "limit-union", "the set has {0} unions and Anthropic takes at most {1} in a request, select fewer tools", "Anthropic: `too many parameters with union types … limit: 16`", A;
     LIMIT_STRICT_TOOLS = "limit-strict-tools", "the set has {0} tools and Anthropic takes at most {1} strict ones in a request, select fewer", "Anthropic: `Too many strict tools`", A;

@@ -36,7 +36,7 @@ mod workspaces;
 /// The routes of a resource.
 type Routes = OpenApiRouter<Shared>;
 
-/// The routes of every resource, and their document.
+/// The routes of every resource, and their OpenAPI document.
 pub(crate) fn all() -> Routes {
     let resources: [fn(Routes) -> Routes; 17] = [
         approvals::routes,

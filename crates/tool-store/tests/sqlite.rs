@@ -115,7 +115,7 @@ async fn file_of_a_later_version_is_not_changed() {
 }
 
 #[tokio::test]
-async fn a_file_of_other_tables_is_not_migrated() {
+async fn file_with_changed_migrations_is_refused() {
     let (_folder, file) = folder();
     SqliteStore::open(&file).await.unwrap().close().await;
     tamper(&file, "UPDATE _sqlx_migrations SET checksum = x'00'").await;

@@ -36,7 +36,7 @@ async def drive(session):
     assert failed.isError and "intentionally" in failed.content[0].text, failed
     try:
         await session.call_tool("no_such_tool")
-        raise AssertionError("a tool that is not there")
+        raise AssertionError("the call of an unknown tool did not fail")
     except McpError as error:
         assert error.error.code == -32602, error
 

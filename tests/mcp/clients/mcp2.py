@@ -30,7 +30,7 @@ async def drive(client):
     assert wrong.is_error and "/a" in wrong.content[0].text and "/c" in wrong.content[0].text, wrong
     try:
         await client.call_tool("no_such_tool")
-        raise AssertionError("a tool that is not there")
+        raise AssertionError("the call of an unknown tool did not fail")
     except MCPError as error:
         assert error.code == -32602, error
 

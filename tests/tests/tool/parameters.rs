@@ -349,7 +349,7 @@ impl TryFrom<u32> for NotSeven {
     }
 }
 
-/// Adds the arguments to a sum.
+/// Returns the sum of the arguments.
 #[tool]
 fn add_up(
     /// The argument `one` of the tool.

@@ -115,7 +115,7 @@ fn rule_matches_by_each_of_its_criteria() {
     assert_eq!(build([deny().agents(["*"])]).decide(&nobody).verdict, Allow);
 }
 
-// M14: deny before ask before allow; the order of writing matters only among equal verdicts; then the default.
+// M14: deny precedes ask, and ask precedes allow; the order of the rules matters only among rules with the same verdict; without a matching rule, the default decides.
 #[test]
 fn deny_precedes_ask_and_ask_precedes_allow() {
     let registry = registry();
@@ -252,7 +252,7 @@ fn decision_is_explained_by_its_id() {
 
 // M14: candidate rules are computed per tool, and arguments are parsed only if a condition needs them.
 #[test]
-fn candidate_rules_are_computed_once_per_tool() {
+fn candidate_rules_exclude_rules_for_other_tools() {
     let registry = registry();
     let policy = build((0..20).map(|i| {
         Rule::deny(format!("r{i}"))
@@ -311,7 +311,7 @@ fn policy_version_depends_on_the_content() {
         version(vec![Rule::deny("a")]),
         version(vec![Rule::ask("a")])
     );
-    // The order of writing does not matter between rules of different verdicts.
+    // The order of rules with different verdicts does not matter.
     assert_eq!(
         version(vec![Rule::deny("a"), Rule::ask("b")]),
         version(vec![Rule::ask("b"), Rule::deny("a")])

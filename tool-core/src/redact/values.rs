@@ -1,4 +1,4 @@
-//! Redaction of payloads, model outputs, progress values and errors.
+//! Redaction of payloads, progress values, the issues of invalid values, and texts.
 
 use std::borrow::Cow;
 

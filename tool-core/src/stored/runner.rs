@@ -48,7 +48,7 @@ pub trait FunctionRunner: Send + Sync + 'static {
         version: &FunctionVersion,
     ) -> Option<Result<FunctionFacts, String>>;
 
-    /// Returns the faults of a new version of a function that [`facts`](Self::facts) knows. Unlike `facts`, it is called only when the version is saved,
+    /// Returns the faults of a new version of a function for which [`facts`](Self::facts) does not return `None`. Unlike `facts`, it is called only when the version is saved,
     /// and may wait, for example for a compiler or a server. The pointer of a fault names a value of the version, such as `/files/main.ts`. By default,
     /// there are no faults other than the error of `facts`.
     fn check<'a>(
@@ -130,7 +130,7 @@ pub struct FunctionFacts {
 }
 
 impl FunctionFacts {
-    /// Returns the facts of a foreign function: the effects that an admin has declared, or all effects if there is no declaration.
+    /// Returns the facts of a foreign function: the effects that an admin has declared, or destructive and open-world effects if there is no declaration.
     pub fn foreign(function: &Function) -> Self {
         let FunctionEffects {
             read_only,

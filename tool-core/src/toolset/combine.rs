@@ -25,7 +25,7 @@ pub enum ToolsetError {
         /// The second toolset, with the origin of its tool.
         second: String,
     },
-    /// No provider accepts the name.
+    /// At least one provider does not accept the name.
     #[error(
         "`{name}` is not a tool name: use 1 to 64 letters, digits, `_` and `-`, and a letter first"
     )]

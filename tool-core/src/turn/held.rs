@@ -25,7 +25,7 @@ const DRAIN_POLL: Duration = Duration::from_millis(100);
 /// Why a run stops before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// A different driver has taken over the run.
+    /// A different driver has taken over or ended the run, or the store does not contain the run any more.
     Lost,
     Cancelled,
     Interrupted,
@@ -34,7 +34,7 @@ pub(super) enum Halt {
 }
 
 impl Halt {
-    /// Returns the error texts for the results of calls that have not begun; `None` if these calls stay open for the next run.
+    /// Returns the error texts for calls that have no result yet; `None` if these calls stay open for the next run.
     ///
     /// The first text is for a call that has not run, the second for a call that has run in part.
     pub(super) fn refuses_calls(self) -> Option<[&'static str; 2]> {
@@ -179,7 +179,7 @@ impl Turns {
         {
             tracing::warn!(
                 run = %row.id,
-                "the run is ended as cancelled: its lease ends later than a driver with a correct clock sets it, and no driver renews it"
+                "ending the run as cancelled: its lease ends too late, so a clock is wrong, and no driver has renewed the lease for a whole lease term"
             );
             self.end_of_other(row).await?;
             begun = self.runs.begin_run(new.clone()).await?;
@@ -280,7 +280,7 @@ impl Inner {
         for last in [false, true] {
             match self.runs.end_run(&self.id, &self.owner, end).await {
                 Err(StoreError::Unavailable(_)) if !last => {}
-                // The run then ends when its lease expires.
+                // Another driver can take over the run after its lease expires.
                 Err(error) => {
                     tracing::warn!(%error, run = %self.id, "the end of a run could not be stored");
                     return;
@@ -392,7 +392,7 @@ impl Held {
         self.inner.ending(cause)
     }
 
-    /// Stores the end of the run. Does nothing if it was stored with the last message.
+    /// Stores the end of the run. Changes nothing in the store if the end was stored with the last message.
     pub(super) async fn end(mut self, cause: RunCause) {
         self.inner.end(cause).await;
         self.ended = true;

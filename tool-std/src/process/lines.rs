@@ -1,6 +1,6 @@
-//! Splitting output into complete lines, so that neither a character nor a secret is split between two progress messages. Very long lines are split.
+//! Splitting output into complete lines, so that neither a character nor a secret without line breaks is split between two progress messages. Very long incomplete lines are split.
 
-/// A line that is longer than this, in bytes, is split.
+/// An incomplete line that is longer than this, in bytes, is returned in parts.
 const LONGEST: usize = 64 << 10;
 
 /// The beginning of a line that is not complete yet.

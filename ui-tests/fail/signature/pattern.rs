@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Adds the arguments to a sum.
+/// Returns the sum of the arguments.
 #[tool]
 pub fn add(
     /// The two numbers to add.

@@ -15,7 +15,7 @@ use crate::AuthError;
 /// Shortest time between two fetches while keys are cached. Without it, each token with an unknown `kid`, which any client can send, would cause a
 /// request to the issuer.
 const BETWEEN: Duration = Duration::from_secs(30);
-/// Shortest time between two fetches while no keys are cached, and every request is refused.
+/// Shortest time between two fetches if no cached key fits the token and the last response has expired, or no fetch has succeeded yet.
 const RETRY: Duration = Duration::from_secs(5);
 /// Timeout of a fetch, whether or not the fetcher has its own timeout.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -65,7 +65,7 @@ impl CachedKey {
 enum Missing {
     /// No key fits the token, or several keys fit.
     Unknown(&'static str),
-    /// All keys have expired, or no fetch has succeeded yet.
+    /// No cached key fits the token, and the last response has expired or no fetch has succeeded yet.
     NoKeys,
 }
 

@@ -1,4 +1,4 @@
-//! Comparison of two JSON Schemas: whether the new schema accepts every value that the old schema accepted.
+//! Comparison of two JSON Schemas: the changes, and whether each change is compatible for callers.
 //!
 //! A change that accepts more values is compatible for arguments and breaking for outputs. Objects in outputs
 //! may get more keys, because readers ignore unknown keys. Changes of keywords that this module does not know are breaking.
@@ -32,7 +32,7 @@ pub(super) struct Changed {
 enum Way {
     Wider,
     Narrower,
-    /// Some values were added and some removed.
+    /// Some values were added and some removed, or the effect of the change is unknown.
     Other,
     /// The set of values did not change.
     Same,
@@ -214,9 +214,9 @@ impl<'a> Comparison<'a> {
                 }
             }
             (Some(_), None) => {
-                self.add(place, Way::Wider, "it is not one of a few values any more");
+                self.add(place, Way::Wider, "it is not restricted to an enum any more");
             }
-            (None, Some(_)) => self.add(place, Way::Narrower, "it is one of a few values now"),
+            (None, Some(_)) => self.add(place, Way::Narrower, "it is restricted to an enum now"),
             (None, None) => {}
         }
     }
@@ -322,14 +322,14 @@ impl<'a> Comparison<'a> {
             self.add(
                 place,
                 Way::Narrower,
-                format!("the shape {} was removed", name(shape)),
+                format!("the variant {} was removed", name(shape)),
             );
         }
         for shape in left {
             self.add(
                 place,
                 Way::Wider,
-                format!("the shape {} is new", name(shape)),
+                format!("the variant {} is new", name(shape)),
             );
         }
     }
@@ -391,7 +391,7 @@ impl<'a> Comparison<'a> {
             (_, Some(now)) if now.is_object() => {
                 self.add(place, Way::Narrower, "other keys have a schema now");
             }
-            _ => self.add(place, Way::Wider, "other keys have no schema any more"),
+            _ => self.add(place, Way::Wider, "other keys may have any value now"),
         }
     }
 

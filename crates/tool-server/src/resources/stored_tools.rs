@@ -126,7 +126,7 @@ struct RuntimeTool {
     #[schema(schema_with = sources)]
     source: &'static str,
     created_by: Option<String>,
-    /// The user as whom the tool acts; null if the function or, failing that, the workspace determines the user.
+    /// The user as whom the tool acts; null if the user of the function applies, or the default user of the workspace if the function has none.
     runtime_user: Option<String>,
     #[schema(format = DateTime)]
     deleted_at: Option<String>,
@@ -208,7 +208,7 @@ struct NewStoredTool {
     runtime_user: Option<String>,
 }
 
-/// The fields of a tool to change. Null removes a value.
+/// The fields of a tool to change. Null removes an optional value, and leaves `name`, `function`, `requires_confirmation` and `enabled` unchanged.
 #[derive(ToSchema)]
 #[expect(
     dead_code,

@@ -154,7 +154,7 @@ impl PostgresStore {
         change!(self, Vec::new(), db => erase(db, of).await)
     }
 
-    /// Purges each table in a separate transaction, so that calls can write in between.
+    /// Purges in several transactions, so that calls can write in between: one for spilled outputs and idempotency keys, and one for each other table.
     async fn purge_rows(
         &self,
         retention: &Retention,

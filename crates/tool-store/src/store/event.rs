@@ -11,17 +11,17 @@ use super::{StoreFuture, Timestamp, Workspace, words};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum EventResource {
-    /// A request for approval was made, answered, assigned, used, or has expired. The key is its id.
+    /// A request for approval was made, answered, assigned, used, withdrawn or erased, or has expired. The key is its id.
     Approvals,
     /// A call was recorded or has ended, or an operator has made a change. The key is that of the row.
     Audit,
     /// The tools or skills of an instance have changed. The key is the name of the instance.
     Enablement,
-    /// A function was changed, or has a new version. The key is the id of the function.
+    /// A function was created, changed or removed, or a version of it was added or removed. The key is the id of the function.
     Functions,
     /// A run has begun, ended or changed its driver, or was asked to stop. The key is the conversation and the number of the run.
     Runs,
-    /// A stored tool was changed, or was bound to an agent or unbound. The key is the id of the tool.
+    /// A stored tool was created, changed or removed, or was bound to an agent or unbound. The key is the id of the tool.
     StoredTools,
     /// A switch was set. The key is its kind, its tool and its source.
     Switches,
@@ -65,7 +65,7 @@ pub struct EventPage {
 /// The changes of a store's rows: approvals, audit rows, enablement, functions, runs, stored tools and switches.
 ///
 /// A reader that continues at the position of the last event, or at [`EventPage::next`], neither misses an event nor gets one twice, also if
-/// transactions overlap. Events of one transaction are in the order of its changes. The order of different transactions is not that of their commits.
+/// transactions overlap. Events of one transaction are in the order of its changes. The events of different transactions may be in a different order from the commits.
 ///
 /// ```
 /// use tool_store::*;

@@ -235,7 +235,7 @@ pub(super) fn variant(
     }
 }
 
-/// Writes a tag and the content next to it. Other entries are skipped.
+/// Writes a tag and the content next to it. Other entries are checked, but not written.
 fn beside(
     cursor: &Cursor<'_>,
     entries: &[Entry<'_>],

@@ -226,7 +226,7 @@ async fn no_config_entry_starts_a_program() {
 
 // S1-84: hooks and other files in a repository start no program, and only `git_commit` may fail because of them.
 #[tokio::test]
-async fn files_in_a_repository_start_nothing_and_break_no_tool() {
+async fn files_in_a_repository_start_no_program() {
     let target = Target::new().await;
     let evil = target.evil();
     let clone = &target.clone;
