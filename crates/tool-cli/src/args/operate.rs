@@ -235,7 +235,7 @@ pub(crate) enum EffectsAction {
 
 /// Lists the runs of conversations, and cancels them.
 ///
-/// Without a subcommand, lists the runs that continue, newest first.
+/// Without a subcommand, lists the runs that have not ended, newest first.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Runs {
@@ -250,7 +250,7 @@ pub(crate) struct Runs {
 /// The filters of runs.
 #[derive(Debug, Args)]
 pub(crate) struct RunsFilter {
-    /// Lists runs in this state, such as `completed`, or `all`. By default `running`.
+    /// Lists runs in this state, such as `ended`, or `all`. By default `running`.
     #[arg(long)]
     pub(crate) state: Option<String>,
     /// Lists only runs of this conversation.
