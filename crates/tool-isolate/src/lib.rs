@@ -65,7 +65,7 @@
 //! which such a host has no rights, for example Ubuntu's without an `AppArmor` profile; then each job starts a second helper. Turning off [`Mechanism::PidNamespace`] and
 //! [`Mechanism::NetworkNamespace`] avoids these additional processes.
 //!
-//! This crate adds 13 crates to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
+//! 13 crates in addition to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -156,9 +156,10 @@ impl ChatServerBuilder {
     /// # use tool_core::turn::Turns;
     /// # use tool_server::chat::{ChatModel, ChatServer};
     /// # fn server(turns: Turns, model: impl ChatModel) -> Result<(), tool_core::store::StoreError> {
-    /// // The conversations of a user have the user's name as a prefix.
+    /// // A conversation has the name of its user and a number, such as `ann-7`. A comparison of prefixes would give `ann` the conversation `ann-lee-7`.
     /// let chat = ChatServer::builder(turns, model).context(|caller, thread, cx| async move {
-    ///     let own = thread.conversation().starts_with(&format!("{}-", caller.subject));
+    ///     let owner = thread.conversation().rsplit_once('-').map(|(owner, _)| owner);
+    ///     let own = owner == Some(&*caller.subject);
     ///     Ok(own.then(|| cx.build()))
     /// });
     /// # let _ = chat.build()?;

@@ -193,6 +193,23 @@ impl IfMatch {
         self.0.as_deref().is_some_and(|tags| tags.trim() != "*")
     }
 
+    /// Whether the header was sent. A resource that may be missing must then exist.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Fails if the header was sent, and the resource is missing or has a different tag.
+    pub(crate) fn check_existing(&self, current: Option<&str>) -> Result<(), Problem> {
+        match current {
+            Some(current) => self.check(current),
+            None if self.0.is_none() => Ok(()),
+            None => Err(Problem::new(
+                Kind::PreconditionFailed,
+                "the resource does not exist, so it has no `ETag`; repeat the request without `If-Match` to create it",
+            )),
+        }
+    }
+
     /// Fails if the header is missing.
     pub(crate) fn required(&self) -> Result<(), Problem> {
         if self.0.is_some() {

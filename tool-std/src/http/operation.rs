@@ -228,6 +228,30 @@ fn find<'d>(reader: &Reader<'d>, id: &str) -> Result<Located<'d>, ToolFault> {
     })
 }
 
+/// The maximum length of the URL of a server in bytes.
+const LONGEST_URL: usize = 4096;
+
+/// Replaces the variables of a template by their defaults, in one pass: a default that contains the name of a variable is not expanded again.
+fn with_variables(template: &str, variables: Option<&Value>) -> String {
+    let mut url = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{')
+        && let Some((name, behind)) = after.split_once('}')
+        && url.len() <= LONGEST_URL
+    {
+        url.push_str(before);
+        let value = variables.and_then(|all| all.get(name)?.get("default")?.as_str());
+        if let Some(value) = value {
+            url.push_str(value);
+        } else {
+            url.extend(["{", name, "}"]);
+        }
+        rest = behind;
+    }
+    url.push_str(rest);
+    url
+}
+
 /// The first server of the operation, of its path or of the document.
 fn server(reader: &Reader<'_>, found: &Located<'_>) -> Result<(Url, String), ToolFault> {
     let places = [
@@ -247,12 +271,10 @@ fn server(reader: &Reader<'_>, found: &Located<'_>) -> Result<(Url, String), Too
     let Some(template) = server.get("url").and_then(Value::as_str) else {
         return Err(reader.fault(&pointer, "the server has no URL"));
     };
-    let mut url = template.to_owned();
-    let variables = server.get("variables").and_then(Value::as_object);
-    for (name, variable) in variables.into_iter().flatten() {
-        if let Some(value) = variable.get("default").and_then(Value::as_str) {
-            url = url.replace(&format!("{{{name}}}"), value);
-        }
+    let url = with_variables(template, server.get("variables"));
+    if url.len() > LONGEST_URL {
+        let text = format!("the URL of the server is longer than {LONGEST_URL} bytes");
+        return Err(reader.fault(&pointer, text));
     }
     let fault = |why: &str| {
         let text = format!("`{url}` is not the URL of a server, {why}: write `https://host/path`");

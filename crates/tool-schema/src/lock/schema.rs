@@ -214,7 +214,11 @@ impl<'a> Comparison<'a> {
                 }
             }
             (Some(_), None) => {
-                self.add(place, Way::Wider, "it is not restricted to an enum any more");
+                self.add(
+                    place,
+                    Way::Wider,
+                    "it is not restricted to an enum any more",
+                );
             }
             (None, Some(_)) => self.add(place, Way::Narrower, "it is restricted to an enum now"),
             (None, None) => {}

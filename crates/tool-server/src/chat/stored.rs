@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tool_core::store::{Message, Role, RunCause, RunId, RunRow, RunState};
+use tool_core::store::{Message, Role, RunCause, RunId, RunRow, RunState, Timestamp};
 use tool_core::turn::{ModelMessage, ToolMessage, Turns};
 use tool_core::{ToolContext, Toolset};
 use tool_wire::ui::{Chunk, Writer};
@@ -13,6 +13,8 @@ use super::reply::Reply;
 
 /// The interval at which the messages of a run in another process are read.
 const POLL: Duration = Duration::from_millis(500);
+/// How long a run may be without a driver before its stream fails. Its lease has expired then, and no process has taken it over.
+const ABANDONED: Duration = Duration::from_secs(30);
 
 /// The id of the assistant's message that follows a message of the user.
 pub(super) fn message_id(user: u64) -> String {
@@ -78,6 +80,7 @@ pub(super) fn follow(
     let reply = Reply::new(writer, &start, &[]);
     let weak = Arc::downgrade(&reply);
     tokio::spawn(async move {
+        let mut expired = None;
         loop {
             let next = Instant::now() + POLL;
             // The row is read before the messages, so that the messages of a run that has ended are complete.
@@ -92,6 +95,19 @@ pub(super) fn follow(
             read = messages.last().map_or(read, |message| message.seq);
             if let Some(cause) = ended(row.as_ref()) {
                 finish(&reply, cause, &cx, &tools).await;
+                return;
+            }
+            // Another process may take over a run whose lease has expired. If none does, the driver is dead.
+            let is_held = row
+                .as_ref()
+                .is_some_and(|row| row.is_held(Timestamp::now()));
+            expired = if is_held {
+                None
+            } else {
+                expired.or(Some(next))
+            };
+            if expired.is_some_and(|since| since.elapsed() > ABANDONED) {
+                reply.fail();
                 return;
             }
             drop(reply);

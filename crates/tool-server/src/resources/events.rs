@@ -11,11 +11,11 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
-use tool_core::store::{Event, EventPage, StoreError, Workspace};
+use tool_core::store::{Event, EventPage, EventResource, StoreError, Workspace};
 use utoipa::IntoParams;
 use utoipa_axum::routes;
 
-use super::{Answer, Routes, needs};
+use super::{Answer, Routes, instances, needs};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::json;
@@ -72,11 +72,21 @@ fn block(text: &mut String, name: &str, id: &str, data: &str) {
     let _ = write!(text, "event: {name}\nid: {id}\ndata: {data}\n\n");
 }
 
+/// The key of an event as the paths of the API contain it: the only instance of a workspace has an empty name in the store.
+fn addressed(event: &Event) -> Vec<String> {
+    match (event.resource, event.key.as_slice()) {
+        (EventResource::Enablement, [name]) if name.is_empty() => {
+            vec![instances::WORKSPACE.to_owned()]
+        }
+        _ => event.key.clone(),
+    }
+}
+
 fn changes(text: &mut String, events: &[Event]) {
     for event in events {
         let changed = Changed {
             resource: event.resource.as_str(),
-            key: &event.key,
+            key: &addressed(event),
             at: time::text(event.at),
         };
         block(text, changed.resource, &event.position, &json(&changed));
@@ -93,6 +103,10 @@ impl Rest {
     /// Waits for new events. `None` at the end of the stream.
     async fn text(mut self) -> Result<Option<(String, Self)>, StoreError> {
         loop {
+            // Also between full pages, which are sent without a pause.
+            if self.admin.ending.is_cancelled() || Instant::now() >= self.ends {
+                return Ok(None);
+            }
             let page = if let Some(page) = self.read.take() {
                 page
             } else {
@@ -100,9 +114,6 @@ impl Rest {
                 tokio::select! {
                     () = self.admin.ending.cancelled() => return Ok(None),
                     () = pause => {}
-                }
-                if Instant::now() >= self.ends {
-                    return Ok(None);
                 }
                 self.page().await?
             };

@@ -60,6 +60,7 @@ async fn force_run(
         }),
         change: Change::EndRun {
             id,
+            owner: row.owner,
             at: Timestamp::now(),
         },
         action: "run.force",

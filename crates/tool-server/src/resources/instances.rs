@@ -27,7 +27,7 @@ const TOOL: &str = "tool";
 const SKILL: &str = "skill";
 
 /// The word in a path for the only instance of a workspace, whose name is empty.
-const WORKSPACE: &str = "@workspace";
+pub(super) const WORKSPACE: &str = "@workspace";
 
 pub(super) fn routes(all: Routes) -> Routes {
     all.routes(needs(Access::role(Role::Viewer), routes!(list_instances)))
@@ -367,7 +367,7 @@ struct NewSkill {
     /// What the skill is for, in the words that a model reads.
     #[serde(default)]
     description: String,
-    /// The tools that the skill requires.
+    /// The tools that the skill requires, at most 256.
     #[serde(default)]
     required_tools: Vec<String>,
     /// The environment variables that the skill needs.
@@ -377,6 +377,9 @@ struct NewSkill {
     #[serde(default)]
     files: BTreeMap<String, String>,
 }
+
+/// The maximum number of tools that a skill requires. The change looks up each of them in one transaction.
+const MOST_TOOLS: usize = 256;
 
 /// What the change of a skill has changed.
 #[derive(Serialize, ToSchema)]
@@ -420,6 +423,10 @@ async fn enable_skill(
 ) -> Answer {
     if body.version.is_empty() {
         return Err(Problem::input("/version", "write the version of the skill"));
+    }
+    if body.required_tools.len() > MOST_TOOLS {
+        let text = format!("a skill requires at most {MOST_TOOLS} tools, split the skill");
+        return Err(Problem::input("/required_tools", text));
     }
     let details = json!({ "instance": instance, "skill": skill, "version": body.version });
     let mut version = SkillVersion::new(skill, body.version);

@@ -256,10 +256,10 @@ async fn set(
     }
     let key = key(caller, reach, kind_of(&kind)?, tool);
     let mut expected = Expected::Any;
-    if tags.is_given() {
+    if tags.is_sent() {
         let read = find(admin, caller, reach, &key).await?;
         let current = read.as_ref().map(|row| tag(&json(&ToolSwitch::from(row))));
-        tags.check(current.as_deref().unwrap_or("none"))?;
+        tags.check_existing(current.as_deref())?;
         expected = Expected::Same(read);
     }
     let wanted = Wanted {

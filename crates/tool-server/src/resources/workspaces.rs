@@ -144,12 +144,12 @@ async fn write_workspace(
     Body(body): Body<NewSettings>,
 ) -> Answer {
     let mut expected = Expected::Any;
-    if tags.is_given() {
+    if tags.is_sent() {
         let read = settings(&admin, &caller).await?;
         let current = read
             .as_ref()
             .map(|row| tag(&json(&WorkspaceRecord::from(row))));
-        tags.check(current.as_deref().unwrap_or("none"))?;
+        tags.check_existing(current.as_deref())?;
         expected = Expected::Same(read.map(Box::new));
     }
     let mut new = WorkspaceSettings::new(&caller.workspace, Timestamp::now());
@@ -232,14 +232,14 @@ async fn expected(
     user: &str,
     tags: &IfMatch,
 ) -> Result<Expected<Member>, Problem> {
-    if !tags.is_given() {
+    if !tags.is_sent() {
         return Ok(Expected::Any);
     }
     let read = find(admin, caller, user).await?;
     let current = read
         .as_ref()
         .map(|row| tag(&json(&WorkspaceMember::from(row))));
-    tags.check(current.as_deref().unwrap_or("none"))?;
+    tags.check_existing(current.as_deref())?;
     Ok(Expected::Same(read))
 }
 

@@ -3,7 +3,8 @@
 -- SQLite has one writer, so `seq` is in the order of commits. `tag` is random: a copy of the file that was restored and then changed has other tags
 -- under the same numbers, so a reader's position in the lost rows is recognized.
 CREATE TABLE event (
-    seq       INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- The newest row is never removed, so a number is used once without `AUTOINCREMENT`, which would write one more page for each event.
+    seq       INTEGER PRIMARY KEY,
     -- Null for a change that concerns every workspace.
     workspace TEXT,
     resource  TEXT    NOT NULL,
@@ -12,7 +13,6 @@ CREATE TABLE event (
     tag       TEXT    NOT NULL DEFAULT (lower(hex(randomblob(8))))
 ) STRICT;
 CREATE INDEX event_by_workspace ON event (workspace, seq);
-CREATE INDEX event_by_time      ON event (at);
 -- The position of a reader that begins before the first change. The newest row is never removed, so there is always one.
 INSERT INTO event (workspace, resource, key) VALUES (NULL, 'start', '[]');
 

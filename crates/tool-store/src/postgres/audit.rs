@@ -20,9 +20,9 @@ macro_rules! columns {
     };
 }
 
-/// Removes the rows of one user.
-pub(super) const ERASE: &str =
-    "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2";
+/// Removes the rows of one user, except those of changes that the user made as an operator.
+pub(super) const ERASE: &str = "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2 \
+     AND NOT (call = '' AND contract IS NULL AND notes <> '[]')";
 
 /// Removes at most `most` rows of a scope whose calls started before a time. Rows that a different transaction has locked are left.
 pub(super) fn retention(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Postgres> {

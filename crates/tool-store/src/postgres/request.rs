@@ -145,10 +145,10 @@ async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Ans
             let flipped = switch::set(db, &switch, &expected).await?;
             Ok(Changed::Switch { switch, flipped })
         }
-        Wanted::EndRun { id, at } => {
+        Wanted::EndRun { id, owner, at } => {
             let mut refused = None;
             let ended = run::change_row(db, &id, at, |row| {
-                let ended = row.force_end(at);
+                let ended = row.force_end(&owner, at);
                 refused = ended.err();
                 refused.is_none()
             });

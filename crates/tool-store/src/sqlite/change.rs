@@ -157,10 +157,10 @@ async fn change(
                 Ok(Changed::Switch { switch, flipped })
             }
         }
-        Change::EndRun { id, at } => {
+        Change::EndRun { id, owner, at } => {
             let mut refused = None;
             let ended = run::change_row(db, &id, |row| {
-                let ended = row.force_end(at);
+                let ended = row.force_end(&owner, at);
                 refused = ended.err();
                 refused.is_none()
             });

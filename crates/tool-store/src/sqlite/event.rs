@@ -9,12 +9,14 @@ use sqlx::{QueryBuilder, Row as _, Sqlite};
 use super::{Fault, SqliteStore, step};
 
 /// Removes events that are older than they are kept. The newest one stays, because it is the position of readers.
+///
+/// The oldest events have the lowest numbers, so the search needs no index of times, which would write one more page for each event.
 pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query =
-        QueryBuilder::new("DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE at < ");
+        QueryBuilder::new("DELETE FROM event WHERE seq < (SELECT min(seq) FROM event) + ");
+    query.push_bind(most);
+    query.push(" AND seq < (SELECT max(seq) FROM event) AND at < ");
     query.push_bind(kept_since(now).as_millis());
-    query.push(" AND seq < (SELECT max(seq) FROM event) ORDER BY seq LIMIT ");
-    query.push_bind(most).push(")");
     query
 }
 
@@ -25,8 +27,12 @@ const NEWEST: &str = "SELECT seq, tag FROM event ORDER BY seq DESC LIMIT 1";
 const KNOWN: &str = "SELECT EXISTS (SELECT 1 FROM event WHERE seq = ? AND tag = ?)";
 
 /// The events of a workspace after a number, merged with those that concern every workspace.
-const AFTER: &str = "SELECT seq, resource, key, at, tag FROM event
-     WHERE seq > ?1 AND (workspace = ?2 OR workspace IS NULL) ORDER BY seq LIMIT ?3";
+///
+/// Two limited searches of the index, because one search with `OR` would read and sort every later event.
+const AFTER: &str = "SELECT * FROM (SELECT seq, resource, key, at, tag FROM event WHERE seq > ?1 AND workspace = ?2 ORDER BY seq LIMIT ?3)
+     UNION ALL
+     SELECT * FROM (SELECT seq, resource, key, at, tag FROM event WHERE seq > ?1 AND workspace IS NULL ORDER BY seq LIMIT ?3)
+     ORDER BY seq LIMIT ?3";
 
 fn position(seq: i64, tag: &str) -> String {
     format!("{seq}.{tag}")

@@ -216,8 +216,18 @@ async fn every_audit_index_is_used_by_a_statement() {
         failed: true,
         ..none.clone()
     };
+    let tool = AuditFilter {
+        tool: text(),
+        ..none.clone()
+    };
+    let decision = AuditFilter {
+        decision: text(),
+        ..none.clone()
+    };
     let served = [
         ("audit_by_time", audit::listing(Scope::All, &none)),
+        ("audit_by_tool", audit::listing(own, &tool)),
+        ("audit_by_decision", audit::listing(own, &decision)),
         ("audit_by_workspace", audit::listing(own, &none)),
         ("audit_by_principal", audit::listing(own, &principal)),
         ("audit_by_call", audit::listing(own, &call)),
@@ -239,7 +249,8 @@ async fn every_audit_index_is_used_by_a_statement() {
     assert_eq!(indexes, names);
 }
 
-// B11: an audit row, written when its call begins and when it ends, costs few pages; it used to cost 72 to 146 KB of write-ahead log.
+// B11: an audit row, written when its call begins and when it ends, costs few pages, its two events included; without events it used to cost 72 to
+// 146 KB of write-ahead log.
 #[tokio::test]
 async fn audit_row_costs_few_pages() {
     const CALLS: u64 = 50;
@@ -271,7 +282,7 @@ async fn audit_row_costs_few_pages() {
         store.write(vec![row(n, Some("ok"))]).await.unwrap();
     }
     let bytes = std::fs::metadata(&log).unwrap().len() / CALLS;
-    assert!(bytes < 48_000, "{bytes} bytes for the row of one call");
+    assert!(bytes < 70_000, "{bytes} bytes for the row of one call");
 }
 
 #[tokio::test]

@@ -79,10 +79,13 @@ pub enum Change {
         /// The row that the operator has read.
         expected: Expected<Switch>,
     },
-    /// Ends a run regardless of its lease, for an operator who knows that its driver is dead. Fails with `Conflict` for a run that has ended.
+    /// Ends a run regardless of its lease, for an operator who knows that its driver is dead. Fails with `Conflict` for a run that has ended, and with
+    /// `Stale` for a run that a different owner has taken over.
     EndRun {
         /// The id of the run.
         id: RunId,
+        /// The owner of the run that the operator has read.
+        owner: String,
         /// When the operator ends the run.
         at: Timestamp,
     },
@@ -313,6 +316,12 @@ impl AuditRow {
             ..Self::new(CallId::alone(workspace)?, "", "", at)
         })
     }
+
+    /// Whether the row records a change of an operator, as [`of_operator`](Self::of_operator) does: it has notes, but neither a call nor the contract of
+    /// a tool. The erasure of a user keeps these rows, so that nobody can erase the record of their own changes.
+    pub fn is_of_operator(&self) -> bool {
+        self.call.is_empty() && self.contract.is_none() && !self.notes.is_empty()
+    }
 }
 
 impl ApprovalRow {
@@ -356,11 +365,17 @@ impl RunRow {
         Ok(self.stop(stop))
     }
 
-    /// Applies [`Change::EndRun`]. Fails with `Conflict` if the run has ended.
-    pub fn force_end(&mut self, at: Timestamp) -> Result<(), StoreError> {
+    /// Applies [`Change::EndRun`]. Fails with `Conflict` if the run has ended, and with `Stale` if a different owner has taken it over.
+    pub fn force_end(&mut self, owner: &str, at: Timestamp) -> Result<(), StoreError> {
         if self.state == RunState::Ended {
             return Err(StoreError::Conflict(format!(
                 "{} has ended, only a running one can be ended",
+                self.id
+            )));
+        }
+        if self.owner != owner {
+            return Err(StoreError::Stale(format!(
+                "{} has a new owner, read it again",
                 self.id
             )));
         }

@@ -428,6 +428,13 @@ impl Function {
     ) -> Result<Self, StoreError> {
         editor.check_owner(self.workspace.as_ref(), &self.what())?;
         editor.require(MemberRole::Author, "publish a version")?;
+        if self.effects.is_some() {
+            // A version may do something else than the version for which an admin has stated the effects.
+            editor.require(
+                MemberRole::Admin,
+                "publish a version of a function whose effects an admin has stated",
+            )?;
+        }
         version.check_function(&self.id)?;
         Ok(Self {
             default_version: Some(version.id.clone()),

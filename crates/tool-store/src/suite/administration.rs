@@ -296,7 +296,11 @@ tests! {
     #[test]
     async fn rows_of_dead_processes_are_ended_by_force(store: impl Store + ChangeStore) {
         let run = begin_run(&store).await;
-        let end = || Change::EndRun { id: run.clone(), at: at(300) };
+        let owner = store.get_run(&run).await.unwrap().unwrap().owner;
+        let end_of = |owner: &str| Change::EndRun { id: run.clone(), owner: owner.into(), at: at(300) };
+        let end = || end_of(&owner);
+        let taken_over = store.apply(of(&acme(), end_of("a different owner"))).await;
+        assert!(matches!(taken_over, Err(StoreError::Stale(_))), "{taken_over:?}");
         let Changed::Run(row) = make(&store, end()).await else {
             panic!("the change is one of a run");
         };
@@ -340,7 +344,7 @@ tests! {
             put_member("eve", MemberRole::Viewer, Editor::System, Expected::Any),
             put_workspace(RetentionTier::Short, Expected::Any),
             Change::Erase(ErasedContents::Thread(thread("main"))),
-            Change::EndRun { id: run.clone(), at: at(300) },
+            Change::EndRun { id: run.clone(), owner: "one".into(), at: at(300) },
             Change::Force { key: key("e1"), resolution: Resolution::Rerun, operator: "olga".into(), at: at(300) },
         ] {
             missing(store.apply(of(&umbrella(), change)).await);

@@ -137,6 +137,17 @@ tests! {
         assert_eq!(ids(&store, &AuditFilter::default()).await, ["e", "a", "c", "d"]);
     }
 
+    // An operator cannot erase the record of their own changes.
+    #[test]
+    async fn changes_of_operators_are_not_erased(store: impl AuditSink) {
+        let change = AuditRow::of_operator(acme(), "ann", "secret.write", "{}", at(1)).unwrap();
+        assert!(change.is_of_operator() && !audit("a").is_of_operator());
+        store.write(vec![audit("a"), change.clone()]).await.unwrap();
+        assert_eq!(store.erase(&acme(), "ann").await.unwrap(), 1);
+        let left = store.export(Scope::All, &AuditFilter::default()).await.unwrap();
+        assert_eq!(left, [change]);
+    }
+
     #[test]
     async fn old_audit_rows_are_deleted(store: impl AuditSink) {
         let rows = (1..=3).map(|n| AuditRow { started: at(n), ..audit(&n.to_string()) });

@@ -279,7 +279,7 @@ tests! {
                     }
                 }
             });
-            let (_, one, two) = tokio::join!(write, read(store.clone(), 1), read(other.clone(), 7));
+            let (_, one, two) = futures::future::join3(write, read(store.clone(), 1), read(other.clone(), 7)).await;
             for mut seen in [one, two] {
                 assert_eq!(seen.len(), 32 * 4);
                 seen.sort();

@@ -138,7 +138,7 @@ tests! {
             conflict(store.begin(other, None).await, what);
         }
         let elsewhere = Intent { earlier: Some(CallKey::new("umbrella", "k")), ..again("l", 1) };
-        conflict(store.begin(elsewhere, None).await, "another workspace");
+        conflict(store.begin(elsewhere, None).await, "a different workspace");
     }
 
     // A1: an effect of an earlier version that an operator released is stored under the new key after its rerun, and only there.

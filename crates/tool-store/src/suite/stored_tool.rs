@@ -887,6 +887,12 @@ tests! {
         forbidden(by(&store, author(), 2).change_function(&function.id, update()).await, "`admin`");
         assert_eq!(by(&store, admin(), 2).change_function(&function.id, update()).await.unwrap().effects, None);
         conflict(by(&store, admin(), 1).function(NewFunction { effects, ..linked("look") }).await, "only those of the kinds");
+
+        // The stated effects are those of the versions that an admin has published: an author cannot publish a version that does something else.
+        let stated = by(&store, admin(), 3).function(new()).await.unwrap();
+        let version = by(&store, author(), 3).version(&stated.id, new_version()).await.unwrap();
+        forbidden(by(&store, author(), 4).publish(&version.id).await, "`admin`");
+        by(&store, admin(), 4).publish(&version.id).await.unwrap();
         conflict(by(&store, admin(), 1).function(NewFunction::new("", kind)).await, "name");
         forbidden(by(&store, of(MemberRole::Operator), 1).function(linked("look")).await, "`author`");
         forbidden(by(&store, of(MemberRole::Operator), 1).tool(client("ask")).await, "`author`");

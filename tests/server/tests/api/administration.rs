@@ -158,6 +158,19 @@ pub(crate) async fn members_are_changed_by_admins(kind: StoreKind) {
         .send("delete", "/v1/members/eve", Some(ADMIN), &[], None)
         .await;
     assert_eq!(again.status, 404, "{}", again.text);
+    // A request for an existing member does not create one.
+    for tag in ["*", "none", "\"old\""] {
+        let missing = site
+            .send(
+                "put",
+                "/v1/members/eve",
+                Some(ADMIN),
+                &[("if-match", tag)],
+                Some(&viewer),
+            )
+            .await;
+        assert_eq!(missing.status, 412, "{tag}: {}", missing.text);
+    }
     let (operator, details) = note(&site, "member.remove").await;
     assert_eq!((&*operator, &details["user"]), (ADMIN, &json!("eve")));
     let (_, details) = note(&site, "member.write").await;

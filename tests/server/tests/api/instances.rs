@@ -196,6 +196,14 @@ pub(crate) async fn skill_enables_the_tools_that_it_requires_case(kind: StoreKin
         (empty.status, &empty.json()["errors"][0]["pointer"]),
         (422, &json!("/version"))
     );
+    let many = vec!["search"; 257];
+    let many = site
+        .ask("put", mail, OPERATOR, &version("1.0.1", &many))
+        .await;
+    assert_eq!(
+        (many.status, &many.json()["errors"][0]["pointer"]),
+        (422, &json!("/required_tools"))
+    );
     let second = done(
         &site,
         "put",

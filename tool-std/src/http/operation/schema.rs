@@ -8,6 +8,9 @@ use tool_core::stored::ToolFault;
 use super::reader::{Found, Reader, escaped};
 use super::{BODY, Operation};
 
+/// The number of schemas that are read for the types of one schema. References can repeat a schema in every alternative of every level.
+const MOST_SCHEMAS: u32 = 1_000;
+
 /// The JSON types that a schema admits; `None` if the schema does not restrict them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::http) struct Types(Option<BTreeSet<String>>);
@@ -23,7 +26,7 @@ impl Types {
         schema: &'d Value,
         pointer: &str,
     ) -> Result<Self, ToolFault> {
-        Self::at_depth(reader, schema, pointer, 0)
+        Self::at_depth(reader, schema, pointer, 0, &mut { MOST_SCHEMAS })
     }
 
     fn at_depth<'d>(
@@ -31,10 +34,14 @@ impl Types {
         schema: &'d Value,
         pointer: &str,
         depth: usize,
+        left: &mut u32,
     ) -> Result<Self, ToolFault> {
         if depth > 16 {
             return Err(reader.fault(pointer, "the schema is nested too deep"));
         }
+        *left = left
+            .checked_sub(1)
+            .ok_or_else(|| reader.fault(pointer, "the schema has too many alternatives"))?;
         let Found {
             value: schema,
             pointer,
@@ -58,7 +65,7 @@ impl Types {
             let mut is_known = true;
             for (index, choice) in choices.iter().enumerate() {
                 let at = format!("{pointer}/{word}/{index}");
-                match Self::at_depth(reader, choice, &at, depth + 1)?.0 {
+                match Self::at_depth(reader, choice, &at, depth + 1, left)?.0 {
                     Some(own) => union.extend(own),
                     None => is_known = false,
                 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tool_core::store::seal::Vault;
-use tool_core::store::{StoredToolStore, Workspace};
+use tool_core::store::{Retention, StoredToolStore, Workspace};
 use tool_core::stored::StoredTools;
-use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Registry, Switches};
+use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Registry, Sweeper, Switches};
 use tool_mcp::client::{McpClient, McpRunner};
 use tool_mcp::rmcp::transport::TokioChildProcess;
 use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
@@ -38,7 +38,7 @@ pub(super) struct Admin {
 }
 
 /// The host's own gate, or a gate that stores approvals, effects and audit rows in the store.
-fn gate<S: AdminStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
+fn gate<S: AdminStore + StoredToolStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
     if let Some(gate) = cli.own_gate() {
         return Ok(gate.clone());
     }
@@ -51,6 +51,12 @@ fn gate<S: AdminStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
         .approvals(approvals.map_err(failed)?)
         .ledger(store.clone())
         .audit(Audit::required(store.clone()))
+        // Once per hour: expired events, long outputs and idempotency keys, and deleted stored tools. All other rows are kept.
+        .sweeper(
+            Sweeper::default()
+                .purge(store.clone(), Retention::default())
+                .stored_tools(store.clone()),
+        )
         .build())
 }
 

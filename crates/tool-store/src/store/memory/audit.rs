@@ -109,7 +109,9 @@ impl AuditSink for MemoryStore {
     fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
         self.step(move |tables| {
             Ok(tables.audit.keep(|row| {
-                row.identity.workspace() != workspace || row.principal.as_deref() != Some(principal)
+                row.identity.workspace() != workspace
+                    || row.principal.as_deref() != Some(principal)
+                    || row.is_of_operator()
             }))
         })
     }

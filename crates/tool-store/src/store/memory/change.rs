@@ -127,8 +127,8 @@ impl Tables {
                 let flipped = self.switches.set(switch.clone())?;
                 Ok(Changed::Switch { switch, flipped })
             }
-            Change::EndRun { id, at } => {
-                let ended = self.runs.step(&id, |row| row.force_end(at));
+            Change::EndRun { id, owner, at } => {
+                let ended = self.runs.step(&id, |row| row.force_end(&owner, at));
                 let (ended, row) = ended.ok_or_else(|| RunRow::missing(&id))?;
                 ended?;
                 Ok(Changed::Run(Box::new(row)))

@@ -49,7 +49,8 @@ impl Events {
         let (epoch, number) = position.split_once('.')?;
         let number: u64 = number.parse().ok()?;
         let oldest = self.all.front().map_or(self.last + 1, |event| event.number);
-        (epoch == self.epoch && (oldest..=self.last + 1).contains(&(number + 1))).then_some(number)
+        let next = number.checked_add(1)?;
+        (epoch == self.epoch && (oldest..=self.last + 1).contains(&next)).then_some(number)
     }
 
     fn after(&self, workspace: &Workspace, after: Option<&str>, limit: u32) -> EventPage {

@@ -59,6 +59,7 @@ impl Tables {
                 erased.audit = self.audit.keep(|row| {
                     row.identity.workspace() != workspace
                         || row.principal.as_deref() != Some(principal)
+                        || row.is_of_operator()
                 });
                 let spills = self.spills.rows.values();
                 let spills: Vec<String> = spills

@@ -94,6 +94,50 @@ async fn unusable_server_is_refused_with_a_pointer() {
         .await;
 }
 
+// S3-34: a small document that would expand without bound is refused, and takes no long time or large memory.
+#[tokio::test]
+async fn document_that_expands_without_bound_is_refused() {
+    // Each default contains the next variable twice, 2^40 times in all.
+    let mut variables = serde_json::Map::new();
+    for number in 0..40 {
+        let default = format!("{{v{0}}}{{v{0}}}", number + 1);
+        variables.insert(format!("v{number}"), json!({"default": default}));
+    }
+    let mut bomb = good();
+    bomb["servers"] = json!([{"url": "https://x.example/{v0}", "variables": variables}]);
+    let mut long = good();
+    long["servers"] = json!([{"url": format!("https://x.example/{}", "a".repeat(5_000))}]);
+    // Each schema refers to the next one eight times, 8^15 times in all.
+    let mut schemas = serde_json::Map::new();
+    for number in 0..15 {
+        let next = json!({"$ref": format!("#/components/schemas/s{}", number + 1)});
+        schemas.insert(format!("s{number}"), json!({"anyOf": vec![next; 8]}));
+    }
+    schemas.insert("s15".to_owned(), json!({"type": "string"}));
+    let mut wide = with_parameter(parameter(
+        "c",
+        "query",
+        true,
+        &json!({"$ref": "#/components/schemas/s0"}),
+    ));
+    wide["components"] = json!({"schemas": schemas});
+    let world = World::new();
+    let function = world.function().await;
+    for (document, part) in [
+        (bomb, "is not the URL of a server"),
+        (long, "longer than 4096 bytes"),
+        (wide, "too many alternatives"),
+    ] {
+        let mut version = version(&document);
+        version.input_schema = object(&json!({"b": {"type": "string"}}), &["b"]);
+        let faults = faults(world.create(&function.id, version).await);
+        assert!(
+            faults.iter().any(|(_, text)| text.contains(part)),
+            "{part}: {faults:?}"
+        );
+    }
+}
+
 // S3-34: a document whose parameters cannot be sent is refused with a pointer.
 #[tokio::test]
 async fn unusable_parameter_is_refused_with_a_pointer() {
