@@ -890,7 +890,9 @@ tests! {
 
         // The stated effects are those of the versions that an admin has published: an author cannot publish a version that does something else.
         let stated = by(&store, admin(), 3).function(new()).await.unwrap();
-        let version = by(&store, author(), 3).version(&stated.id, new_version()).await.unwrap();
+        let document = [("api.json".to_owned(), "{}".to_owned())].into();
+        let version = NewFunctionVersion { files: document, ..new_version() };
+        let version = by(&store, author(), 3).version(&stated.id, version).await.unwrap();
         forbidden(by(&store, author(), 4).publish(&version.id).await, "`admin`");
         by(&store, admin(), 4).publish(&version.id).await.unwrap();
         conflict(by(&store, admin(), 1).function(NewFunction::new("", kind)).await, "name");
