@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::future::Future;
+use std::hint::black_box;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -318,7 +319,7 @@ async fn rules<S: EnablementStore + Clone>(name: &str, store: S) {
     let mut cold = Vec::new();
     for n in 0..1_000 {
         let start = Instant::now();
-        open.rules(&instance(n)).await.expect("rules");
+        black_box(open.rules(&instance(n)).await.expect("rules"));
         cold.push(start.elapsed().as_secs_f64() * 1e3);
     }
     let mut warm = Vec::new();
@@ -328,7 +329,7 @@ async fn rules<S: EnablementStore + Clone>(name: &str, store: S) {
             memory = resident();
         }
         let start = Instant::now();
-        open.rules(&instance(n % 1_000)).await.expect("rules");
+        black_box(open.rules(&instance(n % 1_000)).await.expect("rules"));
         warm.push(start.elapsed().as_secs_f64() * 1e6);
     }
     let middle = |mut times: Vec<f64>| {
