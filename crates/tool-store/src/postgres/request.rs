@@ -113,16 +113,20 @@ async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Ans
             let step = approval::change_row(db, workspace, &id, now, |row| row.change(wanted));
             step.await?.map(|row| Changed::Approval(Box::new(row)))
         }
-        Wanted::StopRun { id, stop } => {
+        Wanted::StopRun { ref id, .. } | Wanted::EndRun { ref id, .. } => {
+            let id = id.clone();
+            let now = match &wanted {
+                Wanted::EndRun { at, .. } => *at,
+                _ => Timestamp::now(),
+            };
             let mut refused = None;
-            let stopped = run::change_row(db, &id, Timestamp::now(), |row| {
-                let stopped = row.request_stop(stop);
-                stopped.unwrap_or_else(|error| {
+            let step = run::change_row(db, &id, now, |row| {
+                row.change(wanted).unwrap_or_else(|error| {
                     refused = Some(error);
                     false
                 })
             });
-            match (stopped.await?, refused) {
+            match (step.await?, refused) {
                 (None, _) => Err(RunRow::missing(&id)),
                 (Some(_), Some(refused)) => Err(refused),
                 (Some((_, row)), None) => Ok(Changed::Run(Box::new(row))),
@@ -144,19 +148,6 @@ async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Ans
         Wanted::SetSwitch { switch, expected } => {
             let flipped = switch::set(db, &switch, &expected).await?;
             Ok(Changed::Switch { switch, flipped })
-        }
-        Wanted::EndRun { id, owner, at } => {
-            let mut refused = None;
-            let ended = run::change_row(db, &id, at, |row| {
-                let ended = row.force_end(&owner, at);
-                refused = ended.err();
-                refused.is_none()
-            });
-            match (ended.await?, refused) {
-                (None, _) => Err(RunRow::missing(&id)),
-                (Some(_), Some(refused)) => Err(refused),
-                (Some((_, row)), None) => Ok(Changed::Run(Box::new(row))),
-            }
         }
         Wanted::Force {
             key,

@@ -121,16 +121,16 @@ async fn change(
             }
             done.map(|()| Changed::Approval(Box::new(row)))
         }
-        Change::StopRun { id, stop } => {
+        Change::StopRun { ref id, .. } | Change::EndRun { ref id, .. } => {
+            let id = id.clone();
             let mut refused = None;
-            let stopped = run::change_row(db, &id, |row| {
-                let stopped = row.request_stop(stop);
-                stopped.unwrap_or_else(|error| {
+            let step = run::change_row(db, &id, |row| {
+                row.change(change).unwrap_or_else(|error| {
                     refused = Some(error);
                     false
                 })
             });
-            match (stopped.await?, refused) {
+            match (step.await?, refused) {
                 (None, _) => Err(RunRow::missing(&id)),
                 (Some(_), Some(refused)) => Err(refused),
                 (Some((_, row)), None) => Ok(Changed::Run(Box::new(row))),
@@ -155,19 +155,6 @@ async fn change(
             } else {
                 let flipped = switch::set(db, switch.clone()).await?;
                 Ok(Changed::Switch { switch, flipped })
-            }
-        }
-        Change::EndRun { id, owner, at } => {
-            let mut refused = None;
-            let ended = run::change_row(db, &id, |row| {
-                let ended = row.force_end(&owner, at);
-                refused = ended.err();
-                refused.is_none()
-            });
-            match (ended.await?, refused) {
-                (None, _) => Err(RunRow::missing(&id)),
-                (Some(_), Some(refused)) => Err(refused),
-                (Some((_, row)), None) => Ok(Changed::Run(Box::new(row))),
             }
         }
         Change::Force {

@@ -318,7 +318,7 @@ impl AuditRow {
     }
 
     /// Whether the row records a change of an operator, as [`of_operator`](Self::of_operator) does: it has notes, but neither a call nor the contract of
-    /// a tool. The erasure of a user keeps these rows, so that nobody can erase the record of their own changes.
+    /// a tool. The erasure of a user keeps these rows, so that an operator cannot erase the record of the operator's changes.
     pub fn is_of_operator(&self) -> bool {
         self.call.is_empty() && self.contract.is_none() && !self.notes.is_empty()
     }
@@ -365,8 +365,17 @@ impl RunRow {
         Ok(self.stop(stop))
     }
 
-    /// Applies [`Change::EndRun`]. Fails with `Conflict` if the run has ended, and with `Stale` if a different owner has taken it over.
-    pub fn force_end(&mut self, owner: &str, at: Timestamp) -> Result<(), StoreError> {
+    /// Applies [`Change::StopRun`] and [`Change::EndRun`]. Returns whether the row has changed. Other changes leave the row unchanged.
+    pub fn change(&mut self, change: Change) -> Result<bool, StoreError> {
+        match change {
+            Change::StopRun { stop, .. } => self.request_stop(stop),
+            Change::EndRun { owner, at, .. } => self.force_end(&owner, at).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Fails with `Conflict` if the run has ended, and with `Stale` if a different owner has taken it over.
+    fn force_end(&mut self, owner: &str, at: Timestamp) -> Result<(), StoreError> {
         if self.state == RunState::Ended {
             return Err(StoreError::Conflict(format!(
                 "{} has ended, only a running one can be ended",

@@ -107,10 +107,11 @@ impl Tables {
                     .settle(workspace, &id, |row| row.change(change))?;
                 Ok(Changed::Approval(Box::new(row)))
             }
-            Change::StopRun { id, stop } => {
-                let stopped = self.runs.step(&id, |row| row.request_stop(stop));
-                let (stopped, row) = stopped.ok_or_else(|| RunRow::missing(&id))?;
-                stopped?;
+            Change::StopRun { ref id, .. } | Change::EndRun { ref id, .. } => {
+                let id = id.clone();
+                let step = self.runs.step(&id, |row| row.change(change));
+                let (step, row) = step.ok_or_else(|| RunRow::missing(&id))?;
+                step?;
                 Ok(Changed::Run(Box::new(row)))
             }
             Change::Resolve {
@@ -126,12 +127,6 @@ impl Tables {
                 expected.check(self.switches.get(&switch.key))?;
                 let flipped = self.switches.set(switch.clone())?;
                 Ok(Changed::Switch { switch, flipped })
-            }
-            Change::EndRun { id, owner, at } => {
-                let ended = self.runs.step(&id, |row| row.force_end(&owner, at));
-                let (ended, row) = ended.ok_or_else(|| RunRow::missing(&id))?;
-                ended?;
-                Ok(Changed::Run(Box::new(row)))
             }
             Change::Force {
                 key,
