@@ -11,7 +11,8 @@ use sha2::{Digest as _, Sha256};
 use tool_core::store::{StoreError, Workspace};
 use tool_http::{AuthError, TokenVerifier};
 
-use crate::access::Role;
+use crate::access::{Access, Role};
+use crate::problem::{Kind, Problem};
 
 /// An authenticated caller of the admin API.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,26 @@ impl Caller {
             role,
             host: false,
         }
+    }
+
+    /// Fails if the caller lacks the access that a request requires.
+    pub(crate) fn check(&self, access: Access) -> Result<(), Problem> {
+        if !self.role.includes(access.role) {
+            return Err(Problem::new(
+                Kind::Forbidden,
+                format!(
+                    "the request requires the role `{}`, and the caller has the role `{}`",
+                    access.role, self.role
+                ),
+            ));
+        }
+        if access.host && !self.host {
+            return Err(Problem::new(
+                Kind::Forbidden,
+                "the request concerns every workspace, so it requires an operator of the host",
+            ));
+        }
+        Ok(())
     }
 
     /// Makes the caller an operator of the host.

@@ -52,27 +52,25 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use http::{HeaderValue, StatusCode};
 use tool_core::store::{RunFilter, RunRow, RunState, StoreError, ThreadId, Timestamp, Workspace};
 use tool_core::turn::{Begun, BegunRun, ClientResult, ModelMessage, TurnError, Turns};
 use tool_core::{ToolCall, ToolContext, ToolContextBuilder, ToolDef, Toolset};
-use tool_http::HostGuard;
 use tool_wire::ui::{Chunk, HEADERS, Writer};
 
-use crate::access::Role;
-use crate::auth::{Authenticator, Caller, StaticTokens, random_token, token_hash};
+use crate::access::{Access, Role};
+use crate::auth::{Authenticator, Caller};
+use crate::entry::Entry;
 use crate::extract::read_json;
 use crate::problem::{Kind, Problem};
-use crate::server::in_workspace;
-use crate::state::authenticate;
 
 mod model;
 mod reply;
@@ -110,11 +108,8 @@ pub struct ChatServerBuilder {
     model: Arc<dyn ChatModel>,
     tools: Arc<Tools>,
     contexts: Arc<Contexts>,
-    authenticators: Vec<Arc<dyn Authenticator>>,
-    guard: HostGuard,
     role: Role,
-    max_body: usize,
-    timeout: Duration,
+    entry: Entry,
 }
 
 struct Inner {
@@ -122,11 +117,8 @@ struct Inner {
     model: Arc<dyn ChatModel>,
     tools: Arc<Tools>,
     contexts: Arc<Contexts>,
-    authenticators: Vec<Arc<dyn Authenticator>>,
-    guard: HostGuard,
     role: Role,
-    max_body: usize,
-    timeout: Duration,
+    entry: Entry,
     /// The streams of the runs that this server drives.
     live: Mutex<HashMap<ThreadId, Arc<Reply>>>,
 }
@@ -181,7 +173,7 @@ impl ChatServerBuilder {
     ///
     /// Without any, the server creates a random token of a caller with the required role, and prints it to standard error.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
-        self.authenticators.push(Arc::new(authenticator));
+        self.entry.authenticators.push(Arc::new(authenticator));
         self
     }
 
@@ -195,53 +187,40 @@ impl ChatServerBuilder {
 
     /// Allows requests for a host: a name with any port, or a name with a port. Loopback names are always allowed.
     pub fn host(mut self, host: &str) -> Self {
-        self.guard.host(host);
+        self.entry.guard.host(host);
         self
     }
 
     /// Allows requests from web pages of an origin, such as `https://app.example.com`. Loopback origins are always allowed, and so are requests
-    /// without `Origin`, which do not come from a browser.
+    /// without `Origin`: browsers send this header with each cross-origin request that changes something or whose response a page can read.
     pub fn origin(mut self, origin: &str) -> Self {
-        self.guard.origin(origin);
+        self.entry.guard.origin(origin);
         self
     }
 
     /// Sets the maximum length of a request body in bytes; 4 MiB by default, because an interface sends files as base64 text.
     pub fn max_body(mut self, bytes: usize) -> Self {
-        self.max_body = bytes;
+        self.entry.max_body = bytes;
         self
     }
 
     /// Sets how long a request may take until its response begins; 30 seconds by default. The stream may take longer.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.entry.timeout = timeout;
         self
     }
 
     /// Builds the server. Fails if no authenticator was added and the system provides no random bytes.
     pub fn build(mut self) -> Result<ChatServer, StoreError> {
-        let mut token = None;
-        if self.authenticators.is_empty() {
-            let random = random_token()?;
-            let caller = Caller::new("user", Workspace::single(), self.role);
-            let tokens = StaticTokens::default().add(token_hash(&random), caller);
-            let tokens = tokens.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-            self.authenticators.push(Arc::new(tokens));
-            eprintln!(
-                "The chat has no configured callers. This token is valid until the process ends:\n{random}"
-            );
-            token = Some(random.into());
-        }
+        let caller = Caller::new("user", Workspace::single(), self.role);
+        let token = self.entry.complete("The chat", caller)?;
         let inner = Arc::new(Inner {
             turns: self.turns,
             model: self.model,
             tools: self.tools,
             contexts: self.contexts,
-            authenticators: self.authenticators,
-            guard: self.guard,
             role: self.role,
-            max_body: self.max_body,
-            timeout: self.timeout,
+            entry: self.entry,
             live: Mutex::default(),
         });
         Ok(ChatServer { inner, token })
@@ -256,11 +235,8 @@ impl ChatServer {
             model: Arc::new(model),
             tools: Arc::new(|_| tool_core::toolset![]),
             contexts: Arc::new(|_, _, cx| futures::future::ready(Ok(Some(cx.build()))).boxed()),
-            authenticators: Vec::new(),
-            guard: HostGuard::default(),
             role: Role::Viewer,
-            max_body: 4 * 1024 * 1024,
-            timeout: Duration::from_secs(30),
+            entry: Entry::new(4 * 1024 * 1024),
         }
     }
 
@@ -296,37 +272,11 @@ impl ChatServer {
     }
 }
 
-/// Middleware that checks the host and the caller of every request, and limits the time until the response begins.
-async fn enter(State(chat): State<Shared>, mut request: Request, next: Next) -> Response {
-    if let Err(refused) = chat.guard.check(&request) {
-        let kind = match refused {
-            tool_http::HostRefusal::NoHost => Kind::BadRequest,
-            _ => Kind::Forbidden,
-        };
-        return Problem::new(kind, refused.to_string()).into_response();
-    }
-    let route = async {
-        let caller = authenticate(&chat.authenticators, request.headers()).await?;
-        let caller = in_workspace(caller, request.headers())?;
-        if !caller.role.includes(chat.role) {
-            let why = format!(
-                "this requires the role `{}`, and the caller has the role `{}`",
-                chat.role, caller.role
-            );
-            return Err(Problem::new(Kind::Forbidden, why));
-        }
-        request.extensions_mut().insert(caller);
-        Ok(next.run(request).await)
-    };
-    match tokio::time::timeout(chat.timeout, route).await {
-        Ok(Ok(response)) => response,
-        Ok(Err(problem)) => Problem::into_response(problem),
-        Err(_) => Problem::new(
-            Kind::Unavailable,
-            "the request took too long; a run may have begun, so read its stream before you repeat the request",
-        )
-        .into_response(),
-    }
+/// Middleware that checks every request.
+async fn enter(State(chat): State<Shared>, request: Request, next: Next) -> Response {
+    let late = "the request took too long; a run may have begun, so read its stream before you repeat the request";
+    let access = Access::role(chat.role);
+    chat.entry.enter(request, next, access, late).await
 }
 
 /// A conversation that the caller may use.
@@ -402,12 +352,12 @@ impl Inner {
 /// `POST /chat/{thread}`: stores what is new, begins a run, and streams it.
 async fn chat(
     State(chat): State<Shared>,
+    Extension(caller): Extension<Caller>,
     Path(conversation): Path<String>,
     request: Request,
 ) -> Answer {
-    let caller = caller(&request)?;
     let room = chat.room(caller, conversation).await?;
-    let body = read_json(request, chat.max_body, chat.timeout).await?;
+    let body = read_json(request, &chat.entry).await?;
     let posted = Posted::read(&body)?;
     if posted.message.is_none() {
         // An answer is for a conversation that exists.
@@ -567,10 +517,10 @@ fn spawn(
 /// `GET /chat/{thread}/stream`: the stream of the run that continues.
 async fn resume(
     State(chat): State<Shared>,
+    Extension(caller): Extension<Caller>,
     Path(conversation): Path<String>,
-    request: Request,
 ) -> Answer {
-    let room = chat.room(caller(&request)?, conversation).await?;
+    let room = chat.room(caller, conversation).await?;
     let live = chat.live().get(&room.thread).cloned();
     if let Some(reply) = live {
         return Ok(stream(&reply, true));
@@ -591,19 +541,14 @@ async fn resume(
 /// `POST /chat/{thread}/stop`: stops the run through the store.
 async fn stop(
     State(chat): State<Shared>,
+    Extension(caller): Extension<Caller>,
     Path(conversation): Path<String>,
-    request: Request,
 ) -> Answer {
-    let room = chat.room(caller(&request)?, conversation).await?;
+    let room = chat.room(caller, conversation).await?;
     if let Some(row) = chat.running(&room).await? {
         chat.turns.cancel(&row.id).await.map_err(of_turn)?;
     }
     Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-fn caller(request: &Request) -> Result<Caller, Problem> {
-    let caller = request.extensions().get::<Caller>().cloned();
-    caller.ok_or_else(|| Problem::new(Kind::Unauthorized, "send an access token"))
 }
 
 fn stream(reply: &Arc<Reply>, complete: bool) -> Response {
@@ -636,7 +581,7 @@ fn of_turn(error: TurnError) -> Problem {
 impl fmt::Debug for ChatServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChatServer")
-            .field("guard", &self.inner.guard)
+            .field("guard", &self.inner.entry.guard)
             .finish_non_exhaustive()
     }
 }

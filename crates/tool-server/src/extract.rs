@@ -1,7 +1,5 @@
 //! Extractors whose rejections are problem details.
 
-use std::time::Duration;
-
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query as AxumQuery, Request};
 use bytes::Bytes;
@@ -12,7 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
 use crate::auth::Caller;
-use crate::problem::{Kind, Problem};
+use crate::entry::{self, Entry};
+use crate::problem::{Kind, Problem, pointer_step};
 use crate::state::Shared;
 
 /// The header with the idempotency key of a request.
@@ -25,8 +24,7 @@ impl FromRequestParts<Shared> for Caller {
 
     /// The caller that the middleware of the server has authenticated.
     async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self, Problem> {
-        let caller = parts.extensions.get::<Self>().cloned();
-        caller.ok_or_else(|| Problem::new(Kind::Unauthorized, "send an access token"))
+        entry::caller(&parts.extensions).cloned()
     }
 }
 
@@ -68,25 +66,21 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
-        let body = read_json(request, state.max_body, state.timeout).await?;
+        let body = read_json(request, &state.entry).await?;
         parse(&body).map(Self)
     }
 }
 
-/// Reads a body whose media type is JSON, of at most this many bytes, within this time.
-pub(crate) async fn read_json(
-    request: Request,
-    max_body: usize,
-    timeout: Duration,
-) -> Result<Bytes, Problem> {
+/// Reads a body whose media type is JSON, within the limits of the server.
+pub(crate) async fn read_json(request: Request, entry: &Entry) -> Result<Bytes, Problem> {
     if !is_json(request.headers()) {
         return Err(Problem::new(
             Kind::UnsupportedMediaType,
             "send the body as JSON with the header `Content-Type: application/json`",
         ));
     }
-    let reading = to_bytes(request.into_body(), max_body);
-    let Ok(read) = tokio::time::timeout(timeout, reading).await else {
+    let reading = to_bytes(request.into_body(), entry.max_body);
+    let Ok(read) = tokio::time::timeout(entry.timeout, reading).await else {
         return Err(Problem::new(
             Kind::Timeout,
             "the body did not arrive in time, send it again",
@@ -95,7 +89,7 @@ pub(crate) async fn read_json(
     read.map_err(|error| {
         tracing::debug!(%error, "the body of a request could not be read");
         if is_too_long(&error) {
-            let detail = format!("the body is longer than {max_body} bytes");
+            let detail = format!("the body is longer than {} bytes", entry.max_body);
             return Problem::new(Kind::TooLarge, detail);
         }
         Problem::new(
@@ -147,7 +141,7 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     for segment in path {
         let part = match segment {
             Segment::Seq { index } => index.to_string(),
-            Segment::Map { key } => key.replace('~', "~0").replace('/', "~1"),
+            Segment::Map { key } => pointer_step(key),
             Segment::Enum { .. } | Segment::Unknown => continue,
         };
         pointer.push('/');

@@ -43,6 +43,7 @@ mod access;
 mod auth;
 mod change;
 pub mod chat;
+mod entry;
 mod extract;
 mod openapi;
 mod page;

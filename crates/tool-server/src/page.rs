@@ -5,7 +5,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tool_core::store::{CallKey, Timestamp, Workspace};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::problem::{Kind, Problem};
 
@@ -19,6 +19,24 @@ pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
     /// The `cursor` of the next page; null on the last page.
     pub(crate) next: Option<String>,
+}
+
+/// The parameters of a list that has no filters.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Paged {
+    /// The number of items on the page.
+    #[param(minimum = 1, maximum = 100, default = 100)]
+    limit: Option<u32>,
+    /// The `next` of the previous page.
+    cursor: Option<String>,
+}
+
+impl Paged {
+    pub(crate) fn paging(&self) -> Result<Paging<String>, Problem> {
+        Paging::new(self.limit, self.cursor.as_deref())
+    }
 }
 
 /// The `limit` and the `cursor` of a request.
@@ -62,6 +80,13 @@ impl<P: Serialize + DeserializeOwned> Paging<P> {
             items: rows.into_iter().map(item).collect(),
             next,
         }
+    }
+}
+
+impl Paging<String> {
+    /// Whether a row follows the previous page, for a list whose rows are all read and sorted by this name.
+    pub(crate) fn is_later(&self, name: &str) -> bool {
+        self.after.as_deref().is_none_or(|after| name > after)
     }
 }
 

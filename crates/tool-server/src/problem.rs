@@ -115,6 +115,11 @@ pub(crate) struct InputError {
     pub(crate) detail: String,
 }
 
+/// A key of an object as a step of a JSON pointer.
+pub(crate) fn pointer_step(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
 /// The problem details of an error (RFC 9457).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {

@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::access::Access;
-use crate::auth::Caller;
 use crate::change::json;
+use crate::entry;
 use crate::openapi;
-use crate::problem::{Kind, Problem};
+use crate::problem::Problem;
 use crate::state::Shared;
 
 mod approvals;
@@ -66,35 +66,13 @@ fn needs(access: Access, routes: UtoipaMethodRouter<Shared>) -> UtoipaMethodRout
     let (schemas, mut paths, methods) = routes;
     openapi::complete(&mut paths, access);
     let check = move |request: Request, next: Next| async move {
-        match allowed(access, request.extensions().get::<Caller>()) {
+        match entry::caller(request.extensions()).and_then(|caller| caller.check(access)) {
             Ok(()) => next.run(request).await,
             Err(problem) => problem.into_response(),
         }
     };
     let methods = methods.route_layer(middleware::from_fn(check));
     (schemas, paths, methods)
-}
-
-fn allowed(access: Access, caller: Option<&Caller>) -> Result<(), Problem> {
-    let Some(caller) = caller else {
-        return Err(Problem::new(Kind::Unauthorized, "send an access token"));
-    };
-    if !caller.role.includes(access.role) {
-        return Err(Problem::new(
-            Kind::Forbidden,
-            format!(
-                "the request requires the role `{}`, and the caller has the role `{}`",
-                access.role, caller.role
-            ),
-        ));
-    }
-    if access.host && !caller.host {
-        return Err(Problem::new(
-            Kind::Forbidden,
-            "the request concerns every workspace, so it requires an operator of the host",
-        ));
-    }
-    Ok(())
 }
 
 /// Embeds a stored JSON text in a response; null if the text is empty or not JSON.

@@ -7,9 +7,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use axum::routing::get;
-use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
@@ -19,17 +18,17 @@ use tool_core::policy::SharedPolicy;
 use tool_core::store::seal::Vault;
 use tool_core::store::{StoreError, Workspace};
 use tool_core::stored::StoredTools;
-use tool_http::HostGuard;
 
-use crate::access::Role;
-use crate::auth::{Authenticator, Caller, StaticTokens, random_token, token_hash};
-use crate::openapi::{self, WORKSPACE};
+use crate::access::{Access, Role};
+use crate::auth::{Authenticator, Caller};
+use crate::entry::Entry;
+use crate::openapi;
 use crate::problem::{Kind, Problem};
 use crate::resources;
-use crate::state::{AdminStore, Inner, Shared, authenticate};
+use crate::state::{AdminStore, Inner, Shared};
 
 /// The timeout for the head of a request.
-pub(crate) const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The admin API of a host. Clones are cheap and share one state.
 ///
@@ -60,11 +59,8 @@ pub struct AdminServerBuilder {
     registry: Option<Registry>,
     stored_tools: Option<StoredTools>,
     vault: Option<Vault>,
-    authenticators: Vec<Arc<dyn Authenticator>>,
-    guard: HostGuard,
     workspace: Workspace,
-    max_body: usize,
-    timeout: Duration,
+    entry: Entry,
 }
 
 impl AdminServerBuilder {
@@ -99,7 +95,7 @@ impl AdminServerBuilder {
     /// Without an authenticator, the server creates a random token for an operator of the host with the role [`Role::Admin`], and prints it to
     /// standard error.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
-        self.authenticators.push(Arc::new(authenticator));
+        self.entry.authenticators.push(Arc::new(authenticator));
         self
     }
 
@@ -111,43 +107,33 @@ impl AdminServerBuilder {
 
     /// Allows requests for a host: `name` on every port, or `name:port` on one port. Loopback names are always allowed.
     pub fn host(mut self, host: &str) -> Self {
-        self.guard.host(host);
+        self.entry.guard.host(host);
         self
     }
 
     /// Allows requests from web pages of an origin, such as `https://console.example.com`. Loopback origins are always allowed, and so are
     /// requests without `Origin`: browsers send this header with each cross-origin request that changes something or whose response a page can read.
     pub fn origin(mut self, origin: &str) -> Self {
-        self.guard.origin(origin);
+        self.entry.guard.origin(origin);
         self
     }
 
     /// Sets the maximum length of a request body in bytes; 1 MiB by default.
     pub fn max_body(mut self, bytes: usize) -> Self {
-        self.max_body = bytes;
+        self.entry.max_body = bytes;
         self
     }
 
     /// Sets the timeout of a request; 30 seconds by default. It does not limit the body of an export.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.entry.timeout = timeout;
         self
     }
 
     /// Builds the server. Fails if no authenticator was added and the system provides no random bytes.
     pub fn build(mut self) -> Result<AdminServer, StoreError> {
-        let mut token = None;
-        if self.authenticators.is_empty() {
-            let random = random_token()?;
-            let caller = Caller::new("admin", self.workspace, Role::Admin).of_host();
-            let tokens = StaticTokens::default().add(token_hash(&random), caller);
-            let tokens = tokens.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-            self.authenticators.push(Arc::new(tokens));
-            eprintln!(
-                "The admin API has no configured callers. This token is valid until the process ends:\n{random}"
-            );
-            token = Some(random.into());
-        }
+        let caller = Caller::new("admin", self.workspace, Role::Admin).of_host();
+        let token = self.entry.complete("The admin API", caller)?;
         let inner = Arc::new(Inner {
             store: self.store,
             policy: self.policy,
@@ -155,10 +141,7 @@ impl AdminServerBuilder {
             registry: self.registry,
             stored_tools: self.stored_tools,
             vault: self.vault,
-            authenticators: self.authenticators,
-            guard: self.guard,
-            max_body: self.max_body,
-            timeout: self.timeout,
+            entry: self.entry,
             ending: CancellationToken::new(),
         });
         Ok(AdminServer { inner, token })
@@ -179,11 +162,8 @@ impl AdminServer {
             registry: None,
             stored_tools: None,
             vault: None,
-            authenticators: Vec::new(),
-            guard: HostGuard::default(),
             workspace: Workspace::single(),
-            max_body: 1024 * 1024,
-            timeout: Duration::from_secs(30),
+            entry: Entry::new(1024 * 1024),
         }
     }
 
@@ -257,54 +237,9 @@ pub fn openapi_json() -> String {
     serde_json::to_string(&document).unwrap_or_default()
 }
 
-/// Middleware that checks the host, the caller and the workspace of every request, and limits the time of the authentication and the handler.
-async fn enter(State(admin): State<Shared>, mut request: Request, next: Next) -> Response {
-    if let Err(refused) = admin.guard.check(&request) {
-        let kind = match refused {
-            tool_http::HostRefusal::NoHost => Kind::BadRequest,
-            _ => Kind::Forbidden,
-        };
-        return Problem::new(kind, refused.to_string()).into_response();
-    }
-    let route = async {
-        let caller = authenticate(&admin.authenticators, request.headers()).await?;
-        let caller = in_workspace(caller, request.headers())?;
-        request.extensions_mut().insert(caller);
-        Ok(next.run(request).await)
-    };
-    match tokio::time::timeout(admin.timeout, route).await {
-        Ok(Ok(response)) => response,
-        Ok(Err(problem)) => Problem::into_response(problem),
-        Err(_) => Problem::new(
-            Kind::Unavailable,
-            "the request took too long, repeat it; a change may have been made, so read the resource first or repeat the change with its `Idempotency-Key`",
-        )
-        .into_response(),
-    }
-}
-
-/// The caller in the workspace that the request names.
-pub(crate) fn in_workspace(mut caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
-    let mut values = headers.get_all(WORKSPACE).iter();
-    let workspace = match (values.next(), values.next()) {
-        (None, _) => return Ok(caller),
-        (Some(value), None) => std::str::from_utf8(value.as_bytes()).ok(),
-        _ => None,
-    };
-    let Some(workspace) = workspace else {
-        return Err(Problem::new(
-            Kind::BadRequest,
-            "the header `Tool-Workspace` is malformed, send the name of one workspace",
-        ));
-    };
-    if workspace != caller.workspace.as_str() {
-        if !caller.host {
-            return Err(Problem::new(
-                Kind::Forbidden,
-                "only operators of the host may choose the workspace, remove the header `Tool-Workspace`",
-            ));
-        }
-        caller.workspace = Workspace::new(workspace);
-    }
-    Ok(caller)
+/// Middleware that checks every request. Each route checks its own role.
+async fn enter(State(admin): State<Shared>, request: Request, next: Next) -> Response {
+    let late = "the request took too long, repeat it; a change may have been made, so read the resource first or repeat the change with its `Idempotency-Key`";
+    let access = Access::role(Role::Viewer);
+    admin.entry.enter(request, next, access, late).await
 }

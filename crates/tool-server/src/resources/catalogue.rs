@@ -92,12 +92,8 @@ async fn list_tools(State(admin): State<Shared>, Query(query): Query<Filter>) ->
     let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
     let mut rows = entries(&admin).await?;
     rows.retain(|entry| {
-        let is_later = paging
-            .after
-            .as_ref()
-            .is_none_or(|after| entry.name > *after);
         let wanted = query.category.as_ref();
-        is_later && wanted.is_none_or(|wanted| entry.category == *wanted)
+        paging.is_later(&entry.name) && wanted.is_none_or(|wanted| entry.category == *wanted)
     });
     let page = paging.page(rows, |entry| entry.name.clone(), CatalogueTool::from);
     Ok(answer(json(&page)))

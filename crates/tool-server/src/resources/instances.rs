@@ -17,7 +17,7 @@ use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::{Wanted, answer, json};
 use crate::extract::{Body, Id, Idempotency, Query};
-use crate::page::{Page, Paging};
+use crate::page::{Page, Paged, Paging};
 use crate::problem::Problem;
 use crate::state::{Inner, Shared};
 use crate::time;
@@ -72,17 +72,6 @@ struct Instance {
     name: String,
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct Paged {
-    /// The number of items on the page.
-    #[param(minimum = 1, maximum = 100, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the previous page.
-    cursor: Option<String>,
-}
-
 /// Lists the instances of the workspace, by name.
 #[utoipa::path(get, path = "/v1/instances", tag = "instances", params(Paged),
     responses((status = 200, description = "A page of instances", body = Page<Instance>)))]
@@ -91,7 +80,7 @@ async fn list_instances(
     caller: Caller,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging()?;
     let after = paging.after.as_deref();
     let rows = admin
         .store
@@ -197,7 +186,7 @@ impl InstanceTool {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ToolFilter {
-    /// Only tools that are enabled, or only those that are not.
+    /// Only tools that are enabled (`true`), or only tools that are not enabled (`false`).
     enabled: Option<bool>,
     /// The number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
@@ -248,8 +237,7 @@ async fn list_instance_tools(
         tools.entry(name.clone()).or_insert_with(tool);
     }
     let tools = tools.into_values().filter(|tool| {
-        query.enabled.is_none_or(|wanted| tool.enabled == wanted)
-            && paging.after.as_ref().is_none_or(|after| tool.name > *after)
+        query.enabled.is_none_or(|wanted| tool.enabled == wanted) && paging.is_later(&tool.name)
     });
     let page = paging.page(tools.collect(), |tool| tool.name.clone(), |tool| tool);
     Ok(answer(json(&page)))
@@ -346,14 +334,11 @@ async fn list_instance_skills(
     Id(instance): Id<String>,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging()?;
     let instance = id(&caller, &instance);
     let pins = EnablementStore::skills(&*admin.store, &instance).await;
     let mut pins = pins.map_err(|error| Problem::of_store(&error, WHAT))?;
-    pins.retain(|pin| {
-        let after = paging.after.as_ref();
-        after.is_none_or(|after| pin.skill.name > *after)
-    });
+    pins.retain(|pin| paging.is_later(&pin.skill.name));
     let page = paging.page(pins, |pin| pin.skill.name.clone(), InstanceSkill::from);
     Ok(answer(json(&page)))
 }

@@ -23,7 +23,7 @@ use crate::auth::Caller;
 use crate::change::{Wanted, answer, json};
 use crate::extract::{Body, Id, Idempotency, NotRepeatable, Query};
 use crate::openapi::one_of;
-use crate::page::{Page, Paging};
+use crate::page::{Page, Paged, Paging};
 use crate::problem::{Kind, Problem};
 use crate::state::{Inner, Shared};
 use crate::time;
@@ -85,17 +85,6 @@ impl From<SecretInfo> for Secret {
     }
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct Paged {
-    /// The number of items on the page.
-    #[param(minimum = 1, maximum = 100, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the previous page.
-    cursor: Option<String>,
-}
-
 /// Lists the names of the secrets of the workspace, without their values.
 #[utoipa::path(get, path = "/v1/secrets", tag = "secrets", params(Paged),
     responses((status = 200, description = "A page of secrets", body = Page<Secret>)))]
@@ -104,7 +93,7 @@ async fn list_secrets(
     caller: Caller,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging()?;
     let after = paging.after.clone();
     let filter = SecretFilter {
         limit: Some(paging.rows()),
@@ -239,14 +228,11 @@ async fn list_secret_status(
     caller: Caller,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging()?;
     let (vault, registry) = (vault(&admin)?, registry(&admin)?);
     let rows = SecretStatus::list(vault, &caller.workspace, registry.tools()).await;
     let mut rows = rows.map_err(|error| Problem::of_vault(&error, WHAT))?;
-    rows.retain(|status| {
-        let after = paging.after.as_ref();
-        after.is_none_or(|after| status.key > *after)
-    });
+    rows.retain(|status| paging.is_later(&status.key));
     let page = paging.page(rows, |status| status.key.clone(), DeclaredSecret::from);
     Ok(answer(json(&page)))
 }
@@ -319,8 +305,7 @@ async fn list_tool_status(
     });
     let mut tools: Vec<ToolStatus> = tools
         .filter(|tool| {
-            query.status.is_none_or(|wanted| tool.status == wanted)
-                && paging.after.as_ref().is_none_or(|after| tool.name > *after)
+            query.status.is_none_or(|wanted| tool.status == wanted) && paging.is_later(&tool.name)
         })
         .collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
@@ -350,13 +335,10 @@ struct SecretKey {
 #[utoipa::path(get, path = "/v1/secret-keys", tag = "secrets", params(Paged),
     responses((status = 200, description = "A page of keys", body = Page<SecretKey>)))]
 async fn list_secret_keys(State(admin): State<Shared>, Query(query): Query<Paged>) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging()?;
     let failed = |error| Problem::of_store(&error, KEY);
     let mut rows = SealStore::keys(&*admin.store).await.map_err(failed)?;
-    rows.retain(|row| {
-        let after = paging.after.as_ref();
-        after.is_none_or(|after| row.id.as_str() > after.as_str())
-    });
+    rows.retain(|row| paging.is_later(row.id.as_str()));
     let uses = SealStore::key_uses(&*admin.store).await.map_err(failed)?;
     let current = match &admin.vault {
         Some(vault) => vault.current_key().await.ok(),

@@ -24,8 +24,8 @@ use crate::auth::Caller;
 use crate::change::{Wanted, answer, json};
 use crate::extract::{Body, Id, Idempotency, NotRepeatable, Query};
 use crate::openapi::one_of;
-use crate::page::{Page, Paging};
-use crate::problem::{InputError, Kind, Problem};
+use crate::page::{Page, Paged, Paging};
+use crate::problem::{InputError, Kind, Problem, pointer_step};
 use crate::state::Shared;
 use crate::time;
 
@@ -290,17 +290,6 @@ fn thread(caller: &Caller, conversation: String) -> Result<ThreadId, Problem> {
     ThreadId::new(&caller.workspace, conversation).map_err(|_| Problem::missing(REQUEST))
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct Paged {
-    /// The number of items on the page.
-    #[param(minimum = 1, maximum = 100, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the previous page.
-    cursor: Option<String>,
-}
-
 /// Lists the open requests for variables of a conversation, by id.
 #[utoipa::path(get, path = "/v1/threads/{conversation}/variables", tag = "variables",
     params(("conversation" = String, Path, description = "The conversation"), Paged),
@@ -311,11 +300,11 @@ async fn list_variable_requests(
     Id(conversation): Id<String>,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging()?;
     let thread = thread(&caller, conversation)?;
     let rows = VariableRequestStore::requests(&*admin.store, &thread).await;
     let mut rows = rows.map_err(|error| Problem::of_store(&error, REQUEST))?;
-    rows.retain(|row| paging.after.as_ref().is_none_or(|after| row.id > *after));
+    rows.retain(|row| paging.is_later(&row.id));
     let page = paging.page(rows, |row| row.id.clone(), OpenVariableRequest::from);
     Ok(answer(json(&page)))
 }
@@ -374,7 +363,7 @@ fn respond(changed: &Changed) -> String {
 }
 
 fn pointer(name: &str) -> String {
-    format!("/env/{}", name.replace('~', "~0").replace('/', "~1"))
+    format!("/env/{}", pointer_step(name))
 }
 
 /// Refuses values that the request does not ask for.

@@ -7,8 +7,8 @@ use tool_core::store::{
     Change, Changed, Directory, DirectoryChange, Editor, Expected, Member, MemberRole,
     RetentionTier, Timestamp, Workspace, WorkspaceSettings,
 };
+use utoipa::ToSchema;
 use utoipa::openapi::Schema;
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use super::stored_tools::editor;
@@ -18,7 +18,7 @@ use crate::auth::Caller;
 use crate::change::{Wanted, answer, json, tag, tagged};
 use crate::extract::{Body, Id, Idempotency, IfMatch, Query};
 use crate::openapi::one_of;
-use crate::page::{Page, Paging};
+use crate::page::{Page, Paged};
 use crate::problem::Problem;
 use crate::state::{Inner, Shared};
 use crate::time;
@@ -78,22 +78,11 @@ fn respond(changed: &Changed) -> String {
     }
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct Paged {
-    /// The number of items on the page.
-    #[param(minimum = 1, maximum = 100, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the previous page.
-    cursor: Option<String>,
-}
-
 /// Lists the workspaces of the host that have settings, by name.
 #[utoipa::path(get, path = "/v1/workspaces", tag = "workspaces", params(Paged),
     responses((status = 200, description = "A page of workspaces", body = Page<WorkspaceRecord>)))]
 async fn list_workspaces(State(admin): State<Shared>, Query(query): Query<Paged>) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging()?;
     let after = paging.after.as_deref().map(Workspace::new);
     let rows = Directory::workspaces(&*admin.store, after.as_ref(), paging.rows()).await;
     let rows = rows.map_err(|error| Problem::of_store(&error, WHAT))?;
@@ -201,7 +190,7 @@ async fn list_members(
     caller: Caller,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging()?;
     let after = paging.after.as_deref();
     let rows = Directory::members(&*admin.store, &caller.workspace, after, paging.rows()).await;
     let rows = rows.map_err(|error| Problem::of_store(&error, MEMBER))?;
