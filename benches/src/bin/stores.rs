@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sqlx::{Connection as _, Executor as _, PgConnection, Row as _};
@@ -239,7 +239,7 @@ async fn median<T, F: Future<Output = T>>(mut request: impl FnMut() -> F) -> f64
     times[times.len() / 2]
 }
 
-/// Removes 200,000 rows while another task writes single rows, and prints the longest wait of a write.
+/// Removes 200,000 rows while a second task writes single rows, and prints the longest wait of a write.
 async fn retained<S: AuditSink + Clone>(name: &str, store: &S) {
     let since = Timestamp::from_millis(1_760_000_000_000 + 200_000 * 50);
     let alone = waits(store, tokio::time::sleep(Duration::from_secs(2))).await;
@@ -247,7 +247,7 @@ async fn retained<S: AuditSink + Clone>(name: &str, store: &S) {
     let mut removed = 0;
     let during = waits(store, async { removed = store.retain(Scope::All, since).await.expect("removed") }).await;
     println!(
-        "{name}: `retain` of {removed} rows took {:.1} s; a write beside it took {:.1} ms at the 99th percentile ({:.1} ms alone)",
+        "{name}: `retain` of {removed} rows took {:.1} s; a concurrent write took {:.1} ms at the 99th percentile ({:.1} ms alone)",
         start.elapsed().as_secs_f64(),
         during,
         alone
@@ -257,31 +257,23 @@ async fn retained<S: AuditSink + Clone>(name: &str, store: &S) {
 /// The 99th percentile of the time of single writes while a future runs, in milliseconds.
 async fn waits<S: AuditSink + Clone>(store: &S, work: impl Future) -> f64 {
     static NUMBER: AtomicU32 = AtomicU32::new(2 * ROWS);
-    let store = store.clone();
+    let (store, ended) = (store.clone(), Arc::new(AtomicBool::new(false)));
+    let stop = Arc::clone(&ended);
     let writes = tokio::spawn(async move {
         let mut times = Vec::new();
-        let stop = stop_flag();
-        loop {
+        while !stop.load(Ordering::Relaxed) {
             let start = Instant::now();
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             store.write(vec![row(number)]).await.expect("written");
             times.push(start.elapsed().as_secs_f64() * 1e3);
-            if stop.load(Ordering::Relaxed) != 0 {
-                break times;
-            }
         }
+        times
     });
-    stop_flag().store(0, Ordering::Relaxed);
     work.await;
-    stop_flag().store(1, Ordering::Relaxed);
+    ended.store(true, Ordering::Relaxed);
     let mut times = writes.await.expect("times");
     times.sort_by(f64::total_cmp);
     times[times.len() * 99 / 100]
-}
-
-fn stop_flag() -> &'static AtomicU32 {
-    static STOP: AtomicU32 = AtomicU32::new(0);
-    &STOP
 }
 
 // Instances.

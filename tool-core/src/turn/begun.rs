@@ -131,7 +131,7 @@ impl BegunRun {
         self.turns.read(&self.cx).await
     }
 
-    /// Adds a callback for every result of this run, besides that of [`Turns::observe`].
+    /// Adds a callback for every result of this run, in addition to the callback of [`Turns::observe`].
     pub fn observe(mut self, observer: impl Fn(&ToolMessage) + Send + Sync + 'static) -> Self {
         let other = self.turns.observer.take();
         self.turns.observer = Some(Arc::new(move |message: &ToolMessage| {
@@ -143,7 +143,7 @@ impl BegunRun {
         self
     }
 
-    /// Adds a callback for the progress of the calls of this run, besides that of [`Turns::progress`].
+    /// Adds a callback for the progress of the calls of this run, in addition to the callback of [`Turns::progress`].
     pub fn progress(
         mut self,
         progress: impl Fn(&ToolCall, &RawValue) + Send + Sync + 'static,

@@ -68,7 +68,7 @@ impl ToolSchema {
         Box::<RawValue>::deserialize(from).map(|text| Self::of(&text))
     }
 
-    /// Deserializes an optional schema of a request; null is no schema.
+    /// Deserializes an optional schema of a request; returns `None` for null.
     pub(super) fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
         let text = Option::<Box<RawValue>>::deserialize(from)?;
         Ok(text.map(|text| Self::of(&text)))

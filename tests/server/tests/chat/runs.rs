@@ -219,7 +219,7 @@ pub(crate) async fn panic_of_the_model_ends_the_stream(kind: Kind) -> Ran {
     Ok(())
 }
 
-// The run of a dead process is no stream, and the next message continues the conversation when the lease has expired.
+// The run of a dead process does not have a stream, and the next message continues the conversation when the lease has expired.
 pub(crate) async fn run_continues_after_the_death_of_its_process(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let cx = tool_core::ToolContext::builder()

@@ -625,7 +625,7 @@ async fn response_has_to_fit_the_output_schema() {
         world.offer(version).await;
         failed(&world.call(json!({})).await, ErrorKind::Failed, part);
     }
-    // A response without a body is null, and one that is too long is not read to its end.
+    // The output of a response without a body is null, and a response that is too long is not read to its end.
     let empty = Server::start(PUBLIC, |_| response(204, &[], "")).await;
     let world = World::new();
     world
