@@ -2,17 +2,25 @@
 
 #[cfg(feature = "admin")]
 mod admin;
+#[cfg(not(feature = "admin"))]
+mod plain;
 #[cfg(feature = "admin")]
 mod secrets;
 #[cfg(feature = "admin")]
 mod stored;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tool_core::redact::SharedRedactor;
-use tool_core::{CancellationToken, Repair, ToolContextBuilder};
-use tool_mcp::{Caller, HttpOptions, McpServer, Tools, shutdown_signal};
+use tool_core::{CancellationToken, Repair, SecretString, ToolContextBuilder};
+use tool_mcp::{Caller, HttpOptions, McpServer, shutdown_signal};
+
+#[cfg(feature = "admin")]
+use admin::Backend;
+#[cfg(not(feature = "admin"))]
+use plain::Backend;
 
 use super::supply::Supplied;
 use super::{declaring, offered};
@@ -29,50 +37,17 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     let supplied = Supplied::gather_with(&words.supply, registry.tools(), known, |key| {
         is_of_function(words, key)
     })?;
-    #[cfg(feature = "admin")]
-    let (state, secrets) = admin::open(words, cli, &registry, screen).await?;
+    let backend = Backend::open(words, cli, &registry, screen).await?;
     let caller = Callers {
         supplied,
         supply: words.supply.clone(),
         prepare: cli.preparation(),
         printed: cli.mask_panics().clone(),
-        #[cfg(feature = "admin")]
-        secrets: secrets.clone(),
+        stored: backend.secrets(),
     };
-    #[cfg(feature = "admin")]
-    let gate = match &state {
-        Some(state) => state.gate(),
-        None => cli.gate_of()?,
-    };
-    #[cfg(not(feature = "admin"))]
-    let gate = {
-        without_store(words)?;
-        cli.gate_of()?
-    };
+    let gate = backend.gate().clone();
     let offer = cli.offer(&registry, &gate);
-    #[cfg(feature = "admin")]
-    let offer = match &state {
-        Some(state) => state.switched(offer),
-        None => offer,
-    };
-    #[cfg(feature = "admin")]
-    let (stored, agent) = match &state {
-        Some(state) => {
-            let stored = state.stored(cli, words, &offer)?;
-            let agent = state.agent(words, &stored).await?.map(Arc::new);
-            (Some(stored), agent)
-        }
-        None => (None, None),
-    };
-    #[cfg(feature = "admin")]
-    let own = agent.clone();
-    #[cfg(feature = "admin")]
-    let tools = Tools::each(move |cx| match &own {
-        Some(own) => own.added(&offer, cx),
-        None => offer.toolset(cx),
-    });
-    #[cfg(not(feature = "admin"))]
-    let tools = Tools::each(move |cx| offer.toolset(cx));
+    let (tools, running) = backend.start(words, cli, offer, screen).await?;
     let mut server = McpServer::builder(tools)
         .name(cli.program())
         .version(env!("CARGO_PKG_VERSION"))
@@ -85,50 +60,21 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         server = server.repair(Repair::Off);
     }
     let server = server.build();
-    #[cfg(feature = "admin")]
-    let admin = match (state, &stored) {
-        (Some(state), Some(stored)) => state.admin(words, stored, screen).await?,
-        _ => None,
-    };
     let stopped = CancellationToken::new();
     let serving = async {
         let ended = serve(&server, words, &count, screen).await;
         stopped.cancel();
         ended
     };
-    #[cfg(feature = "admin")]
-    let serving = Box::pin(admin::refreshing(
-        serving,
-        agent.as_deref(),
-        secrets.as_deref(),
-        &stopped,
-        screen,
-    ));
-    #[cfg(feature = "admin")]
-    if let Some(admin) = admin {
-        let stop = stopped.cancelled();
-        let (ended, admin) = tokio::join!(serving, admin.serve(stop));
-        return admin.and(ended);
-    }
-    serving.await
+    Box::pin(running.beside(serving, &stopped, screen)).await
 }
+
+/// The secrets in the store, as they were last read.
+type StoredSecrets = Arc<dyn Fn() -> BTreeMap<String, SecretString> + Send + Sync>;
 
 /// Whether a secret may belong to a stored HTTP operation. Its key contains the host of the operation: `api.example.com/NAME`.
 fn is_of_function(words: &Serve, key: &str) -> bool {
     words.store.is_some() && key.contains('/')
-}
-
-/// Refuses the options that need the feature `admin`.
-#[cfg(not(feature = "admin"))]
-fn without_store(words: &Serve) -> Result<(), Failure> {
-    if words.store.is_none() {
-        return Ok(());
-    }
-    Err(super::missing(
-        "serve --store",
-        "admin",
-        "run `cargo tool serve --store URL`, which builds it",
-    ))
 }
 
 /// Serves until the client or a signal ends the server.
@@ -186,21 +132,16 @@ struct Callers {
     prepare: Option<Arc<Prepare>>,
     /// Masks secrets in the output of panics.
     printed: SharedRedactor,
-    /// The secrets in the store.
-    #[cfg(feature = "admin")]
-    secrets: Option<Arc<secrets::StoredSecrets>>,
+    stored: StoredSecrets,
 }
 
 impl Callers {
     fn context(&self, caller: Caller<'_>) -> ToolContextBuilder {
         let mut cx = self.supplied.context(&self.supply);
-        #[cfg(feature = "admin")]
-        if let Some(stored) = &self.secrets {
-            // A value of the command line or the environment replaces the stored one.
-            for (key, value) in stored.current() {
-                if !self.supplied.has_secret(&key) {
-                    cx = cx.secret(key, value);
-                }
+        // A value of the command line or the environment takes precedence over the stored value.
+        for (key, value) in (self.stored)() {
+            if !self.supplied.has_secret(&key) {
+                cx = cx.secret(key, value);
             }
         }
         if let Some(subject) = caller.subject() {

@@ -1,5 +1,6 @@
 //! The store of `serve --store`, and the admin API of `serve --admin`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
@@ -8,12 +9,13 @@ use tool_core::store::seal::Vault;
 use tool_core::store::{Retention, StoredToolStore, Workspace};
 use tool_core::stored::StoredTools;
 use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Registry, Sweeper, Switches};
+use tool_mcp::Tools;
 use tool_mcp::client::{McpClient, McpRunner};
 use tool_mcp::rmcp::transport::TokioChildProcess;
 use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
 
-use super::secrets::StoredSecrets;
 use super::stored::AgentOffer;
+use super::{StoredSecrets, secrets};
 use crate::args::Serve;
 #[cfg(not(feature = "typescript"))]
 use crate::commands::missing;
@@ -22,17 +24,31 @@ use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BOLD, Screen, paint};
 
-/// The gate and the switches of the calls, the admin API and the stored tools, which share a store.
-pub(super) struct State {
+/// The gate of the calls, and the store of `--store`.
+pub(super) struct Backend {
     gate: Gate,
+    state: Option<State>,
+}
+
+/// What uses the store: the switches of the calls, the secrets, the stored tools and the admin API.
+struct State {
     switches: Switches,
     admin: AdminServerBuilder,
     stored: Arc<dyn StoredToolStore>,
     vault: Option<Vault>,
+    secrets: Option<Arc<secrets::StoredSecrets>>,
+}
+
+/// What runs in addition to the server: the admin API, and the reading of stored tools and secrets.
+#[derive(Default)]
+pub(super) struct Running {
+    admin: Option<Admin>,
+    agent: Option<Arc<AgentOffer>>,
+    secrets: Option<Arc<secrets::StoredSecrets>>,
 }
 
 /// An admin API that is ready to serve.
-pub(super) struct Admin {
+struct Admin {
     server: AdminServer,
     listener: TcpListener,
 }
@@ -60,40 +76,94 @@ fn gate<S: AdminStore + StoredToolStore + Clone>(store: &S, cli: &Cli) -> Result
         .build())
 }
 
-/// Opens the store of `--store`, if it is given, and the stored secrets.
-pub(super) async fn open(
-    words: &Serve,
-    cli: &Cli,
-    registry: &Registry,
-    screen: Screen,
-) -> Result<(Option<State>, Option<Arc<StoredSecrets>>), Failure> {
-    let Some(url) = &words.store else {
-        return Ok((None, None));
-    };
-    let state = State::open(url, cli, registry, screen).await?;
-    let secrets = state.secrets(words, registry).await?.map(Arc::new);
-    Ok((Some(state), secrets))
+impl Backend {
+    /// Opens the store of `--store`, if it is given.
+    pub(super) async fn open(
+        words: &Serve,
+        cli: &Cli,
+        registry: &Registry,
+        screen: Screen,
+    ) -> Result<Self, Failure> {
+        let Some(url) = &words.store else {
+            let (gate, state) = (cli.gate_of()?, None);
+            return Ok(Self { gate, state });
+        };
+        let (gate, mut state) = State::open(url, cli, registry, screen).await?;
+        state.secrets = state.secrets(words, registry).await?.map(Arc::new);
+        let state = Some(state);
+        Ok(Self { gate, state })
+    }
+
+    /// The host's own gate, or a gate that uses the store.
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// The stored secrets of the workspace of `--workspace`.
+    pub(super) fn secrets(&self) -> StoredSecrets {
+        match self.state.as_ref().and_then(|state| state.secrets.clone()) {
+            Some(secrets) => Arc::new(move || secrets.current()),
+            None => Arc::new(BTreeMap::new),
+        }
+    }
+
+    /// Returns the tools of the calls, and what runs in addition to the server.
+    pub(super) async fn start(
+        self,
+        words: &Serve,
+        cli: &Cli,
+        offer: Offer,
+        screen: Screen,
+    ) -> Result<(Tools, Running), Failure> {
+        let Some(state) = self.state else {
+            return Ok((Tools::each(move |cx| offer.toolset(cx)), Running::default()));
+        };
+        let offer = offer.switched(&state.switches);
+        let stored = state.stored(cli, words, &offer)?;
+        let agent = state.agent(words, &stored).await?.map(Arc::new);
+        let own = agent.clone();
+        let tools = Tools::each(move |cx| match &own {
+            Some(own) => own.added(&offer, cx),
+            None => offer.toolset(cx),
+        });
+        let secrets = state.secrets.clone();
+        let admin = state.admin(words, &stored, screen).await?;
+        let running = Running {
+            admin,
+            agent,
+            secrets,
+        };
+        Ok((tools, running))
+    }
 }
 
-/// Serves, and reads the stored tools and secrets again and again meanwhile.
-pub(super) async fn refreshing<T>(
-    serving: impl Future<Output = T>,
-    agent: Option<&AgentOffer>,
-    secrets: Option<&StoredSecrets>,
-    stopped: &CancellationToken,
-    screen: Screen,
-) -> T {
-    let agent = async {
-        if let Some(agent) = agent {
-            agent.refresh(stopped, screen).await;
-        }
-    };
-    let secrets = async {
-        if let Some(secrets) = secrets {
-            secrets.refresh(stopped, screen).await;
-        }
-    };
-    tokio::join!(serving, agent, secrets).0
+impl Running {
+    /// Serves the admin API, and reads the stored tools and secrets again and again, until `serving` has cancelled `stopped`.
+    pub(super) async fn beside(
+        self,
+        serving: impl Future<Output = Result<Exit, Failure>>,
+        stopped: &CancellationToken,
+        screen: Screen,
+    ) -> Result<Exit, Failure> {
+        let agent = async {
+            if let Some(agent) = &self.agent {
+                agent.refresh(stopped, screen).await;
+            }
+        };
+        let secrets = async {
+            if let Some(secrets) = &self.secrets {
+                secrets.refresh(stopped, screen).await;
+            }
+        };
+        let admin = async {
+            match self.admin {
+                Some(admin) => admin.serve(stopped.cancelled()).await,
+                None => Ok(()),
+            }
+        };
+        let (ended, admin, (), ()) = tokio::join!(serving, admin, agent, secrets);
+        admin.and(ended)
+    }
 }
 
 fn failed(error: impl std::fmt::Display) -> Failure {
@@ -153,7 +223,7 @@ impl State {
         cli: &Cli,
         registry: &Registry,
         screen: Screen,
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Gate, Self), Failure> {
         match OpenStore::open(url).await? {
             OpenStore::Sqlite(store) => Self::on(store, cli, registry, screen).await,
             #[cfg(feature = "postgres")]
@@ -166,30 +236,22 @@ impl State {
         cli: &Cli,
         registry: &Registry,
         screen: Screen,
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Gate, Self), Failure> {
         let entries = registry.catalogue_entries();
         store.sync(entries).await.map_err(failed)?;
-        Ok(Self {
-            gate: gate(&store, cli)?,
+        let gate = gate(&store, cli)?;
+        let state = Self {
             switches: Switches::open(store.clone()).await.map_err(failed)?,
             stored: Arc::new(store.clone()),
             vault: vault(&store, screen).await?,
+            secrets: None,
             admin: AdminServer::builder(store).registry(registry),
-        })
-    }
-
-    /// The gate of the calls: the host's own gate, or a gate that uses the store.
-    pub(super) fn gate(&self) -> Gate {
-        self.gate.clone()
+        };
+        Ok((gate, state))
     }
 
     /// The stored tools, whose functions run with the rules of the program.
-    pub(super) fn stored(
-        &self,
-        cli: &Cli,
-        words: &Serve,
-        offer: &Offer,
-    ) -> Result<StoredTools, Failure> {
+    fn stored(&self, cli: &Cli, words: &Serve, offer: &Offer) -> Result<StoredTools, Failure> {
         let tools = cli.with_runners(StoredTools::shared(self.stored.clone()));
         let tools = tools.runner(offer.runner());
         let tools = with_servers(tools, &words.mcp_servers)?;
@@ -200,7 +262,7 @@ impl State {
     }
 
     /// The stored tools of the agent, if `--agent` is given.
-    pub(super) async fn agent(
+    async fn agent(
         &self,
         words: &Serve,
         stored: &StoredTools,
@@ -218,22 +280,18 @@ impl State {
         &self,
         words: &Serve,
         registry: &Registry,
-    ) -> Result<Option<StoredSecrets>, Failure> {
+    ) -> Result<Option<secrets::StoredSecrets>, Failure> {
         let Some(vault) = &self.vault else {
             return Ok(None);
         };
         let workspace = words.supply.workspace.as_deref().map(Workspace::new);
-        let secrets = StoredSecrets::open(vault.clone(), workspace.unwrap_or_default(), registry);
+        let secrets =
+            secrets::StoredSecrets::open(vault.clone(), workspace.unwrap_or_default(), registry);
         secrets.await.map(Some).map_err(failed)
     }
 
-    /// Makes the tools of the offer respect the switches of the store.
-    pub(super) fn switched(&self, offer: Offer) -> Offer {
-        offer.switched(&self.switches)
-    }
-
     /// The admin API, if `--admin` is given.
-    pub(super) async fn admin(
+    async fn admin(
         self,
         words: &Serve,
         stored: &StoredTools,
@@ -280,7 +338,7 @@ impl State {
 
 impl Admin {
     /// Serves until `stop` completes.
-    pub(super) async fn serve(self, stop: impl Future<Output = ()> + Send) -> Result<(), Failure> {
+    async fn serve(self, stop: impl Future<Output = ()> + Send) -> Result<(), Failure> {
         let served = self.server.serve_until(self.listener, stop).await;
         served.map_err(failed)
     }
