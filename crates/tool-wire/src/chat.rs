@@ -71,10 +71,10 @@ fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, Wire
             match choice.get("index").map(|index| index.number()) {
                 None | Some(Ok(0)) => Ok(Some(choice)),
                 Some(Err(error)) => Err(error),
-                Some(Ok(_)) => Err(choices.wrong("one choice, so ask without `n`")),
+                Some(Ok(_)) => Err(choices.wrong("one choice, so send the request without `n`")),
             }
         }
-        _ => Err(choices.wrong("one choice, so ask without `n`")),
+        _ => Err(choices.wrong("one choice, so send the request without `n`")),
     }
 }
 
@@ -118,7 +118,8 @@ impl Streamed {
             }
         }
         if let Some(call) = message.get("function_call") {
-            return Err(call.wrong("`tool_calls`, so ask with `tools` and not with `functions`"));
+            return Err(call
+                .wrong("`tool_calls`, so send the request with `tools` and not with `functions`"));
         }
         let Some(calls) = message.get("tool_calls") else {
             return Ok(());
@@ -151,7 +152,7 @@ impl Streamed {
             at
         } else {
             let name = name.ok_or_else(|| {
-                call.wrong("a call's first piece with the name of its function", "none")
+                call.wrong("a call that begins with the name of its function", "none")
             })?;
             // Some compatible servers leave out ids.
             let id = if id.is_empty() {
@@ -339,10 +340,10 @@ pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str
         return Ok(serde_json::json!({"type": "text", "text": text}));
     }
     if file.is_image() {
-        return Err("Chat Completions takes images as PNG, JPEG, GIF and WebP");
+        return Err("Chat Completions accepts images as PNG, JPEG, GIF and WebP");
     }
     let Bytes::Base64(data) = file.bytes else {
-        return Err("Chat Completions takes only images by address");
+        return Err("Chat Completions accepts only images by address");
     };
     match file.media_type {
         "application/pdf" => Ok(serde_json::json!({
@@ -350,7 +351,7 @@ pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str
         })),
         "audio/wav" | "audio/x-wav" => Ok(audio(data, "wav")),
         "audio/mpeg" | "audio/mp3" => Ok(audio(data, "mp3")),
-        _ => Err("Chat Completions takes images, PDF, WAV, MP3 and texts"),
+        _ => Err("Chat Completions accepts images, PDF, WAV, MP3 and texts"),
     }
 }
 

@@ -82,7 +82,11 @@ impl Streamed {
         let candidate = match &candidates.array()?[..] {
             [] => return Ok(()),
             [candidate] => candidate.object()?,
-            _ => return Err(candidates.wrong("one candidate, so ask without `candidateCount`")),
+            _ => {
+                return Err(
+                    candidates.wrong("one candidate, so send the request without `candidateCount`")
+                );
+            }
         };
         if let Some(content) = candidate.get("content")
             && let Some(parts) = content.object()?.get("parts")
@@ -361,7 +365,7 @@ pub(super) fn content(file: &File<'_>) -> Result<Value, &'static str> {
         _ => matches!(file.media_type, "application/pdf" | "application/json"),
     };
     if !known {
-        return Err("Gemini takes images, audio, video, texts, JSON and PDF");
+        return Err("Gemini accepts images, audio, video, texts, JSON and PDF");
     }
     match file.bytes {
         Bytes::Base64(data) => Ok(json!({

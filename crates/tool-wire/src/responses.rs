@@ -392,11 +392,11 @@ pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str
         // SVG images are sent as text.
         return match file.as_text() {
             Some(text) => Ok(serde_json::json!({"type": "input_text", "text": text})),
-            None => Err("Responses takes images as PNG, JPEG, GIF and WebP"),
+            None => Err("Responses accepts images as PNG, JPEG, GIF and WebP"),
         };
     }
     if file.media_type.starts_with("audio/") || file.media_type.starts_with("video/") {
-        return Err("Responses takes images and documents");
+        return Err("Responses accepts images and documents");
     }
     Ok(match file.bytes {
         Bytes::At(url) => serde_json::json!({"type": "input_file", "file_url": url}),

@@ -72,7 +72,7 @@ pub(crate) fn block(file: &File<'_>) -> Result<Value, &'static str> {
         // With a larger image, the API would refuse every later request of the thread: `image exceeds 5 MB maximum: … bytes > 5242880 bytes`.
         // The API counts the bytes of the base64 text.
         _ if file.is_common_image() && file.encoded() > 5 << 20 => {
-            Err("Anthropic takes images of at most 5 MB as base64 text")
+            Err("Anthropic accepts images of at most 5 MB as base64 text")
         }
         _ if file.is_common_image() => Ok(json!({"type": "image", "source": source})),
         "application/pdf" => Ok(document(file, &source)),
@@ -80,13 +80,13 @@ pub(crate) fn block(file: &File<'_>) -> Result<Value, &'static str> {
             // The API accepts every type of text, but only as `text/plain`, and not as base64.
             let text = file
                 .text()
-                .ok_or("Anthropic takes texts only as UTF-8, not by address")?;
+                .ok_or("Anthropic accepts texts only as UTF-8, not by address")?;
             let source = json!({"type": "text", "media_type": "text/plain", "data": text});
             Ok(document(file, &source))
         }
         // JSON, SVG and similar types are text too.
         _ if let Some(text) = file.as_text() => Ok(json!({"type": "text", "text": text})),
-        _ => Err("Anthropic takes JPEG, PNG, GIF, WebP, PDF and texts"),
+        _ => Err("Anthropic accepts JPEG, PNG, GIF, WebP, PDF and texts"),
     }
 }
 

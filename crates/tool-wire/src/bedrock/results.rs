@@ -76,7 +76,7 @@ pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'s
     if let Some(format) = image {
         // With a larger image, the API would refuse every later request of the thread.
         if size > 3_750_000 {
-            return Err("Bedrock takes images of at most 3.75 MB");
+            return Err("Bedrock accepts images of at most 3.75 MB");
         }
         return Ok(json!({"image": {"format": format, "source": {"bytes": data}}}));
     }
@@ -107,12 +107,12 @@ pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'s
         _ => {
             let text = file.as_text();
             let text =
-                text.ok_or("Bedrock takes images, videos, PDF, office documents and texts")?;
+                text.ok_or("Bedrock accepts images, videos, PDF, office documents and texts")?;
             return Ok(json!({"text": text}));
         }
     };
     if size > 4_500_000 {
-        return Err("Bedrock takes documents of at most 4.5 MB");
+        return Err("Bedrock accepts documents of at most 4.5 MB");
     }
     *documents += 1;
     let name = document_name(file.name.unwrap_or_default(), *documents);

@@ -32,7 +32,7 @@ fn unexpected_shape_is_reported_with_its_position() {
         (
             Provider::Chat,
             r#"{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"arguments":"{}"}}]}}]}"#,
-            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/tool_calls/0`: expected a call's first piece with the name of its function, found none",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/tool_calls/0`: expected a call that begins with the name of its function, found none",
         ),
         (
             Provider::Chat,
@@ -42,12 +42,12 @@ fn unexpected_shape_is_reported_with_its_position() {
         (
             Provider::Chat,
             r#"{"choices":[{},{}]}"#,
-            "OpenAI Chat Completions sent an unexpected shape at `/choices`: expected one choice, so ask without `n`, found an array",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices`: expected one choice, so send the request without `n`, found an array",
         ),
         (
             Provider::Chat,
             r#"{"choices":[{"message":{"function_call":{"name":"x","arguments":"{}"}}}]}"#,
-            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/function_call`: expected `tool_calls`, so ask with `tools` and not with `functions`, found an object",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/function_call`: expected `tool_calls`, so send the request with `tools` and not with `functions`, found an object",
         ),
         (
             Provider::Chat,
@@ -206,7 +206,7 @@ fn misplaced_events_are_reported() {
         (
             Provider::Chat,
             r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}"#,
-            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/delta/tool_calls/0`: expected a call's first piece with the name of its function, found none",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/delta/tool_calls/0`: expected a call that begins with the name of its function, found none",
         ),
         (
             Provider::Bedrock,

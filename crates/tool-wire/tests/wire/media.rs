@@ -249,7 +249,7 @@ async fn files_gemini_refuses_in_results_follow_in_a_user_message() {
         .unwrap();
     assert_eq!(
         output,
-        "All:\n[file.png]\n[file.gif, see below]\n[file.wav, see below]\n[report.pdf]\na.json:\n{\"a\":1}\n[application/zip left out, a.zip: Gemini takes images, audio, video, texts, JSON and PDF]"
+        "All:\n[file.png]\n[file.gif, see below]\n[file.wav, see below]\n[report.pdf]\na.json:\n{\"a\":1}\n[application/zip left out, a.zip: Gemini accepts images, audio, video, texts, JSON and PDF]"
     );
 }
 
@@ -319,7 +319,7 @@ async fn image_too_large_for_a_provider_is_omitted() {
     let (written, _) = results(Provider::Anthropic, "large").await;
     assert_eq!(
         written[0]["content"][0]["content"],
-        json!([{"type": "text", "text": "[image/png left out: Anthropic takes images of at most 5 MB as base64 text]"}])
+        json!([{"type": "text", "text": "[image/png left out: Anthropic accepts images of at most 5 MB as base64 text]"}])
     );
 }
 

@@ -192,7 +192,7 @@ async fn files_are_sent_in_the_form_of_each_provider() {
         chat,
         [
             json!({"role": "tool", "tool_call_id": "c-0", "content":
-                "two files\n[file.png, see below]\n[a b/c.pdf, see below]\n[file.jpeg, see below]\n[audio/ogg left out: Chat Completions takes images, PDF, WAV, MP3 and texts]"}),
+                "two files\n[file.png, see below]\n[a b/c.pdf, see below]\n[file.jpeg, see below]\n[audio/ogg left out: Chat Completions accepts images, PDF, WAV, MP3 and texts]"}),
             json!({"role": "user", "content": [
                 {"type": "text", "text": "file.png of the result of `c-0`:"},
                 {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0="}},
@@ -212,7 +212,7 @@ async fn files_are_sent_in_the_form_of_each_provider() {
             {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0="},
             {"type": "input_file", "filename": "a b/c.pdf", "file_data": "data:application/pdf;base64,JVBERi0="},
             {"type": "input_image", "image_url": "https://example.com/a.jpg"},
-            {"type": "input_text", "text": "[audio/ogg left out: Responses takes images and documents]"},
+            {"type": "input_text", "text": "[audio/ogg left out: Responses accepts images and documents]"},
         ])
     );
     let (anthropic, out) = written(Provider::Anthropic);
@@ -224,7 +224,7 @@ async fn files_are_sent_in_the_form_of_each_provider() {
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0="}},
             {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}, "title": "a b/c.pdf"},
             {"type": "image", "source": {"type": "url", "url": "https://example.com/a.jpg"}},
-            {"type": "text", "text": "[audio/ogg left out: Anthropic takes JPEG, PNG, GIF, WebP, PDF and texts]"},
+            {"type": "text", "text": "[audio/ogg left out: Anthropic accepts JPEG, PNG, GIF, WebP, PDF and texts]"},
         ])
     );
     let (gemini, out) = written(Provider::Gemini);
@@ -249,7 +249,7 @@ async fn files_are_sent_in_the_form_of_each_provider() {
             {"image": {"format": "png", "source": {"bytes": "iVBORw0="}}},
             {"document": {"format": "pdf", "name": "a b c pdf (1)", "source": {"bytes": "JVBERi0="}}},
             {"text": "[image/jpeg left out, https://example.com/a.jpg: Bedrock accepts the bytes of a file, but not an address]"},
-            {"text": "[audio/ogg left out: Bedrock takes images, videos, PDF, office documents and texts]"},
+            {"text": "[audio/ogg left out: Bedrock accepts images, videos, PDF, office documents and texts]"},
         ])
     );
 }
