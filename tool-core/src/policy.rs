@@ -444,7 +444,7 @@ impl Policy {
             Cause::Matched(number) => {
                 let rule = self.rules.get(usize::from(number))?;
                 let mut text = format!(
-                    "rule `{}` matched and says `{}`",
+                    "rule `{}` matched, and its verdict is `{}`",
                     rule.name(),
                     rule.verdict()
                 );
@@ -458,7 +458,7 @@ impl Policy {
                 let rule = self.rules.get(usize::from(number))?;
                 let condition = rule.conditions().get(usize::from(condition))?;
                 let text = format!(
-                    "rule `{}` says `{}`, and whether {condition} could not be decided from the arguments, so the call was {}",
+                    "the verdict of rule `{}` is `{}`, and whether {condition} could not be decided from the arguments, so the call was {}",
                     rule.name(),
                     rule.verdict(),
                     if rule.verdict() == PolicyVerdict::Deny {

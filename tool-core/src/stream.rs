@@ -158,9 +158,9 @@ where
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`?` in `tool_stream!` needs a `Result` whose error is a `std::error::Error`, found `{Self}`",
-    label = "not such a `Result`",
-    note = "of an `Option`: `.ok_or_else(|| ToolError::new(\"…\"))?`",
-    note = "of a different error type: `.map_err(|error| ToolError::new(\"…\"))?`"
+    label = "not a `Result` with such an error",
+    note = "convert an `Option` with `.ok_or_else(|| ToolError::new(\"…\"))?`",
+    note = "convert a different error type with `.map_err(|error| ToolError::new(\"…\"))?`"
 )]
 pub trait Outcome {
     /// The type with [`ToolError`] as its error.

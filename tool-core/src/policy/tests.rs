@@ -211,19 +211,19 @@ fn decision_is_explained_by_its_id() {
     assert_eq!(
         explain("search", r#"{"depth":4}"#),
         format!(
-            "rule `far` matched and says `ask`: `/depth` is greater than 3; reason: costs money (policy {version})"
+            "rule `far` matched, and its verdict is `ask`: `/depth` is greater than 3; reason: costs money (policy {version})"
         )
     );
     assert_eq!(
         explain("search", "{}"),
         format!(
-            "rule `far` says `ask`, and whether `/depth` is greater than 3 could not be decided from the arguments, so the call was sent \
+            "the verdict of rule `far` is `ask`, and whether `/depth` is greater than 3 could not be decided from the arguments, so the call was sent \
              to a person for approval; reason: costs money (policy {version})"
         )
     );
     assert_eq!(
         explain("purge", "{}"),
-        format!("rule `gone` matched and says `deny` (policy {version})")
+        format!("rule `gone` matched, and its verdict is `deny` (policy {version})")
     );
     assert_eq!(
         explain("read_file", "{}"),

@@ -200,7 +200,7 @@ fn as_user(flags: UnshareFlags) -> Result<Held, String> {
         .map_err(|error| {
             format!(
                 "this host may make a user namespace but not map its user in it: {error}; on Ubuntu an AppArmor profile with `userns,` for the \
-                 host's binary lets it"
+                 host's binary allows it"
             )
         })?;
     Ok(Held::Yes(String::from("namespace in a user namespace")))
