@@ -96,7 +96,7 @@ pub(crate) const JSON_EXPECTED: &str = "expected a JSON value: `null`, `true`, `
 pub(crate) const JSON_KEY: &str = "expected a key in quotes, as in `{ \"key\": 1 }`";
 pub(crate) const NUMBER_EXPECTED: &str = "expected a number, written out";
 pub(crate) const NUMBER_PLAIN: &str =
-    "write the number as JSON does: decimal, without a type suffix, digits after the point";
+    "write the number as in JSON: decimal, without a type suffix, with digits after the point";
 pub(crate) const NUMBER_TOO_LARGE: &str = "the number is too large";
 
 pub(crate) fn json_key_twice(key: &str) -> String {
@@ -164,8 +164,7 @@ pub(crate) const TUPLE_VARIANT: &str = Rule::TUPLE_VARIANT.message;
 pub(crate) const EMPTY_ENUM: &str = Rule::ENUM_EMPTY.message;
 pub(crate) const TRANSPARENT_FIELDS: &str =
     "`transparent` needs exactly one field that is not skipped";
-pub(crate) const INTEGER_DATA: &str =
-    "`integer` needs variants without data and without a tag: each is its discriminant on the wire";
+pub(crate) const INTEGER_DATA: &str = "`integer` needs an enum without a tag and variants without data: the JSON value of a variant is its discriminant";
 pub(crate) const DESERIALIZE_TWICE: &str = Rule::DESERIALIZE_TWICE.message;
 pub(crate) const DESERIALIZE_BY_SERDE: &str = Rule::DESERIALIZE_BY_SERDE.message;
 pub(crate) const INTEGER_AND_AS: &str = Rule::INTEGER_AND_AS.message;
@@ -182,7 +181,7 @@ pub(crate) const BOUNDS_ON_CONTAINER: &str =
 pub(crate) const BOUNDS_TWICE: &str =
     "the field inside states bounds already, keep them in one place";
 pub(crate) const DEFAULT_ON_CONTAINER: &str =
-    "`default` belongs on a field, a type alone is never absent";
+    "`default` belongs on a named field or a parameter, only these can be absent";
 pub(crate) const AUDIT_EXPECTED: &str =
     "expected `audit = value`, `audit = preview` or `audit = length`";
 pub(crate) const AUDIT_ON_NEWTYPE: &str =
@@ -190,7 +189,7 @@ pub(crate) const AUDIT_ON_NEWTYPE: &str =
 pub(crate) const SKIPPED_WORDS: &str = "a skipped field is not part of the schema, remove this";
 pub(crate) const FLATTEN_WORDS: &str =
     "a flattened field has no value of its own on the wire, state this on the fields inside";
-pub(crate) const VALUE_WORDS_UNIT: &str = "a variant without data takes no `as`";
+pub(crate) const VALUE_WORDS_UNIT: &str = "a variant without data cannot have `as`, remove it";
 
 // Texts about names and documentation.
 pub(crate) fn property_key(key: &str) -> String {

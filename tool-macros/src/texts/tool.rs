@@ -16,8 +16,8 @@ pub(crate) const SECRET_OUTPUT: &str = "a secret cannot be returned, because the
 pub(crate) const APPROVAL: &str = "expected a fn or a closure of the arguments and the context, write `approval = asks` or `approval = |call, cx| …`";
 pub(crate) const APPROVAL_LIST: &str = "`approval` takes no list: write `approval` if a person approves every call, or `approval = asks` if a fn decides which calls";
 pub(crate) const APPROVAL_ALWAYS: &str =
-    "write `approval` alone: a person approves every call then";
-pub(crate) const APPROVAL_NEVER: &str = "remove `approval`: the effect of the tool decides then; if no call needs approval, write `approval = |_, _| false`";
+    "write `approval` alone: a person then approves every call";
+pub(crate) const APPROVAL_NEVER: &str = "remove `approval`: then the effect of the tool decides; if no call needs approval, write `approval = |_, _| false`";
 pub(crate) const APPROVAL_PARAMS: &str =
     "the closure takes the arguments and the context, write `|call, cx| …`";
 pub(crate) const CONST: &str = "a tool runs at run time, remove `const`";
@@ -25,7 +25,7 @@ pub(crate) const UNSAFE: &str =
     "a model calls a tool with any arguments, remove `unsafe` and check in the body";
 pub(crate) const EXTERN: &str = "a tool is called by Rust only, remove `extern`";
 pub(crate) const LIFETIME: &str = "a tool outlives its caller's borrows, remove the lifetime: host values are borrowed for the call as `&T`";
-pub(crate) const GENERIC: &str = "a tool is one entry in a list, write the concrete type; for several types write one tool each around a generic fn";
+pub(crate) const GENERIC: &str = "a tool is one entry in a list, write the concrete type; for several types, write one tool for each that calls a generic fn";
 pub(crate) const WHERE: &str = "a tool has no generics to bound, remove the `where` clause";
 pub(crate) const NO_BODY: &str = "a tool needs a body";
 
@@ -34,9 +34,9 @@ pub(crate) const IMPL_PARAM: &str =
 pub(crate) const MUT_REFERENCE: &str =
     "host values are shared between calls, take `&T` and keep mutable state behind a lock in it";
 pub(crate) const STR: &str =
-    "a reference comes from the host and a text from the model, take `String`";
+    "a reference means a host value, but the model fills in a text: take `String`";
 pub(crate) const SLICE: &str =
-    "a reference comes from the host and a list from the model, take `Vec<T>`";
+    "a reference means a host value, but the model fills in a list: take `Vec<T>`";
 pub(crate) const DYN: &str =
     "a host value needs a type with `FromContext`, wrap it: `struct Name(Arc<dyn Trait>)`";
 pub(crate) const DYN_VALUE: &str =
@@ -50,14 +50,14 @@ pub(crate) const INFER: &str = "the schema needs the type, write it out";
 pub(crate) const REFERENCE_LIFETIME: &str =
     "host values are borrowed for the call, remove the lifetime";
 
-pub(crate) const IMPL_OUTPUT: &str = "a tool's output needs a name, write the concrete type; for a stream `impl Stream<Item = StreamItem<Progress, Output>>`";
+pub(crate) const IMPL_OUTPUT: &str = "a tool's output needs a type with a name, write the concrete type; for a stream, write `impl Stream<Item = StreamItem<Progress, Output>>`";
 pub(crate) const BORROWED_BY_STREAM: &str =
-    "a stream outlives the borrow, take the host value owned: `#[context] name: T`";
+    "a stream outlives the borrow, take the host value by value: `#[context] name: T`";
 
 /// A stream that uses a host value which its fn only borrows.
 pub(crate) fn borrowed_by_generator(name: &str, ty: &str) -> String {
     format!(
-        "`tool_stream!` runs after its fn has returned, take the host value owned: `#[context] {name}: {ty}`"
+        "`tool_stream!` runs after its fn has returned, take the host value by value: `#[context] {name}: {ty}`"
     )
 }
 
@@ -68,7 +68,7 @@ pub(crate) const REFERENCE_TWICE: &str =
 pub(crate) const ARG_ON_HOST: &str =
     "`#[arg(…)]` is for arguments of the model, this parameter comes from the host";
 pub(crate) const ARG_ON_ARGS: &str =
-    "put bounds and names on the fields of the struct, `#[schema(…)]` there";
+    "put bounds and names on the fields of the struct, with `#[schema(…)]` and `#[serde(…)]`";
 pub(crate) const NO_WORDS: &str = "this attribute takes no arguments";
 pub(crate) const ARGS_ALONE: &str =
     "with `#[args]` the struct holds all arguments, move this one into it";
@@ -260,7 +260,9 @@ fn instead(word: &str, known: &[&str]) -> Option<&'static str> {
         "min_length" | "max_length" if known.contains(&"length") => {
             Some("the bounds of a text are `length = 1..=10`")
         }
-        "parameters" | "params" => Some("the fn's parameters are the schema, write it on them"),
+        "parameters" | "params" => {
+            Some("the schema comes from the fn's parameters, write their attributes there")
+        }
         _ => None,
     }
 }
