@@ -27,7 +27,7 @@ rules! { "dynamic":
 
     // Rules for objects and their properties.
     JSON_OPEN_OBJECT = "open-object", "the object is open, set `additionalProperties` to false", "OpenAI, Anthropic, Bedrock: `'additionalProperties' must be explicitly set to false`", OA;
-    JSON_OBJECT_CLOSED = "open-object", "the object is closed: keys it does not name are refused", "OpenAI, Anthropic, Bedrock: 400 for an open object", OA;
+    JSON_OBJECT_CLOSED = "open-object", "the object is closed: keys that are not among its properties are refused", "OpenAI, Anthropic, Bedrock: 400 for an open object", OA;
     JSON_MAP = "map-type", "a map is refused, take a list of entries with key and value", "OpenAI, Anthropic, Bedrock: 400; Gemini and an Anthropic SDK send an empty object", OA;
     JSON_MAP_AND_OBJECT = "map-type", "an object may not have both known and arbitrary properties, use a list of entries for the arbitrary properties", "OpenAI, Anthropic, Bedrock: 400", OA;
     JSON_NO_PROPERTIES = "zero-args", "there are no `properties`, write an empty object", "OpenAI: `object schema missing properties`; Cerebras", OP;

@@ -6,7 +6,7 @@ use crate::rule::rules;
 rules! { "mcp":
     MCP_SCHEMA = "schema", "values cannot be validated against the schema: {0}", "a call that does not fit would be sent", NONE;
     MCP_TEXT_LENGTH = "text-length", "the text has {0} bytes, and at most {1} are allowed", "long descriptions displace the conversation", NONE;
-    MCP_HIDDEN_TEXT = "hidden-text", "characters that are not shown: {0}", "instructions that a person cannot see", NONE;
+    MCP_HIDDEN_TEXT = "hidden-text", "the text contains characters that are not displayed: {0}", "instructions that a person cannot see", NONE;
     MCP_BYTES = "limit-size", "the schema has {0} bytes, and at most {1} are allowed", "a limit of this crate", NONE;
     MCP_SUBSCHEMAS = "limit-size", "the schema contains more than {0} subschemas", "a limit of this crate", NONE;
     MCP_CHOICES = "limit-size", "too many subschemas apply to the same value, nest `anyOf`, `allOf`, `oneOf` and `not` less deeply", "a value would take too long to validate", NONE;

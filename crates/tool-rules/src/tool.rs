@@ -4,7 +4,7 @@ use crate::dialects::{A, AP, NONE, OAJP};
 use crate::rule::rules;
 
 rules! { "tool":
-    TOOL_NAME = "tool-name", "a tool's name is a letter, then letters, digits, `_` or `-`, at most 64 in all, write a different name: `name = \"…\"`", "OpenAI, Anthropic, Bedrock, Mistral; Gemini (first character)", OAJP;
+    TOOL_NAME = "tool-name", "a tool's name starts with a letter and has at most 64 letters, digits, `_` and `-`, write a different name: `name = \"…\"`", "OpenAI, Anthropic, Bedrock, Mistral; Gemini (first character)", OAJP;
     DYNAMIC_TOOL_NAME = "tool-name", "start with a letter and use at most 64 letters, digits, `_` and `-`, or write two such parts as `namespace:name`", "OpenAI, Anthropic, Bedrock, Mistral; Gemini (first character)", OAJP;
     DYNAMIC_DESCRIPTION_MISSING = "tool-description-missing", "a tool needs a description, write what it does and when to use it", "Bedrock: description has at least one character", A;
     FIELD_DESCRIPTION_MISSING = "field-description-missing", "`{0}` has no description, write above it in `///` what the model should put there{1}", "a model guesses the meaning from the name", NONE;

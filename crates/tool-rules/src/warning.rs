@@ -26,9 +26,9 @@ macro_rules! warnings {
     ($then:ident) => {
         $then! {
             MANY_OPTIONALS, LimitOptional, "[limit-optional] more than 10 optional fields: Anthropic refuses some tools from 11 on, group the rarely used ones in a struct or require some", "Anthropic: `Schema is too complex`", A;
-            MANY_UNIONS, LimitUnion, "[limit-union] more than 8 unions: Anthropic takes 16 in a whole request, use fewer", "Anthropic: `too many parameters with union types … limit: 16`", A;
+            MANY_UNIONS, LimitUnion, "[limit-union] more than 8 unions: Anthropic accepts at most 16 in a whole request, use fewer", "Anthropic: `too many parameters with union types … limit: 16`", A;
             INT_RANGE, IntRange, "[int-range] whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`", "JavaScript clients, models", NONE;
-            TOOL_NAME_CLIENT, ToolNameClient, "[tool-name-client] some clients cut or refuse names above 50 characters, with capitals or with dots, shorten it", "Cursor: 60 characters with the server's name; VS Code: lower case", NONE;
+            TOOL_NAME_CLIENT, ToolNameClient, "[tool-name-client] some clients cut or refuse names with more than 50 characters, with capitals or with dots, write a shorter name without them", "Cursor: 60 characters with the server's name; VS Code: lower case", NONE;
             TOOL_DESCRIPTION_LONG, ToolDescriptionLong, "[tool-description-long] more than 1024 characters: some clients cut the description, move detail to the fields", "OpenAI (2024, 2025), VS Code", NONE;
             UNTAGGED, Untagged, "[untagged] models guess between variants that differ only in their keys, write `#[serde(tag = \"kind\")]` instead", "models guess; o1 refuses the same first key in two branches", NONE;
             UNTAGGED_VALUES, UntaggedValues, "[untagged] models guess between variants that differ only in their keys, write `#[serde(tag = \"kind\", content = \"value\")]` instead", "models guess; o1 refuses the same first key in two branches", NONE;

@@ -302,7 +302,7 @@ mod tests {
             assert_eq!(
                 told,
                 format!(
-                    "`{place}`: [hidden-text] characters that are not shown: U+E0041, U+200B, U+202E, U+001B, 1 more"
+                    "`{place}`: [hidden-text] the text contains characters that are not displayed: U+E0041, U+200B, U+202E, U+001B, 1 more"
                 )
             );
             clean(&mut hidden);

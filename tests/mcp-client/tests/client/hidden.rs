@@ -59,7 +59,7 @@ async fn tools_with_hidden_text_are_refused_and_reported() {
     }
     let said = tools.report().to_string();
     for says in [
-        "`described`: refused\n  its texts contain hidden characters: `/description`: [hidden-text] characters that are not shown: U+E0048, U+E0049, U+200B, U+202E, 1 more",
+        "`described`: refused\n  its texts contain hidden characters: `/description`: [hidden-text] the text contains characters that are not displayed: U+E0048, U+E0049, U+200B, U+202E, 1 more",
         "`/inputSchema/properties/p/enum/0`: [hidden-text]",
         "`long`: refused\n  it is too long: `/description`: [text-length] the text has 119994 bytes, and at most 16384 are allowed",
         &format!("`named{SHOWN}`: refused"),

@@ -478,7 +478,7 @@ fn bounds_fit_their_type() {
                 ..none
             }
         ),
-        ["a bound of a whole number is a whole number"]
+        ["the field is a whole number, so its bounds must be whole numbers"]
     );
     assert_eq!(
         wrong(
@@ -642,7 +642,7 @@ fn one_panic_reports_every_fault() {
     let text = panicked(|| check_param(two, Dialects::ALL, "search", "filter"));
     assert_eq!(
         text,
-        "`search.filter.a`: [format-uri] `url` formats are refused, take a `String` and check it in the body\n`search.filter.b[]`: [untyped-value] any JSON has no schema, take a concrete type"
+        "`search.filter.a`: [format-uri] `url` formats are refused, take a `String` and check it in the body\n`search.filter.b[]`: [untyped-value] a type that admits any JSON has no schema, take a concrete type"
     );
     let many =
         object(["a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"].map(|name| field(name, two)));
@@ -768,7 +768,7 @@ fn tool_beyond_the_size_limits_is_refused() {
     check_tool(spec("t", optionals(24), Dialects::ALL));
     assert_eq!(
         panicked(|| check_tool(spec("t", optionals(25), Dialects::ALL))),
-        "`t`: [limit-optional] the tool has 25 optional fields and Anthropic takes at most 24 in a request, split it or require some"
+        "`t`: [limit-optional] the tool has 25 optional fields and Anthropic accepts at most 24 in a request, split it or require some"
     );
     let bare = leak(Spec {
         description: Text::EMPTY,
