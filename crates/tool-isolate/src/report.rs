@@ -151,7 +151,7 @@ fn reach(held: &InForce) -> Vec<Item> {
         item(
             "TCP ports",
             said(&[&held.tcp]),
-            "rules filter ports and no addresses; UDP, and with it DNS, ICMP and raw sockets are not filtered",
+            "rules filter ports but not addresses; UDP, and with it DNS, ICMP and raw sockets are not filtered",
         ),
         item(
             "network off",
