@@ -169,7 +169,9 @@ impl Group {
     pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<Result<Ended, IsolateError>> {
         Pin::new(&mut self.ended).poll(cx).map(|told| match told {
             Ok(ended) => Ok(ended?),
-            Err(_) => Err(IsolateError::Lost(String::from("the runtime was shut down"))),
+            Err(_) => Err(IsolateError::Lost(String::from(
+                "the runtime was shut down",
+            ))),
         })
     }
 

@@ -62,8 +62,8 @@
 //! mechanisms the factor is 4 to 5, because the helper is one more process. With [`Isolation::GroupOnly`] the factor is 1. The program `jobs`
 //! in the folder `benches` measures this. A host that is root creates the namespaces in a thread and starts one process in them. A host without
 //! privileges starts two processes, because only a process with a single thread can enter a new user namespace. Some kernels create namespaces in
-//! which such a host has no rights, for example Ubuntu's without an `AppArmor` profile; then each job starts a second helper. Turning off [`Mechanism::PidNamespace`] and
-//! [`Mechanism::NetworkNamespace`] avoids these additional processes.
+//! which such a host has no rights, for example Ubuntu's without an `AppArmor` profile; then each job starts a second helper. Turning off
+//! [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`] avoids these additional processes.
 //!
 //! 13 crates in addition to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
 

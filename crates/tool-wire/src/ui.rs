@@ -2,8 +2,8 @@
 //! approval requests, results and errors. In the other direction, it reads the users' messages and their answers to approval requests.
 //!
 //! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. A [`Writer`] makes the chunks from the events of a turn.
-//! [`user_message`], [`ApprovalResponses`] and [`client_results`] read the requests of the interface. The stream has the format of versions 5 to 7 of the npm package
-//! `ai`; version 5 does not support approvals.
+//! [`user_message`], [`ApprovalResponses`] and [`client_results`] read the requests of the interface. The stream has the format of versions 5 to 7
+//! of the npm package `ai`; version 5 does not support approvals.
 //!
 //! ```
 //! use tool_core::prelude::*;

@@ -56,7 +56,7 @@ impl<T> Answer<T> {
 /// Sends a question to the user and returns the answer. Hosts implement this trait, for example with a chat or an MCP client.
 #[doc(alias("elicitation", "ask the user"))]
 pub trait Asker: Send + Sync + 'static {
-    /// Asks the question and waits for the answer, which is JSON of the question's schema. The caller validates it.
+    /// Asks the question and waits for the answer as JSON text. The caller validates the answer against the question's schema.
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>>;
 }
 

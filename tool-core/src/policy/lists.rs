@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::ToolDef;
 
-/// Allow list and deny list of exact tool names. A list can also name a tool by an alias. An empty allow list allows every name; the deny list wins over the allow list.
+/// Allow list and deny list of exact tool names. A list can also name a tool by an alias. An empty allow list allows every name; the deny list has
+/// priority over the allow list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolLists {

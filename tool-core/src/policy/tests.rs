@@ -115,7 +115,8 @@ fn rule_matches_by_each_of_its_criteria() {
     assert_eq!(build([deny().agents(["*"])]).decide(&nobody).verdict, Allow);
 }
 
-// M14: deny precedes ask, and ask precedes allow; the order of the rules matters only among rules with the same verdict; without a matching rule, the default decides.
+// M14: deny precedes ask, and ask precedes allow; the order of the rules matters only among rules with the same verdict; without a matching rule,
+// the default decides.
 #[test]
 fn deny_precedes_ask_and_ask_precedes_allow() {
     let registry = registry();

@@ -15,15 +15,15 @@ pub struct Step<const NUMBER: usize, Rest>(PhantomData<fn() -> Rest>);
 /// The end of a path.
 pub struct Here;
 
-/// Implemented if the path `WriteMode` leads from the type to `Target`.
-pub trait Holds<WriteMode, Target> {}
+/// Implemented if the path `Path` leads from the type to `Target`.
+pub trait Holds<Path, Target> {}
 
 impl<T> Holds<Here, T> for T {}
 
-/// `<Circle<F, T, WriteMode, Target>>::CLOSED`: whether the path `WriteMode` leads from `T` to `Target`; `F` is the type of the field that names `T`.
-pub struct Circle<F, T, WriteMode, Target>(PhantomData<(F, T, WriteMode, Target)>);
+/// `<Circle<F, T, Path, Target>>::CLOSED`: whether the path `Path` leads from `T` to `Target`; `F` is the type of the field that names `T`.
+pub struct Circle<F, T, Path, Target>(PhantomData<(F, T, Path, Target)>);
 
-impl<F, T: Holds<WriteMode, Target>, WriteMode, Target> Circle<F, T, WriteMode, Target> {
+impl<F, T: Holds<Path, Target>, Path, Target> Circle<F, T, Path, Target> {
     /// The path leads to `Target`.
     pub const CLOSED: bool = true;
     /// A placeholder for the field's schema, which would be infinite.
@@ -38,6 +38,6 @@ pub trait Open {
     const NODE: &'static Schema;
 }
 
-impl<F: StrictSchema, T, WriteMode, Target> Open for Circle<F, T, WriteMode, Target> {
+impl<F: StrictSchema, T, Path, Target> Open for Circle<F, T, Path, Target> {
     const NODE: &'static Schema = F::SCHEMA;
 }

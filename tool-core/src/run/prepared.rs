@@ -57,7 +57,7 @@ impl Prepared {
         &self.cx
     }
 
-    /// What a policy is asked about the call.
+    /// Returns the request about the call, on which a policy decides.
     pub(crate) fn request(&self) -> PolicyRequest<'_> {
         PolicyRequest::of(&self.def, self.cx.served(), &self.cx)
     }

@@ -48,9 +48,9 @@ pub trait FunctionRunner: Send + Sync + 'static {
         version: &FunctionVersion,
     ) -> Option<Result<FunctionFacts, String>>;
 
-    /// Returns the faults of a new version of a function for which [`facts`](Self::facts) does not return `None`. Unlike `facts`, it is called only when the version is saved,
-    /// and may wait, for example for a compiler or a server. The pointer of a fault names a value of the version, such as `/files/main.ts`. By default,
-    /// there are no faults other than the error of `facts`.
+    /// Returns the faults of a new version of a function for which [`facts`](Self::facts) does not return `None`. Unlike `facts`, this method is
+    /// called only when the version is saved, and may wait, for example for a compiler or a server. The pointer of a fault names a value of the
+    /// version, such as `/files/main.ts`. By default, there are no faults other than the error of `facts`.
     fn check<'a>(
         &'a self,
         function: &'a Function,

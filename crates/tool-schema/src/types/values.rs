@@ -1,4 +1,4 @@
-//! `StrictSchema` for arbitrary JSON values, and for types that carry no value.
+//! `StrictSchema` for arbitrary JSON values, and for types without a value.
 
 use core::marker::PhantomData;
 

@@ -51,7 +51,8 @@ impl Permit {
         Permitted { permit: self, body }
     }
 
-    /// Runs a body, and turns a panic, a cancellation or an exceeded deadline into an error. First checks again whether the tool is still allowed, because earlier steps may have waited.
+    /// Runs a body, and turns a panic, a cancellation or an exceeded deadline into an error. First checks again whether the tool is still allowed,
+    /// because earlier steps may have waited.
     pub(in crate::run) async fn run<R>(
         self,
         body: Body<impl Future<Output = Result<R, ToolError>> + Send>,
