@@ -15,7 +15,7 @@ struct read_file {
     #[doc = "All arguments."]
     lines: u32,
 }
-::core::compile_error! { "unknown option `titel`, did you mean `title`? known are `name`, `alias`, `title`, `category`, `tags`, `example`, `approval`, `to_model_output`, `timeout`, `sequential`, `harness`, `output_limit`, `read_only`, `destructive`, `idempotent`, `open_world`, `providers`, `secret`, `variable`, `rename_all`, `input`, `allow`, `crate`" }
+::core::compile_error! { "unknown option `titel`, did you mean `title`? expected one of `name`, `alias`, `title`, `category`, `tags`, `example`, `approval`, `to_model_output`, `timeout`, `sequential`, `harness`, `output_limit`, `read_only`, `destructive`, `idempotent`, `open_world`, `providers`, `secret`, `variable`, `rename_all`, `input`, `allow`, `crate`" }
 ::core::compile_error! { "[effect] a tool that only reads destroys nothing, keep one of `read_only` and `destructive`" }
 ::core::compile_error! { "a reference means a host value, but the model fills in a text: take `String`" }
 ::core::compile_error! { "[field-description-missing] `lines` has no description, write above it in `///` what the model should put there" }

@@ -82,7 +82,7 @@ pub(crate) fn word_twice(word: impl Display) -> String {
 
 pub(crate) fn unknown_rule(rule: impl Display, known: &[&str]) -> String {
     format!(
-        "no warning has the rule id `{rule}`, known are {}",
+        "no warning has the rule id `{rule}`, expected one of {}",
         list(known)
     )
 }
@@ -151,7 +151,7 @@ pub(crate) fn serde_other_type(word: impl Display) -> String {
 
 pub(crate) fn unknown_case(case: &str, known: &[&str]) -> String {
     format!(
-        "serde knows no convention `{case}`, known are {}",
+        "serde has no naming convention `{case}`, expected one of {}",
         list(known)
     )
 }
@@ -177,7 +177,7 @@ pub(crate) const RECURSIVE_GENERIC: &str = Rule::RECURSIVE_GENERIC.message;
 pub(crate) const RECURSIVE_TYPE: &str =
     "`recursive` needs a field type that ends in a named type, such as `Option<Box<Folder>>`";
 pub(crate) const BOUNDS_ON_CONTAINER: &str =
-    "bounds belong on a field, only a newtype takes them on the type";
+    "bounds belong on a field, only a newtype can have them on the type";
 pub(crate) const BOUNDS_TWICE: &str =
     "the field inside states bounds already, keep them in one place";
 pub(crate) const DEFAULT_ON_CONTAINER: &str =

@@ -14,13 +14,13 @@ rules! { "constraint":
     RANGE_OUTSIDE = "constraint", "the bound `{0}` is outside of `{1}`", "the bound cannot hold for the type", NONE;
     MULTIPLE_OF_ZERO = "constraint", "`multiple_of` must be greater than zero", "JSON Schema: the value of `multipleOf` is strictly greater than 0", NONE;
     MULTIPLE_OF_NOT_WHOLE = "constraint", "the field is a whole number, so `multiple_of` must be a whole number", "the bound cannot hold for the type", NONE;
-    LENGTH_OF_LIST = "constraint", "`length` and `pattern` are for text, count a list with `min_items` and `max_items`", "the bound cannot hold for the type", NONE;
+    LENGTH_OF_LIST = "constraint", "`length` and `pattern` are for text, limit a list with `min_items` and `max_items`", "the bound cannot hold for the type", NONE;
     LENGTH_NOT_TEXT = "constraint", "`length` and `pattern` are for text, the field has a different type", "the bound cannot hold for the type", NONE;
     LENGTH_EMPTY = "constraint", "the length is empty, write the smaller bound first", "no text has the length", NONE;
     FORMAT_NOT_TEXT = "constraint", "`format` is for text, the field has a different type", "the bound cannot hold for the type", NONE;
-    FORMAT_TWICE = "constraint", "the type has a format already", "a text has one format", NONE;
+    FORMAT_TWICE = "constraint", "the type already has a format, remove `format`", "a text has one format", NONE;
     FORMAT_AND_PATTERN = "constraint", "the format `{0}` fixes the text already, drop the pattern or the format", "the two would have to agree", NONE;
-    ITEMS_FIXED = "constraint", "an array has a fixed number of items already", "the bound cannot hold for the type", NONE;
+    ITEMS_FIXED = "constraint", "an array already has a fixed number of items, remove `min_items` and `max_items`", "the bound cannot hold for the type", NONE;
     ITEMS_NOT_LIST = "constraint", "`min_items`, `max_items` and `unique` are for lists, the field has a different type", "the bound cannot hold for the type", NONE;
     ITEMS_EMPTY = "constraint", "`max_items` is smaller than `min_items`", "no list has the number of items", NONE;
     PATTERN_LOOKAROUND = "pattern-lookaround", "lookahead and lookbehind are not supported: write the allowed texts out as alternatives", "OpenAI, Anthropic, Bedrock, llguidance", OA;

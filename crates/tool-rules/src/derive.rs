@@ -4,13 +4,13 @@ use crate::dialects::{AP, J, NONE, OAP};
 use crate::rule::rules;
 
 rules! { "derive":
-    FORMAT_NAME = "format-unknown", "no provider knows the format `{0}`, known are {1}", "OpenAI, Anthropic, Gemini, llguidance, outlines", OAP;
-    STRUCT_TAG = "struct-tag", "`tag` on a struct writes a key that serde then ignores when reading, make it a field of an enum type with one variant", "serde does not check the tag of a struct", NONE;
+    FORMAT_NAME = "format-unknown", "no provider knows the format `{0}`, expected one of {1}", "OpenAI, Anthropic, Gemini, llguidance, outlines", OAP;
+    STRUCT_TAG = "struct-tag", "`tag` on a struct writes a key that serde then ignores when reading, use a field whose type is an enum with one variant instead", "serde does not check the tag of a struct", NONE;
     VARIANT_UNTAGGED = "untagged", "one variant without a tag makes the whole enum ambiguous, tag every variant or none", "a model guesses between the variants", NONE;
     SERDE_GETTER = "serde-type", "`getter` belongs to `remote`, which is for types of other crates, describe the remote type with `#[schema(as = Type)]` where it is used", "the schema would describe a different type", NONE;
     SERDE_IDENTIFIER = "serde-type", "`{0}` is for keys of a hand-written `Deserialize`, not for a value that a model fills in", "the schema would describe a different type", NONE;
     SERDE_OTHER_TYPE = "serde-type", "`{0}` writes a different type, state it with `#[schema(as = Type)]`", "the schema would describe a different type", NONE;
-    SERDE_UNKNOWN = "serde-unknown", "the effect of `{0}` on the JSON here is not known, so no schema can match it, remove it", "the schema might describe a different type", NONE;
+    SERDE_UNKNOWN = "serde-unknown", "the effect of `{0}` on the JSON here is not known, so no schema can describe the JSON, remove the attribute", "the schema might describe a different type", NONE;
     DESERIALIZE_TWICE = "serde-type", "`deserialize` implements `serde::Deserialize`, and so does the derive next to it: keep one of them (`deserialize` also checks the rules of the schema)", "rustc: conflicting implementations", NONE;
     DESERIALIZE_BY_SERDE = "serde-type", "`StrictSchema` generates no reader for this type, so `deserialize` has none to use: derive `serde::Deserialize` instead", "there would be no reader", NONE;
     INTEGER_BY_NAME = "serde-type", "serde's derive reads and writes the names of the variants, and `integer` states their numbers: derive `serde_repr::Deserialize_repr` and `serde_repr::Serialize_repr` instead, or add `#[serde(try_from = \"u8\", into = \"u8\")]`", "serde: `invalid type: integer`", NONE;

@@ -15,7 +15,7 @@ rules! { "tool":
     READ_ONLY_WRITES = "effect", "`{0}` can write, remove `read_only` or take a host value that only reads", "a tool that only reads is repeated and run without approval", NONE;
     SECRET_KEY_EMPTY = "secret-spec", "the key is empty, name the entry in the host's store", "the host cannot look it up", NONE;
     SECRET_CHOICES_MISSING = "secret-spec", "a `select` secret has no choices, list at least one", "nothing can be chosen", NONE;
-    SECRET_CHOICE_EMPTY = "secret-spec", "a choice of a `select` secret is empty, write what can be chosen", "nothing is shown to choose", NONE;
+    SECRET_CHOICE_EMPTY = "secret-spec", "a choice of a `select` secret is empty, write its text", "an empty choice is not visible", NONE;
     SECRET_TWICE = "secret-spec", "a secret is declared twice, declare it once", "the two may differ", NONE;
     SECRET_OPTIONAL = "secret-spec", "a call without this secret would fail, though `optional` says that the tool works without it: take `Option<{0}>`, or remove `optional`", "the two contradict each other", NONE;
     VARIABLE_OPTIONAL = "variable-spec", "a call without this variable would fail, though `optional` says that the tool works without it: take `Option<{0}>`, or remove `optional`", "the two contradict each other", NONE;

@@ -228,9 +228,11 @@ pub(crate) fn unknown_attribute(name: &str, nearest: Option<&str>, known: &[&str
     let known = crate::texts::list(known);
     match nearest {
         Some(nearest) => format!(
-            "unknown attribute `{name}` on a tool's parameter, did you mean `#[{nearest}]`? known are {known}"
+            "unknown attribute `{name}` on a tool's parameter, did you mean `#[{nearest}]`? expected one of {known}"
         ),
-        None => format!("unknown attribute `{name}` on a tool's parameter, known are {known}"),
+        None => {
+            format!("unknown attribute `{name}` on a tool's parameter, expected one of {known}")
+        }
     }
 }
 
@@ -242,9 +244,9 @@ pub(crate) fn unknown(word: &str, nearest: Option<&str>, known: &[&str]) -> Stri
     let known = crate::texts::list(known);
     match nearest {
         Some(nearest) => {
-            format!("unknown option `{word}`, did you mean `{nearest}`? known are {known}")
+            format!("unknown option `{word}`, did you mean `{nearest}`? expected one of {known}")
         }
-        None => format!("unknown option `{word}`, known are {known}"),
+        None => format!("unknown option `{word}`, expected one of {known}"),
     }
 }
 
@@ -270,7 +272,7 @@ fn instead(word: &str, known: &[&str]) -> Option<&'static str> {
 /// A naming convention that serde does not have.
 pub(crate) fn unknown_case<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     format!(
-        "unknown naming convention `{name}`, known are {}",
+        "unknown naming convention `{name}`, expected one of {}",
         crate::texts::list(known)
     )
 }

@@ -620,7 +620,7 @@ fn bounds_fit_their_type() {
                 ..none
             }
         ),
-        ["the type has a format already"]
+        ["the type already has a format, remove `format`"]
     );
     assert_eq!(
         panicked(|| check_constraints(
