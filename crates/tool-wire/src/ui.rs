@@ -74,7 +74,7 @@ pub enum UiError {
     Order {
         /// The id of the call.
         call: String,
-        /// The protocol's name for the state of the call.
+        /// The protocol's name for the state of the call, or `over` after the call's last step.
         state: &'static str,
         /// The step that was to be shown.
         step: &'static str,
