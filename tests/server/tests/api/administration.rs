@@ -242,7 +242,7 @@ pub(crate) async fn contents_are_erased_with_a_reason(kind: StoreKind) {
     );
 }
 
-// An operator of the host removes old rows, a limited number in each request, and learns whether more remain.
+// An operator of the host removes old rows, a limited number in each request, and the response states whether more remain.
 pub(crate) async fn old_rows_are_purged_in_limited_requests(kind: StoreKind) {
     let site = Site::start(kind).await;
     let main = ThreadId::new("acme", "main").unwrap();
@@ -320,7 +320,7 @@ pub(crate) async fn run_of_a_dead_process_is_ended_by_force(kind: StoreKind) {
     assert_eq!(site.ask("post", &unknown, ADMIN, &why).await.status, 404);
 }
 
-// An admin settles an effect that still runs by its row, with a reason, which `resolve` refuses.
+// An admin settles an effect whose row is still `running` by force, with a reason; `resolve` refuses to settle such an effect.
 pub(crate) async fn effect_of_a_dead_process_is_settled_by_force(kind: StoreKind) {
     let site = Site::start(kind).await;
     let thread = ThreadId::new("acme", "main").unwrap();

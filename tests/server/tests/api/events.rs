@@ -124,7 +124,7 @@ pub(crate) async fn changes_are_streamed_to_their_workspace(kind: StoreKind) {
     // The client reads the row of an event from its resource.
     let list = site.get("/v1/audit?limit=1", "viewer-of-acme").await;
     assert_eq!(list["items"][0]["notes"][0]["action"], "approval.answer");
-    // A switch of every workspace reaches each of them.
+    // A switch for every workspace is an event in each workspace.
     let body = json!({"on": true});
     let answer = site
         .ask(

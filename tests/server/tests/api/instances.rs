@@ -99,7 +99,7 @@ pub(crate) async fn tool_is_enabled_and_disabled_by_hand_case(kind: StoreKind) {
         .unwrap();
     let rows = rules.store().rows(&support).await.unwrap();
     assert_eq!(rows.len(), 2);
-    // An alias stands for its tool, and an agent needs no entry in the catalogue.
+    // A request with an alias enables the tool, and an agent needs no entry in the catalogue.
     done(
         &site,
         "put",
@@ -151,7 +151,7 @@ pub(crate) async fn refusal_names_the_source_case(kind: StoreKind) {
     assert_eq!(last_change(&site).await, before);
 }
 
-// S1-34, S1-35: a skill enables the tools that it requires; a tool that a different skill or a person needs survives it.
+// S1-34, S1-35: a skill enables the tools that it requires; if the skill is removed, a tool stays that a different skill requires or a person has enabled.
 pub(crate) async fn skill_enables_the_tools_that_it_requires_case(kind: StoreKind) {
     let site = start(kind).await;
     let mail = "/v1/instances/support/skills/mail";

@@ -76,7 +76,7 @@ pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
         "instance" => of.instance.clone(),
         "skill" => of.skill.clone(),
         "request" => of.request.clone(),
-        // Keys belong to the host, which no workspace reaches.
+        // Keys belong to the host and not to a workspace.
         "secret_key" => server_tests::KEY.to_owned(),
         "decision" => of.decision.clone(),
         "agent" => of.agent.clone(),

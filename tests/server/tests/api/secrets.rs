@@ -78,7 +78,7 @@ pub(crate) async fn secret_is_written_and_never_read_case(kind: StoreKind) {
     );
 }
 
-// S4-13: without a key provider nothing secret is stored, and the problem says what to set; without a vault the routes say what to add.
+// S4-13: without a key provider, no secret is stored, and the problem names the variable to set; without a vault, it names the method that adds one.
 pub(crate) async fn server_without_keys_stores_no_secret_case(_: StoreKind) {
     let store = MemoryStore::default();
     let vault = tool_core::store::seal::Vault::without_keys(store.clone())
@@ -346,7 +346,8 @@ pub(crate) async fn variables_are_listed_without_secret_values_case(kind: StoreK
     assert!(!rows.contains(SECRET), "{rows}");
 }
 
-// S4-56, S4-57: a request for variables is read without values; values close it, a missing one keeps it open, and a foreign or done one is not answered.
+// S4-56, S4-57: a request for variables is read without values; values close it, and a missing value keeps it open. A
+// request of a different conversation and a closed request are not answered.
 pub(crate) async fn request_for_variables_is_open_until_every_value_is_stored_case(
     kind: StoreKind,
 ) {

@@ -83,7 +83,7 @@ async fn send_mail(
     format!("sent to {to}")
 }
 
-/// What the processes of a host share besides the store.
+/// The state that the processes of a host share in addition to the store.
 #[derive(Clone, Default)]
 pub(crate) struct World {
     mailbox: Mailbox,

@@ -1,4 +1,4 @@
-//! Requests of the chat: who may send them, and what of their bodies is read.
+//! Requests of the chat: the callers that may send them, and the parts of their bodies that are read.
 
 use serde_json::{Value, json};
 use test_support::Ran;
@@ -109,7 +109,7 @@ pub(crate) async fn conversations_of_others_are_answered_like_unknown_ones_case(
     Ok(())
 }
 
-// Bodies that are too long, of another type, or without anything new have a problem of their own and store nothing.
+// Each body that is too long, of another type, or without anything new gets a problem response, and nothing is stored.
 pub(crate) async fn unusable_bodies_are_refused(kind: Kind) -> Ran {
     let host = Host::with(kind, |chat| chat.max_body(1_000)).await;
     let first = &host.first;
@@ -193,7 +193,7 @@ pub(crate) async fn answers_of_other_conversations_and_users_are_refused_case(ki
     let elsewhere = first.say("third", "mail").await;
     assert_eq!(elsewhere.status, 200);
     let _ = first.post("third", &yes).await.refused(404);
-    // An approver has no part in Ann's runs either, because a run acts for its caller.
+    // A different user or an approver cannot answer in Ann's conversation, because a run acts for its caller.
     for token in ["ben-of-acme", "olga-of-acme"] {
         let other = first.send("POST", "/chat/main", token, Some(&yes)).await;
         let _ = other.refused(403);
@@ -216,7 +216,7 @@ pub(crate) async fn answers_of_other_conversations_and_users_are_refused_case(ki
         "{types:?}"
     );
     assert_eq!(host.world.mails(), ["bob"]);
-    // The answer may be repeated with the other one; the call runs once.
+    // The first answer may be sent again together with the missing answer; its call runs once.
     let both = answers(&[("call_1", "bob", &bob, true), ("call_2", "eve", &eve, true)]);
     let done = first.post("main", &both).await;
     assert_eq!(done.said(), "2 results");
