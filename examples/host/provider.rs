@@ -18,7 +18,7 @@ enum Answer {
     Text(&'static str),
     /// Names and arguments of calls. The ids are `call_0`, `call_1` and so on in every message, because some models number their calls.
     Calls(&'static [(&'static str, &'static str)]),
-    /// A text without end, until the client closes the connection.
+    /// A text that continues until the client closes the connection.
     Endless,
 }
 

@@ -60,8 +60,8 @@ struct Running<'a> {
 }
 
 impl Phone {
-    /// Checks that a call with a claim obeys every switch that was stored before its claim, and that a call without a claim obeys every switch that was stored
-    /// more than a second ago.
+    /// Checks that a call with a claim respects every switch that was stored before its claim, and that a call without a claim respects every switch
+    /// that was stored more than a second ago.
     fn check_stored_switches(&self, cx: &ToolContext, place: &Place) {
         let now = self.process.at();
         let facts = self.process.world.facts();

@@ -259,7 +259,7 @@ fn label(release: &str) -> DynamicTool {
     .category(category)
 }
 
-/// Runs functions of the kind `http`: a courier takes the print to the place that the operation names.
+/// Runs functions of the kind `http`, without a request: the output contains the name of the operation.
 struct Courier;
 
 impl FunctionRunner for Courier {

@@ -435,7 +435,7 @@ async fn effects_and_calls_are_those_of_the_declared_tools() {
     );
 }
 
-// S3-34: a tool that needs an approval asks for it under its own name, and the function runs again after the approval.
+// S3-34: a tool that needs an approval requests the approval under its own name, and the function runs again after the approval.
 #[tokio::test]
 async fn tool_that_needs_an_approval_is_called_after_the_approval() {
     let world = World::new();

@@ -140,7 +140,7 @@ impl World {
         self.edit(ToolChange::Bind { agent, tool }).await.unwrap();
     }
 
-    /// A tool of the name of the server's tool.
+    /// Creates a stored tool with the name of the server's tool, and binds it to the agent.
     async fn offer(&self, server: &str, tool: &str, version: NewFunctionVersion) -> Function {
         let function = self.function(server, tool).await;
         self.publish(&function.id, version).await;
@@ -171,7 +171,7 @@ fn sums() -> McpServer {
     McpServer::builder(registry).name("sums").build()
 }
 
-/// Starts the misbehaving server as a child process, each time that it is connected to.
+/// A runner that starts the misbehaving server as a child process for each connection.
 fn restarting() -> McpRunner {
     McpRunner::default().connecting("hostile", || async {
         let mut command = Command::new("python3");
@@ -234,7 +234,7 @@ async fn admin_lowers_the_effects_of_a_tool_of_a_server() {
     );
 }
 
-// S3-11, S3-34: a version is refused if the server's tool does not fit it, is not listed or cannot be asked for.
+// S3-11, S3-34: a version is refused if the server's tool does not fit it or is not listed, or if the server cannot be reached.
 #[tokio::test]
 async fn version_has_to_fit_the_tool_of_the_server() {
     let listed = Listed::start(&json!({"tools": [
@@ -319,7 +319,7 @@ async fn version_has_to_fit_the_tool_of_the_server() {
         assert_eq!(faults[0].0, "/function");
         assert!(faults[0].1.contains(part), "{faults:?}");
     }
-    // A server that is away cannot be asked.
+    // The connection to the server is closed.
     listed.client.close();
     while !listed.client.is_closed() {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -335,7 +335,7 @@ async fn version_has_to_fit_the_tool_of_the_server() {
     );
 }
 
-/// Starts a server with each of these lists of tools, the last one first, whenever it is connected to.
+/// A runner that starts a server for each connection. Each server has one of these lists of tools, the first server the last list.
 fn one_after_the_other(lists: Vec<Value>) -> (McpRunner, tempfile::TempDir, Arc<Mutex<u32>>) {
     let folder = tempfile::tempdir().unwrap();
     let (left, pid) = (Arc::new(Mutex::new(lists)), Arc::<Mutex<u32>>::default());
@@ -388,7 +388,7 @@ async fn changed_schema_is_refused_until_a_version_fits_it() {
         let result = world.call(name, json!({"text": "x"})).await;
         assert_eq!(payload(&result), json!({"text": "x"}));
     }
-    // The server is started again in a new release.
+    // The next connection starts the server with the changed tools.
     stop(&pid).await;
     for name in ["pinned", "free"] {
         let result = world.call(name, json!({"text": "x"})).await;
@@ -414,7 +414,7 @@ async fn changed_schema_is_refused_until_a_version_fits_it() {
         ErrorKind::Unavailable,
         "it has changed on its server",
     );
-    // There is no third release.
+    // There is no third list of tools, so the server cannot be started again.
     stop(&pid).await;
     let result = world.call("free", json!({"text": 7})).await;
     failed(
@@ -424,7 +424,7 @@ async fn changed_schema_is_refused_until_a_version_fits_it() {
     );
 }
 
-// S3-34: a tool that the server no longer lists is refused from the server's notification on.
+// S3-34: a tool that the server no longer lists is refused after the server's notification.
 #[tokio::test]
 async fn removed_tool_is_refused_after_the_notification() {
     let hostile = Hostile::start("").await;
@@ -448,7 +448,7 @@ async fn removed_tool_is_refused_after_the_notification() {
         ErrorKind::Unavailable,
         "does not list the tool `stay`",
     );
-    // A new description does not matter, because models read that of the stored tool.
+    // A tool with a changed description runs, because models read the description of the stored tool.
     assert!(!world.call("note", json!({"text": "x"})).await.is_error());
 }
 
@@ -504,7 +504,7 @@ async fn output_of_a_server_has_to_fit_the_version() {
     assert_eq!(payload(&world.call("stay", json!({})).await), "{}");
 }
 
-// S3-34: each tenant calls its own server under a name, and a tenant without one calls none.
+// S3-34: each tenant calls its own server under a name, and a tenant without a server of this name calls none.
 #[tokio::test]
 async fn tenants_call_their_own_servers() {
     let said = |words: &str| {

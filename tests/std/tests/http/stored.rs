@@ -393,7 +393,7 @@ async fn private_addresses_are_refused_at_the_call() {
     assert_eq!((inside.seen().len(), server.seen().len()), (0, 1));
 }
 
-// S3-34: each tenant sends its own secret, and does not see the functions and tools of the other.
+// S3-34: each tenant sends its own secret, and does not see the functions and tools of the other tenant.
 #[tokio::test]
 async fn tenants_have_their_own_secrets_and_tools() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -539,7 +539,7 @@ async fn pinned_version_keeps_its_document() {
     }
 }
 
-// S3-34: a server that is away, that ends in the middle of a response, or that asks to wait is a clear error.
+// S3-34: the error states that a server cannot be reached, closed the connection in the middle of a response, or asks the client to wait.
 #[tokio::test]
 async fn server_that_goes_away_is_a_clear_error() {
     let gone = Server::start(PUBLIC, |_| text("ok")).await;

@@ -94,7 +94,7 @@ async fn unusable_server_is_refused_with_a_pointer() {
         .await;
 }
 
-// S3-34: a small document that would expand without bound is refused, and takes no long time or large memory.
+// S3-34: a small document that would expand without bound is refused, without long computation or large memory.
 #[tokio::test]
 async fn document_that_expands_without_bound_is_refused() {
     // Each default contains the next variable twice, 2^40 times in all.
