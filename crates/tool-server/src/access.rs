@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// |---|---|
 /// | `viewer` | read |
 /// | `approver` | read, and answer, assign and revoke approvals |
-/// | `operator` | everything that an approver may, cancel runs, settle effects, set switches, and enable and disable stored tools |
+/// | `operator` | everything that an approver may, cancel runs, settle effects, set switches, change instances, enable tools, write variables |
 /// | `author` | read, create, change and delete functions and stored tools, and bind stored tools to agents |
 /// | `admin` | everything |
 ///
@@ -28,7 +28,8 @@ pub enum Role {
     Viewer,
     /// Answers, assigns and revokes approvals.
     Approver,
-    /// Cancels runs, settles effects, sets switches, and enables and disables stored tools.
+    /// Cancels runs, settles effects, sets switches, adds and removes instances, enables and disables their tools and skills and stored tools, writes
+    /// variables, and answers requests for variables.
     Operator,
     /// Creates, changes and deletes functions and stored tools, and binds stored tools to agents.
     Author,

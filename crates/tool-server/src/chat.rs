@@ -3,7 +3,7 @@
 //! | request | response |
 //! |---|---|
 //! | `POST /chat/{thread}` | stores the new message, the answers to approval requests or the results of client tools, and streams the answer |
-//! | `GET /chat/{thread}/stream` | the stream of the run that continues, from its beginning; 204 if none does |
+//! | `GET /chat/{thread}/stream` | the stream of the run that continues, from its beginning; 204 if no run continues |
 //! | `POST /chat/{thread}/stop` | stops the run, also if a different process drives it; 204 |
 //!
 //! The streams are UI message streams of the AI SDK, version 1. Only the last message of a request is read, and only what is new in it. Everything else
@@ -171,7 +171,7 @@ impl ChatServerBuilder {
 
     /// Adds an authenticator of callers. The server tries authenticators in the order in which they were added.
     ///
-    /// Without any, the server creates a random token of a caller with the required role, and prints it to standard error.
+    /// Without an authenticator, the server creates a random token of a caller with the required role, and prints it to standard error.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.entry.authenticators.push(Arc::new(authenticator));
         self
@@ -228,7 +228,7 @@ impl ChatServerBuilder {
 }
 
 impl ChatServer {
-    /// Creates a builder for a server that drives conversations with a model. The store of the turns has the conversations.
+    /// Creates a builder for a server that drives conversations with a model. The conversations are in the store of the turns.
     pub fn builder(turns: Turns, model: impl ChatModel) -> ChatServerBuilder {
         ChatServerBuilder {
             turns,
@@ -360,7 +360,7 @@ async fn chat(
     let body = read_json(request, &chat.entry).await?;
     let posted = Posted::read(&body)?;
     if posted.message.is_none() {
-        // An answer is for a conversation that exists.
+        // A request without a new message concerns a conversation that exists; any other conversation is refused here.
         chat.running(&room).await?;
     }
     // A task of its own, so that a client that disconnects now does not leave a message without a run.

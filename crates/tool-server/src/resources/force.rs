@@ -84,7 +84,7 @@ struct ForcedSettlement {
     reason: String,
 }
 
-/// Settles an effect that is still running by its row, although its process is dead.
+/// Settles an effect whose row is still `running` although its process is dead.
 ///
 /// Make sure that the process of the call is dead: if it is alive, the call may still take effect.
 #[utoipa::path(post, path = "/v1/effects/{key}/force", tag = "effects",

@@ -249,7 +249,7 @@ async fn list_instance_tools(
 #[utoipa::path(put, path = "/v1/instances/{instance}/tools/{tool}", tag = "instances",
     params(("instance" = String, Path, description = "The name of the instance; `@workspace` for the only instance of a workspace"),
         ("tool" = String, Path, description = "The name of the tool, or `agent:` and the name of an agent")),
-    responses((status = 200, description = "Whether the tool was enabled now", body = ChangeOutcome)))]
+    responses((status = 200, description = "Whether the request has enabled the tool", body = ChangeOutcome)))]
 async fn enable_tool(
     State(admin): State<Shared>,
     caller: Caller,
@@ -272,7 +272,7 @@ async fn enable_tool(
 #[utoipa::path(delete, path = "/v1/instances/{instance}/tools/{tool}", tag = "instances",
     params(("instance" = String, Path, description = "The name of the instance; `@workspace` for the only instance of a workspace"),
         ("tool" = String, Path, description = "The name of the tool, or `agent:` and the name of an agent")),
-    responses((status = 200, description = "Whether the tool was disabled now", body = ChangeOutcome)))]
+    responses((status = 200, description = "Whether the request has disabled the tool", body = ChangeOutcome)))]
 async fn disable_tool(
     State(admin): State<Shared>,
     caller: Caller,

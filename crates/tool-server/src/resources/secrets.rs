@@ -194,7 +194,7 @@ struct DeclaredSecret {
     by: Option<String>,
     #[schema(format = DateTime)]
     at: Option<String>,
-    /// The chosen value of a selection. The value of a text is never shown.
+    /// The choice of a selection; null for a value that is not one of the choices, and for a secret that is entered as text.
     choice: Option<String>,
 }
 
@@ -217,9 +217,9 @@ impl From<SecretStatus> for DeclaredSecret {
     }
 }
 
-/// Lists each secret that the tools of the program declare once, by key, with its state in the workspace.
+/// Lists the secrets that the tools of the program declare, each once and sorted by key, with their state in the workspace.
 ///
-/// Only the chosen value of a selection is shown, and no text.
+/// The choice of a selection is shown. A value that is entered as text is never shown.
 #[utoipa::path(get, path = "/v1/secret-status", tag = "secrets", params(Paged),
     responses((status = 200, description = "A page of declared secrets", body = Page<DeclaredSecret>),
         (status = 404, description = "The server has no vault or no tools", body = Problem, content_type = "application/problem+json")))]

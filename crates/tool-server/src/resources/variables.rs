@@ -166,7 +166,7 @@ fn place(scope: &VariableScope, name: &str) -> Value {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewVariable {
-    /// The value. That of a secret is sealed before it is stored, and no request can read it.
+    /// The value. The value of a secret is sealed before it is stored, and no request can read it.
     value: String,
     /// The type; `secret` by default, so that a value is not shown by mistake.
     #[serde(rename = "type", default)]
@@ -347,10 +347,10 @@ struct VariableAnswer {
     env: BTreeMap<String, String>,
 }
 
-/// The names that are still missing after an answer.
+/// The names of the variables that have no value after an answer.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct VariableAnswered {
-    /// Empty: the request is closed.
+    /// Always empty, because an answer after which a value is missing has the status 400.
     missing: Vec<String>,
 }
 

@@ -119,7 +119,7 @@ struct NewSettings {
     retention_tier: RetentionTier,
 }
 
-/// Writes the settings of the workspace of the request, which is created if it has none.
+/// Writes the settings of the workspace of the request. A workspace without settings is created.
 ///
 /// An operator of the host creates a workspace by naming it in the header `Tool-Workspace`.
 #[utoipa::path(put, path = "/v1/workspace", tag = "workspaces",
