@@ -65,7 +65,7 @@ pub enum MemberRole {
     Viewer,
     /// May also answer approvals.
     Approver,
-    /// May control running hosts, answer approvals, enable and disable tools, and bind tools to agents.
+    /// May also answer approvals, cancel runs, settle effects, set switches, enable and disable tools, and bind tools to agents.
     Operator,
     /// May create, change, delete and bind tools and functions. An author may not answer approvals, so no author approves calls of the author's own
     /// tools.
