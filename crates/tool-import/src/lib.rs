@@ -86,7 +86,7 @@ pub fn definitions(text: &str, name: &str) -> Result<Vec<Definition>, String> {
             parameters: json.clone(),
         }]);
     }
-    Err("there is no tool in it: neither a list of tools (OpenAI, Anthropic, Gemini, a response to `tools/list` of MCP) nor a JSON Schema".to_owned())
+    Err("the text contains no tool: it is neither a list of tools (OpenAI, Anthropic, Gemini, a response to `tools/list` of MCP) nor a JSON Schema".to_owned())
 }
 
 /// Keys that may contain a list of definitions.

@@ -183,7 +183,7 @@ fn hidden_in(definition: &Definition) -> Option<String> {
     let found = texts.into_iter().find_map(|text| unseen(text));
     let c = found.or_else(|| unseen_in(&definition.parameters))?;
     Some(format!(
-        "it has a character that is not shown, U+{:04X}: look at where it comes from, and remove it there",
+        "the definition contains an invisible character, U+{:04X}: remove the character at the source of the definition",
         u32::from(c)
     ))
 }
@@ -215,7 +215,7 @@ fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
         let lost = lost.replace(['\n', '\r'], " ");
         let _ = writeln!(
             body,
-            "    // To be checked here, because no type says it: {lost}"
+            "    // Check this constraint here, because no type expresses it: {lost}"
         );
     }
     let fields = names::fields(of.parameters.iter().map(|property| &*property.key));
@@ -309,7 +309,7 @@ fn tell(tools: &[Told], out: Option<&Path>, screen: Screen) {
         for lost in &told.lost {
             screen.note(format_args!(
                 "{} `{}` {lost}",
-                paint(WARN, "in no type:"),
+                paint(WARN, "not checked:"),
                 told.name
             ));
         }

@@ -103,10 +103,7 @@ fn definitions_with_hidden_characters_are_left_out() {
         json!([{"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {tag: {"type": "string"}}}}]),
     ] {
         let ran = import(&hidden.to_string(), &[]);
-        ran.fails(
-            1,
-            &["left out: `find", "a character that is not shown, U+E0041"],
-        );
+        ran.fails(1, &["left out: `find", "an invisible character, U+E0041"]);
         assert!(
             !ran.out.contains(tag) && !ran.err.contains(tag),
             "{}{}",
@@ -122,13 +119,13 @@ fn constraints_without_a_type_are_reported_and_kept_in_the_body() {
     let ran = import(text, &["--name", "fit"]).succeeds();
     assert!(
         ran.err
-            .contains("in no type: `fit` `/sizes/[]`: `range = 3..`"),
+            .contains("not checked: `fit` `/sizes/[]`: `range = 3..`"),
         "{}",
         ran.err
     );
     assert!(
         ran.out
-            .contains("// To be checked here, because no type says it: `/sizes/[]`: `range = 3..`"),
+            .contains("// Check this constraint here, because no type expresses it: `/sizes/[]`: `range = 3..`"),
         "{}",
         ran.out
     );
@@ -144,7 +141,7 @@ fn invalid_files_are_reported_and_nothing_is_overwritten() {
         ],
     );
     import("{nonsense", &[]).fails(2, &["this is not JSON"]);
-    import("[1, 2]", &[]).fails(2, &["there is no tool in it", "tools/list"]);
+    import("[1, 2]", &[]).fails(2, &["the text contains no tool", "tools/list"]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tools.rs");
     let out = file.to_str().unwrap();
