@@ -92,7 +92,7 @@ pub(crate) enum Command {
 
 /// Lists the tools, with the reason if a tool is hidden.
 ///
-/// A tool is hidden by the host's rules, or because a secret that it needs is missing. `call` refuses hidden tools.
+/// A tool is hidden by the host's rules, or because a secret or an environment variable that it needs is missing. `call` refuses hidden tools.
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// Lists only tools whose name, category or tags contain this text.
@@ -101,12 +101,12 @@ pub(crate) struct List {
     pub(crate) supply: Supply,
 }
 
-/// Prints the definition of a tool for a provider.
+/// Prints the schema of a tool's arguments, its definition, or the schema of its output, as it is sent to a provider.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// The tool. By default, all tools, as the list that a request contains.
+    /// The tool. By default, the definitions of all tools, as the list that a request contains.
     pub(crate) name: Option<String>,
-    /// The provider for which the definition is printed.
+    /// The provider for which the schema or the definition is printed.
     #[arg(long, short, default_value = "json_schema", value_parser = dialects())]
     pub(crate) dialect: Dialect,
     /// Prints the whole definition instead of the schema of the arguments.
@@ -328,7 +328,8 @@ pub(crate) struct Serve {
     /// Also runs stored tools whose functions are TypeScript, in a sandbox.
     #[arg(long, requires = "store")]
     pub(crate) typescript: bool,
-    /// Starts an MCP server with a command (a program and its arguments, separated by blanks), whose tools stored tools can call under this name.
+    /// An MCP server whose tools stored tools can call: its name, and the command that starts it (a program and its arguments, separated by
+    /// blanks).
     #[arg(long = "mcp-server", value_name = "NAME=COMMAND", requires = "store")]
     pub(crate) mcp_servers: Vec<String>,
     /// Asks the client's user about each call that needs an approval. Use this option only for clients that a person operates, because a

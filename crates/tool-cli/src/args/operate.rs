@@ -314,9 +314,9 @@ pub(crate) enum SecretsAction {
     Missing,
     /// Lists the keys with which the values are sealed, with the number of values.
     Keys,
-    /// Seals all values with the current key. Repeat it until nothing is left for the earlier keys.
+    /// Seals all values with the current key. Repeat the command until no value is sealed with an earlier key.
     Rotate,
-    /// Retires a key, with which no value may be sealed any more.
+    /// Retires a key. The command fails while a value is still sealed with the key.
     Retire {
         /// The id of the key.
         key: String,

@@ -57,7 +57,7 @@ pub(super) fn read(cargo: &CargoArgs) -> Result<Workspace, Failure> {
             }
             error => error.to_string(),
         };
-        Failure::usage(format!("the current folder does not belong to a workspace: {text}"))
+        Failure::usage(format!("the workspace cannot be read: {text}"))
             .hint("change to the folder of a workspace, write `--manifest-path PATH`, or create a crate of tools with `cargo tool new NAME`")
     })?;
     let members = metadata.workspace_packages();

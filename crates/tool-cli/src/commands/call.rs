@@ -220,7 +220,7 @@ impl OneCall<'_> {
         }
     }
 
-    /// Refuses a tool that the rules hide, with the reason.
+    /// Refuses a hidden tool, with the reason.
     fn seen(&self, tools: &Toolset) -> Result<(), Failure> {
         let explanation = tools.explain(self.def.name());
         if explanation.is_visible() {

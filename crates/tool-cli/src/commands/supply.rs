@@ -222,7 +222,7 @@ pub(super) fn secret_from(name: &str, source: &str, form: &str) -> Result<Secret
             Failure::usage(format!(
                 "{name}: the environment variable `{variable}` is not set"
             ))
-            .hint("export the variable before the call")
+            .hint("export the variable before you run the command")
         })?
     } else if let Some(path) = source.strip_prefix("file:") {
         let text = fs::read_to_string(path)
@@ -256,7 +256,7 @@ pub(super) fn reason(def: &ToolDef, explanation: &Explanation) -> String {
         let names: Vec<Cow<'_, str>> = required
             .map(|need| format!("`{}`", variable_of("SECRET", &need.key)).into())
             .collect();
-        text.push_str("; here it is read from ");
+        text.push_str("; the secrets of the tool are read from ");
         text.push_str(&names.join(", "));
     }
     text

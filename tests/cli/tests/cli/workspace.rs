@@ -182,7 +182,7 @@ fn wrong_folders_and_names_are_reported() {
     cargo_tool(at, &["list"]).fails(
         2,
         &[
-            "the current folder does not belong to a workspace",
+            "the workspace cannot be read",
             "--manifest-path",
             "cargo tool new NAME",
         ],

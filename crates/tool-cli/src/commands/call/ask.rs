@@ -92,7 +92,7 @@ pub(super) fn approval(
     let arguments = Json::read(&ticket.arguments)
         .map_or_else(|_| ticket.arguments.clone(), |json| json.pretty());
     screen.note(format_args!(
-        "{} needs an approval to run with",
+        "{} needs an approval for these arguments:",
         paint(BOLD, &ticket.tool)
     ));
     screen.note(arguments);

@@ -98,7 +98,9 @@ pub(super) fn tell(all: &[Saved], screen: Screen) {
                 "{} {path} ({}){}",
                 paint(GOOD, "saved:"),
                 files::size(saved.bytes),
-                problem.map_or_else(String::new, |why| format!(", because {why}"))
+                problem.map_or_else(String::new, |why| format!(
+                    " under this name, because {why}"
+                ))
             )),
             None => screen.note(format_args!(
                 "{} `{}`: {}",

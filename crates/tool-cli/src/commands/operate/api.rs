@@ -141,7 +141,7 @@ impl Api {
         let user = target.user.clone().or_else(|| env::var("USER").ok());
         let user = user.filter(|user| !user.trim().is_empty());
         let user = user.ok_or_else(|| {
-            Failure::usage("the operator has no name, which audit rows contain")
+            Failure::usage("the name of the operator is missing, and audit rows must contain it")
                 .hint("write `--user NAME`")
         })?;
         let workspace = target.workspace.as_deref().map(Workspace::new);
