@@ -157,9 +157,9 @@ impl Code {
         let mut text = format!(
             "Runs JavaScript or TypeScript and returns its result. Use it to call several tools at once, to process their outputs, \
              and to compute; a single call needs no code. Top-level `await` and `return` work. Tools are async functions of the global \
-             `tools`: each takes one object, returns the tool's output as a value, and throws an error with `message` and `kind` where it \
+             `tools`: each takes one object, returns the tool's output as a value, and throws an error with `message` and `kind` if it \
              fails. `console.log(…)` and `report(value)` are returned with the result. There is no network, file, timer or host object; \
-             `import` finds {} only. A run has {} seconds, {} MiB and {} calls.",
+             `import` can load only {}. A run has {} seconds, {} MiB and {} calls.",
             modules.join(", "),
             limits.time.as_secs_f64(),
             limits.memory >> 20,
@@ -178,7 +178,7 @@ impl Code {
             });
             let _ = write!(
                 text,
-                "\n\nTools: {names}. Ask `describe_api` for the types that you need (API {hash})."
+                "\n\nTools: {names}. Call `describe_api` for the types that you need (API {hash})."
             );
         }
         text.push_str(EXAMPLES);
@@ -264,7 +264,7 @@ fn told(callable: &Callable, asked: Option<&[String]>) -> Result<String, ToolErr
         .collect();
     if !unknown.is_empty() {
         return Err(ToolError::new(format!(
-            "code cannot call {}: there are {}",
+            "code cannot call {}, only {}",
             unknown.join(", "),
             names.join(", ")
         )));

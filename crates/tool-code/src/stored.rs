@@ -109,7 +109,7 @@ impl TypeScriptRunner {
         };
         let Some(tool) = self.registry.get(name) else {
             return Err(fault(format!(
-                "the program has no tool `{name}`, name linked tools"
+                "the program has no tool `{name}`, write the name of a linked tool"
             )));
         };
         if tool.is_harness() || tool.is_meta() || tool.is_client() {

@@ -64,7 +64,7 @@ pub async fn http_get(
     #[secret(
         "http_api_key",
         label = "API key for HTTP requests",
-        description = "Sent to the hosts that the operator has named, where a call asks for it."
+        description = "Sent to the hosts that the operator has named, if a call requests it."
     )]
     key: Option<SecretString>,
     /// The whole URL, `https://…` or `http://…`, of a host on the internet.
@@ -112,7 +112,7 @@ pub async fn http_request(
     #[secret(
         "http_api_key",
         label = "API key for HTTP requests",
-        description = "Sent to the hosts that the operator has named, where a call asks for it."
+        description = "Sent to the hosts that the operator has named, if a call requests it."
     )]
     key: Option<SecretString>,
     /// The whole URL, `https://…` or `http://…`, of a host on the internet.

@@ -151,7 +151,7 @@ async fn listen(peer: &Peer<RoleClient>, ears: &NotificationObserver) {
                     while let Ok(Some(_)) = subscription.next().await {}
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "an MCP server does not announce changes of its tools");
+                    tracing::debug!(%error, "the subscription to changes of an MCP server's tools has failed");
                 }
             }
             tokio::time::sleep(pause).await;

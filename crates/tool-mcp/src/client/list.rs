@@ -27,7 +27,7 @@ pub enum McpToolsError {
     #[error("the server's response to `tools/list` is invalid: {0}")]
     NoList(String),
     /// The list exceeds the limits, or its pages repeat.
-    #[error("the server's list of tools does not end: {0}")]
+    #[error("the server's list of tools cannot be read completely: {0}")]
     Endless(String),
 }
 

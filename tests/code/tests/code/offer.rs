@@ -251,7 +251,7 @@ async fn describe_api_returns_typed_declarations() {
         .await;
     assert_eq!(
         none.model_text(),
-        "code cannot call `later`: there are find_places, note, now"
+        "code cannot call `later`, only find_places, note, now"
     );
 }
 
@@ -321,7 +321,7 @@ fn the_contract_covers_the_tools_that_code_finds() {
             .get("run_code")
             .unwrap()
             .description()
-            .contains("Tools: find_places, now. Ask `describe_api`")
+            .contains("Tools: find_places, now. Call `describe_api`")
     );
 }
 

@@ -346,7 +346,7 @@ async fn compile_error_is_refused_with_its_place() {
             vec![("main.ts", good.to_owned())],
             vec!["add", "fly"],
             "/uses",
-            ["has no tool `fly`", "name linked tools"],
+            ["has no tool `fly`", "write the name of a linked tool"],
         ),
         (
             vec![("main.ts", format!("{good}//{}", "x".repeat(300 << 10)))],
