@@ -23,7 +23,7 @@ const FAILED: &str = "the answer could not be completed, try again";
 /// The stream of one run. The run writes to it whether or not a client reads.
 pub(super) struct Reply {
     state: Mutex<State>,
-    /// Is changed after each write.
+    /// Wakes the readers after each write.
     written: watch::Sender<()>,
 }
 

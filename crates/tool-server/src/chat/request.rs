@@ -1,4 +1,5 @@
-//! Requests of an interface: the new message, the answers to approvals and the results of client tools. Nothing else of the body is read.
+//! Requests of an interface: the new message, the answers to approvals and the results of client tools. Of the rest of the body, only `trigger` and
+//! `messageId` are read.
 
 use serde::Deserialize;
 use tool_core::store::{ApprovalKind, ApprovalRow, ApprovalStatus, ThreadId, Verdict};
