@@ -184,7 +184,7 @@ impl<'a> Home<'a> {
                     "`{path}` has a second name (a hard link), which may be outside the workspace: make a copy and use that"
                 ),
                 Refused::OtherDevice => format!(
-                    "`{path}` is on another file system than the workspace, which the host does not allow"
+                    "`{path}` is on a different file system than the workspace, which the host does not allow"
                 ),
             })
         })

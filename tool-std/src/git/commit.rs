@@ -70,7 +70,7 @@ pub async fn git_commit(
         .partition(|path| path.ends_with('/'));
     if before.changes.len() == left_out.len() {
         return Err(ToolError::new(
-            "there is nothing to commit: no such file differs from the last commit, see `git_status`",
+            "there is nothing to commit: no file, or none in `paths`, differs from the last commit, see `git_status`",
         ));
     }
     if !files.is_empty() {

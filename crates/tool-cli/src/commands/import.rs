@@ -224,7 +224,7 @@ fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
     }
     let _ = write!(
         body,
-        "    Err(ToolError::new(\"`{name}` does nothing yet\"))"
+        "    Err(ToolError::new(\"`{name}` is not implemented yet\"))"
     );
     // If the fn's name differs from the wire name, the option `name` states the wire name.
     let mut words = Vec::new();

@@ -165,7 +165,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
     fn refuse(&mut self, reject: Reject) {
         if reject.is_quiet() {
-            tracing::debug!(?reject, "a message that gets no response cannot be read");
+            tracing::debug!(
+                ?reject,
+                "a notification or a response that cannot be read was dropped"
+            );
             return;
         }
         self.answer = line_of(&JsonRpcMessage::Error(reject.into_message())).ok();

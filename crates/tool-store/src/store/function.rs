@@ -388,7 +388,7 @@ impl Function {
             editor.require(MemberRole::Admin, "state the effects of a function")?;
             if self.effects.is_some() && !self.kind.is_foreign() {
                 return conflict(
-                    "the effects of a linked tool and of TypeScript follow from the tools that they call, only those of the kinds `mcp` and `http` can be stated",
+                    "the effects of functions of the kinds `linked` and `type_script` follow from the tools that they call, only those of the kinds `mcp` and `http` can be stated",
                 );
             }
         }

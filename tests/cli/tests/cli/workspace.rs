@@ -308,7 +308,7 @@ fn imported_tools_compile_and_keep_their_schemas() {
     assert_eq!(draw["required"], json!(["shape", "size", "layer", "where"]));
     let draw = |arguments: &str| cargo_tool(&pack, &["call", "draw", "--json", arguments]);
     let right = r#"{"shape":{"kind":"many-sided","sides":3},"size":"big","layer":-1,"where":[{"x":1,"type":"a"}]}"#;
-    draw(right).fails(1, &["`draw` does nothing yet"]);
+    draw(right).fails(1, &["`draw` is not implemented yet"]);
     for (wrong, place) in [
         (right.replace("\"sides\":3", "\"sides\":2"), "/shape/sides"),
         (right.replace("\"big\"", "[]"), "/size"),

@@ -123,7 +123,7 @@ pub(crate) async fn mounts_are_refused_unless_the_host_allows_them_case() -> Ran
         .await;
     assert_eq!(
         message,
-        "`bound/secret` is on another file system than the workspace, which the host does not allow"
+        "`bound/secret` is on a different file system than the workspace, which the host does not allow"
     );
 
     // Deleting a conversation or an instance deletes no file of a mounted folder, and does not change the folder's mode.
