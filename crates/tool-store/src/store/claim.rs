@@ -49,8 +49,8 @@ impl EffectClaim {
     /// Returns the result, and the claim to store under the key of its own identity, or `None` if the stored claim is unchanged.
     /// [`Begun::audit_row`] returns the audit row to store with it. A new claim replaces a stored claim that has a different key.
     ///
-    /// Fails with `Conflict` if the key belongs to a different effect: to a different tool, arguments, user or agent. A different user or
-    /// agent of the same conversation may begin a call whose key was released.
+    /// Fails with `Conflict` if the key belongs to a different effect: to a different call id, tool, arguments, user or agent. A different
+    /// user or agent of the same conversation may begin a call whose key was released.
     pub fn begin(
         stored: Option<Self>,
         intent: Intent,

@@ -131,8 +131,8 @@ impl WorkspaceSettings {
     }
 
     /// Checks the settings before they are written. `stored` are the stored settings, and `member` is the membership of the default runtime user.
-    /// Returns the settings to write. Fails with `Forbidden` if the editor is not an admin of the workspace, and with `Conflict` if the
-    /// user is not a member.
+    /// Returns the settings to write. Fails with `Missing` if the editor is a member of a different workspace, with `Forbidden` if the editor is not
+    /// an admin of the workspace, and with `Conflict` if the user has changed and is not a member.
     pub fn decide(
         self,
         editor: &Editor,
@@ -183,8 +183,8 @@ impl Member {
         }
     }
 
-    /// Checks a member before it is written. Fails with `Forbidden` if the editor is not an admin of the workspace, or gives a role that the editor's
-    /// own role does not include, and with `Conflict` if the user has no name.
+    /// Checks a member before it is written. Fails with `Missing` if the editor is a member of a different workspace, with `Forbidden` if the editor is
+    /// not an admin of the workspace or gives a role that the editor's own role does not include, and with `Conflict` if the user has no name.
     pub fn check(&self, editor: &Editor) -> Result<(), StoreError> {
         editor.require_in(&self.workspace, MemberRole::Admin, "change its members")?;
         editor.require(self.role, "give this role to a member")?;
@@ -360,8 +360,8 @@ pub trait Directory: Send + Sync + 'static {
     /// Adds a member or changes the role of a member. Fails like [`Member::check`].
     fn put_member<'a>(&'a self, member: Member, editor: &'a Editor) -> StoreFuture<'a, ()>;
 
-    /// Removes a member. Returns false if the user is not a member. Later calls of tools with this runtime user are refused. Fails
-    /// with `Forbidden` if the editor is not an admin of the workspace.
+    /// Removes a member. Returns false if the user is not a member. Later calls of tools with this runtime user are refused. Fails with `Missing` if
+    /// the editor is a member of a different workspace, and with `Forbidden` if the editor is not an admin of the workspace.
     fn remove_member<'a>(
         &'a self,
         workspace: &'a Workspace,

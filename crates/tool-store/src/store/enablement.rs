@@ -373,7 +373,8 @@ impl EnablementFacts {
         }))
     }
 
-    /// Removes a row that a person created. Fails with `Conflict` if a different source enables the tool; the error contains this source.
+    /// Removes a row that a person created. Fails with `Conflict` if a different source enables the tool, in which case the error contains this
+    /// source, and if `by` is empty.
     pub fn disable(&self, by: &str) -> Result<RowChange, StoreError> {
         check_operator(by)?;
         let tool = &self.tool;
@@ -520,8 +521,8 @@ pub trait EnablementStore: Catalogue {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Removes a row that a person created. Returns false if the tool is not enabled. Fails with `Conflict` if the row's source is a skill or global;
-    /// the error contains the source.
+    /// Removes a row that a person created. Returns false if the tool is not enabled. Fails with `Conflict` if the row's source is a skill or global,
+    /// in which case the error contains the source, and if `by` is empty.
     fn disable<'a>(
         &'a self,
         instance: &'a InstanceId,
@@ -530,8 +531,8 @@ pub trait EnablementStore: Catalogue {
     ) -> StoreFuture<'a, bool>;
 
     /// Pins a version of a skill in place of the version that was pinned before, and enables the tools that it requires. The store changes the rows
-    /// in one transaction, so a reader sees the tools of either the earlier or the new version. Fails with `Conflict` if the workspace has stored the
-    /// version with different contents.
+    /// in one transaction, so a reader sees the tools of either the earlier or the new version. Fails with `Conflict` if `by` is empty,
+    /// or if [`SkillVersion::check`] fails, for example because the workspace has stored the version with different contents.
     fn enable_skill<'a>(
         &'a self,
         instance: &'a InstanceId,
@@ -541,7 +542,7 @@ pub trait EnablementStore: Catalogue {
     ) -> StoreFuture<'a, SkillChange>;
 
     /// Removes a skill from an instance. A tool stays enabled if a different skill requires it, if a person has enabled it, or if it is
-    /// global. A skill that the instance does not have is not an error.
+    /// global. A skill that the instance does not have is not an error. Fails with `Conflict` if `by` is empty.
     fn disable_skill<'a>(
         &'a self,
         instance: &'a InstanceId,

@@ -419,7 +419,8 @@ impl Function {
         Ok(())
     }
 
-    /// Makes a version the default. `version` is the stored version with the id, if it belongs to the function.
+    /// Makes a version the default. Fails if the editor may not change the function or publish the version, and with `Conflict` if the version
+    /// belongs to a different function.
     pub fn publish(
         &self,
         editor: &Editor,
