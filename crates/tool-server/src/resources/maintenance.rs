@@ -210,7 +210,7 @@ struct PurgeReport {
     more: bool,
 }
 
-/// Removes old rows of all workspaces, and outputs and idempotency keys that have expired.
+/// Removes old rows of all workspaces, outputs and idempotency keys that have expired, and events that are older than seven days.
 ///
 /// Repeat the request while `more` is true. The audit row is stored before the removal.
 #[utoipa::path(post, path = "/v1/maintenance/purge", tag = "maintenance", request_body = PurgeRequest,

@@ -40,7 +40,7 @@ pub struct Erased {
 }
 
 /// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs and idempotency keys, which are removed when
-/// they expire.
+/// they expire, and events, which are removed after [`EVENTS_KEPT`](super::EVENTS_KEPT).
 ///
 /// ```
 /// use std::time::Duration;
@@ -175,8 +175,8 @@ pub trait Maintenance: Send + Sync + 'static {
     /// A thread's audit rows and spilled outputs belong to its users, so only [`Erasure::Principal`] removes them.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;
 
-    /// Removes rows that are older than the retention, at most `most` of each table, and spilled outputs and idempotency keys that have expired
-    /// at `now`.
+    /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have expired
+    /// at `now`, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each.
     fn purge<'a>(
         &'a self,
         retention: &'a Retention,
