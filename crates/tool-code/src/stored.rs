@@ -114,7 +114,7 @@ impl TypeScriptRunner {
         };
         if tool.is_harness() || tool.is_meta() || tool.is_client() {
             return Err(fault(format!(
-                "the tool `{name}` is part of the host, so no function can call it"
+                "the host or the client runs the tool `{name}` itself, so no function can call it"
             )));
         }
         Ok(tool)

@@ -1,4 +1,4 @@
-//! Resolution of `import`: only modules that the host grants, by bare specifiers.
+//! Resolution of `import`: modules that the host grants, by bare specifiers, and files of a stored function, by relative paths.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
