@@ -41,6 +41,6 @@ pub(in crate::commands) async fn run(
         api.export(request).await?;
         return Ok(Exit::Ok);
     }
-    let empty = "no audit row matches";
+    let empty = "no audit row matches the options";
     list(&api, &["audit"], query, &COLUMNS, empty, screen).await
 }

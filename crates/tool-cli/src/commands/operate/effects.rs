@@ -35,7 +35,7 @@ pub(in crate::commands) async fn run(
     let Some(action) = &words.action else {
         let api = Api::open(cli, &words.target).await?;
         let query = default(query, "state", "ambiguous");
-        let empty = "no effect is in this state";
+        let empty = "no effect matches the options";
         return list(&api, &["effects"], query, &COLUMNS, empty, screen).await;
     };
     no_filter(&query)?;

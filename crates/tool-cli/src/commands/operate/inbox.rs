@@ -37,7 +37,7 @@ pub(in crate::commands) async fn run(
     let Some(action) = words.action else {
         let api = Api::open(cli, &words.target).await?;
         let query = default(query, "status", "pending");
-        let empty = "no request has this status";
+        let empty = "no request matches the options";
         return list(&api, &["approvals"], query, &COLUMNS, empty, screen).await;
     };
     no_filter(&query)?;

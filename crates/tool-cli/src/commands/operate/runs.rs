@@ -32,7 +32,7 @@ pub(in crate::commands) async fn run(
     let Some(action) = &words.action else {
         let api = Api::open(cli, &words.target).await?;
         let query = default(query, "state", "running");
-        let empty = "no run is in this state";
+        let empty = "no run matches the options";
         return list(&api, &["runs"], query, &COLUMNS, empty, screen).await;
     };
     no_filter(&query)?;

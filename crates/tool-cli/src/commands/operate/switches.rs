@@ -33,7 +33,7 @@ pub(in crate::commands) async fn run(
         }
         query.extend(reach);
         let api = Api::open(cli, &words.target).await?;
-        let empty = "no switch is on";
+        let empty = "no switch matches the options";
         return list(&api, &["switches"], query, &COLUMNS, empty, screen).await;
     };
     if filter.all {
