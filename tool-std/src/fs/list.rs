@@ -13,7 +13,7 @@ pub struct Listing {
     pub path: String,
     /// Folders first, then everything else, each by name.
     pub entries: Vec<Entry>,
-    /// The number of entries of the folder.
+    /// The number of entries of the folder, hidden entries included only if `hidden` is true.
     pub total_entries: u64,
     /// Whether there are more entries after these.
     pub truncated: bool,

@@ -184,9 +184,9 @@ pub struct PartText {
     pub total_lines: u64,
     /// The lines, each with its line end.
     pub text: String,
-    /// The file does not have all requested lines: `start` and `end` are the nearest lines that it has.
+    /// Whether the file lacks some of the requested lines: then `start` and `end` are the nearest lines that it has.
     pub clamped: bool,
-    /// The lines were too many or too long for one result: request the lines after `end`.
+    /// Whether the lines were too many or too long for one result: then request the lines after `end`.
     pub truncated: bool,
 }
 
