@@ -149,7 +149,7 @@ pub async fn search_web(
     #[secret(
         "search_api_key",
         label = "API key of the search engine",
-        description = "For the engine that SEARCH_PROVIDER names, if the engine has no separate key. Not needed for SearXNG and DuckDuckGo."
+        description = "For the engine that SEARCH_PROVIDER names, if the separate key of that engine is not set. Not needed for SearXNG and DuckDuckGo."
     )]
     shared: Option<SecretString>,
     #[secret("tavily_api_key", label = "API key of Tavily")] tavily: Option<SecretString>,
