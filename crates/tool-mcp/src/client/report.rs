@@ -186,7 +186,7 @@ impl fmt::Display for Refusal {
             Self::Output(found) => faults(f, "outputs cannot be validated against their schema", found),
             Self::Changed(facets) => write!(
                 f,
-                "it has a different {} than the accepted one: review it and `accept` it",
+                "it differs from the accepted contract in its {}: review it and `accept` it",
                 list(facets)
             ),
             Self::New => f.write_str("the host has not accepted it yet: review it and `accept` it"),
