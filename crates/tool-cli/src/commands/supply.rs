@@ -117,7 +117,7 @@ impl Supplied {
     }
 
     /// Whether a secret was supplied.
-    #[cfg(feature = "admin")]
+    #[cfg(feature = "serve")]
     pub(super) fn has_secret(&self, key: &str) -> bool {
         self.secrets.iter().any(|(known, _)| known == key)
     }
