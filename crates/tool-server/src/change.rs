@@ -51,14 +51,7 @@ impl Inner {
             at,
         )
         .map_err(failed)?;
-        let key = key.0.map(|key| RequestKey {
-            caller: caller.subject.clone(),
-            key,
-            fingerprint: digest(&[wanted.action, wanted.request]),
-            at,
-            expires: at.plus(KEPT),
-            respond,
-        });
+        let key = key.of(caller, (wanted.action, wanted.request), at, respond);
         let request = ChangeRequest {
             change: wanted.change,
             audit,
@@ -88,6 +81,26 @@ impl Inner {
         self.change(caller, Idempotency(None), wanted, |_| String::new())
             .await
             .map(drop)
+    }
+}
+
+impl Idempotency {
+    /// The key as a store keeps it. `action` and `request` identify the request: the name of the change, and everything that it depends on.
+    pub(crate) fn of<T>(
+        self,
+        caller: &Caller,
+        (action, request): (&str, &str),
+        at: Timestamp,
+        respond: fn(&T) -> String,
+    ) -> Option<RequestKey<T>> {
+        self.0.map(|key| RequestKey {
+            caller: caller.subject.clone(),
+            key,
+            fingerprint: digest(&[action, request]),
+            at,
+            expires: at.plus(KEPT),
+            respond,
+        })
     }
 }
 

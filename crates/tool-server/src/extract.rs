@@ -71,6 +71,19 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
     }
 }
 
+/// Extractor for a JSON body that deserializes to `T`, with its text for the fingerprint of an idempotency key.
+pub(crate) struct BodyText<T>(pub(crate) T, pub(crate) String);
+
+impl<T: DeserializeOwned> FromRequest<Shared> for BodyText<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
+        let body = read_json(request, &state.entry).await?;
+        let value = parse(&body)?;
+        Ok(Self(value, String::from_utf8_lossy(&body).into_owned()))
+    }
+}
+
 /// Reads a body whose media type is JSON, within the limits of the server.
 pub(crate) async fn read_json(request: Request, entry: &Entry) -> Result<Bytes, Problem> {
     if !is_json(request.headers()) {

@@ -32,7 +32,7 @@
 //! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and those of [`VaultStore`] | optional | `administration`, `change` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
-//! | [`StoredToolStore`], with [`Directory`] | optional | `stored_tool` |
+//! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
 //!
 //! List the optional traits of the store in the brackets at the end; without brackets, the suite tests only the required traits. Clones must share
@@ -83,6 +83,8 @@ pub mod audit;
 pub mod catalogue;
 #[doc(hidden)]
 pub mod change;
+#[doc(hidden)]
+pub mod edit_request;
 #[doc(hidden)]
 pub mod enablement;
 #[doc(hidden)]
@@ -260,6 +262,7 @@ macro_rules! conformance {
     (@ EventStore $opener:expr) => { $crate::conformance! { @ event [__suite_event __suite_event_readers] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ StoredToolStore $opener:expr) => {
+        $crate::conformance! { @ edit_request [__suite_edit_request __suite_edit_request_races] $opener }
         $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
     };
     (@ VaultStore $opener:expr) => {
@@ -341,6 +344,8 @@ macro_rules! conformance_cases {
     };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
     (@ StoredToolStore $cases:ident $opener:expr) => {
+        $crate::__suite_edit_request! { @ $cases $opener }
+        $crate::__suite_edit_request_races! { @ $cases $opener }
         $crate::__suite_stored_tool! { @ $cases $opener }
         $crate::__suite_stored_tool_races! { @ $cases $opener }
     };

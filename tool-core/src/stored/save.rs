@@ -57,6 +57,21 @@ pub struct Saved {
 /// The warning for a tool without a description.
 const NO_DESCRIPTION: &str = "the tool has no description, which has the most influence on when a model uses it: write what it does and when to use it";
 
+impl Saved {
+    fn new(edited: ToolEdited) -> Self {
+        let warnings = Self::warnings_of(&edited);
+        Self { edited, warnings }
+    }
+
+    /// Returns the warnings about a row. They depend only on the row, so that the [response](crate::store::RequestKey::respond) that is stored under an
+    /// idempotency key can contain them.
+    pub fn warnings_of(edited: &ToolEdited) -> Vec<String> {
+        let lacks_description = matches!(edited, ToolEdited::Tool(tool) if tool.description.is_none() && !tool.is_deleted());
+        let warnings = lacks_description.then(|| NO_DESCRIPTION.to_owned());
+        warnings.into_iter().collect()
+    }
+}
+
 impl StoredTools {
     /// Validates a change, and stores it if these rules hold:
     ///
@@ -65,11 +80,18 @@ impl StoredTools {
     ///   version.
     /// - A runner can run the function, and reports no faults of a new version ([`FunctionRunner::check`]).
     ///
+    /// A repeated request, whose idempotency key is stored, returns [`ToolEdited::Repeated`] without a validation.
+    ///
     /// # Errors
     ///
     /// Fails with [`SaveError::Rejected`] if the change breaks a rule, and for the reasons of
     /// [`StoredToolStore::edit`](crate::store::StoredToolStore::edit).
     pub async fn edit(&self, edit: ToolEdit) -> Result<Saved, SaveError> {
+        if let (Some(workspace), Some(key)) = (edit.editor.owner(), &edit.key)
+            && let Some(response) = self.store.repeated(workspace, key).await?
+        {
+            return Ok(Saved::new(ToolEdited::Repeated(response)));
+        }
         let faults = match &edit.change {
             ToolChange::CreateVersion { function, version } => {
                 let mut faults = input_faults("/input_schema", &version.input_schema);
@@ -106,13 +128,7 @@ impl StoredTools {
         if !faults.is_empty() {
             return Err(SaveError::Rejected(faults));
         }
-        let edited = self.store.edit(edit).await?;
-        let lacks_description = matches!(&edited, ToolEdited::Tool(tool) if tool.description.is_none() && !tool.is_deleted());
-        let warnings = lacks_description.then(|| NO_DESCRIPTION.to_owned());
-        Ok(Saved {
-            edited,
-            warnings: warnings.into_iter().collect(),
-        })
+        Ok(Saved::new(self.store.edit(edit).await?))
     }
 
     async fn function(&self, editor: &Editor, id: &str) -> Result<Option<Function>, StoreError> {

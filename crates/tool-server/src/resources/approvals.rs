@@ -240,7 +240,7 @@ struct NewAnswer {
 ///
 /// Edited arguments are validated against the schema of the tool. The approver is the caller.
 #[utoipa::path(post, path = "/v1/approvals/{id}/answer", tag = "approvals",
-    params(("id" = String, Path, description = "The id of the approval"), ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+    params(("id" = String, Path, description = "The id of the approval"), ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     request_body = NewAnswer,
     responses((status = 200, description = "The answered approval", body = Approval)))]
 async fn answer_approval(
@@ -355,7 +355,7 @@ async fn assign_approval(
 
 /// Revokes a request that is pending, or approved and not used yet.
 #[utoipa::path(post, path = "/v1/approvals/{id}/revoke", tag = "approvals",
-    params(("id" = String, Path, description = "The id of the approval"), ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+    params(("id" = String, Path, description = "The id of the approval"), ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     responses((status = 200, description = "The revoked approval", body = Approval)))]
 async fn revoke_approval(
     State(admin): State<Shared>,

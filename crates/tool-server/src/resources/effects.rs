@@ -224,7 +224,7 @@ impl Settlement {
 
 /// Settles an effect whose outcome is unknown.
 #[utoipa::path(post, path = "/v1/effects/{key}/resolve", tag = "effects",
-    params(("key" = String, Path, description = "The key of the effect"), ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+    params(("key" = String, Path, description = "The key of the effect"), ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     request_body = Settlement,
     responses((status = 200, description = "The settled effect", body = EffectRecord)))]
 async fn resolve_effect(

@@ -36,7 +36,7 @@ struct ForcedEnd {
 /// Make sure that the process of the run is dead. If it is alive, the run stops before its next step.
 #[utoipa::path(post, path = "/v1/runs/{conversation}/{number}/force", tag = "runs",
     params(("conversation" = String, Path, description = "The conversation of the run"), ("number" = u64, Path, description = "The number of the run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+        ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     request_body = ForcedEnd,
     responses((status = 200, description = "The run, which has ended", body = Run)))]
 async fn force_run(
@@ -88,7 +88,7 @@ struct ForcedSettlement {
 ///
 /// Make sure that the process of the call is dead: if it is alive, the call may still take effect.
 #[utoipa::path(post, path = "/v1/effects/{key}/force", tag = "effects",
-    params(("key" = String, Path, description = "The key of the effect"), ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+    params(("key" = String, Path, description = "The key of the effect"), ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     request_body = ForcedSettlement,
     responses((status = 200, description = "The settled effect", body = EffectRecord)))]
 async fn force_effect(

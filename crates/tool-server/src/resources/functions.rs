@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_core::store::{
     Function, FunctionEffects, FunctionFilter, FunctionKind, FunctionUpdate, FunctionVersion,
-    NewFunction, NewFunctionVersion, ToolChange,
+    NewFunction, NewFunctionVersion, ToolChange, ToolEdited,
 };
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
-use super::stored_tools::{StoredSchema, save, tools};
+use super::stored_tools::{StoredSchema, save, save_once, tools};
 use super::{Answer, Routes, needs};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::{answer, json, tag, tagged};
-use crate::extract::{Body, Id, IfMatch, NotRepeatable, Query};
+use crate::extract::{Body, BodyText, Id, Idempotency, IfMatch, Query};
 use crate::page::{AtId, Page, Paging};
 use crate::problem::Problem;
 use crate::state::{Inner, Shared};
@@ -238,16 +238,20 @@ async fn find(admin: &Inner, caller: &Caller, id: &str) -> Result<Function, Prob
     found.ok_or_else(|| Problem::missing(WHAT))
 }
 
-fn function(saved: tool_core::stored::Saved) -> Answer {
-    let function = saved.edited.into_function();
-    let function = function.ok_or_else(|| Problem::missing(WHAT))?;
-    Ok(tagged(json(&ToolFunction::from(&function))))
+/// The JSON text of a function that was saved.
+fn function(edited: &ToolEdited) -> String {
+    match edited {
+        ToolEdited::Function(function) => json(&ToolFunction::from(&**function)),
+        _ => String::new(),
+    }
 }
 
-fn version(saved: tool_core::stored::Saved) -> Answer {
-    let version = saved.edited.into_version();
-    let version = version.ok_or_else(|| Problem::missing(VERSION))?;
-    Ok(answer(json(&ToolFunctionVersion::from(&version))))
+/// The JSON text of a version that was saved.
+fn version(edited: &ToolEdited) -> String {
+    match edited {
+        ToolEdited::Version(version) => json(&ToolFunctionVersion::from(&**version)),
+        _ => String::new(),
+    }
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -290,16 +294,26 @@ async fn list_functions(
 
 /// Creates a function. Tools can run it as soon as it has a published version.
 #[utoipa::path(post, path = "/v1/functions", tag = "functions", request_body = NewToolFunction,
+    params(("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     responses((status = 200, description = "The function", body = ToolFunction)))]
 async fn create_function(
     State(admin): State<Shared>,
-    _: NotRepeatable,
+    key: Idempotency,
     caller: Caller,
-    Body(new): Body<NewFunction>,
+    BodyText(new, request): BodyText<NewFunction>,
 ) -> Answer {
     let details = serde_json::json!({ "name": new.name, "kind": new.kind, "effects": new.effects });
     let change = ToolChange::CreateFunction(new);
-    function(save(&admin, &caller, change, ("function.create", details), WHAT).await?)
+    let note = ("function.create", details);
+    let made = save_once(
+        &admin,
+        &caller,
+        (key, &request),
+        change,
+        note,
+        (WHAT, function),
+    );
+    Ok(tagged(made.await?))
 }
 
 /// Returns one function.
@@ -336,7 +350,9 @@ async fn update_function(
         update,
         expected,
     };
-    function(save(&admin, &caller, change, ("function.update", details), WHAT).await?)
+    let note = ("function.update", details);
+    let edited = save(&admin, &caller, change, note, WHAT).await?;
+    Ok(tagged(function(&edited)))
 }
 
 /// Deletes a function and its versions. Fails while a tool uses the function, including deleted tools that are not removed yet.
@@ -350,7 +366,9 @@ async fn delete_function(
 ) -> Answer {
     let details = serde_json::json!({ "function": id });
     let change = ToolChange::DeleteFunction { id };
-    function(save(&admin, &caller, change, ("function.delete", details), WHAT).await?)
+    let note = ("function.delete", details);
+    let edited = save(&admin, &caller, change, note, WHAT).await?;
+    Ok(answer(function(&edited)))
 }
 
 /// The versions of a function.
@@ -375,31 +393,32 @@ async fn list_versions(State(admin): State<Shared>, caller: Caller, Id(id): Id<S
 
 /// Validates a version of a function by the rules of the model providers, and creates it. It does not become the default until it is published.
 #[utoipa::path(post, path = "/v1/functions/{function}/versions", tag = "functions",
-    params(("function" = String, Path, description = "The id of the function")),
+    params(("function" = String, Path, description = "The id of the function"), ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     request_body = NewToolFunctionVersion,
     responses((status = 200, description = "The version", body = ToolFunctionVersion)))]
 async fn create_version(
     State(admin): State<Shared>,
-    _: NotRepeatable,
+    key: Idempotency,
     caller: Caller,
     Id(function): Id<String>,
-    Body(new): Body<NewFunctionVersion>,
+    BodyText(new, request): BodyText<NewFunctionVersion>,
 ) -> Answer {
     let details = serde_json::json!({ "function": function, "label": new.label });
+    let request = format!("{function} {request}");
     let change = ToolChange::CreateVersion {
         function,
         version: new,
     };
-    version(
-        save(
-            &admin,
-            &caller,
-            change,
-            ("function.create_version", details),
-            WHAT,
-        )
-        .await?,
-    )
+    let note = ("function.create_version", details);
+    let made = save_once(
+        &admin,
+        &caller,
+        (key, &request),
+        change,
+        note,
+        (WHAT, version),
+    );
+    Ok(answer(made.await?))
 }
 
 /// Returns one version of a function.
@@ -421,38 +440,32 @@ async fn get_version(State(admin): State<Shared>, caller: Caller, Id(id): Id<Str
 async fn delete_version(State(admin): State<Shared>, caller: Caller, Id(id): Id<String>) -> Answer {
     let details = serde_json::json!({ "version": id });
     let change = ToolChange::DeleteVersion { id };
-    version(
-        save(
-            &admin,
-            &caller,
-            change,
-            ("function.delete_version", details),
-            VERSION,
-        )
-        .await?,
-    )
+    let note = ("function.delete_version", details);
+    let edited = save(&admin, &caller, change, note, VERSION).await?;
+    Ok(answer(version(&edited)))
 }
 
 /// Makes a version the default of its function. Tools that pin no version run it from their next call on.
 #[utoipa::path(post, path = "/v1/function-versions/{version}/publish", tag = "functions",
-    params(("version" = String, Path, description = "The id of the version")),
+    params(("version" = String, Path, description = "The id of the version"), ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     responses((status = 200, description = "The function", body = ToolFunction), (status = 422, description = "The examples of a tool do not fit the version", body = Problem, content_type = "application/problem+json")))]
 async fn publish_version(
     State(admin): State<Shared>,
-    _: NotRepeatable,
+    key: Idempotency,
     caller: Caller,
     Id(version): Id<String>,
 ) -> Answer {
     let details = serde_json::json!({ "version": version });
+    let request = version.clone();
     let change = ToolChange::Publish { version };
-    function(
-        save(
-            &admin,
-            &caller,
-            change,
-            ("function.publish", details),
-            VERSION,
-        )
-        .await?,
-    )
+    let note = ("function.publish", details);
+    let made = save_once(
+        &admin,
+        &caller,
+        (key, &request),
+        change,
+        note,
+        (VERSION, function),
+    );
+    Ok(tagged(made.await?))
 }

@@ -175,7 +175,7 @@ async fn get_run(
 /// The driver of the run stops before its next step, or when it next renews its lease, at most a third of the lease's duration later.
 #[utoipa::path(post, path = "/v1/runs/{conversation}/{number}/cancel", tag = "runs",
     params(("conversation" = String, Path, description = "The conversation of the run"), ("number" = u64, Path, description = "The number of the run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+        ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     responses((status = 200, description = "The run, with the request to stop", body = Run)))]
 async fn cancel_run(
     State(admin): State<Shared>,

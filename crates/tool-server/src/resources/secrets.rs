@@ -480,7 +480,7 @@ async fn rotate_secrets(
 /// The request is refused while a value is sealed with the key, and for the current key.
 #[utoipa::path(post, path = "/v1/secret-keys/{secret_key}/retire", tag = "secrets",
     params(("secret_key" = String, Path, description = "The id of the key"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+        ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     responses((status = 200, description = "The key is retired", body = ChangeOutcome)))]
 async fn retire_secret_key(
     State(admin): State<Shared>,

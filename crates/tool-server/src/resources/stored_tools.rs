@@ -18,7 +18,7 @@ use super::{Answer, Routes, needs, raw};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::{answer, json, tag, tagged};
-use crate::extract::{Body, Id, IfMatch, NotRepeatable, Query};
+use crate::extract::{Body, BodyText, Id, Idempotency, IfMatch, Query};
 use crate::openapi::one_of;
 use crate::page::{AtId, Page, Paging};
 use crate::problem::{Kind, Problem};
@@ -262,14 +262,13 @@ pub(super) fn editor(caller: &Caller) -> Editor {
     Editor::member(&caller.workspace, caller.subject.as_str(), role)
 }
 
-/// Makes a change for a caller, with its audit row.
-pub(super) async fn save(
-    admin: &Inner,
+/// The edit of a caller, with its audit row.
+fn edit(
     caller: &Caller,
     change: ToolChange,
     (action, details): (&str, Value),
     what: &str,
-) -> Result<Saved, Problem> {
+) -> Result<ToolEdit, Problem> {
     let at = Timestamp::now();
     let audit = AuditRow::of_operator(
         &caller.workspace,
@@ -279,18 +278,53 @@ pub(super) async fn save(
         at,
     );
     let audit = audit.map_err(|error| Problem::of_store(&error, what))?;
-    let edit = ToolEdit::new(editor(caller), change, at).audited(audit);
-    let saved = tools(admin)?.edit(edit).await;
-    saved.map_err(|error| Problem::of_save(error, what))
+    Ok(ToolEdit::new(editor(caller), change, at).audited(audit))
 }
 
-fn saved(saved: Saved) -> Answer {
-    let tool = saved.edited.into_tool();
-    let tool = tool.ok_or_else(|| Problem::missing(WHAT))?;
-    Ok(answer(json(&SavedTool {
-        tool: RuntimeTool::from(&tool),
-        warnings: saved.warnings,
-    })))
+/// Makes a change for a caller, with its audit row.
+pub(super) async fn save(
+    admin: &Inner,
+    caller: &Caller,
+    change: ToolChange,
+    note: (&str, Value),
+    what: &str,
+) -> Result<ToolEdited, Problem> {
+    let saved = tools(admin)?.edit(edit(caller, change, note, what)?).await;
+    let saved = saved.map_err(|error| Problem::of_save(error, what))?;
+    Ok(saved.edited)
+}
+
+/// Makes a change for a caller, with its audit row. A repetition with the same key and the same `request` gets the first response, which `respond`
+/// has created. `request` is the text of everything that the change depends on.
+pub(super) async fn save_once(
+    admin: &Inner,
+    caller: &Caller,
+    (key, request): (Idempotency, &str),
+    change: ToolChange,
+    (action, details): (&str, Value),
+    (what, respond): (&str, fn(&ToolEdited) -> String),
+) -> Result<String, Problem> {
+    let mut edit = edit(caller, change, (action, details), what)?;
+    if let Some(key) = key.of(caller, (action, request), edit.at, respond) {
+        edit = edit.once(key);
+    }
+    let saved = tools(admin)?.edit(edit).await;
+    let saved = saved.map_err(|error| Problem::of_save(error, what))?;
+    Ok(match saved.edited {
+        ToolEdited::Repeated(response) => response,
+        edited => respond(&edited),
+    })
+}
+
+/// The JSON text of a tool that was saved.
+fn respond(edited: &ToolEdited) -> String {
+    let ToolEdited::Tool(tool) = edited else {
+        return String::new();
+    };
+    json(&SavedTool {
+        tool: RuntimeTool::from(&**tool),
+        warnings: Saved::warnings_of(edited),
+    })
 }
 
 async fn find(admin: &Inner, caller: &Caller, id: &str) -> Result<StoredTool, Problem> {
@@ -391,26 +425,27 @@ async fn list_stored_tools(
 
 /// Validates a tool by the rules of the model providers, and creates it.
 #[utoipa::path(post, path = "/v1/stored-tools", tag = "stored-tools", request_body = NewStoredTool,
+    params(("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     responses((status = 200, description = "The tool", body = SavedTool)))]
 async fn create_stored_tool(
     State(admin): State<Shared>,
-    _: NotRepeatable,
+    key: Idempotency,
     caller: Caller,
-    Body(new): Body<NewTool>,
+    BodyText(new, request): BodyText<NewTool>,
 ) -> Answer {
     let details =
         serde_json::json!({ "name": new.name, "target": new.target, "function": new.function });
     let change = ToolChange::CreateTool(Box::new(new));
-    saved(
-        save(
-            &admin,
-            &caller,
-            change,
-            ("stored_tool.create", details),
-            WHAT,
-        )
-        .await?,
-    )
+    let note = ("stored_tool.create", details);
+    let made = save_once(
+        &admin,
+        &caller,
+        (key, &request),
+        change,
+        note,
+        (WHAT, respond),
+    );
+    Ok(answer(made.await?))
 }
 
 /// Returns one tool, even if it is deleted.
@@ -447,16 +482,9 @@ async fn update_stored_tool(
         update,
         expected,
     };
-    saved(
-        save(
-            &admin,
-            &caller,
-            change,
-            ("stored_tool.update", details),
-            WHAT,
-        )
-        .await?,
-    )
+    let note = ("stored_tool.update", details);
+    let edited = save(&admin, &caller, change, note, WHAT).await?;
+    Ok(answer(respond(&edited)))
 }
 
 /// Whether a tool may be used.
@@ -485,16 +513,9 @@ async fn enable_stored_tool(
         update,
         expected,
     };
-    saved(
-        save(
-            &admin,
-            &caller,
-            change,
-            ("stored_tool.enable", details),
-            WHAT,
-        )
-        .await?,
-    )
+    let note = ("stored_tool.enable", details);
+    let edited = save(&admin, &caller, change, note, WHAT).await?;
+    Ok(answer(respond(&edited)))
 }
 
 /// Deletes a tool. It can be read until the retention period of the workspace ends.
@@ -511,16 +532,9 @@ async fn delete_stored_tool(
     let expected = expected(&admin, &caller, &id, &tags).await?;
     let details = serde_json::json!({ "tool": id });
     let change = ToolChange::DeleteTool { id, expected };
-    saved(
-        save(
-            &admin,
-            &caller,
-            change,
-            ("stored_tool.delete", details),
-            WHAT,
-        )
-        .await?,
-    )
+    let note = ("stored_tool.delete", details);
+    let edited = save(&admin, &caller, change, note, WHAT).await?;
+    Ok(answer(respond(&edited)))
 }
 
 /// A binding of a tool to an agent.
@@ -592,8 +606,8 @@ async fn list_agent_tools(
     Ok(answer(json(&page)))
 }
 
-fn bound(saved: Saved) -> Answer {
-    let ToolEdited::Binding { binding, changed } = saved.edited else {
+fn bound(edited: ToolEdited) -> Answer {
+    let ToolEdited::Binding { binding, changed } = edited else {
         return Err(Problem::missing(WHAT));
     };
     let binding = binding.as_ref().map(Binding::from);

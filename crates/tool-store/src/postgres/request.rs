@@ -51,11 +51,12 @@ pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     query
 }
 
-async fn find(
+/// Returns the response that is stored under an idempotency key.
+pub(super) async fn find<T>(
     db: &mut Change<'_>,
     workspace: &Workspace,
-    key: &RequestKey,
-) -> Result<Option<(String, String)>, Fault> {
+    key: &RequestKey<T>,
+) -> Result<Option<String>, Fault> {
     let row = db
         .query(FIND)
         .bind(workspace.as_str())
@@ -64,22 +65,25 @@ async fn find(
         .bind(db.clock.now(key.at))
         .fetch_optional(&mut **db)
         .await?;
-    Ok(row.as_ref().map(stored_response).transpose()?)
+    let stored = row.as_ref().map(stored_response).transpose()?;
+    let stored = stored.map(|(fingerprint, response)| key.repeated(&fingerprint, response));
+    Ok(stored.transpose()?)
 }
 
-/// Stores a response, and removes some expired responses.
-async fn save(
+/// Stores a response, and removes some expired responses. `contents` are the conversation and the user whose contents the response may contain.
+pub(super) async fn save<T>(
     db: &mut Change<'_>,
     workspace: &Workspace,
-    key: &RequestKey,
-    changed: &Changed,
+    key: &RequestKey<T>,
+    changed: &T,
+    contents: (Option<&str>, Option<&str>),
 ) -> Result<(), Fault> {
     db.query(SWEEP)
         .bind(db.clock.now(key.at))
         .execute(&mut **db)
         .await?;
     let response = (key.respond)(changed);
-    let (thread, principal) = changed.contents_of();
+    let (thread, principal) = contents;
     db.query(
         "INSERT INTO tool_store.request (workspace, caller, key, fingerprint, response, thread, principal, lapses)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -183,9 +187,9 @@ async fn apply(db: &mut Change<'_>, request: ChangeRequest) -> Answer<Applied> {
         key,
     } = request;
     if let Some(key) = &key
-        && let Some((fingerprint, response)) = find(db, &workspace, key).await?
+        && let Some(response) = find(db, &workspace, key).await?
     {
-        return Ok(key.repeated(&fingerprint, response));
+        return Ok(Ok(Applied::Repeated(response)));
     }
     let changed = match make(db, &workspace, wanted).await? {
         Ok(changed) => changed,
@@ -194,18 +198,20 @@ async fn apply(db: &mut Change<'_>, request: ChangeRequest) -> Answer<Applied> {
     changed.complete(&mut row);
     audit::save(db, &row).await?;
     if let Some(key) = &key {
-        save(db, &workspace, key, &changed).await?;
+        save(db, &workspace, key, &changed, changed.contents_of()).await?;
     }
     Ok(Ok(Applied::Changed(changed)))
 }
 
 /// The advisory lock of an idempotency key. Of two requests with the same key, the second request finds the response of the first.
+pub(super) fn lock<T>(workspace: &Workspace, key: &RequestKey<T>) -> i64 {
+    let place = ["request", workspace.as_str(), &key.caller, &key.key];
+    lock_number(&sha256(&place))
+}
+
 fn locks(request: &ChangeRequest) -> Vec<i64> {
-    let lock = |key: &RequestKey| {
-        let workspace = request.workspace().as_str();
-        lock_number(&sha256(&["request", workspace, &key.caller, &key.key]))
-    };
-    let mut locks: Vec<i64> = request.key.iter().map(lock).collect();
+    let keys = request.key.iter();
+    let mut locks: Vec<i64> = keys.map(|key| lock(request.workspace(), key)).collect();
     if let Wanted::Directory(change) = &request.change {
         // The row is compared before it is written.
         locks.push(stored_tool::lock(Some(change.workspace())));

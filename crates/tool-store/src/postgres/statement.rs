@@ -1,12 +1,12 @@
 //! The statements of [`crate::sql::statement`] on PostgreSQL.
 
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
-use crate::store::AuditRow;
+use crate::store::{AuditRow, RequestKey, ToolEdited, Workspace};
 use sqlx::Postgres;
 use sqlx::postgres::PgRow;
 
 use super::change::{Change, fetch};
-use super::{Fault, PostgresStore, audit, text};
+use super::{Fault, PostgresStore, audit, request, text};
 
 sql_database!(Postgres {
     const SCHEMA: &'static str = "tool_store.";
@@ -52,5 +52,22 @@ impl SqlChange for Change<'_> {
 
     async fn write_audit(&mut self, row: &AuditRow) -> Result<(), Fault> {
         audit::save(self, row).await
+    }
+
+    async fn find_request(
+        &mut self,
+        workspace: &Workspace,
+        key: &RequestKey<ToolEdited>,
+    ) -> Result<Option<String>, Fault> {
+        request::find(self, workspace, key).await
+    }
+
+    async fn save_request(
+        &mut self,
+        workspace: &Workspace,
+        key: &RequestKey<ToolEdited>,
+        edited: &ToolEdited,
+    ) -> Result<(), Fault> {
+        request::save(self, workspace, key, edited, (None, None)).await
     }
 }

@@ -3,13 +3,13 @@
 use crate::digest::sha256;
 use crate::sql::stored_tool as shared;
 use crate::store::{
-    AgentBinding, BindingFilter, Function, FunctionFilter, FunctionVersion, ResolvedTool, Scope,
-    StoreFuture, StoredTool, StoredToolFilter, StoredToolStore, Timestamp, ToolEdit, ToolEdited,
-    Workspace,
+    AgentBinding, BindingFilter, Function, FunctionFilter, FunctionVersion, RequestKey,
+    ResolvedTool, Scope, StoreFuture, StoredTool, StoredToolFilter, StoredToolStore, Timestamp,
+    ToolEdit, ToolEdited, Workspace,
 };
 
 use super::change::change;
-use super::{PostgresStore, lock_number, step};
+use super::{PostgresStore, lock_number, request, step};
 
 /// The advisory lock of the functions, versions, tools and bindings of an owner, because a change reads other rows before it writes one. Rows of a
 /// workspace may refer to rows of the system, which have a different lock: foreign keys detect conflicts, and the store retries the transaction.
@@ -23,9 +23,24 @@ pub(super) fn lock(owner: Option<&Workspace>) -> i64 {
 impl StoredToolStore for PostgresStore {
     fn edit(&self, edit: ToolEdit) -> StoreFuture<'_, ToolEdited> {
         step(async move {
-            let locks = || vec![lock(edit.editor.owner())];
+            let owner = edit.editor.owner();
+            let locks = || {
+                let key = owner.zip(edit.key.as_ref());
+                let key = key.map(|(workspace, key)| request::lock(workspace, key));
+                [Some(lock(owner)), key].into_iter().flatten().collect()
+            };
             change!(self, locks(), db => shared::edit(db, edit.clone()).await)
         })
+    }
+
+    fn repeated<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        key: &'a RequestKey<ToolEdited>,
+    ) -> StoreFuture<'a, Option<String>> {
+        step(
+            async move { change!(self, Vec::new(), db => request::find(db, workspace, key).await) },
+        )
     }
 
     fn stored_tool<'a>(

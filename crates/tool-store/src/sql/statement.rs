@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use sqlx::{Database, QueryBuilder};
 
-use crate::store::{AuditRow, StoreError, Timestamp, Workspace};
+use crate::store::{AuditRow, RequestKey, StoreError, Timestamp, ToolEdited, Workspace};
 
 use super::Step;
 use super::columns::SqlRow;
@@ -76,6 +76,21 @@ pub(crate) trait SqlChange: SqlReader {
 
     /// Writes an audit row.
     fn write_audit(&mut self, row: &AuditRow) -> impl Step<(), Self::Fault>;
+
+    /// Returns the response that is stored under an idempotency key, if the key has not expired.
+    fn find_request(
+        &mut self,
+        workspace: &Workspace,
+        key: &RequestKey<ToolEdited>,
+    ) -> impl Step<Option<String>, Self::Fault>;
+
+    /// Stores the response of an edit under its idempotency key.
+    fn save_request(
+        &mut self,
+        workspace: &Workspace,
+        key: &RequestKey<ToolEdited>,
+        edited: &ToolEdited,
+    ) -> impl Step<(), Self::Fault>;
 }
 
 /// A value of a column.

@@ -361,17 +361,41 @@ async fn remove<C: SqlChange>(db: &mut C, table: &str, id: &str) -> Result<(), C
 
 /// [`StoredToolStore::edit`](crate::store::StoredToolStore::edit). No other edit of the owner's rows runs until this transaction ends.
 pub(crate) async fn edit<C: SqlChange>(db: &mut C, edit: ToolEdit) -> Result<ToolEdited, C::Fault> {
-    edit.check_audit()?;
+    let workspace = edit.check()?.cloned();
     let ToolEdit {
         editor,
         change,
         at,
         audit,
+        key,
     } = edit;
-    let edited = match change {
+    let key = workspace.zip(key);
+    if let Some((workspace, key)) = &key
+        && let Some(response) = db.find_request(workspace, key).await?
+    {
+        return Ok(ToolEdited::Repeated(response));
+    }
+    let edited = edit_rows(db, &editor, change, at).await?;
+    if let Some(mut row) = audit {
+        edited.complete(&mut row);
+        db.write_audit(&row).await?;
+    }
+    if let Some((workspace, key)) = &key {
+        db.save_request(workspace, key, &edited).await?;
+    }
+    Ok(edited)
+}
+
+async fn edit_rows<C: SqlChange>(
+    db: &mut C,
+    editor: &Editor,
+    change: ToolChange,
+    at: Timestamp,
+) -> Result<ToolEdited, C::Fault> {
+    Ok(match change {
         ToolChange::CreateFunction(new) => {
-            let row = new.decide(&editor, new_row_id()?, at)?;
-            let member = member_of(db, &editor, row.runtime_user.as_deref()).await?;
+            let row = new.decide(editor, new_row_id()?, at)?;
+            let member = member_of(db, editor, row.runtime_user.as_deref()).await?;
             row.check_member(None, member.as_ref())?;
             put_function(db, &row).await?;
             ToolEdited::Function(Box::new(row))
@@ -381,84 +405,79 @@ pub(crate) async fn edit<C: SqlChange>(db: &mut C, edit: ToolEdit) -> Result<Too
             update,
             expected,
         } => {
-            let stored = own_function(db, &editor, &id).await?;
+            let stored = own_function(db, editor, &id).await?;
             ToolEdit::check_expected(expected, stored.updated_at)?;
-            let row = update.decide(&editor, &stored, at)?;
-            let member = member_of(db, &editor, row.runtime_user.as_deref()).await?;
+            let row = update.decide(editor, &stored, at)?;
+            let member = member_of(db, editor, row.runtime_user.as_deref()).await?;
             row.check_member(Some(&stored), member.as_ref())?;
             put_function(db, &row).await?;
             ToolEdited::Function(Box::new(row))
         }
         ToolChange::DeleteFunction { id } => {
-            let row = own_function(db, &editor, &id).await?;
+            let row = own_function(db, editor, &id).await?;
             let tools = count(db, "stored_tool", "function", &id).await?;
-            row.check_removal(&editor, tools)?;
+            row.check_removal(editor, tools)?;
             remove(db, "function", &id).await?;
             ToolEdited::Function(Box::new(row))
         }
         ToolChange::CreateVersion { function, version } => {
-            let function = own_function(db, &editor, &function).await?;
+            let function = own_function(db, editor, &function).await?;
             let parent = match &version.parent {
                 Some(id) => self::version(db, editor.owner(), id).await?,
                 None => None,
             };
             let place = (new_row_id()?, last_number(db, &function.id).await? + 1);
-            let row = version.decide(&editor, &function, parent.as_ref(), place, at)?;
+            let row = version.decide(editor, &function, parent.as_ref(), place, at)?;
             add_version(db, &row).await?;
             ToolEdited::Version(Box::new(row))
         }
         ToolChange::DeleteVersion { id } => {
-            let row = own_version(db, &editor, &id).await?;
-            let function = own_function(db, &editor, &row.function).await?;
+            let row = own_version(db, editor, &id).await?;
+            let function = own_function(db, editor, &row.function).await?;
             let is_default = function.default_version.as_ref() == Some(&id);
             let pins = count(db, "stored_tool", "function_version", &id).await?;
             let forks = count(db, "function_version", "parent", &id).await?;
-            row.check_removal(&editor, is_default, pins, forks)?;
+            row.check_removal(editor, is_default, pins, forks)?;
             remove(db, "function_version", &id).await?;
             ToolEdited::Version(Box::new(row))
         }
         ToolChange::Publish { version } => {
-            let version = own_version(db, &editor, &version).await?;
-            let function = own_function(db, &editor, &version.function).await?;
-            let row = function.publish(&editor, &version, at)?;
+            let version = own_version(db, editor, &version).await?;
+            let function = own_function(db, editor, &version.function).await?;
+            let row = function.publish(editor, &version, at)?;
             put_function(db, &row).await?;
             ToolEdited::Function(Box::new(row))
         }
         ToolChange::CreateTool(new) => {
-            let row = new.begin(&editor, new_row_id()?, at)?;
-            ToolEdited::Tool(Box::new(write_tool(db, &editor, row, None).await?))
+            let row = new.begin(editor, new_row_id()?, at)?;
+            ToolEdited::Tool(Box::new(write_tool(db, editor, row, None).await?))
         }
         ToolChange::UpdateTool {
             id,
             update,
             expected,
         } => {
-            let stored = own_tool(db, &editor, &id).await?;
+            let stored = own_tool(db, editor, &id).await?;
             ToolEdit::check_expected(expected, stored.updated_at)?;
-            let row = update.begin(&editor, &stored, at)?;
-            let row = write_tool(db, &editor, row, Some(&stored)).await?;
+            let row = update.begin(editor, &stored, at)?;
+            let row = write_tool(db, editor, row, Some(&stored)).await?;
             ToolEdited::Tool(Box::new(row))
         }
         ToolChange::DeleteTool { id, expected } => {
-            let stored = own_tool(db, &editor, &id).await?;
+            let stored = own_tool(db, editor, &id).await?;
             ToolEdit::check_expected(expected, stored.updated_at)?;
             let settings = match &stored.workspace {
                 Some(workspace) => directory::settings(db, workspace).await?,
                 None => None,
             };
             let tier = settings.map_or_else(RetentionTier::default, |found| found.retention_tier);
-            let row = stored.delete(&editor, tier, at)?;
+            let row = stored.delete(editor, tier, at)?;
             put_tool(db, &row).await?;
             ToolEdited::Tool(Box::new(row))
         }
-        ToolChange::Bind { agent, tool } => bind(db, &editor, (agent, tool), at).await?,
-        ToolChange::Unbind { agent, tool } => unbind(db, &editor, (agent, tool)).await?,
-    };
-    if let Some(mut row) = audit {
-        edited.complete(&mut row);
-        db.write_audit(&row).await?;
-    }
-    Ok(edited)
+        ToolChange::Bind { agent, tool } => bind(db, editor, (agent, tool), at).await?,
+        ToolChange::Unbind { agent, tool } => unbind(db, editor, (agent, tool)).await?,
+    })
 }
 
 /// [`StoredToolStore::stored_tools`](crate::store::StoredToolStore::stored_tools).

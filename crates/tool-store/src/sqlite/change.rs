@@ -8,7 +8,7 @@ use crate::store::{
     StoreError, StoreFuture, Timestamp, Workspace,
 };
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, Sqlite};
+use sqlx::{Executor, QueryBuilder, Sqlite};
 
 use super::{
     Fault, SqliteStore, administration, approval, audit, ledger, maintenance, run, step, switch,
@@ -20,12 +20,12 @@ type Answer<T> = Result<Result<T, StoreError>, Fault>;
 /// Maximum number of expired responses that a request with a key removes.
 const SWEPT: u32 = 100;
 
-/// Reads the stored response of an idempotency key.
-async fn find_request(
-    db: &mut SqliteConnection,
+/// Returns the response that is stored under an idempotency key.
+pub(super) async fn find_request<T>(
+    db: impl Executor<'_, Database = Sqlite>,
     workspace: &Workspace,
-    key: &RequestKey,
-) -> Result<Option<(String, String)>, Fault> {
+    key: &RequestKey<T>,
+) -> Result<Option<String>, Fault> {
     let row = sqlx::query(
         "SELECT key, fingerprint, response FROM request
          WHERE workspace = ? AND caller = ? AND key = ? AND expires > ?",
@@ -36,7 +36,9 @@ async fn find_request(
     .bind(key.at.as_millis())
     .fetch_optional(db)
     .await?;
-    Ok(row.as_ref().map(stored_response).transpose()?)
+    let stored = row.as_ref().map(stored_response).transpose()?;
+    let stored = stored.map(|(fingerprint, response)| key.repeated(&fingerprint, response));
+    Ok(stored.transpose()?)
 }
 
 /// Removes at most `most` expired responses.
@@ -74,14 +76,15 @@ pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Stores a response, and removes some expired responses.
-async fn save_request(
+/// Stores a response, and removes some expired responses. `contents` are the conversation and the user whose contents the response may contain.
+pub(super) async fn save_request<T>(
     db: &mut SqliteConnection,
     workspace: &Workspace,
-    key: &RequestKey,
-    changed: &Changed,
+    key: &RequestKey<T>,
+    changed: &T,
+    contents: (Option<&str>, Option<&str>),
 ) -> Result<(), Fault> {
-    let (thread, principal) = changed.contents_of();
+    let (thread, principal) = contents;
     expiry(key.at, SWEPT).build().execute(&mut *db).await?;
     sqlx::query(
         "INSERT INTO request (workspace, caller, key, fingerprint, response, thread, principal, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -188,9 +191,9 @@ async fn apply(db: &mut SqliteConnection, request: ChangeRequest) -> Answer<Appl
         key,
     } = request;
     if let Some(key) = &key
-        && let Some((fingerprint, response)) = find_request(&mut *db, &workspace, key).await?
+        && let Some(response) = find_request(&mut *db, &workspace, key).await?
     {
-        return Ok(key.repeated(&fingerprint, response));
+        return Ok(Ok(Applied::Repeated(response)));
     }
     let changed = match change(&mut *db, &workspace, wanted).await? {
         Ok(changed) => changed,
@@ -199,7 +202,7 @@ async fn apply(db: &mut SqliteConnection, request: ChangeRequest) -> Answer<Appl
     changed.complete(&mut row);
     audit::save(&mut *db, &row).await?;
     if let Some(key) = &key {
-        save_request(db, &workspace, key, &changed).await?;
+        save_request(db, &workspace, key, &changed, changed.contents_of()).await?;
     }
     Ok(Ok(Applied::Changed(changed)))
 }

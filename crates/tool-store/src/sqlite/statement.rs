@@ -1,11 +1,11 @@
 //! The statements of [`crate::sql::statement`] on SQLite.
 
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
-use crate::store::AuditRow;
+use crate::store::{AuditRow, RequestKey, ToolEdited, Workspace};
 use sqlx::Sqlite;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
-use super::{Fault, SqliteStore, audit};
+use super::{Fault, SqliteStore, audit, change};
 
 sql_database!(Sqlite {
     const SCHEMA: &'static str = "";
@@ -50,5 +50,22 @@ impl SqlChange for SqliteConnection {
 
     async fn write_audit(&mut self, row: &AuditRow) -> Result<(), Fault> {
         audit::save(self, row).await
+    }
+
+    async fn find_request(
+        &mut self,
+        workspace: &Workspace,
+        key: &RequestKey<ToolEdited>,
+    ) -> Result<Option<String>, Fault> {
+        change::find_request(self, workspace, key).await
+    }
+
+    async fn save_request(
+        &mut self,
+        workspace: &Workspace,
+        key: &RequestKey<ToolEdited>,
+        edited: &ToolEdited,
+    ) -> Result<(), Fault> {
+        change::save_request(self, workspace, key, edited, (None, None)).await
     }
 }

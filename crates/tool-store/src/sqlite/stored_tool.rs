@@ -2,12 +2,12 @@
 
 use crate::sql::stored_tool as shared;
 use crate::store::{
-    AgentBinding, BindingFilter, Function, FunctionFilter, FunctionVersion, ResolvedTool, Scope,
-    StoreFuture, StoredTool, StoredToolFilter, StoredToolStore, Timestamp, ToolEdit, ToolEdited,
-    Workspace,
+    AgentBinding, BindingFilter, Function, FunctionFilter, FunctionVersion, RequestKey,
+    ResolvedTool, Scope, StoreFuture, StoredTool, StoredToolFilter, StoredToolStore, Timestamp,
+    ToolEdit, ToolEdited, Workspace,
 };
 
-use super::{SqliteStore, step};
+use super::{SqliteStore, change, step};
 
 #[cfg(test)]
 mod tests;
@@ -15,6 +15,14 @@ mod tests;
 impl StoredToolStore for SqliteStore {
     fn edit(&self, edit: ToolEdit) -> StoreFuture<'_, ToolEdited> {
         step(self.change(|db| Box::pin(shared::edit(db, edit))))
+    }
+
+    fn repeated<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        key: &'a RequestKey<ToolEdited>,
+    ) -> StoreFuture<'a, Option<String>> {
+        step(change::find_request(&self.readers, workspace, key))
     }
 
     fn stored_tool<'a>(

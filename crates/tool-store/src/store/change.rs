@@ -112,9 +112,9 @@ pub enum Change {
     Note,
 }
 
-/// The idempotency key of a request: a repeated request changes nothing and receives the first response.
+/// The idempotency key of a request: a repeated request changes nothing and receives the first response. `T` is the output of the change.
 #[derive(Clone, Debug)]
-pub struct RequestKey {
+pub struct RequestKey<T = Changed> {
     /// The user who sent the request. Each user has a separate set of keys.
     pub caller: String,
     /// The key that the client chose.
@@ -126,7 +126,7 @@ pub struct RequestKey {
     /// When the key expires.
     pub expires: Timestamp,
     /// Creates the response that is stored for repeated requests.
-    pub respond: fn(&Changed) -> String,
+    pub respond: fn(&T) -> String,
 }
 
 /// A change, its audit row, and the idempotency key of its request.
@@ -224,12 +224,12 @@ impl ChangeRequest {
     }
 }
 
-impl RequestKey {
-    /// The result of a repeated request, from the fingerprint and the response that are stored under the key. Fails with `Conflict` if the
+impl<T> RequestKey<T> {
+    /// The response to a repeated request, from the fingerprint and the response that are stored under the key. Fails with `Conflict` if the
     /// key was used for a different request.
-    pub fn repeated(&self, fingerprint: &str, response: String) -> Result<Applied, StoreError> {
+    pub fn repeated(&self, fingerprint: &str, response: String) -> Result<String, StoreError> {
         if fingerprint == self.fingerprint {
-            return Ok(Applied::Repeated(response));
+            return Ok(response);
         }
         Err(StoreError::Conflict(
             "the idempotency key was used for a different request, send a new key".to_owned(),
@@ -421,7 +421,7 @@ pub trait ChangeStore: Send + Sync + 'static {
     /// Makes the change and writes the audit row, which [`Changed::complete`] has completed, in one transaction. The transaction also stores the
     /// response under the idempotency key, if the request has a key.
     ///
-    /// If the key is stored and has not expired at [`RequestKey::at`], the method changes nothing and returns the result of [`RequestKey::repeated`].
+    /// If the key is stored and has not expired at [`RequestKey::at`], the method changes nothing and returns the response of [`RequestKey::repeated`].
     ///
     /// A refused change writes no audit row and stores no key. Fails like the method that the [`Change`] applies, with
     /// [`Stale`](StoreError::Stale) if the stored row is not the [expected](Expected) row, and if [`ChangeRequest::check`] fails.

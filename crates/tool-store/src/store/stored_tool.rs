@@ -8,8 +8,8 @@ use crate::digest::hex;
 use super::function::{check_member, check_runtime_user_right, contains, later, nullable};
 use super::{
     AuditRow, Directory, Editor, Function, FunctionFilter, FunctionKind, FunctionUpdate,
-    FunctionVersion, Member, MemberRole, NewFunction, NewFunctionVersion, RetentionTier, Scope,
-    StoreError, StoreFuture, Timestamp, ToolSchema, Workspace, words,
+    FunctionVersion, Member, MemberRole, NewFunction, NewFunctionVersion, RequestKey,
+    RetentionTier, Scope, StoreError, StoreFuture, Timestamp, ToolSchema, Workspace, words,
 };
 
 mod resolved;
@@ -696,7 +696,7 @@ pub enum ToolChange {
 }
 
 /// A change, its author and its time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolEdit {
     /// The author of the change.
@@ -707,16 +707,19 @@ pub struct ToolEdit {
     pub at: Timestamp,
     /// The audit row of the change, which is written in the same transaction. A refused change writes no audit row.
     pub audit: Option<Box<AuditRow>>,
+    /// The idempotency key of the request, if the client sent one.
+    pub key: Option<RequestKey<ToolEdited>>,
 }
 
 impl ToolEdit {
-    /// Creates an edit without an audit row.
+    /// Creates an edit without an audit row and without an idempotency key.
     pub fn new(editor: Editor, change: ToolChange, at: Timestamp) -> Self {
         Self {
             editor,
             change,
             at,
             audit: None,
+            key: None,
         }
     }
 
@@ -727,15 +730,30 @@ impl ToolEdit {
         Self { audit, ..self }
     }
 
-    /// Fails with `Missing` if the audit row belongs to a different workspace than the editor.
-    pub fn check_audit(&self) -> Result<(), StoreError> {
-        match (self.editor.owner(), &self.audit) {
-            (Some(own), Some(row)) if row.identity.workspace() != own => {
-                let other = row.identity.workspace();
-                Err(StoreError::Missing(format!("no workspace `{other}`")))
-            }
-            _ => Ok(()),
+    /// Adds the idempotency key of the request: a repeated request changes nothing, and returns [`ToolEdited::Repeated`].
+    #[must_use]
+    pub fn once(self, key: RequestKey<ToolEdited>) -> Self {
+        let key = Some(key);
+        Self { key, ..self }
+    }
+
+    /// Checks the edit without the stored rows, and returns the workspace of the editor, if the editor is a member. Fails with `Missing` if the audit
+    /// row belongs to a different workspace, and with `Conflict` if an edit by the program has an idempotency key.
+    pub fn check(&self) -> Result<Option<&Workspace>, StoreError> {
+        let own = self.editor.owner();
+        if let (Some(own), Some(row)) = (own, &self.audit)
+            && row.identity.workspace() != own
+        {
+            let other = row.identity.workspace();
+            return Err(StoreError::Missing(format!("no workspace `{other}`")));
         }
+        if own.is_none() && self.key.is_some() {
+            return Err(StoreError::Conflict(
+                "an idempotency key belongs to a workspace, edit as a member of the workspace"
+                    .to_owned(),
+            ));
+        }
+        Ok(own)
     }
 
     /// Fails with `Stale` if a row has changed since the editor read it.
@@ -769,6 +787,8 @@ pub enum ToolEdited {
         /// Whether a row was added or removed.
         changed: bool,
     },
+    /// The request is a repetition. Nothing was changed, and this is the stored response.
+    Repeated(String),
 }
 
 impl ToolEdited {
@@ -840,7 +860,18 @@ pub trait StoredToolStore: Directory {
     /// Fails with `Missing` for a row that does not exist or that belongs to a different workspace, with `Forbidden` for a system row and if the role
     /// of the editor is too low, with `Stale` if the row has changed since the expected time, and with `Conflict` if the stored rows do not allow the
     /// change.
+    ///
+    /// The transaction also stores the response under the idempotency key, if the edit has one. If the key is stored and has not expired at
+    /// [`RequestKey::at`], the method changes nothing and returns [`ToolEdited::Repeated`] with the response of [`RequestKey::repeated`].
     fn edit(&self, edit: ToolEdit) -> StoreFuture<'_, ToolEdited>;
+
+    /// Returns the response that [`edit`](Self::edit) would return for a repeated request; `None` if the key is not stored or has expired. With it, a
+    /// caller answers a repeated request before it validates the change against rows that may have changed.
+    fn repeated<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        key: &'a RequestKey<ToolEdited>,
+    ) -> StoreFuture<'a, Option<String>>;
 
     /// Returns a tool of the workspace or of the system, even if it is deleted.
     fn stored_tool<'a>(

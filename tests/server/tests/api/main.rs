@@ -99,7 +99,7 @@ fn main() -> ExitCode {
         stored_tools::changes_need_roles_and_are_audited,
         stored_tools::update_with_an_old_tag_is_refused,
         stored_tools::pages_of_tools_are_complete,
-        stored_tools::idempotency_keys_of_creations_are_refused,
+        stored_tools::repeated_creation_is_made_once,
         stored_tools::server_without_stored_tools_has_none,
         workspaces::records_of_another_workspace_are_answered_like_unknown_ones,
         workspaces::lists_contain_no_record_of_another_workspace,

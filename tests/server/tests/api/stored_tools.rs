@@ -333,16 +333,71 @@ pub(crate) async fn pages_of_tools_are_complete(kind: StoreKind) {
     }
 }
 
-// A request that creates something refuses the header `Idempotency-Key`, because a repeated request would create it twice.
-pub(crate) async fn idempotency_keys_of_creations_are_refused(kind: StoreKind) {
+/// The number of items in a list.
+async fn count(site: &Site, path: &str) -> usize {
+    site.get(path, AUTHOR).await["items"]
+        .as_array()
+        .unwrap()
+        .len()
+}
+
+// A repeated creation with the same idempotency key gets the first response and creates nothing, even if the change would be refused now.
+pub(crate) async fn repeated_creation_is_made_once(kind: StoreKind) {
     let site = Site::start(kind).await;
+    let send = async |path: &str, key: &str, body: &Value| {
+        let key = [("idempotency-key", key)];
+        let body = Some(body).filter(|body| !body.is_null());
+        let first = site.send("post", path, Some(AUTHOR), &key, body).await;
+        let again = site.send("post", path, Some(AUTHOR), &key, body).await;
+        assert_eq!(first.status, 200, "{path}: {}", first.text);
+        assert_eq!((again.status, &again.text), (200, &first.text), "{path}");
+        first.json()
+    };
     let new = json!({"name": "colors", "kind": {"type": "linked", "tool": "pick_color"}});
-    let key = [("idempotency-key", "k-1")];
+    let function = send("/v1/functions", "k-1", &new).await;
+    assert_eq!(count(&site, "/v1/functions").await, 1);
+    let versions = format!(
+        "/v1/functions/{}/versions",
+        function["id"].as_str().unwrap()
+    );
+    let new_version = json!({"input_schema": input(), "output_schema": {"type": "string"}});
+    let version = send(&versions, "k-2", &new_version).await;
+    assert_eq!(count(&site, &versions).await, 1);
+    let publish = format!(
+        "/v1/function-versions/{}/publish",
+        version["id"].as_str().unwrap()
+    );
+    send(&publish, "k-3", &Value::Null).await;
+    let tool = json!({"name": "paint", "target": "server", "function": function["id"]});
+    let made = send("/v1/stored-tools", "k-4", &tool).await;
+    assert!(!made["warnings"].as_array().unwrap().is_empty());
+    assert_eq!(count(&site, "/v1/stored-tools").await, 1);
+
+    // The key was used for a different request.
+    let other = json!({"name": "sketch", "target": "server", "function": function["id"]});
+    let key = [("idempotency-key", "k-4")];
     let answer = site
-        .send("post", "/v1/functions", Some(AUTHOR), &key, Some(&new))
+        .send("post", "/v1/stored-tools", Some(AUTHOR), &key, Some(&other))
         .await;
-    assert_eq!(answer.status, 400, "{}", answer.text);
-    assert_eq!(site.get("/v1/functions", AUTHOR).await["items"], json!([]));
+    assert_eq!(answer.status, 409, "{}", answer.text);
+    // A repetition is answered before it is validated: its runtime user has left the workspace meanwhile.
+    let member = "/v1/members/zoe";
+    let joined = site
+        .ask("put", member, ADMIN, &json!({"role": "viewer"}))
+        .await;
+    assert_eq!(joined.status, 200, "{}", joined.text);
+    let tool = json!({"name": "draw", "target": "server", "function": function["id"], "runtime_user": "zoe"});
+    let create = async |key: &str| {
+        let key = [("idempotency-key", key)];
+        site.send("post", "/v1/stored-tools", Some(ADMIN), &key, Some(&tool))
+            .await
+    };
+    let first = create("k-5").await;
+    assert_eq!(first.status, 200, "{}", first.text);
+    let left = site.send("delete", member, Some(ADMIN), &[], None).await;
+    assert_eq!(left.status, 200, "{}", left.text);
+    assert_ne!(create("k-6").await.status, 200);
+    assert_eq!(create("k-5").await.text, first.text);
 }
 
 // A server without stored tools returns the status 404 with the reason.

@@ -21,15 +21,27 @@ struct Request {
 }
 
 impl Requests {
-    fn find(&self, workspace: &Workspace, key: &RequestKey) -> Option<Result<Applied, StoreError>> {
+    /// The response that is stored under a key, if the key has not expired.
+    pub(super) fn find<T>(
+        &self,
+        workspace: &Workspace,
+        key: &RequestKey<T>,
+    ) -> Option<Result<String, StoreError>> {
         let place = (workspace.clone(), key.caller.clone(), key.key.clone());
         let known = self.0.get(&place).filter(|known| known.expires > key.at)?;
         Some(key.repeated(&known.fingerprint, known.response.clone()))
     }
 
-    fn insert(&mut self, workspace: &Workspace, key: RequestKey, changed: &Changed) {
+    /// Stores the response of a change. `contents` are the conversation and the user whose contents the response may contain.
+    pub(super) fn insert<T>(
+        &mut self,
+        workspace: &Workspace,
+        key: RequestKey<T>,
+        changed: &T,
+        contents: (Option<&str>, Option<&str>),
+    ) {
         self.0.retain(|_, request| request.expires > key.at);
-        let (thread, principal) = changed.contents_of();
+        let (thread, principal) = contents;
         let request = Request {
             fingerprint: key.fingerprint,
             response: (key.respond)(changed),
@@ -85,13 +97,14 @@ impl Tables {
         if let Some(key) = &key
             && let Some(repeated) = self.requests.find(&workspace, key)
         {
-            return repeated;
+            return repeated.map(Applied::Repeated);
         }
         let changed = self.change(&workspace, change)?;
         changed.complete(&mut audit);
         self.audit.write(audit);
         if let Some(key) = key {
-            self.requests.insert(&workspace, key, &changed);
+            let contents = changed.contents_of();
+            self.requests.insert(&workspace, key, &changed, contents);
         }
         Ok(Applied::Changed(changed))
     }

@@ -7,8 +7,8 @@ use super::event::Noted;
 use super::{MemoryStore, Tables, count, limited};
 use crate::store::{
     AgentBinding, BindingFilter, Editor, Function, FunctionFilter, FunctionVersion, Member,
-    ResolvedTool, Scope, StoreError, StoreFuture, StoredTool, StoredToolFilter, StoredToolStore,
-    Timestamp, ToolChange, ToolEdit, ToolEdited, ToolFacts, Workspace, new_row_id,
+    RequestKey, ResolvedTool, Scope, StoreError, StoreFuture, StoredTool, StoredToolFilter,
+    StoredToolStore, Timestamp, ToolChange, ToolEdit, ToolEdited, ToolFacts, Workspace, new_row_id,
 };
 
 #[derive(Default)]
@@ -81,6 +81,34 @@ impl StoredTools {
         resolved.member = member.cloned();
         resolved
     }
+
+    /// Notes the events of a change.
+    fn note(&mut self, edited: &ToolEdited) {
+        match edited {
+            ToolEdited::Function(function) => {
+                let key = vec![function.id.clone()];
+                self.functions_noted.push((function.workspace.clone(), key));
+            }
+            ToolEdited::Version(version) => {
+                let key = vec![version.function.clone()];
+                self.functions_noted.push((version.workspace.clone(), key));
+            }
+            ToolEdited::Tool(tool) => {
+                let key = vec![tool.id.clone()];
+                self.tools_noted.push((tool.workspace.clone(), key));
+            }
+            ToolEdited::Binding { binding, changed } => {
+                if let Some(binding) = binding
+                    && *changed
+                {
+                    let key = vec![binding.tool.clone()];
+                    self.tools_noted
+                        .push((Some(binding.workspace.clone()), key));
+                }
+            }
+            ToolEdited::Repeated(_) => {}
+        }
+    }
 }
 
 fn member<'p>(people: &'p People, editor: &Editor, user: Option<&str>) -> Option<&'p Member> {
@@ -92,20 +120,45 @@ fn sees(workspace: &Workspace, owner: Option<&Workspace>) -> bool {
 }
 
 impl Tables {
-    #[expect(clippy::too_many_lines, reason = "one arm for each change")]
     pub(super) fn edit_tools(&mut self, edit: ToolEdit) -> Result<ToolEdited, StoreError> {
-        edit.check_audit()?;
+        let workspace = edit.check()?.cloned();
         let ToolEdit {
             editor,
             change,
             at,
             audit,
+            key,
         } = edit;
+        let key = workspace.zip(key);
+        if let Some((workspace, key)) = &key
+            && let Some(repeated) = self.requests.find(workspace, key)
+        {
+            return repeated.map(ToolEdited::Repeated);
+        }
+        let edited = self.edit_tool_rows(&editor, change, at)?;
+        self.stored_tools.note(&edited);
+        if let Some(mut row) = audit {
+            edited.complete(&mut row);
+            self.audit.write(*row);
+        }
+        if let Some((workspace, key)) = key {
+            self.requests.insert(&workspace, key, &edited, (None, None));
+        }
+        Ok(edited)
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one arm for each change")]
+    fn edit_tool_rows(
+        &mut self,
+        editor: &Editor,
+        change: ToolChange,
+        at: Timestamp,
+    ) -> Result<ToolEdited, StoreError> {
         let (own, people) = (&mut self.stored_tools, &self.people);
-        let edited = match change {
+        Ok(match change {
             ToolChange::CreateFunction(new) => {
-                let function = new.decide(&editor, new_row_id()?, at)?;
-                let member = member(people, &editor, function.runtime_user.as_deref());
+                let function = new.decide(editor, new_row_id()?, at)?;
+                let member = member(people, editor, function.runtime_user.as_deref());
                 function.check_member(None, member)?;
                 own.functions.insert(function.id.clone(), function.clone());
                 ToolEdited::Function(Box::new(function))
@@ -115,36 +168,36 @@ impl Tables {
                 update,
                 expected,
             } => {
-                let stored = own.function(&editor, &id)?;
+                let stored = own.function(editor, &id)?;
                 ToolEdit::check_expected(expected, stored.updated_at)?;
-                let function = update.decide(&editor, stored, at)?;
-                let member = member(people, &editor, function.runtime_user.as_deref());
+                let function = update.decide(editor, stored, at)?;
+                let member = member(people, editor, function.runtime_user.as_deref());
                 function.check_member(Some(stored), member)?;
                 own.functions.insert(id, function.clone());
                 ToolEdited::Function(Box::new(function))
             }
             ToolChange::DeleteFunction { id } => {
-                let function = own.function(&editor, &id)?.clone();
+                let function = own.function(editor, &id)?.clone();
                 let tools = own.tools.values();
                 let tools = tools.filter(|tool| tool.function.as_ref() == Some(&id));
-                function.check_removal(&editor, count(tools.count()))?;
+                function.check_removal(editor, count(tools.count()))?;
                 own.functions.remove(&id);
                 own.versions.retain(|_, version| version.function != id);
                 ToolEdited::Function(Box::new(function))
             }
             ToolChange::CreateVersion { function, version } => {
-                let function = own.function(&editor, &function)?;
+                let function = own.function(editor, &function)?;
                 let siblings = own.versions.values();
                 let siblings = siblings.filter(|version| version.function == function.id);
                 let last = siblings.map(|version| version.number).max();
                 let parent = version.parent.as_ref().and_then(|id| own.versions.get(id));
                 let place = (new_row_id()?, last.unwrap_or_default() + 1);
-                let version = version.decide(&editor, function, parent, place, at)?;
+                let version = version.decide(editor, function, parent, place, at)?;
                 own.versions.insert(version.id.clone(), version.clone());
                 ToolEdited::Version(Box::new(version))
             }
             ToolChange::DeleteVersion { id } => {
-                let version = own.version(&editor, &id)?.clone();
+                let version = own.version(editor, &id)?.clone();
                 let function = own.functions.get(&version.function);
                 let default = function.and_then(|function| function.default_version.as_ref());
                 let is_default = default == Some(&id);
@@ -153,20 +206,20 @@ impl Tables {
                 let forks = own.versions.values();
                 let forks = forks.filter(|version| version.parent.as_ref() == Some(&id));
                 let (pins, forks) = (count(pins.count()), count(forks.count()));
-                version.check_removal(&editor, is_default, pins, forks)?;
+                version.check_removal(editor, is_default, pins, forks)?;
                 own.versions.remove(&id);
                 ToolEdited::Version(Box::new(version))
             }
             ToolChange::Publish { version } => {
-                let version = own.version(&editor, &version)?;
-                let function = own.function(&editor, &version.function)?;
-                let function = function.publish(&editor, version, at)?;
+                let version = own.version(editor, &version)?;
+                let function = own.function(editor, &version.function)?;
+                let function = function.publish(editor, version, at)?;
                 own.functions.insert(function.id.clone(), function.clone());
                 ToolEdited::Function(Box::new(function))
             }
             ToolChange::CreateTool(new) => {
-                let tool = new.begin(&editor, new_row_id()?, at)?;
-                let tool = own.decide(people, &editor, tool, None)?;
+                let tool = new.begin(editor, new_row_id()?, at)?;
+                let tool = own.decide(people, editor, tool, None)?;
                 own.tools.insert(tool.id.clone(), tool.clone());
                 ToolEdited::Tool(Box::new(tool))
             }
@@ -175,24 +228,24 @@ impl Tables {
                 update,
                 expected,
             } => {
-                let stored = own.tool(&editor, &id)?;
+                let stored = own.tool(editor, &id)?;
                 ToolEdit::check_expected(expected, stored.updated_at)?;
-                let tool = update.begin(&editor, stored, at)?;
-                let tool = own.decide(people, &editor, tool, Some(stored))?;
+                let tool = update.begin(editor, stored, at)?;
+                let tool = own.decide(people, editor, tool, Some(stored))?;
                 own.tools.insert(id, tool.clone());
                 ToolEdited::Tool(Box::new(tool))
             }
             ToolChange::DeleteTool { id, expected } => {
-                let stored = own.tool(&editor, &id)?;
+                let stored = own.tool(editor, &id)?;
                 ToolEdit::check_expected(expected, stored.updated_at)?;
                 let tier = people.tier(stored.workspace.as_ref());
-                let tool = stored.clone().delete(&editor, tier, at)?;
+                let tool = stored.clone().delete(editor, tier, at)?;
                 own.tools.insert(id, tool.clone());
                 ToolEdited::Tool(Box::new(tool))
             }
             ToolChange::Bind { agent, tool } => {
-                let workspace = own.tool(&editor, &tool)?;
-                let workspace = workspace.check_binding(&editor, &agent, true)?.clone();
+                let workspace = own.tool(editor, &tool)?;
+                let workspace = workspace.check_binding(editor, &agent, true)?.clone();
                 let key = (workspace.clone(), agent.clone(), tool.clone());
                 let by = editor.user().unwrap_or_default();
                 let stored = own.bindings.get(&key).cloned();
@@ -204,40 +257,13 @@ impl Tables {
                 ToolEdited::Binding { binding, changed }
             }
             ToolChange::Unbind { agent, tool } => {
-                let workspace = own.tool(&editor, &tool)?;
-                let workspace = workspace.check_binding(&editor, &agent, false)?.clone();
+                let workspace = own.tool(editor, &tool)?;
+                let workspace = workspace.check_binding(editor, &agent, false)?.clone();
                 let binding = own.bindings.remove(&(workspace, agent, tool));
                 let changed = binding.is_some();
                 ToolEdited::Binding { binding, changed }
             }
-        };
-        match &edited {
-            ToolEdited::Function(function) => {
-                let key = vec![function.id.clone()];
-                own.functions_noted.push((function.workspace.clone(), key));
-            }
-            ToolEdited::Version(version) => {
-                let key = vec![version.function.clone()];
-                own.functions_noted.push((version.workspace.clone(), key));
-            }
-            ToolEdited::Tool(tool) => {
-                let key = vec![tool.id.clone()];
-                own.tools_noted.push((tool.workspace.clone(), key));
-            }
-            ToolEdited::Binding { binding, changed } => {
-                if let Some(binding) = binding
-                    && *changed
-                {
-                    let key = vec![binding.tool.clone()];
-                    own.tools_noted.push((Some(binding.workspace.clone()), key));
-                }
-            }
-        }
-        if let Some(mut row) = audit {
-            edited.complete(&mut row);
-            self.audit.write(*row);
-        }
-        Ok(edited)
+        })
     }
 }
 
@@ -250,6 +276,14 @@ fn sorted<T>(mut rows: Vec<T>, place: impl Fn(&T) -> (Timestamp, String)) -> Vec
 impl StoredToolStore for MemoryStore {
     fn edit(&self, edit: ToolEdit) -> StoreFuture<'_, ToolEdited> {
         self.step(move |tables| tables.edit_tools(edit))
+    }
+
+    fn repeated<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        key: &'a RequestKey<ToolEdited>,
+    ) -> StoreFuture<'a, Option<String>> {
+        self.step(move |tables| tables.requests.find(workspace, key).transpose())
     }
 
     fn stored_tool<'a>(
