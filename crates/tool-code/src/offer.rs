@@ -263,10 +263,13 @@ fn told(callable: &Callable, asked: Option<&[String]>) -> Result<String, ToolErr
         .map(|name| format!("`{name}`"))
         .collect();
     if !unknown.is_empty() {
+        let callable = match names.as_slice() {
+            [] => "code can call no tools here".to_owned(),
+            names => format!("only {}", names.join(", ")),
+        };
+        let unknown = unknown.join(", ");
         return Err(ToolError::new(format!(
-            "code cannot call {}, only {}",
-            unknown.join(", "),
-            names.join(", ")
+            "code cannot call {unknown}, {callable}"
         )));
     }
     let wanted = |name: &str| {

@@ -35,7 +35,7 @@ pub enum IsolateError {
     #[error("{0}")]
     NotInForce(String),
     /// The helper exited before it reported how the job ended. The rest of the job was killed as far as possible.
-    #[error("the helper was lost: {0}")]
+    #[error("the job was lost: {0}")]
     Lost(String),
     /// An operation of the system failed, for example the creation of a pipe.
     #[error(transparent)]

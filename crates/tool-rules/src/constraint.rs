@@ -10,10 +10,10 @@ use crate::rule::rules;
 rules! { "constraint":
     RANGE_NOT_NUMBER = "constraint", "`range` and `multiple_of` are for numbers, the field has a different type", "the bound cannot hold for the type", NONE;
     RANGE_EMPTY = "constraint", "the range is empty, write the smaller bound first", "no value is in the range", NONE;
-    RANGE_NOT_WHOLE = "constraint", "the field is a whole number, so its bounds must be whole numbers", "the bound cannot hold for the type", NONE;
+    RANGE_NOT_WHOLE = "constraint", "the bounds must be whole numbers, because the field is a whole number", "the bound cannot hold for the type", NONE;
     RANGE_OUTSIDE = "constraint", "the bound `{0}` is outside of `{1}`", "the bound cannot hold for the type", NONE;
     MULTIPLE_OF_ZERO = "constraint", "`multiple_of` must be greater than zero", "JSON Schema: the value of `multipleOf` is strictly greater than 0", NONE;
-    MULTIPLE_OF_NOT_WHOLE = "constraint", "the field is a whole number, so `multiple_of` must be a whole number", "the bound cannot hold for the type", NONE;
+    MULTIPLE_OF_NOT_WHOLE = "constraint", "`multiple_of` must be a whole number, because the field is a whole number", "the bound cannot hold for the type", NONE;
     LENGTH_OF_LIST = "constraint", "`length` and `pattern` are for text, limit a list with `min_items` and `max_items`", "the bound cannot hold for the type", NONE;
     LENGTH_NOT_TEXT = "constraint", "`length` and `pattern` are for text, the field has a different type", "the bound cannot hold for the type", NONE;
     LENGTH_EMPTY = "constraint", "the length is empty, write the smaller bound first", "no text has the length", NONE;

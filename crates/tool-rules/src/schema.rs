@@ -20,7 +20,7 @@ rules! { "schema":
     LIMIT_OPTIONAL = "limit-optional", "the tool has {0} optional fields and Anthropic accepts at most {1} in a request, split it or require some", "Anthropic: `too many optional parameters … (limit: 24)`", A;
     LIMIT_UNION = "limit-union", "the tool has {0} unions and Anthropic accepts at most {1} in a request, split it or use fewer", "Anthropic: `too many parameters with union types … limit: 16`; requests with 16 hang", A;
     LIMIT_OPTIONAL_SET = "limit-optional", "the set has {0} optional fields and Anthropic accepts at most {1} in a request, select fewer tools", "Anthropic: `too many optional parameters … (limit: 24)`", A;
-    LIMIT_UNION_SET = "limit-union", "the set has {0} unions and Anthropic accepts at most {1} in a request, select fewer tools", "Anthropic: `too many parameters with union types … limit: 16`", A;
+    LIMIT_UNION_SET = "limit-union", "the set has {0} unions and Anthropic accepts at most {1} in a request, select fewer tools", "Anthropic: `too many parameters with union types … limit: 16`; requests with 16 hang", A;
     LIMIT_STRICT_TOOLS = "limit-strict-tools", "the set has {0} tools and Anthropic accepts at most {1} strict ones in a request, select fewer", "Anthropic: `Too many strict tools`", A;
     LIMIT_DEPTH = "limit-depth", "the arguments nest {0} objects deep and at most {1} are allowed, flatten them", "OpenAI: `11 levels of nesting exceeds limit of 10.`; Gemini: about 15", OP;
     LIMIT_SIZE = "limit-size", "the arguments have {0} {2} and at most {1} are allowed, split the tool", "OpenAI: 5,000 properties, 1,000 enum values, 120,000 characters, 15,000 characters in a large enum", O;

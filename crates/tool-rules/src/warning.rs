@@ -26,7 +26,7 @@ macro_rules! warnings {
     ($then:ident) => {
         $then! {
             MANY_OPTIONALS, LimitOptional, "[limit-optional] more than 10 optional fields: Anthropic refuses some tools from 11 on, group the rarely used ones in a struct or require some", "Anthropic: `Schema is too complex`", A;
-            MANY_UNIONS, LimitUnion, "[limit-union] more than 8 unions: Anthropic accepts at most 16 in a whole request, use fewer", "Anthropic: `too many parameters with union types … limit: 16`", A;
+            MANY_UNIONS, LimitUnion, "[limit-union] more than 8 unions: Anthropic accepts at most 15 in a whole request, use fewer", "Anthropic: `too many parameters with union types … limit: 16`; requests with 16 hang", A;
             INT_RANGE, IntRange, "[int-range] whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`", "JavaScript clients, models", NONE;
             TOOL_NAME_CLIENT, ToolNameClient, "[tool-name-client] some clients cut or refuse names with more than 50 characters, with capitals or with dots, write a shorter name without them", "Cursor: 60 characters with the server's name; VS Code: lower case", NONE;
             TOOL_DESCRIPTION_LONG, ToolDescriptionLong, "[tool-description-long] more than 1024 characters: some clients cut the description, move detail to the fields", "OpenAI (2024, 2025), VS Code", NONE;

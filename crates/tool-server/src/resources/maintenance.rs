@@ -77,7 +77,7 @@ fn respond(changed: &Changed) -> String {
 /// Its messages and variables are removed; results, arguments and reasons are blanked. Keys, states and times stay, so that no effect happens twice.
 #[utoipa::path(post, path = "/v1/threads/{conversation}/erase", tag = "maintenance",
     params(("conversation" = String, Path, description = "The conversation"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+        ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     request_body = ErasureRequest,
     responses((status = 200, description = "The number of erased rows", body = ErasureReport)))]
 async fn erase_thread(
@@ -105,7 +105,7 @@ async fn erase_thread(
 /// The audit row of the erasure keeps the name of the user.
 #[utoipa::path(post, path = "/v1/users/{user}/erase", tag = "maintenance",
     params(("user" = String, Path, description = "The user"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),
+        ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     request_body = ErasureRequest,
     responses((status = 200, description = "The number of erased rows", body = ErasureReport)))]
 async fn erase_user(
@@ -206,6 +206,8 @@ struct PurgeReport {
     switches: u64,
     /// Idempotency keys that have expired.
     requests: u64,
+    /// Events that are older than seven days.
+    events: u64,
     /// Whether the same request, sent again, may remove more rows.
     more: bool,
 }
@@ -245,6 +247,7 @@ async fn purge(
         spills: purged.spills,
         switches: purged.switches,
         requests: purged.requests,
+        events: purged.events,
         more: purged.more,
     })))
 }

@@ -36,10 +36,13 @@ pub(in crate::commands) async fn run(
         let empty = "the workspace has no secrets";
         return list(&open().await?, &["secrets"], page, &COLUMNS, empty, screen).await;
     };
-    no_filter(&page)?;
+    if !matches!(action, SecretsAction::Missing) {
+        no_filter(&page)?;
+    }
     match action {
         SecretsAction::Missing => {
-            let misconfigured = vec![("status", "misconfigured".to_owned())];
+            let mut misconfigured = page;
+            misconfigured.push(("status", "misconfigured".to_owned()));
             let empty = "no tool lacks a secret";
             let path = &["tool-status"];
             list(&open().await?, path, misconfigured, &MISSING, empty, screen).await

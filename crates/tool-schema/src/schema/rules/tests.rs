@@ -478,7 +478,7 @@ fn bounds_fit_their_type() {
                 ..none
             }
         ),
-        ["the field is a whole number, so its bounds must be whole numbers"]
+        ["the bounds must be whole numbers, because the field is a whole number"]
     );
     assert_eq!(
         wrong(
