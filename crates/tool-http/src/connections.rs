@@ -32,7 +32,8 @@ const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_s
 
 /// Serves HTTP/1 until `stopped` is cancelled, and then finishes the requests in progress.
 ///
-/// A connection is closed if no complete request head arrives within `header_timeout`, or if it is idle for that time between two requests.
+/// A connection is closed if no complete request head arrives within `header_timeout`, or if it is idle for that time between two requests. After
+/// `stopped`, a connection is also closed if its client has not read a part of a stream within this time, because the server would otherwise never end.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -84,12 +85,7 @@ pub async fn serve(
             let answered = service.call(request);
             async move {
                 let response: Result<Response<Body>, Infallible> = answered.await;
-                response.map(|response| {
-                    response.map(|body| Answering {
-                        body,
-                        _asked: asked,
-                    })
-                })
+                response.map(|response| response.map(|body| Answering { body, asked }))
             }
         });
         let connection = server.serve_connection(TokioIo::new(stream), service);
@@ -102,6 +98,7 @@ pub async fn serve(
         open.add(client, task.abort_handle());
     }
     drop(listener);
+    open.is_ending = true;
     let end = graceful.shutdown();
     let mut end = std::pin::pin!(end);
     loop {
@@ -118,6 +115,8 @@ struct Open {
     timeout: Duration,
     looks: tokio::time::Interval,
     connections: Vec<(Arc<Client>, AbortHandle)>,
+    /// Whether connections to clients that do not read their responses are closed.
+    is_ending: bool,
 }
 
 impl Open {
@@ -129,6 +128,7 @@ impl Open {
             timeout,
             looks,
             connections: Vec::new(),
+            is_ending: false,
         }
     }
 
@@ -142,16 +142,20 @@ impl Open {
             std::future::pending::<()>().await;
         }
         self.looks.tick().await;
-        let timeout = self.timeout;
+        let (timeout, is_ending) = (self.timeout, self.is_ending);
         self.connections.retain(|(client, task)| {
-            let late = client.has_waited(timeout);
-            if late {
-                tracing::debug!(
-                    "a connection was closed: no complete request head arrived in time"
-                );
+            let reason = if client.has_waited(timeout) {
+                Some("no complete request head arrived in time")
+            } else if is_ending && client.reads_nothing(timeout) {
+                Some("the server stops, and the client does not read the response")
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
+                tracing::debug!("a connection was closed: {reason}");
                 task.abort();
             }
-            !late && !task.is_finished()
+            reason.is_none() && !task.is_finished()
         });
     }
 }
@@ -161,6 +165,8 @@ struct Client {
     began: Instant,
     /// Milliseconds after `began`, or [`ASKED`] while a request is being answered.
     since: AtomicU64,
+    /// When the last part of the response was passed to the connection, or [`ASKED`] if the connection has asked for the next part.
+    sent: AtomicU64,
 }
 
 const ASKED: u64 = u64::MAX;
@@ -170,6 +176,7 @@ impl Client {
         let client = Self {
             began,
             since: AtomicU64::new(ASKED),
+            sent: AtomicU64::new(ASKED),
         };
         client.waits();
         client
@@ -184,8 +191,18 @@ impl Client {
     }
 
     fn has_waited(&self, timeout: Duration) -> bool {
-        let since = self.since.load(Ordering::Relaxed);
-        since != ASKED && u128::from(self.now().saturating_sub(since)) >= timeout.as_millis()
+        self.is_past(&self.since, timeout)
+    }
+
+    /// Whether the connection has not asked for the next part of the response in time. It asks only if there is room in its buffers, so the client
+    /// does not read.
+    fn reads_nothing(&self, timeout: Duration) -> bool {
+        self.is_past(&self.sent, timeout)
+    }
+
+    fn is_past(&self, time: &AtomicU64, timeout: Duration) -> bool {
+        let time = time.load(Ordering::Relaxed);
+        time != ASKED && u128::from(self.now().saturating_sub(time)) >= timeout.as_millis()
     }
 }
 
@@ -201,6 +218,7 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
+        self.0.sent.store(ASKED, Ordering::Relaxed);
         self.0.waits();
     }
 }
@@ -208,7 +226,7 @@ impl Drop for Asked {
 /// A response body. When it ends, the connection waits for the next request head.
 struct Answering {
     body: Body,
-    _asked: Asked,
+    asked: Asked,
 }
 
 impl HttpBody for Answering {
@@ -219,7 +237,14 @@ impl HttpBody for Answering {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        let client = &self.asked.0;
+        let sent = match polled {
+            Poll::Ready(Some(_)) => client.now(),
+            Poll::Ready(None) | Poll::Pending => ASKED,
+        };
+        client.sent.store(sent, Ordering::Relaxed);
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
@@ -250,6 +275,8 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
     use super::*;
 
     #[tokio::test]
@@ -260,5 +287,45 @@ mod tests {
         let (stream, _) = accepted.unwrap();
         without_delay(&stream);
         assert!(stream.nodelay().unwrap() && client.is_ok());
+    }
+
+    // After the stop, a client that reads nothing of an endless stream does not keep the server, and a slow handler finishes its response.
+    #[tokio::test]
+    async fn client_that_does_not_read_does_not_keep_a_stopped_server() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let endless = || async {
+            let part = || Ok::<_, Infallible>(Bytes::from(vec![b'x'; 64 * 1024]));
+            Body::from_stream(futures::stream::repeat_with(part))
+        };
+        let (begun, mut slow_begun) = tokio::sync::mpsc::channel(1);
+        let slow = move || async move {
+            begun.send(()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(600)).await;
+            "done"
+        };
+        let routes = Router::new()
+            .route("/endless", axum::routing::get(endless))
+            .route("/slow", axum::routing::get(slow));
+        let stopped = CancellationToken::new();
+        let timeout = Duration::from_millis(200);
+        let serving = tokio::spawn(serve(listener, routes, timeout, stopped.clone()));
+        let mut idle = TcpStream::connect(address).await.unwrap();
+        idle.write_all(b"GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
+            .await
+            .unwrap();
+        idle.readable().await.unwrap();
+        let mut waiting = TcpStream::connect(address).await.unwrap();
+        waiting
+            .write_all(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+            .await
+            .unwrap();
+        slow_begun.recv().await.unwrap();
+        stopped.cancel();
+        let mut response = String::new();
+        waiting.read_to_string(&mut response).await.unwrap();
+        assert!(response.ends_with("done"), "{response}");
+        serving.await.unwrap();
+        drop(idle);
     }
 }
