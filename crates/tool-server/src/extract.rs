@@ -6,7 +6,9 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, IF_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName};
-use serde::de::DeserializeOwned;
+use secrecy::SecretString;
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use serde_path_to_error::Segment;
 
 use crate::auth::Caller;
@@ -163,6 +165,26 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     pointer
 }
 
+/// A text of a body that may be secret. The error for a value of a different type does not contain the value, as serde's error would.
+pub(crate) struct SecretText(pub(crate) SecretString);
+
+impl<'de> Deserialize<'de> for SecretText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Sent {
+            Text(String),
+            Other(IgnoredAny),
+        }
+        match Sent::deserialize(from)? {
+            Sent::Text(text) => Ok(Self(text.into())),
+            Sent::Other(_) => Err(D::Error::custom(
+                "the value is not a text, send a JSON string",
+            )),
+        }
+    }
+}
+
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers
         .get(CONTENT_TYPE)
@@ -291,8 +313,6 @@ impl FromRequestParts<Shared> for NotRepeatable {
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
-
     use super::*;
 
     #[derive(Debug, Deserialize)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use secrecy::SecretString;
+use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tool_core::store::seal::{Vault, VaultError};
@@ -21,7 +21,7 @@ use super::{Answer, ChangeOutcome, Routes, needs, outcome};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::{Wanted, answer, json};
-use crate::extract::{Body, Id, Idempotency, NotRepeatable, Query};
+use crate::extract::{Body, Id, Idempotency, NotRepeatable, Query, SecretText};
 use crate::openapi::one_of;
 use crate::page::{Page, Paged, Paging};
 use crate::problem::{Kind, Problem};
@@ -111,8 +111,8 @@ async fn list_secrets(
 #[serde(deny_unknown_fields)]
 struct NewSecret {
     /// The value, which is sealed before it is stored and which no request can read.
-    #[schema(min_length = 1, format = Password)]
-    value: String,
+    #[schema(value_type = String, min_length = 1, format = Password)]
+    value: SecretText,
 }
 
 /// Writes the value of a secret, in place of the value that was stored before.
@@ -126,13 +126,13 @@ async fn write_secret(
     Id(name): Id<String>,
     Body(body): Body<NewSecret>,
 ) -> Answer {
-    if body.value.is_empty() {
+    let SecretText(value) = body.value;
+    if value.expose_secret().is_empty() {
         return Err(Problem::input(
             "/value",
             "the value is empty, remove the secret instead",
         ));
     }
-    let value = SecretString::from(body.value);
     let row = vault(&admin)?
         .seal_secret(&caller.workspace, &name, &value, &caller.subject)
         .await;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use secrecy::SecretString;
+use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tool_core::store::seal::{NewValue, VaultError};
@@ -22,7 +22,7 @@ use super::{Answer, ChangeOutcome, Routes, needs, outcome};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
 use crate::change::{Wanted, answer, json};
-use crate::extract::{Body, Id, Idempotency, NotRepeatable, Query};
+use crate::extract::{Body, Id, Idempotency, NotRepeatable, Query, SecretText};
 use crate::openapi::one_of;
 use crate::page::{Page, Paged, Paging};
 use crate::problem::{InputError, Kind, Problem, pointer_step};
@@ -167,7 +167,8 @@ fn place(scope: &VariableScope, name: &str) -> Value {
 #[serde(deny_unknown_fields)]
 struct NewVariable {
     /// The value. The value of a secret is sealed before it is stored, and no request can read it.
-    value: String,
+    #[schema(value_type = String)]
+    value: SecretText,
     /// The type; `secret` by default, so that a value is not shown by mistake.
     #[serde(rename = "type", default)]
     #[schema(schema_with = types, required = false)]
@@ -188,7 +189,7 @@ async fn write_variable(
 ) -> Answer {
     let scope = query.scope(&caller)?;
     let kind = VariableType::or_undeclared(body.kind);
-    let value = NewValue::declared(name.as_str(), kind, body.value);
+    let value = NewValue::declared(name.as_str(), kind, body.value.0);
     let rows = vault(&admin)?
         .seal_variables(&scope, vec![value], &caller.subject)
         .await;
@@ -344,7 +345,8 @@ async fn get_variable_request(
 #[serde(deny_unknown_fields)]
 struct VariableAnswer {
     /// The values by the names of the variables. An empty value counts as missing.
-    env: BTreeMap<String, String>,
+    #[schema(value_type = BTreeMap<String, String>)]
+    env: BTreeMap<String, SecretText>,
 }
 
 /// The names of the variables that have no value after an answer.
@@ -367,9 +369,10 @@ fn pointer(name: &str) -> String {
 }
 
 /// Refuses values that the request does not ask for.
-fn check(request: &VariableRequest, values: &BTreeMap<String, String>) -> Result<(), Problem> {
+fn check(request: &VariableRequest, values: &BTreeMap<String, SecretText>) -> Result<(), Problem> {
     let mut errors = Vec::new();
-    for (name, value) in values {
+    for (name, SecretText(value)) in values {
+        let value = value.expose_secret();
         let field = request.required.iter().find(|field| field.name == *name);
         let detail = match field {
             None => {
@@ -382,7 +385,7 @@ fn check(request: &VariableRequest, values: &BTreeMap<String, String>) -> Result
             Some(field)
                 if field.kind == VariableType::Select
                     && !value.is_empty()
-                    && !field.choices.contains(value) =>
+                    && !field.choices.iter().any(|choice| choice == value) =>
             {
                 format!("write one of {}", field.choices.join(", "))
             }
@@ -417,7 +420,7 @@ async fn answer_variable_request(
     let open = find(&admin, &thread, &request).await?;
     check(&open, &body.env)?;
     let values = body.env.into_iter();
-    let values = values.map(|(name, value)| (name, SecretString::from(value)));
+    let values = values.map(|(name, SecretText(value))| (name, value));
     let rows = vault(&admin)?
         .seal_answer(&thread, &request, values, &caller.subject)
         .await;

@@ -123,7 +123,7 @@ pub struct ApprovalRow {
     pub request: ApprovalRequest,
     /// The status of the request.
     pub status: ApprovalStatus,
-    /// The person who must answer the request.
+    /// The person who is asked to answer the request. The store does not refuse answers of others.
     pub assignee: Option<String>,
     /// The answer; `None` if the request is not answered.
     pub answer: Option<ApprovalAnswer>,
@@ -251,7 +251,7 @@ pub trait ApprovalStore: Send + Sync + 'static {
     /// Withdraws a pending or approved request. Returns false if the workspace has no such request with this id.
     fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool>;
 
-    /// Sets or clears the person who must answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with `Conflict`
+    /// Sets or clears the person who is asked to answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with `Conflict`
     /// if the request is not pending.
     fn assign<'a>(
         &'a self,

@@ -44,7 +44,7 @@ pub enum Change {
     Assign {
         /// The id of the request.
         id: String,
-        /// The person who must answer; `None` removes the assignee.
+        /// The person who is asked to answer; `None` removes the assignee. Others may answer, too.
         assignee: Option<String>,
         /// The row that the operator has read.
         expected: Expected<Box<ApprovalRow>>,

@@ -64,6 +64,19 @@ pub(crate) async fn secret_is_written_and_never_read_case(kind: StoreKind) {
         (empty.status, &empty.json()["errors"][0]["pointer"]),
         (422, &json!("/value"))
     );
+    // The error for a value of the wrong type does not contain the value.
+    let number = site
+        .ask("put", path, ADMIN, &json!({ "value": 471_147 }))
+        .await;
+    assert_eq!(
+        (number.status, &number.json()["errors"][0]["pointer"]),
+        (422, &json!("/value"))
+    );
+    assert!(
+        number.text.contains("JSON string") && !number.text.contains("471147"),
+        "{}",
+        number.text
+    );
     done(&site, ADMIN, "delete", path, &Value::Null).await;
     assert_eq!(opened(&site, "docs/key").await, None);
     let again = site.send("delete", path, Some(ADMIN), &[], None).await;
