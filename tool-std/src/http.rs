@@ -70,11 +70,14 @@ mod follow;
 mod guard;
 mod headers;
 mod names;
+#[cfg(feature = "http-runner")]
 mod operation;
 mod request;
 mod resolve;
+#[cfg(feature = "http-runner")]
 mod runner;
 mod special;
+#[cfg(feature = "http")]
 mod tools;
 
 pub use ::http::{HeaderName, HeaderValue};
@@ -87,8 +90,10 @@ pub use headers::Field;
 pub use names::DomainError;
 pub use request::{Method, Request, Response};
 pub use resolve::{Resolver, SystemResolver};
+#[cfg(feature = "http-runner")]
 pub use runner::HttpRunner;
 pub use special::special_range;
+#[cfg(feature = "http")]
 pub use tools::{Answered, http_get, http_request};
 
 /// The settings of requests: one value for all tools of this module, cheap to clone, passed to them with

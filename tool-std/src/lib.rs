@@ -11,6 +11,7 @@
 //! | `git` | `git_clone`, `git_status`, `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch`, `git_push` |
 //! | `isolate` | none: runs the programs of other packs in a sandbox |
 //! | `http` | `http_get`, `http_request` |
+//! | `http-runner` | none: runs stored HTTP operations |
 //! | `web` | `fetch_webpage`, `search_web` |
 //!
 //! Arguments and results have names in the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. A result
@@ -24,9 +25,9 @@ compile_error!(
     "the packs that work on files need a Unix system: build tool-std without `fs`, `process` and `git`"
 );
 
-#[cfg(any(feature = "http", feature = "git"))]
+#[cfg(any(feature = "http-client", feature = "git"))]
 mod excerpt;
-#[cfg(any(feature = "http", feature = "git"))]
+#[cfg(any(feature = "http-client", feature = "git"))]
 pub use excerpt::Excerpt;
 
 #[cfg(feature = "fs")]
@@ -38,7 +39,11 @@ pub mod workspace;
 pub mod demo;
 #[cfg(all(feature = "git", unix))]
 pub mod git;
-#[cfg(feature = "http")]
+#[cfg(feature = "http-client")]
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "only the tools use a part of the client")
+)]
 pub mod http;
 #[cfg(all(feature = "isolate", unix))]
 pub use tool_isolate as isolate;

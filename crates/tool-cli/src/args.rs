@@ -301,6 +301,10 @@ pub(crate) struct Budget {
     after_help = "Exit codes: 0 the client or Ctrl-C ended the server; 1 the session failed; 2 the address cannot be served.",
     group = ArgGroup::new("listening").args(["http", "admin"]).multiple(true)
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an independent option"
+)]
 pub(crate) struct Serve {
     /// Serves HTTP at this address, such as `127.0.0.1:8080`, under `/mcp`.
     #[arg(long, value_name = "ADDRESS")]
@@ -315,6 +319,10 @@ pub(crate) struct Serve {
     /// `postgres://user@host/database`.
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
+    /// Decides about the calls by the policy in this JSON file, in place of a policy of the program. Operators of the host can replace the policy over
+    /// the admin API until the server ends; the file is read only at the start.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) policy: Option<PathBuf>,
     /// Serves the admin API of the store at this address, such as `127.0.0.1:8081`. Without `--admin-tokens`, the
     /// program prints a random token.
     #[arg(long, value_name = "ADDRESS", requires = "store")]
@@ -328,6 +336,9 @@ pub(crate) struct Serve {
     /// Also runs stored tools whose functions are TypeScript, in a sandbox.
     #[arg(long, requires = "store")]
     pub(crate) typescript: bool,
+    /// Also runs stored tools whose functions are HTTP operations. Requests are sent to public addresses only.
+    #[arg(long, requires = "store")]
+    pub(crate) openapi: bool,
     /// An MCP server whose tools stored tools can call: its name, and the command that starts it (a program and its arguments, separated by
     /// blanks).
     #[arg(long = "mcp-server", value_name = "NAME=COMMAND", requires = "store")]

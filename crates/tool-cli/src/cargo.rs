@@ -42,7 +42,7 @@ pub fn main() -> ExitCode {
     }
     let screen = Screen::new(words.words.look.format, words.words.look.color);
     let features = features(&words.words.command);
-    match run(&words.cargo, features, &arguments, screen) {
+    match run(&words.cargo, &features, &arguments, screen) {
         Ok(code) => code,
         Err(failure) => {
             screen.fail(&failure);
@@ -61,19 +61,19 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
     let mut cargo = CargoArgs::from_arg_matches(&matches).ok()?;
     cargo.offline = true;
     let workspace = workspace::read(&cargo).ok()?;
-    let built = [
-        &["cargo"][..],
-        &["cargo", "serve"],
-        &["cargo", "admin"],
-        &["cargo", "admin", "postgres"],
-        &["cargo", "operate"],
-        &["cargo", "operate", "postgres"],
-        &["cargo", "typescript"],
-        &["cargo", "typescript", "postgres"],
-        &["cargo", "tokens"],
+    let mut possible = vec![
+        vec!["cargo"],
+        vec!["cargo", "serve"],
+        vec!["cargo", "operate"],
+        vec!["cargo", "operate", "postgres"],
+        vec!["cargo", "tokens"],
     ];
-    let mut built = built.into_iter();
-    built.find_map(|features| harness::built(&workspace, features))
+    for bits in 0..8_u8 {
+        let [postgres, openapi, typescript] = [1, 2, 4].map(|bit| bits & bit != 0);
+        possible.push(features_of_store(postgres, openapi, typescript));
+    }
+    let mut possible = possible.iter();
+    possible.find_map(|features| harness::built(&workspace, features))
 }
 
 /// Whether a command works without the tools of the workspace. A command for operators does so if this program has its
@@ -86,24 +86,38 @@ fn needs_no_tools(command: &Command) -> bool {
 }
 
 /// The features of tool-cli that a command needs in the generated program.
-fn features(command: &Command) -> &'static [&'static str] {
+fn features(command: &Command) -> Vec<&'static str> {
     match command {
-        Command::Budget(_) => &["cargo", "tokens"],
-        Command::Serve(words) => match (&words.store, words.typescript) {
-            (Some(url), true) if is_postgres(url) => &["cargo", "typescript", "postgres"],
-            (Some(_), true) => &["cargo", "typescript"],
-            (Some(url), false) if is_postgres(url) => &["cargo", "admin", "postgres"],
-            (Some(_), false) => &["cargo", "admin"],
-            (None, _) => &["cargo", "serve"],
+        Command::Budget(_) => vec!["cargo", "tokens"],
+        Command::Serve(words) => match &words.store {
+            Some(url) => features_of_store(is_postgres(url), words.openapi, words.typescript),
+            None => vec!["cargo", "serve"],
         },
         command => match command.target() {
             Some(target) if target.store.as_deref().is_some_and(is_postgres) => {
-                &["cargo", "operate", "postgres"]
+                vec!["cargo", "operate", "postgres"]
             }
-            Some(_) => &["cargo", "operate"],
-            None => &["cargo"],
+            Some(_) => vec!["cargo", "operate"],
+            None => vec!["cargo"],
         },
     }
+}
+
+/// The features that `serve --store` needs.
+fn features_of_store(postgres: bool, openapi: bool, typescript: bool) -> Vec<&'static str> {
+    let mut features = vec!["cargo", "admin"];
+    let optional = [
+        (postgres, "postgres"),
+        (openapi, "openapi"),
+        (typescript, "typescript"),
+    ];
+    features.extend(
+        optional
+            .iter()
+            .filter(|(is_needed, _)| *is_needed)
+            .map(|(_, name)| name),
+    );
+    features
 }
 
 /// The entry point of the generated program, with the tools that it links.

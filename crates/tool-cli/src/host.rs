@@ -279,12 +279,27 @@ impl Offer {
     /// Returns the toolset of a caller from other tools, behind the gate and with the rules of the program.
     #[cfg(feature = "admin")]
     pub(crate) fn others(&self, registry: &Registry, cx: &ToolContext) -> Toolset {
-        registry.toolset(cx, &self.rules).through(&self.gate)
+        let rules = self.rules.renewed();
+        registry.toolset(cx, &rules).through(&self.gate)
+    }
+
+    /// Decides about the calls by this policy.
+    #[cfg(feature = "serve")]
+    pub(crate) fn with_policy(mut self, policy: &tool_core::policy::SharedPolicy) -> Self {
+        self.rules = self.rules.policy(policy);
+        self
+    }
+
+    /// The policy that decides about the calls.
+    #[cfg(feature = "admin")]
+    pub(crate) fn policy(&self) -> Option<&tool_core::policy::SharedPolicy> {
+        self.rules.shared_policy()
     }
 
     /// Returns the toolset of a caller, behind the gate.
     pub(crate) fn toolset(&self, cx: &ToolContext) -> Toolset {
-        let tools = self.registry.toolset(cx, &self.rules).through(&self.gate);
+        let rules = self.rules.renewed();
+        let tools = self.registry.toolset(cx, &rules).through(&self.gate);
         match &self.shape {
             None => tools,
             Some(shape) => shape(tools, cx).through(&self.gate),

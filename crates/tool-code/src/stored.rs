@@ -186,7 +186,8 @@ impl TypeScriptRunner {
             ToolError::of(ErrorKind::Unavailable, text).operator(faults.join("; "))
         })?;
         let names: Vec<&str> = used.iter().map(|tool| tool.wire_name()).collect();
-        let tools = self.registry.toolset(cx, &self.rules);
+        let rules = self.rules.renewed();
+        let tools = self.registry.toolset(cx, &rules);
         let tools = tools.filter(|tool| names.contains(&tool.wire_name()));
         // A call that needs an approval ends the run as pending; the function runs again after the approval.
         let callable = Callable::new(&tools, cx, true);
@@ -197,7 +198,7 @@ impl TypeScriptRunner {
             return Err(
                 ToolError::of(ErrorKind::Unavailable, text).operator(format!(
                     "`{name}` is hidden: {}",
-                    self.registry.toolset(cx, &self.rules).explain(name)
+                    self.registry.toolset(cx, &rules).explain(name)
                 )),
             );
         }

@@ -90,7 +90,7 @@ impl FunctionRunner for LinkedRunner {
             let FunctionKind::Linked { tool } = &function.kind else {
                 return Err(ToolError::new("the function is not a linked tool"));
             };
-            let tools = own.registry.toolset(&cx, &own.rules);
+            let tools = own.registry.toolset(&cx, &own.rules.renewed());
             let name = own.tool(tool).map_or(tool.as_str(), ToolDef::wire_name);
             let call = ToolCall::new("linked", name, arguments.to_string());
             let result = tools.call(call, &cx).await;

@@ -68,7 +68,7 @@ impl fmt::Debug for Disables {
 /// The tools that were switched off when the rules were loaded.
 #[derive(Clone, Debug)]
 pub(super) struct DisablesView {
-    shared: Disables,
+    pub(super) shared: Disables,
     pub(super) names: Arc<Edition<BTreeSet<String>>>,
 }
 

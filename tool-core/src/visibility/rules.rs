@@ -222,6 +222,42 @@ impl Rules {
         self
     }
 
+    /// Returns these rules with the present policy, disables and switches. A toolset hides what was hidden when its rules were built, so a program that keeps
+    /// rules for many turns calls this method for each turn.
+    ///
+    /// ```
+    /// use tool_core::{Disables, Registry, Rules, ToolContext, tool};
+    ///
+    /// /// Returns the time.
+    /// #[tool]
+    /// fn now() -> u64 {
+    ///     7
+    /// }
+    ///
+    /// let registry = Registry::builder().tool::<now>().build()?;
+    /// let (disables, cx) = (Disables::default(), ToolContext::anonymous());
+    /// disables.disable("now");
+    /// let rules = Rules::default().disables(&disables);
+    /// disables.enable("now");
+    /// assert!(registry.toolset(&cx, &rules).is_empty());
+    /// assert_eq!(registry.toolset(&cx, &rules.renewed()).len(), 1);
+    /// # Ok::<(), tool_core::RegistryError>(())
+    /// ```
+    pub fn renewed(&self) -> Self {
+        let mut rules = self.clone();
+        if let Some(view) = &self.policy {
+            rules = rules.policy(&view.shared);
+        }
+        if let Some(view) = &self.disables {
+            rules = rules.disables(&view.shared);
+        }
+        #[cfg(feature = "host")]
+        if let Some(view) = &self.switches {
+            rules = rules.switches(&view.shared);
+        }
+        rules
+    }
+
     /// Sets the stored rows from which these rules were built, so that a running turn applies changes of the rows.
     #[cfg(feature = "host")]
     pub(super) fn instance(mut self, view: InstanceView) -> Self {

@@ -10,11 +10,13 @@ mod secrets;
 mod stored;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
+use tool_core::policy::SharedPolicy;
 use tool_core::redact::SharedRedactor;
-use tool_core::{CancellationToken, Repair, SecretString, ToolContextBuilder};
+use tool_core::{CancellationToken, Registry, Repair, SecretString, ToolContextBuilder};
 use tool_mcp::{Caller, HttpOptions, McpServer, shutdown_signal};
 
 #[cfg(feature = "admin")]
@@ -46,7 +48,10 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         stored: backend.secrets(),
     };
     let gate = backend.gate().clone();
-    let offer = cli.offer(&registry, &gate);
+    let mut offer = cli.offer(&registry, &gate);
+    if let Some(path) = &words.policy {
+        offer = offer.with_policy(&policy(path, &registry, screen)?);
+    }
     let (tools, running) = backend.start(words, cli, offer, screen).await?;
     let mut server = McpServer::builder(tools)
         .name(cli.program())
@@ -67,6 +72,22 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         ended
     };
     Box::pin(running.beside(serving, &stopped, screen)).await
+}
+
+/// Reads the policy of `--policy`.
+fn policy(path: &Path, registry: &Registry, screen: Screen) -> Result<SharedPolicy, Failure> {
+    let shared = SharedPolicy::default();
+    let read = shared.reload_file(path, registry).map_err(|error| {
+        let path = path.display();
+        Failure::usage(format!("the policy `{path}` cannot be used: {error}"))
+    })?;
+    for unknown in read.unknown {
+        let mark = paint(WARN, "careful:");
+        screen.note(format_args!(
+            "{mark} the policy names an unknown tool: {unknown}"
+        ));
+    }
+    Ok(shared)
 }
 
 /// The secrets in the store, as they were last read.

@@ -259,7 +259,7 @@ fn label(release: &str) -> DynamicTool {
     .category(category)
 }
 
-/// Runs functions of the kind `http`, without a request: the output contains the name of the operation.
+/// Runs operations of the document `parcels.json`, without a request: the output contains the name of the operation.
 struct Courier;
 
 impl FunctionRunner for Courier {
@@ -268,7 +268,7 @@ impl FunctionRunner for Courier {
         function: &Function,
         _: &FunctionVersion,
     ) -> Option<Result<FunctionFacts, String>> {
-        let is_own = matches!(function.kind, FunctionKind::Http { .. });
+        let is_own = matches!(&function.kind, FunctionKind::Http { document, .. } if document == "parcels.json");
         is_own.then(|| Ok(FunctionFacts::calling([])))
     }
 

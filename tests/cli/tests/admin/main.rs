@@ -364,12 +364,102 @@ fn functions_of_each_kind_are_created_and_served(store: &str) {
     olga.ask("PATCH", &format!("/v1/functions/{remote}"), &effects);
     olga.until("print_there", &json!({"format": "a5"}), "printed as a5");
 
-    // The program has a runner of its own for this kind.
-    let http = json!({"type": "http", "document": "api.json", "operation": "print"});
+    // The program has a runner of its own for this document.
+    let http = json!({"type": "http", "document": "parcels.json", "operation": "print"});
     let http = olga.function(&http);
-    let version = json!({"files": {"api.json": "{}"}, "input_schema": input, "output_schema": {}});
+    let version =
+        json!({"files": {"parcels.json": "{}"}, "input_schema": input, "output_schema": {}});
     olga.offer("print_far", &http, &version);
     olga.until("print_far", &json!({"format": "a6"}), "sent to print");
+}
+
+/// S3-34: with `serve --openapi`, an operator creates a tool from an operation of an OpenAPI document. Servers at private addresses are refused, and the
+/// tool is hidden until the secret of its server is stored.
+fn http_operation_is_served_with_the_secret_of_its_server(store: &str) {
+    let keys = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    let more = ["--agent", "clerk", "--workspace", "acme", "--openapi"];
+    let served = Served::with_keys(store, &more, Some(keys));
+    let olga = Operator(&served);
+    let item =
+        olga.function(&json!({"type": "http", "document": "api.json", "operation": "getItem"}));
+    let of = |server: &str| {
+        let document = json!({
+            "openapi": "3.1.0",
+            "servers": [{"url": server}],
+            "security": [{"shop_key": []}],
+            "components": {"securitySchemes": {"shop_key": {"type": "http", "scheme": "bearer"}}},
+            "paths": {"/items/{id}": {"get": {
+                "operationId": "getItem",
+                "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
+            }}},
+        });
+        json!({"files": {"api.json": document.to_string()}, "input_schema": object("id"), "output_schema": {}})
+    };
+    olga.refused(
+        &item,
+        &of("https://127.0.0.1/v1"),
+        "/files/api.json/servers/0/url",
+    );
+    let effects = json!({"effects": {"read_only": true, "destructive": false, "idempotent": true, "open_world": true}});
+    olga.ask("PATCH", &format!("/v1/functions/{item}"), &effects);
+    // The second run on a database finds the secret of the first.
+    let secret = "/v1/secrets/shop.example.com%2Fshop_key";
+    olga.send("DELETE", secret, &json!({}));
+    olga.offer("get_item", &item, &of("https://shop.example.com/v1"));
+    // The calls have invalid arguments, so that no request is sent.
+    olga.until("get_item", &json!({}), "there is no tool `get_item`");
+    olga.ask("PUT", secret, &json!({"value": "sesame-sesame"}));
+    olga.until("get_item", &json!({}), "`/id`");
+}
+
+/// S0-20, M14: with `serve --policy`, the policy of the file decides about the calls, and an operator of the host replaces it over the admin API. A file with an
+/// error ends the start.
+fn policy_of_a_file_decides_and_is_replaced(store: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("policy.json");
+    std::fs::write(
+        &path,
+        r#"{"tools": {"deny": ["file_note", "no_such_tool"]}}"#,
+    )
+    .unwrap();
+    let path = path.display().to_string();
+    let served = Served::start(store, &["--policy", &path]);
+    let call = || served.call("file_note", &json!({"title": "a", "place": {"shelf": "s"}}));
+    assert!(!call().contains(r#""isError":false"#), "{}", call());
+    let current = served.ask("GET", "/v1/policy", "");
+    let tag = current
+        .lines()
+        .find_map(|line| line.strip_prefix("etag: "))
+        .unwrap();
+    assert!(current.contains("no_such_tool"), "{current}");
+    let token = &served.token;
+    let head =
+        format!("PUT /v1/policy HTTP/1.1\r\nAuthorization: Bearer {token}\r\nIf-Match: {tag}");
+    let replaced = http(&served.admin, &head, "{}");
+    assert!(replaced.starts_with("HTTP/1.1 200"), "{replaced}");
+    let called = call();
+    assert!(called.contains(r#""isError":false"#), "{called}");
+    drop(served);
+
+    std::fs::write(&path, r#"{"tools": {"denied": []}}"#).unwrap();
+    let refused = Command::new(DESK)
+        .args([
+            "serve",
+            "--http",
+            "127.0.0.1:0",
+            "--store",
+            store,
+            "--policy",
+            &path,
+        ])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(
+        text.contains("cannot be used") && text.contains("denied"),
+        "{text}"
+    );
 }
 
 /// Runs a test on a store. On PostgreSQL, the test runs twice on one database: the second start finds the schema and the rows of the first.
@@ -432,6 +522,15 @@ fn main() -> ExitCode {
             })
             .case(&format!("functions_of_each_kind::{name}"), move || {
                 on(store, functions_of_each_kind_are_created_and_served)
+            })
+            .case(&format!("http_operation_is_served::{name}"), move || {
+                on_new(
+                    store,
+                    http_operation_is_served_with_the_secret_of_its_server,
+                )
+            })
+            .case(&format!("policy_of_a_file::{name}"), move || {
+                on_new(store, policy_of_a_file_decides_and_is_replaced)
             })
             .case(&format!("operators_secret_is_used::{name}"), move || {
                 on(

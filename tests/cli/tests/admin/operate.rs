@@ -241,6 +241,8 @@ fn switches(target: &Target) {
 fn secrets(target: &Target) {
     let misconfigured = || target.list(&["secrets", "missing"], "name");
     assert!(misconfigured().contains(&"fetch_post".to_owned()));
+    let page = ["secrets", "--limit", "1", "missing"];
+    assert_eq!(target.list(&page, "name").len(), 1);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("value");
     std::fs::write(&path, "sesame-sesame\n").unwrap();

@@ -253,6 +253,18 @@ async fn describe_api_returns_typed_declarations() {
         none.model_text(),
         "code cannot call `later`, only find_places, note, now"
     );
+    let alone = builder()
+        .build()
+        .unwrap()
+        .beside(&toolset![], &cx())
+        .unwrap();
+    let none = alone
+        .call(call("describe_api", &json!({"tools": ["later"]})), &cx())
+        .await;
+    assert_eq!(
+        none.model_text(),
+        "code cannot call `later`, code can call no tools here"
+    );
 }
 
 // The engine's compiler accepts the declarations as TypeScript, and their types match the results of the tools.

@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
+use tool_core::policy::SharedPolicy;
 use tool_core::store::seal::Vault;
 use tool_core::store::{Retention, StoredToolStore, Workspace};
 use tool_core::stored::StoredTools;
@@ -17,7 +18,7 @@ use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
 use super::stored::AgentOffer;
 use super::{StoredSecrets, secrets};
 use crate::args::Serve;
-#[cfg(not(feature = "typescript"))]
+#[cfg(not(all(feature = "openapi", feature = "typescript")))]
 use crate::commands::missing;
 use crate::commands::store::{OpenStore, vault};
 use crate::host::{Cli, Offer};
@@ -119,15 +120,19 @@ impl Backend {
             return Ok((Tools::each(move |cx| offer.toolset(cx)), Running::default()));
         };
         let offer = offer.switched(&state.switches);
+        let policy = offer.policy().cloned();
         let stored = state.stored(cli, words, &offer)?;
         let agent = state.agent(words, &stored).await?.map(Arc::new);
+        if let (Some(agent), Some(secrets)) = (&agent, &state.secrets) {
+            secrets.read(Some(agent)).await.map_err(failed)?;
+        }
         let own = agent.clone();
         let tools = Tools::each(move |cx| match &own {
             Some(own) => own.added(&offer, cx),
             None => offer.toolset(cx),
         });
         let secrets = state.secrets.clone();
-        let admin = state.admin(words, &stored, screen).await?;
+        let admin = state.admin(words, &stored, policy.as_ref(), screen).await?;
         let running = Running {
             admin,
             agent,
@@ -152,7 +157,8 @@ impl Running {
         };
         let secrets = async {
             if let Some(secrets) = &self.secrets {
-                secrets.refresh(stopped, screen).await;
+                let agent = self.agent.as_deref();
+                secrets.refresh(agent, stopped, screen).await;
             }
         };
         let admin = async {
@@ -216,6 +222,23 @@ fn with_typescript(_: StoredTools, _: &Offer) -> Result<StoredTools, Failure> {
     ))
 }
 
+/// Adds the runner of functions that are HTTP operations.
+#[cfg(feature = "openapi")]
+#[expect(clippy::unnecessary_wraps, reason = "without the feature, it fails")]
+fn with_openapi(tools: StoredTools) -> Result<StoredTools, Failure> {
+    use tool_std::http::{Http, HttpRunner};
+    Ok(tools.runner(HttpRunner::new(Http::default())))
+}
+
+#[cfg(not(feature = "openapi"))]
+fn with_openapi(_: StoredTools) -> Result<StoredTools, Failure> {
+    Err(missing(
+        "serve --openapi",
+        "openapi",
+        "run `cargo tool serve --openapi`, which builds it",
+    ))
+}
+
 impl State {
     /// Opens the store, and writes the tools of the program into its catalogue.
     async fn open(
@@ -254,9 +277,12 @@ impl State {
     fn stored(&self, cli: &Cli, words: &Serve, offer: &Offer) -> Result<StoredTools, Failure> {
         let tools = cli.with_runners(StoredTools::shared(self.stored.clone()));
         let tools = tools.runner(offer.runner());
-        let tools = with_servers(tools, &words.mcp_servers)?;
+        let mut tools = with_servers(tools, &words.mcp_servers)?;
+        if words.openapi {
+            tools = with_openapi(tools)?;
+        }
         if words.typescript {
-            return with_typescript(tools, offer);
+            tools = with_typescript(tools, offer)?;
         }
         Ok(tools)
     }
@@ -295,6 +321,7 @@ impl State {
         self,
         words: &Serve,
         stored: &StoredTools,
+        policy: Option<&SharedPolicy>,
         screen: Screen,
     ) -> Result<Option<Admin>, Failure> {
         let Some(address) = &words.admin else {
@@ -303,6 +330,9 @@ impl State {
         let mut server = self.admin.stored_tools(stored.clone());
         if let Some(vault) = &self.vault {
             server = server.vault(vault);
+        }
+        if let Some(policy) = policy {
+            server = server.policy(policy);
         }
         if let Some(workspace) = &words.supply.workspace {
             server = server.workspace(workspace.as_str());

@@ -1,6 +1,6 @@
 //! The secrets in the store, for the calls of `serve --store`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use tool_core::store::Workspace;
 use tool_core::store::seal::{Vault, VaultError};
 use tool_core::{CancellationToken, Registry, SecretString, ToolDef};
 
+use super::stored::AgentOffer;
 use crate::screen::{Screen, WARN, paint};
 
 /// The pause between two readings of the store.
@@ -17,7 +18,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct StoredSecrets {
     vault: Vault,
     workspace: Workspace,
-    keys: Vec<String>,
+    /// The secrets that the tools of the program declare.
+    keys: BTreeSet<String>,
     now: RwLock<BTreeMap<String, SecretString>>,
 }
 
@@ -28,17 +30,27 @@ impl StoredSecrets {
         workspace: Workspace,
         registry: &Registry,
     ) -> Result<Self, VaultError> {
-        let needs = registry.tools().iter().flat_map(ToolDef::secrets);
-        let mut keys: Vec<String> = needs.map(|need| need.key.to_string()).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let opened = vault.open_secrets(&workspace, keys.clone()).await?;
-        Ok(Self {
+        let secrets = Self {
             vault,
             workspace,
-            keys,
-            now: RwLock::new(opened),
-        })
+            keys: declared(registry).collect(),
+            now: RwLock::default(),
+        };
+        secrets.read(None).await?;
+        Ok(secrets)
+    }
+
+    /// Reads the secrets that the tools of the program and the stored tools of the agent declare. The key of a secret of an HTTP operation contains its
+    /// host, so no stored tool can have the secret of a tool of the program sent to its own host.
+    pub(super) async fn read(&self, agent: Option<&AgentOffer>) -> Result<(), VaultError> {
+        let mut keys = self.keys.clone();
+        if let Some(agent) = agent {
+            keys.extend(declared(&agent.registry()));
+        }
+        let opened = self.vault.open_secrets(&self.workspace, keys).await?;
+        let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
+        *now = opened;
+        Ok(())
     }
 
     /// The secrets as they were last read.
@@ -48,23 +60,20 @@ impl StoredSecrets {
     }
 
     /// Reads the secrets again and again until the server has stopped. While they cannot be read, the last ones are used.
-    pub(super) async fn refresh(&self, stopped: &CancellationToken, screen: Screen) {
-        if self.keys.is_empty() {
-            return;
-        }
+    pub(super) async fn refresh(
+        &self,
+        agent: Option<&AgentOffer>,
+        stopped: &CancellationToken,
+        screen: Screen,
+    ) {
         let mut failed = false;
         loop {
             let pause = stopped.run_until_cancelled(tokio::time::sleep(PAUSE));
             if pause.await.is_none() {
                 return;
             }
-            let opened = self.vault.open_secrets(&self.workspace, self.keys.clone());
-            match opened.await {
-                Ok(opened) => {
-                    failed = false;
-                    let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
-                    *now = opened;
-                }
+            match self.read(agent).await {
+                Ok(()) => failed = false,
                 Err(error) if !failed => {
                     failed = true;
                     let mark = paint(WARN, "careful:");
@@ -76,4 +85,10 @@ impl StoredSecrets {
             }
         }
     }
+}
+
+/// The keys of the secrets that tools declare.
+fn declared(registry: &Registry) -> impl Iterator<Item = String> {
+    let needs = registry.tools().iter().flat_map(ToolDef::secrets);
+    needs.map(|need| need.key.to_string())
 }

@@ -50,7 +50,8 @@ impl AgentOffer {
         base.clone().combine(&stored).unwrap_or(base)
     }
 
-    fn registry(&self) -> Registry {
+    /// The tools as they were last read.
+    pub(super) fn registry(&self) -> Registry {
         let now = self.now.read().unwrap_or_else(PoisonError::into_inner);
         now.0.clone()
     }
