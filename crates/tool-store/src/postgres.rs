@@ -35,6 +35,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::env;
+use crate::sql::contents::Contents;
 use crate::store::{CallKey, Scope, StoreError, StoreFuture, Timestamp, Workspace};
 use sqlx::postgres::PgPool;
 use sqlx::{Postgres, QueryBuilder};
@@ -110,7 +111,7 @@ pub use statements::statements;
 /// An erasure removes contents from the tables. The server keeps old row versions until a vacuum, and changes in its write-ahead log until the log is
 /// recycled. The operator is responsible for backups.
 #[derive(Clone, Debug)]
-pub struct PostgresStore(Arc<Inner>);
+pub struct PostgresStore(Arc<Inner>, Contents);
 
 #[derive(Debug)]
 struct Inner {
@@ -142,6 +143,10 @@ impl Losses {
 }
 
 impl PostgresStore {
+    fn contents(&self) -> &Contents {
+        &self.1
+    }
+
     fn is_named(&self) -> bool {
         self.0.is_named
     }

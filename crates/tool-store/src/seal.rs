@@ -25,6 +25,24 @@
 //! its length. So a value that is copied to a different row, workspace or owner, or whose bytes were changed, cannot be opened. The place contains
 //! the id of a secret and not its name, so renaming a secret does not require sealing it again. The length of a value is not hidden.
 //!
+//! # Contents
+//!
+//! On request of the host, the stores on SQLite and PostgreSQL also seal the arguments of approvals, the contents of messages, spilled outputs, and the
+//! stored responses of idempotency keys: `SqliteStore::sealing` and `PostgresStore::sealing` return a handle of the store that does so.
+//!
+//! - New contents are sealed with the current key. Contents that were written before are read as they are, and stay unsealed.
+//! - A handle without `sealing` fails with [`StoreError::Corrupt`](crate::StoreError::Corrupt) when it reads a sealed content, and so does every handle
+//!   when the bytes or the place of the content were altered. The text of the error names the row.
+//! - Rotation, the counts of values and the retirement of keys cover contents like all other [columns](crate::SealedColumn).
+//! - These values stay readable, because the stores filter and compare them: ids, names of tools, users and agents, roles, times, lengths, the reasons of
+//!   requests and answers, and the keys of calls. The key of a call is a hash of its place in the thread, and says nothing about its arguments. So a reader
+//!   of the database sees who called which tool when.
+//! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call, with which a reader can
+//!   see which calls have equal arguments and test guesses of short arguments. The ledger also contains the results of calls with effects.
+//! - Stored tools, their functions, and responses to edits of them are not sealed.
+//! - Sealed contents cannot be searched in SQL. A search has to read the contents through the store.
+//! - A writer of the database can replace a sealed content with an unsealed one, which the store reads.
+//!
 //! # The keys
 //!
 //! A key has 32 random bytes and an id, and comes from a [`KeyProvider`], never from the database. [`SealKeys`] reads keys from an environment variable
@@ -42,6 +60,8 @@
 //!    from processes that still use the old key.
 //! 4. Remove the old key from the provider.
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod contents;
 mod envelope;
 mod key;
 mod rotate;

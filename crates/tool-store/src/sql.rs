@@ -3,9 +3,12 @@
 pub(crate) mod administration;
 pub(crate) mod batches;
 pub(crate) mod columns;
+pub(crate) mod contents;
 pub(crate) mod directory;
 pub(crate) mod enablement;
 pub(crate) mod records;
+pub(crate) mod sealed;
+pub(crate) mod spill;
 pub(crate) mod statement;
 pub(crate) mod stored_tool;
 

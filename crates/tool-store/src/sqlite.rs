@@ -38,6 +38,7 @@ mod writer;
 use std::future::Future;
 
 use crate::sql::columns::sql_row;
+use crate::sql::contents::Contents;
 use crate::store::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool};
@@ -78,6 +79,7 @@ pub struct SqliteStore {
     writer: Writer,
     readers: SqlitePool,
     durable: bool,
+    contents: Contents,
 }
 
 impl SqliteStore {

@@ -18,6 +18,8 @@ mod tests {
     pub(crate) mod changes;
     pub(crate) mod clocks;
     pub(crate) mod commit;
+    #[path = "../shared/contents.rs"]
+    pub(crate) mod contents;
     pub(crate) mod crash;
     pub(crate) mod database;
     #[path = "../shared/erasure.rs"]
@@ -34,14 +36,14 @@ mod tests {
 }
 #[cfg(unix)]
 use tests::{
-    changes, clocks, commit, crash, database, erasure, events, plans, pooler, processes, sealed,
-    sentinels, start, stored_tools,
+    changes, clocks, commit, contents, crash, database, erasure, events, plans, pooler, processes,
+    sealed, sentinels, start, stored_tools,
 };
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
+    use tool_store::conformance_cases;
     use tool_store::suite::Opener;
-    use tool_store::{PostgresClock, conformance_cases};
 
     if processes::is_child() {
         return processes::run_child();
@@ -78,10 +80,19 @@ fn main() -> std::process::ExitCode {
         events::transaction_of_another_database_delays_no_event_case,
         plans::every_list_and_filter_uses_its_index_case,
         pooler::store_works_behind_a_pooler_in_transaction_mode_case,
+        sealed::contents_come_back_equal_case,
         sealed::erasure_and_retention_remove_stored_responses_case,
+        sealed::erasure_removes_sealed_contents_case,
         sealed::erasure_removes_variables_case,
+        sealed::journals_of_sealing_handles_are_separate_case,
+        sealed::key_service_is_needed_to_write_contents_case,
+        sealed::missing_key_of_a_content_is_named_case,
+        sealed::moved_contents_do_not_open_case,
         sealed::no_file_of_the_server_contains_a_secret_case,
+        sealed::retirement_waits_for_contents_that_are_being_written_case,
         sealed::retirement_waits_for_values_that_are_being_written_case,
+        sealed::rotation_covers_contents_case,
+        sealed::unsealed_contents_are_read_case,
         start::database_of_a_later_version_is_not_changed_case,
         start::four_processes_start_on_an_empty_database_case,
         start::migrator_may_have_more_rights_than_the_store_case,
@@ -92,13 +103,10 @@ fn main() -> std::process::ExitCode {
         stored_tools::one_of_many_updates_on_open_connections_wins_case,
         stored_tools::tables_refuse_invalid_rows_case,
     ];
-    let cases = conformance_cases!(
+    let plain = conformance_cases!(
         Opener::new(
             async || database::Database::create().await.expect("a database"),
-            async |database| {
-                let options = database.options().clock(PostgresClock::Caller);
-                options.open().await.expect("a store")
-            },
+            async |database| opened(database).await,
         )
         .cases(24),
         [
@@ -112,14 +120,45 @@ fn main() -> std::process::ExitCode {
             VaultStore
         ]
     );
-    for case in cases {
-        suite = suite.case(&format!("conformance::{}", case.name()), || {
-            test_support::postgres::server()?;
-            case.run();
-            Ok(())
-        });
+    // The traits whose records have contents, and those of the keys.
+    let sealing = conformance_cases!(
+        Opener::new(
+            async || {
+                let database = database::Database::create().await.expect("a database");
+                sealing(opened(&database).await).await
+            },
+            async |store| store.clone(),
+        )
+        .cases(8),
+        [BatchStore, ChangeStore, Maintenance, VaultStore]
+    );
+    for (name, cases) in [("conformance", plain), ("sealing", sealing)] {
+        for case in cases {
+            suite = suite.case(&format!("{name}::{}", case.name()), || {
+                test_support::postgres::server()?;
+                case.run();
+                Ok(())
+            });
+        }
     }
     suite.run()
+}
+
+/// A store that uses the times of its callers instead of the database's clock.
+#[cfg(unix)]
+async fn opened(database: &database::Database) -> tool_store::PostgresStore {
+    let options = database.options().clock(tool_store::PostgresClock::Caller);
+    options.open().await.expect("a store")
+}
+
+/// A handle that seals contents. The id of its key is the last one in lists, because the tests look at the first key.
+#[cfg(unix)]
+async fn sealing(store: tool_store::PostgresStore) -> tool_store::PostgresStore {
+    use tool_store::seal::{SealKey, SealKeys, Vault};
+
+    let keys = SealKeys::new("z1", SealKey::new(&[9; 32])).expect("keys");
+    let vault = Vault::open(store.clone(), keys).await.expect("a vault");
+    store.sealing(&vault).expect("a vault with keys")
 }
 
 #[cfg(not(unix))]

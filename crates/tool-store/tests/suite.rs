@@ -1,7 +1,16 @@
 //! The conformance suite on the stores of this crate. Add a call of the macro for each new store.
 
+use tool_store::seal::{SealKey, SealKeys, Vault};
 use tool_store::suite::Opener;
 use tool_store::{MemoryStore, SqliteStore, conformance};
+
+/// A handle that seals contents. The id of its key is the last one in lists, because the tests look at the first key.
+#[allow(clippy::expect_used, reason = "a test fails by panicking")]
+async fn sealing(store: SqliteStore) -> SqliteStore {
+    let keys = SealKeys::new("z1", SealKey::new(&[9; 32])).expect("keys");
+    let vault = Vault::open(store.clone(), keys).await.expect("a vault");
+    store.sealing(&vault).expect("a vault with keys")
+}
 
 conformance!(
     memory,
@@ -43,6 +52,41 @@ conformance!(
     sqlite_in_memory,
     Opener::new(
         async || SqliteStore::in_memory().await.expect("a database"),
+        async |store| store.clone(),
+    ),
+    [
+        BatchStore,
+        Catalogue,
+        ChangeStore,
+        EnablementStore,
+        EventStore,
+        Maintenance,
+        StoredToolStore,
+        VaultStore
+    ]
+);
+
+conformance!(
+    sqlite_sealing,
+    Opener::new(
+        async || tempfile::tempdir().expect("a folder"),
+        async |folder| {
+            let store = SqliteStore::open(folder.path().join("state.db")).await;
+            sealing(store.expect("a file")).await
+        },
+    )
+    .cases(24),
+    // Without `VaultStore`: its tests seal values with keys that the second handle does not have.
+    [BatchStore, ChangeStore, Maintenance]
+);
+
+conformance!(
+    sqlite_in_memory_sealing,
+    Opener::new(
+        async || {
+            let store = SqliteStore::in_memory().await;
+            sealing(store.expect("a database")).await
+        },
         async |store| store.clone(),
     ),
     [

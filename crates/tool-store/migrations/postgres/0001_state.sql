@@ -37,7 +37,14 @@ CREATE TABLE tool_store.approval (
     edited        text,
     approver      text,
     answer_reason text,
-    answered      bigint
+    answered      bigint,
+    -- Contents that the host seals on request. In a sealed row, the column of the text (here `arguments` and `edited`) is empty, and `seal_key` is the
+    -- id of the key of the value in `sealed`. The same holds for the other tables with these columns.
+    sealed        bytea,
+    seal_key      text    COLLATE "C",
+    edited_sealed bytea,
+    edited_key    text    COLLATE "C",
+    CHECK ((sealed IS NULL) = (seal_key IS NULL) AND (edited_sealed IS NULL) = (edited_key IS NULL))
 );
 
 -- `ApprovalStore::list`: one index for each field of `ApprovalFilter`.
@@ -52,6 +59,9 @@ CREATE INDEX approval_by_thread    ON tool_store.approval (workspace, thread, cr
 -- `ApprovalStore::expire`, and the open requests of all workspaces.
 CREATE INDEX approval_by_expiry    ON tool_store.approval (lapses) WHERE status IN ('pending', 'approved');
 CREATE INDEX approval_pending      ON tool_store.approval (created, id) WHERE status = 'pending';
+-- `SealStore::sealed` and `SealStore::key_uses`.
+CREATE INDEX approval_sealed       ON tool_store.approval (seal_key, workspace, id) WHERE seal_key IS NOT NULL;
+CREATE INDEX approval_edited       ON tool_store.approval (edited_key, workspace, id) WHERE edited_key IS NOT NULL;
 
 -- Which effects were begun, and how they ended.
 CREATE TABLE tool_store.effect (
@@ -160,8 +170,13 @@ CREATE TABLE tool_store.message (
     call_position bigint,
     content       text   NOT NULL,
     at            bigint NOT NULL,
-    PRIMARY KEY (workspace, conversation, seq)
+    sealed        bytea,
+    seal_key      text   COLLATE "C",
+    PRIMARY KEY (workspace, conversation, seq),
+    CHECK ((sealed IS NULL) = (seal_key IS NULL))
 );
+
+CREATE INDEX message_sealed ON tool_store.message (seal_key, workspace, conversation, seq) WHERE seal_key IS NOT NULL;
 
 -- A call has one result.
 CREATE UNIQUE INDEX message_by_call ON tool_store.message (workspace, conversation, call_message, call_position)
@@ -215,11 +230,16 @@ CREATE INDEX spill_by_expiry    ON tool_store.spill (lapses);
 CREATE INDEX spill_by_principal ON tool_store.spill (workspace, principal);
 
 CREATE TABLE tool_store.spill_chunk (
-    handle text   COLLATE "C" NOT NULL REFERENCES tool_store.spill (handle) ON DELETE CASCADE,
-    start  bigint NOT NULL, -- the byte of the text at which the chunk begins
-    text   bytea  NOT NULL,
-    PRIMARY KEY (handle, start)
+    handle   text   COLLATE "C" NOT NULL REFERENCES tool_store.spill (handle) ON DELETE CASCADE,
+    start    bigint NOT NULL, -- the byte of the text at which the chunk begins
+    text     bytea  NOT NULL,
+    sealed   bytea,
+    seal_key text   COLLATE "C",
+    PRIMARY KEY (handle, start),
+    CHECK ((sealed IS NULL) = (seal_key IS NULL))
 );
+
+CREATE INDEX spill_chunk_sealed ON tool_store.spill_chunk (seal_key, handle, start) WHERE seal_key IS NOT NULL;
 
 -- Kill switches, disables and enablement rows. A row is kept after its switch is turned off; it records the operator, the time and the reason.
 CREATE TABLE tool_store.switch (
@@ -263,8 +283,13 @@ CREATE TABLE tool_store.request (
     thread      text   COLLATE "C",
     principal   text   COLLATE "C",
     lapses      bigint NOT NULL,
-    PRIMARY KEY (workspace, caller, key)
+    sealed      bytea,
+    seal_key    text   COLLATE "C",
+    PRIMARY KEY (workspace, caller, key),
+    CHECK ((sealed IS NULL) = (seal_key IS NULL))
 );
+
+CREATE INDEX request_sealed ON tool_store.request (seal_key, workspace, caller, key) WHERE seal_key IS NOT NULL;
 
 -- Each request with a key removes some expired ones, and so does `Maintenance::purge`.
 CREATE INDEX request_by_expiry ON tool_store.request (lapses);

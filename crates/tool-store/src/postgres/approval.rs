@@ -1,7 +1,9 @@
 //! The table of approvals in PostgreSQL.
 
 use crate::sql::columns::Columns;
+use crate::sql::contents::{Content, Reader, Sealer};
 use crate::sql::records::approval as read;
+use crate::sql::sealed::place;
 use crate::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
     ApprovalStore, Scope, StoreError, StoreFuture, Timestamp, Workspace,
@@ -10,13 +12,15 @@ use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
+use super::sealed::check_sealer;
 use super::text::storable;
 use super::{Column, Fault, NOW, PostgresStore, Value, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
     () => {
         "id, kind, workspace, key, place, thread, call, tool, principal, agent, contract, arguments, policy, decision, four_eyes, reason, \
-         nonce, created, expires, lapses, parent, status, assignee, verdict, edited, approver, answer_reason, answered"
+         nonce, created, expires, lapses, parent, status, assignee, verdict, edited, approver, answer_reason, answered, sealed, seal_key, \
+         edited_sealed, edited_key"
     };
 }
 
@@ -58,9 +62,9 @@ pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder
 }
 
 /// Reads an approval and its deadline by the deciding clock.
-fn read_deadline(row: &PgRow) -> Result<(ApprovalRow, i64), StoreError> {
+fn read_deadline(row: &PgRow, reader: &Reader) -> Result<(ApprovalRow, i64), StoreError> {
     let lapses = Columns::new(row, "approval", "id").get("lapses")?;
-    Ok((read(row)?, lapses))
+    Ok((read(row, reader)?, lapses))
 }
 
 /// The query for one approval.
@@ -78,21 +82,26 @@ pub(super) const LOCK: &str = concat!(
 );
 
 /// Stores the changed columns of a row that the transaction has locked.
-async fn save(db: &mut Change<'_>, row: &ApprovalRow) -> Result<(), Fault> {
-    let answer = row.answer.as_ref();
+async fn save(db: &mut Change<'_>, row: &ApprovalRow, sealer: &Sealer) -> Result<(), Fault> {
+    let (answer, request) = (row.answer.as_ref(), &row.request);
     let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
+    let place = || place::edited(request.identity.workspace(), &request.id);
+    let edited = edited.flatten().map(|edited| sealer.seal(edited, place));
+    let edited = edited.transpose()?;
     db.query(
         "UPDATE tool_store.approval SET status = $1, assignee = $2, verdict = $3, edited = $4, approver = $5, answer_reason = $6,
-         answered = $7 WHERE id = $8",
+         answered = $7, edited_sealed = $8, edited_key = $9 WHERE id = $10",
     )
     .bind(row.status.as_str())
     .bind(&row.assignee)
     .bind(verdict)
-    .bind(edited.flatten().map(storable))
+    .bind(edited.as_ref().map(|edited| storable(edited.text)))
     .bind(answer.map(|answer| &answer.approver))
     .bind(answer.and_then(|answer| answer.reason.as_deref()).map(storable))
     .bind(answer.map(|answer| answer.at.as_millis()))
-    .bind(&row.request.id)
+    .bind(edited.as_ref().and_then(Content::sealed))
+    .bind(edited.as_ref().and_then(Content::key))
+    .bind(&request.id)
     .execute(&mut **db)
     .await?;
     Ok(())
@@ -114,16 +123,25 @@ fn narrow_to(query: &mut QueryBuilder<Postgres>, filter: &ApprovalFilter) {
     page(query, &columns, filter.newest_first, after, filter.limit);
 }
 
-async fn open(db: &mut Change<'_>, request: &ApprovalRequest, lapses: i64) -> Result<(), Fault> {
+async fn open(
+    db: &mut Change<'_>,
+    request: &ApprovalRequest,
+    lapses: i64,
+    sealer: &Sealer,
+) -> Result<(), Fault> {
+    check_sealer(db, sealer).await?;
+    let workspace = request.identity.workspace();
+    let place = || place::arguments(workspace, &request.id);
+    let arguments = sealer.seal(&request.arguments, place)?;
     let done = db.query(concat!(
         "INSERT INTO tool_store.approval (",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 'pending', NULL, NULL, NULL, NULL, NULL, NULL)
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 'pending', NULL, NULL, NULL, NULL, NULL, NULL, $22, $23, NULL, NULL)
          ON CONFLICT (id) DO NOTHING"
     ))
     .bind(&request.id)
     .bind(request.kind.as_str())
-    .bind(request.identity.workspace().as_str())
+    .bind(workspace.as_str())
     .bind(request.identity.key().as_str())
     .bind(request.identity.to_column())
     .bind(&request.thread)
@@ -132,7 +150,7 @@ async fn open(db: &mut Change<'_>, request: &ApprovalRequest, lapses: i64) -> Re
     .bind(&request.principal)
     .bind(&request.agent)
     .bind(&request.contract)
-    .bind(storable(&request.arguments))
+    .bind(storable(arguments.text))
     .bind(&request.policy)
     .bind(&request.decision)
     .bind(request.four_eyes)
@@ -142,6 +160,8 @@ async fn open(db: &mut Change<'_>, request: &ApprovalRequest, lapses: i64) -> Re
     .bind(request.expires.as_millis())
     .bind(lapses)
     .bind(&request.parent)
+    .bind(arguments.sealed())
+    .bind(arguments.key())
     .execute(&mut **db)
     .await?;
     if done.rows_affected() == 0 {
@@ -189,15 +209,16 @@ fn denial(
 /// depend on the time. A refusal is part of the output, because an answer after the deadline is refused, but changes the row.
 pub(super) async fn change_row(
     db: &mut Change<'_>,
-    workspace: &Workspace,
-    id: &str,
+    (workspace, id): (&Workspace, &str),
     now: Option<Timestamp>,
+    (sealer, reader): (&Sealer, &Reader),
     step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError>,
 ) -> Result<Result<ApprovalRow, StoreError>, Fault> {
+    check_sealer(db, sealer).await?;
     let found = db.query(LOCK).bind(id).bind(workspace.as_str());
     let found = found.fetch_optional(&mut **db).await?;
     let found = found.ok_or_else(|| ApprovalRow::missing(id))?;
-    let (before, lapses) = read_deadline(&found)?;
+    let (before, lapses) = read_deadline(&found, reader)?;
     let mut row = before.clone();
     if let Some(now) = now {
         row.request.expires = db.clock.seen(lapses, before.request.expires, now);
@@ -205,12 +226,43 @@ pub(super) async fn change_row(
     let done = step(&mut row);
     row.request.expires = before.request.expires;
     if row != before {
-        save(db, &row).await?;
+        save(db, &row, sealer).await?;
     }
     Ok(done.map(|()| row))
 }
 
 impl PostgresStore {
+    /// Applies a fallible step to a row, and returns the new row. `now` is the time of [`change_row`].
+    async fn settle(
+        &self,
+        workspace: &Workspace,
+        id: &str,
+        now: Option<Timestamp>,
+        step: impl Fn(&mut ApprovalRow) -> Result<(), StoreError> + Sync,
+    ) -> Result<ApprovalRow, Fault> {
+        let (sealer, reader) = (self.contents().sealer().await?, self.contents().reader());
+        loop {
+            match self
+                .settle_with(workspace, id, now, (&sealer, &reader), &step)
+                .await
+            {
+                Ok(settled) => return Ok(settled?),
+                Err(fault) => reader.fetch_after(fault).await?,
+            }
+        }
+    }
+
+    async fn settle_with(
+        &self,
+        workspace: &Workspace,
+        id: &str,
+        now: Option<Timestamp>,
+        keys: (&Sealer, &Reader),
+        step: impl Fn(&mut ApprovalRow) -> Result<(), StoreError> + Sync,
+    ) -> Result<Result<ApprovalRow, StoreError>, Fault> {
+        change!(self, Vec::new(), db => change_row(db, (workspace, id), now, keys, &step).await)
+    }
+
     async fn deny_requests(
         &self,
         workspace: &Workspace,
@@ -241,9 +293,10 @@ impl ApprovalStore for PostgresStore {
 
     fn open(&self, request: ApprovalRequest) -> StoreFuture<'_, ()> {
         step(async move {
+            let sealer = self.contents().sealer().await?;
             change!(self, Vec::new(), db => {
                 let lapses = db.clock.lapses(request.expires, request.created);
-                open(db, &request, lapses).await
+                open(db, &request, lapses, &sealer).await
             })
         })
     }
@@ -259,7 +312,8 @@ impl ApprovalStore for PostgresStore {
                 fetch_optional,
                 sqlx::query(FIND).bind(id).bind(workspace.as_str())
             );
-            Ok(row.as_ref().map(read).transpose()?)
+            let read = |reader: &Reader| row.as_ref().map(|row| read(row, reader)).transpose();
+            Ok(self.contents().read(read).await?)
         })
     }
 
@@ -269,13 +323,9 @@ impl ApprovalStore for PostgresStore {
         id: &'a str,
         answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
-        step(async move {
-            let answered: Result<_, Fault> = change!(self, Vec::new(), db => {
-                let apply = |row: &mut ApprovalRow| row.answer(answer.clone());
-                change_row(db, workspace, id, Some(answer.at), apply).await
-            });
-            Ok(answered??)
-        })
+        step(self.settle(workspace, id, Some(answer.at), move |row| {
+            row.answer(answer.clone())
+        }))
     }
 
     fn spend<'a>(
@@ -317,13 +367,7 @@ impl ApprovalStore for PostgresStore {
         id: &'a str,
         assignee: Option<String>,
     ) -> StoreFuture<'a, ApprovalRow> {
-        step(async move {
-            let done: Result<_, Fault> = change!(self, Vec::new(), db => {
-                let assign = |row: &mut ApprovalRow| row.assign(assignee.clone());
-                change_row(db, workspace, id, None, assign).await
-            });
-            Ok(done??)
-        })
+        step(self.settle(workspace, id, None, move |row| row.assign(assignee.clone())))
     }
 
     fn list<'a>(
@@ -333,7 +377,8 @@ impl ApprovalStore for PostgresStore {
     ) -> StoreFuture<'a, Vec<ApprovalRow>> {
         step(async move {
             let rows = fetch!(self, fetch_all, listing(scope, filter).build());
-            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+            let read = |reader: &Reader| rows.iter().map(|row| read(row, reader)).collect();
+            Ok(self.contents().read(read).await?)
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::sql::contents::Sealer;
 use crate::store::{Batch, BatchStore, Batched, EndedEffect, Journal, StoreFuture, Timestamp};
 
 use super::change::{Change, change};
@@ -13,13 +14,17 @@ impl BatchStore for PostgresStore {
             if let Some(message) = &batch.message {
                 message.check()?;
             }
-            change!(self, Vec::new(), db => write(db, &batch).await)
+            let sealer = match &batch.message {
+                Some(_) => self.contents().sealer().await?,
+                None => Sealer::default(),
+            };
+            change!(self, Vec::new(), db => write(db, &batch, &sealer).await)
         })
     }
 }
 
 /// Writes the parts. Every transaction locks effects first, then audit rows, threads and runs. The common order prevents deadlocks.
-async fn write(db: &mut Change<'_>, batch: &Batch) -> Result<Batched, Fault> {
+async fn write(db: &mut Change<'_>, batch: &Batch, sealer: &Sealer) -> Result<Batched, Fault> {
     let mut done = Batched::default();
     if let Some(EndedEffect { key, owner, end }) = &batch.effect {
         done.effect = Some(super::ledger::end(db, key, owner, end).await?);
@@ -28,7 +33,7 @@ async fn write(db: &mut Change<'_>, batch: &Batch) -> Result<Batched, Fault> {
         audit::save(db, row).await?;
     }
     if let Some(message) = &batch.message {
-        done.message = Some(super::thread::append(db, message).await?);
+        done.message = Some(super::thread::append(db, message, sealer).await?);
     }
     if let Some(new) = &batch.begin {
         super::run::lock_thread(db, &new.thread).await?;
@@ -47,6 +52,11 @@ async fn write(db: &mut Change<'_>, batch: &Batch) -> Result<Batched, Fault> {
 
 impl PostgresStore {
     pub(super) fn as_journal(&self) -> Journal {
-        Journal::new(Arc::new(self.clone()), &self.0)
+        let store = Arc::new(self.clone());
+        // A handle that seals has a journal of its own, so that no batch of it is written by a handle that does not seal.
+        match self.contents().shared() {
+            Some(handle) => Journal::new(store, handle),
+            None => Journal::new(store, &self.0),
+        }
     }
 }

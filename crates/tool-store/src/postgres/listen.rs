@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::env;
+use crate::sql::contents::Contents;
 
 use super::{Inner, PostgresStore};
 
@@ -160,7 +161,9 @@ async fn read(store: &Weak<Inner>) -> Result<Generations, sqlx::Error> {
     let Some(inner) = store.upgrade() else {
         return Err(sqlx::Error::PoolClosed);
     };
-    let mut connection = PostgresStore(inner).connection().await?;
+    let mut connection = PostgresStore(inner, Contents::default())
+        .connection()
+        .await?;
     // A pooler forwards a simple query in a single message.
     let rows = connection.fetch_all("SELECT name, number FROM tool_store.generation");
     let rows = timeout(HEARTBEAT, rows).await;

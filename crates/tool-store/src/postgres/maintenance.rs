@@ -28,7 +28,7 @@ pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     query
         .push(", edited = CASE WHEN edited IS NOT NULL THEN ")
         .push_bind(ApprovalRequest::BLANK);
-    query.push(" END WHERE (arguments <> ");
+    query.push(" END, sealed = NULL, seal_key = NULL, edited_sealed = NULL, edited_key = NULL WHERE (arguments <> ");
     query.push_bind(ApprovalRequest::BLANK);
     query.push(" OR reason IS NOT NULL OR answer_reason IS NOT NULL OR status IN ('pending', 'approved') OR edited <> ");
     query.push_bind(ApprovalRequest::BLANK).push(")");

@@ -10,6 +10,8 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 use tokio::time::timeout;
 
+use crate::sql::contents::Contents;
+
 use super::change::too_slow;
 use super::listen::Listening;
 use super::{Inner, Losses, PostgresStore};
@@ -181,14 +183,15 @@ impl PostgresOptions {
             None => Some(self.pool),
             own => own,
         };
-        let store = PostgresStore(Arc::new_cyclic(|store| Inner {
+        let inner = Arc::new_cyclic(|store| Inner {
             listening: Listening::start(listener, store.clone()),
             pool,
             is_database_clock: self.clock == PostgresClock::Database,
             is_named: !self.is_unprepared,
             patience: self.patience,
             losses,
-        }));
+        });
+        let store = PostgresStore(inner, Contents::default());
         // This fails if the migrator's URL leads to a different database, so that the tables are missing here.
         let mut connection = store.connection().await.map_err(unusable)?;
         connection

@@ -2,8 +2,10 @@
 
 use crate::digest::sha256;
 use crate::sql::administration as shared;
+use crate::sql::contents::{Reader, Sealer};
 use crate::sql::directory;
 use crate::sql::records::stored_response;
+use crate::sql::sealed::place;
 use crate::store::{
     Applied, Change as Wanted, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
     StoreError, StoreFuture, Timestamp, Workspace,
@@ -11,6 +13,7 @@ use crate::store::{
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change};
+use super::sealed::check_sealer;
 use super::text::storable;
 use super::{
     Fault, PostgresStore, administration, approval, audit, enablement, ledger, lock_number,
@@ -21,7 +24,7 @@ use super::{
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
 
 /// The query for the stored response of an idempotency key.
-pub(super) const FIND: &str = "SELECT key, fingerprint, response FROM tool_store.request \
+pub(super) const FIND: &str = "SELECT key, fingerprint, response, sealed FROM tool_store.request \
      WHERE workspace = $1 AND caller = $2 AND key = $3 AND lapses > $4";
 
 /// Removes some expired responses. A request with a key removes at most 100, so that each request takes about the same time.
@@ -56,6 +59,7 @@ pub(super) async fn find<T>(
     db: &mut Change<'_>,
     workspace: &Workspace,
     key: &RequestKey<T>,
+    reader: &Reader,
 ) -> Result<Option<String>, Fault> {
     let row = db
         .query(FIND)
@@ -65,9 +69,8 @@ pub(super) async fn find<T>(
         .bind(db.clock.now(key.at))
         .fetch_optional(&mut **db)
         .await?;
-    let stored = row.as_ref().map(stored_response).transpose()?;
-    let stored = stored.map(|(fingerprint, response)| key.repeated(&fingerprint, response));
-    Ok(stored.transpose()?)
+    let read = |row| stored_response(&row, workspace, key, reader);
+    Ok(row.map(read).transpose()?)
 }
 
 /// Stores a response, and removes some expired responses. `contents` are the conversation and the user whose contents the response may contain.
@@ -77,33 +80,43 @@ pub(super) async fn save<T>(
     key: &RequestKey<T>,
     changed: &T,
     contents: (Option<&str>, Option<&str>),
+    sealer: &Sealer,
 ) -> Result<(), Fault> {
     db.query(SWEEP)
         .bind(db.clock.now(key.at))
         .execute(&mut **db)
         .await?;
     let response = (key.respond)(changed);
+    let place = || place::response(workspace, &key.caller, &key.key);
+    let response = sealer.seal(&response, place)?;
     let (thread, principal) = contents;
     db.query(
-        "INSERT INTO tool_store.request (workspace, caller, key, fingerprint, response, thread, principal, lapses)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        "INSERT INTO tool_store.request (workspace, caller, key, fingerprint, response, thread, principal, lapses, sealed, seal_key)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
          ON CONFLICT (workspace, caller, key) DO UPDATE SET fingerprint = excluded.fingerprint, response = excluded.response,
-         thread = excluded.thread, principal = excluded.principal, lapses = excluded.lapses",
+         thread = excluded.thread, principal = excluded.principal, lapses = excluded.lapses, sealed = excluded.sealed, seal_key = excluded.seal_key",
     )
     .bind(workspace.as_str())
     .bind(&key.caller)
     .bind(&key.key)
     .bind(&key.fingerprint)
-    .bind(storable(&response))
+    .bind(storable(response.text))
     .bind(thread.map(ToOwned::to_owned))
     .bind(principal.map(ToOwned::to_owned))
     .bind(db.clock.lapses(key.expires, key.at))
+    .bind(response.sealed())
+    .bind(response.key())
     .execute(&mut **db)
     .await?;
     Ok(())
 }
 
-async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Answer<Changed> {
+async fn make(
+    db: &mut Change<'_>,
+    workspace: &Workspace,
+    wanted: Wanted,
+    keys: (&Sealer, &Reader),
+) -> Answer<Changed> {
     Ok(match wanted {
         Wanted::Answer { ref id, .. }
         | Wanted::Assign { ref id, .. }
@@ -114,7 +127,8 @@ async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Ans
                 // An assignment compares its expected row with the stored row, so the deadline must not be converted.
                 _ => None,
             };
-            let step = approval::change_row(db, workspace, &id, now, |row| row.change(wanted));
+            let step =
+                approval::change_row(db, (workspace, &id), now, keys, |row| row.change(wanted));
             step.await?.map(|row| Changed::Approval(Box::new(row)))
         }
         Wanted::StopRun { ref id, .. } | Wanted::EndRun { ref id, .. } => {
@@ -179,7 +193,12 @@ async fn make(db: &mut Change<'_>, workspace: &Workspace, wanted: Wanted) -> Ans
     })
 }
 
-async fn apply(db: &mut Change<'_>, request: ChangeRequest) -> Answer<Applied> {
+async fn apply(
+    db: &mut Change<'_>,
+    request: ChangeRequest,
+    (sealer, reader): (&Sealer, &Reader),
+) -> Answer<Applied> {
+    check_sealer(db, sealer).await?;
     let workspace = request.workspace().clone();
     let ChangeRequest {
         change: wanted,
@@ -187,18 +206,19 @@ async fn apply(db: &mut Change<'_>, request: ChangeRequest) -> Answer<Applied> {
         key,
     } = request;
     if let Some(key) = &key
-        && let Some(response) = find(db, &workspace, key).await?
+        && let Some(response) = find(db, &workspace, key, reader).await?
     {
         return Ok(Ok(Applied::Repeated(response)));
     }
-    let changed = match make(db, &workspace, wanted).await? {
+    let changed = match make(db, &workspace, wanted, (sealer, reader)).await? {
         Ok(changed) => changed,
         Err(refused) => return Ok(Err(refused)),
     };
     changed.complete(&mut row);
     audit::save(db, &row).await?;
     if let Some(key) = &key {
-        save(db, &workspace, key, &changed, changed.contents_of()).await?;
+        let contents = changed.contents_of();
+        save(db, &workspace, key, &changed, contents, sealer).await?;
     }
     Ok(Ok(Applied::Changed(changed)))
 }
@@ -219,14 +239,38 @@ fn locks(request: &ChangeRequest) -> Vec<i64> {
     locks
 }
 
+impl PostgresStore {
+    /// Applies a request, again after each key that its rows need was fetched.
+    async fn apply_request(&self, request: &ChangeRequest) -> Result<Applied, Fault> {
+        let sealer = if request.has_contents() {
+            self.contents().sealer().await?
+        } else {
+            Sealer::default()
+        };
+        let reader = self.contents().reader();
+        loop {
+            match self.apply_with(request, (&sealer, &reader)).await {
+                Ok(applied) => return Ok(applied?),
+                Err(fault) => reader.fetch_after(fault).await?,
+            }
+        }
+    }
+
+    async fn apply_with(
+        &self,
+        request: &ChangeRequest,
+        keys: (&Sealer, &Reader),
+    ) -> Answer<Applied> {
+        change!(self, locks(request), db => apply(db, request.clone(), keys).await)
+    }
+}
+
 impl ChangeStore for PostgresStore {
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
         step(async move {
             request.check()?;
             let is_enablement = matches!(request.change, Wanted::Instance(_));
-            let applied: Answer<Applied> =
-                change!(self, locks(&request), db => apply(db, request.clone()).await);
-            let applied = applied??;
+            let applied = self.apply_request(&request).await?;
             let generation = match &applied {
                 Applied::Changed(Changed::Switch { .. }) => Some(switch::GENERATION),
                 Applied::Changed(_) if is_enablement => Some(enablement::GENERATION),

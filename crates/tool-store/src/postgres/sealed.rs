@@ -2,7 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+#[cfg(feature = "seal")]
+use crate::seal::{Vault, VaultError};
+#[cfg(feature = "seal")]
+use crate::sql::contents::Contents;
+use crate::sql::contents::Sealer;
 use crate::sql::records::{key_uses, seal_key as read_key, sealed_row};
+use crate::sql::sealed::{Position, counts, listing, source};
+use crate::sql::statement::SqlReader as _;
 use crate::store::{
     KeyId, KeyUse, Reseal, SealKeyRow, SealStore, SealedColumn, SealedPlace, SealedRow,
     StoreFuture, Timestamp,
@@ -30,14 +37,6 @@ const LOCK: &str = concat!(find!(), " FOR UPDATE");
 /// The query for all keys.
 const KEYS: &str = "SELECT id, check_value, at, retired FROM tool_store.seal_key ORDER BY id";
 
-/// A sealed column: its table, and the expression of the owner in [`SealedPlace`].
-fn source(column: SealedColumn) -> (&'static str, &'static str) {
-    match column {
-        SealedColumn::Secret => ("secret", "''"),
-        SealedColumn::Variable => ("variable", "t.level || ':' || t.owner"),
-    }
-}
-
 async fn key_row(
     db: &mut Change<'_>,
     sql: &'static str,
@@ -54,6 +53,14 @@ pub(super) async fn check_use(db: &mut Change<'_>, key: &KeyId) -> Result<(), Fa
     Ok(SealKeyRow::check_use(key, row.as_ref())?)
 }
 
+/// Refuses to write contents with a key that is unknown or retired.
+pub(super) async fn check_sealer(db: &mut Change<'_>, sealer: &Sealer) -> Result<(), Fault> {
+    match sealer.key() {
+        Some(key) => check_use(db, key).await,
+        None => Ok(()),
+    }
+}
+
 async fn register(db: &mut Change<'_>, row: &SealKeyRow) -> Result<SealKeyRow, Fault> {
     db.query("INSERT INTO tool_store.seal_key (id, check_value, at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING")
         .bind(row.id.as_str())
@@ -65,50 +72,13 @@ async fn register(db: &mut Change<'_>, row: &SealKeyRow) -> Result<SealKeyRow, F
     Ok(stored.unwrap_or_else(|| row.clone()))
 }
 
-/// The query for the number of values of each column and key.
-fn counts() -> QueryBuilder<Postgres> {
-    let mut query = QueryBuilder::new("");
-    for (at, column) in SealedColumn::ALL.iter().enumerate() {
-        let (table, _) = source(*column);
-        if at > 0 {
-            query.push(" UNION ALL ");
-        }
-        query.push(format_args!(
-            "SELECT '{column}' AS sealed_column, seal_key, count(*) AS amount FROM tool_store.{table} WHERE seal_key IS NOT NULL GROUP BY seal_key"
-        ));
-    }
-    query
-}
-
-/// The query for the values of a column that a key has sealed, in rows after a place.
-pub(super) fn listing(
-    column: SealedColumn,
-    key: &KeyId,
-    after: Option<&SealedPlace>,
-    most: u32,
-) -> QueryBuilder<Postgres> {
-    let (table, owner) = source(column);
-    let mut query = QueryBuilder::new("SELECT t.workspace, t.id, ");
-    query.push(format_args!(
-        "{owner} AS place_owner, t.sealed FROM tool_store.{table} t WHERE t.seal_key = "
-    ));
-    query.push_bind(key.to_string());
-    if let Some(after) = after {
-        query.push(" AND (t.workspace, t.id) > (");
-        query.push_bind(after.workspace.to_string()).push(", ");
-        query.push_bind(after.id.clone()).push(")");
-    }
-    query.push(" ORDER BY t.workspace, t.id LIMIT ");
-    query.push_bind(i64::from(most));
-    query
-}
-
 /// Values of one column to seal again, as arrays with one element for each value.
 #[derive(Default)]
 struct Batch {
     workspaces: Vec<String>,
-    ids: Vec<String>,
     owners: Vec<String>,
+    names: Vec<String>,
+    numbers: Vec<Option<i64>>,
     old: Vec<Vec<u8>>,
     new: Vec<Vec<u8>>,
     keys: Vec<String>,
@@ -116,45 +86,55 @@ struct Batch {
 
 impl Batch {
     fn push(&mut self, change: &Reseal) {
-        let place = &change.old.place;
-        self.workspaces.push(place.workspace.to_string());
-        self.ids.push(place.id.clone());
-        self.owners.push(place.owner.clone());
+        let place = Position::of(&change.old.place);
+        self.workspaces.push(place.workspace);
+        self.owners.push(place.owner);
+        self.names.push(place.name);
+        self.numbers.push(place.number);
         self.old.push(change.old.bytes.to_vec());
         self.new.push(change.new.as_bytes().to_vec());
         self.keys.push(change.new.key().to_string());
     }
 
+    /// Adds the values as rows `c`.
+    fn push_rows(&self, query: &mut QueryBuilder<Postgres>) {
+        query.push("unnest(").push_bind(self.workspaces.clone());
+        query.push("::text[], ").push_bind(self.owners.clone());
+        query.push("::text[], ").push_bind(self.names.clone());
+        query.push("::text[], ").push_bind(self.numbers.clone());
+        query.push("::bigint[], ").push_bind(self.old.clone());
+        query.push("::bytea[], ").push_bind(self.new.clone());
+        query.push("::bytea[], ").push_bind(self.keys.clone());
+        query.push("::text[]) AS c (workspace, owner, name, number, old, new, key)");
+    }
+
     /// Locks the rows in a fixed order, so that two rotations of the same values cannot deadlock.
     fn lock(&self, column: SealedColumn) -> QueryBuilder<Postgres> {
-        let (table, _) = source(column);
-        let mut query = QueryBuilder::new("SELECT t.id FROM tool_store.");
-        query.push(format_args!("{table} t JOIN unnest("));
-        query.push_bind(self.workspaces.clone()).push("::text[], ");
-        query.push_bind(self.ids.clone());
-        query.push(
-            "::text[]) AS c (workspace, id) ON t.workspace = c.workspace AND t.id = c.id \
-             ORDER BY t.workspace, t.id FOR UPDATE OF t",
-        );
+        let source = source(column);
+        let mut query = QueryBuilder::new("SELECT 1 FROM tool_store.");
+        query.push(format_args!("{} t JOIN ", source.table));
+        self.push_rows(&mut query);
+        query.push(format_args!(
+            " ON {} ORDER BY {} FOR UPDATE OF t",
+            source.at::<Postgres>(),
+            source.order
+        ));
         query
     }
 
     /// Replaces each value that has not changed since it was read.
     fn swap(&self, column: SealedColumn) -> QueryBuilder<Postgres> {
-        let (table, owner) = source(column);
+        let source = source(column);
+        let (sealed, key) = (source.sealed, source.key);
         let mut query = QueryBuilder::new("UPDATE tool_store.");
         query.push(format_args!(
-            "{table} t SET sealed = c.new, seal_key = c.key FROM unnest("
+            "{} t SET {sealed} = c.new, {key} = c.key FROM ",
+            source.table
         ));
-        query.push_bind(self.workspaces.clone()).push("::text[], ");
-        query.push_bind(self.ids.clone()).push("::text[], ");
-        query.push_bind(self.owners.clone()).push("::text[], ");
-        query.push_bind(self.old.clone()).push("::bytea[], ");
-        query.push_bind(self.new.clone()).push("::bytea[], ");
-        query.push_bind(self.keys.clone());
+        self.push_rows(&mut query);
         query.push(format_args!(
-            "::text[]) AS c (workspace, id, owner, old, new, key) \
-             WHERE t.workspace = c.workspace AND t.id = c.id AND {owner} = c.owner AND t.sealed = c.old"
+            " WHERE {} AND t.{sealed} = c.old",
+            source.at::<Postgres>()
         ));
         query
     }
@@ -184,9 +164,7 @@ async fn reseal(db: &mut Change<'_>, changes: &[Reseal]) -> Result<u64, Fault> {
 
 pub(super) async fn retire(db: &mut Change<'_>, key: &KeyId, now: Timestamp) -> Result<(), Fault> {
     let row = key_row(db, LOCK, key).await?;
-    let mut counts = counts();
-    let uses = counts.build().persistent(db.is_named());
-    let uses = key_uses(&uses.fetch_all(&mut **db).await?)?;
+    let uses = key_uses(&db.read(counts).await?)?;
     SealKeyRow::check_retirement(key, row.as_ref(), &uses)?;
     db.query("UPDATE tool_store.seal_key SET retired = $1 WHERE id = $2 AND retired IS NULL")
         .bind(now.as_millis())
@@ -194,6 +172,37 @@ pub(super) async fn retire(db: &mut Change<'_>, key: &KeyId, now: Timestamp) -> 
         .execute(&mut **db)
         .await?;
     Ok(())
+}
+
+#[cfg(feature = "seal")]
+impl PostgresStore {
+    /// Returns a handle of this store that seals contents with the keys of a vault: the arguments of approvals (including edited arguments), the contents of
+    /// messages, spilled outputs, and the stored responses of idempotency keys. [`seal`](crate::seal#contents) describes what stays readable.
+    ///
+    /// Pass clones of this handle to every part of the host.
+    ///
+    /// ```no_run
+    /// use tool_store::PostgresStore;
+    /// use tool_store::seal::{SealKeys, Vault};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = PostgresStore::open("postgres://tools@db.example/tools").await?;
+    /// let vault = Vault::open(store.clone(), SealKeys::from_env(SealKeys::VARIABLE)?).await?;
+    /// let store = store.sealing(&vault)?;
+    /// # drop(store);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`VaultError::NoKeys`] if the vault was opened without keys.
+    pub fn sealing(mut self, vault: &Vault) -> Result<Self, VaultError> {
+        vault.require_keys()?;
+        self.1 = Contents::sealed_by(vault.clone());
+        Ok(self)
+    }
 }
 
 impl SealStore for PostgresStore {
@@ -220,7 +229,13 @@ impl SealStore for PostgresStore {
     }
 
     fn key_uses(&self) -> StoreFuture<'_, Vec<KeyUse>> {
-        step(async move { Ok(key_uses(&fetch!(self, fetch_all, counts().build()))?) })
+        step(async move {
+            Ok(key_uses(&fetch!(
+                self,
+                fetch_all,
+                counts::<Postgres>().query.build()
+            ))?)
+        })
     }
 
     fn sealed<'a>(
@@ -231,9 +246,9 @@ impl SealStore for PostgresStore {
         most: u32,
     ) -> StoreFuture<'a, Vec<SealedRow>> {
         step(async move {
-            let (table, _) = source(column);
-            let rows = fetch!(self, fetch_all, listing(column, key, after, most).build());
-            let read = |row| sealed_row(row, column, table);
+            let list = || listing::<Postgres>(column, key, after, most).query;
+            let rows = fetch!(self, fetch_all, list().build());
+            let read = |row| sealed_row(row, column);
             Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }

@@ -1,17 +1,14 @@
 //! Spilled outputs in PostgreSQL: one row each, with the text in chunks.
 
-use crate::sql::columns::Columns;
-use crate::store::{
-    Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
-};
-use sqlx::postgres::PgRow;
+use crate::sql::contents::{Reader, Sealer};
+use crate::sql::sealed::place;
+use crate::sql::spill::{chunks, length, part};
+use crate::store::{Scope, Spill, SpillPart, SpillStore, StoreFuture, Timestamp, Workspace};
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
+use super::sealed::check_sealer;
 use super::{Fault, PostgresStore, narrow_to_scope, step, stored};
-
-/// The largest size of a chunk in bytes. A chunk ends earlier if its last character would exceed it.
-const CHUNK: usize = 64 * 1024;
 
 /// Removes the expired texts of a scope and their chunks.
 pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
@@ -25,7 +22,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
 }
 
 /// The query for a part of a text. The last parameter is the parameter of [`NOW`](super::NOW).
-pub(super) const READ: &str = "SELECT s.handle, s.total, c.start, c.text
+pub(super) const READ: &str = "SELECT s.handle, s.total, c.start, c.text, c.sealed
      FROM tool_store.spill s LEFT JOIN tool_store.spill_chunk c ON c.handle = s.handle
           AND c.start >= (SELECT coalesce(max(start), 0) FROM tool_store.spill_chunk WHERE handle = $1 AND start <= $4)
           AND c.start < $5
@@ -33,34 +30,13 @@ pub(super) const READ: &str = "SELECT s.handle, s.total, c.start, c.text
            AND s.lapses > coalesce($6::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
      ORDER BY c.start";
 
-fn length(text: &str) -> u64 {
-    u64::try_from(text.len()).unwrap_or(u64::MAX)
-}
-
-/// Cuts the requested part out of its chunks. The first chunk contains the byte `from`, or is the last chunk.
-fn part(rows: &[PgRow], from: u64, most: u64) -> Result<Option<SpillPart>, StoreError> {
-    let Some(first) = rows.first() else {
-        return Ok(None);
-    };
-    let first = Columns::new(first, "spill", "handle");
-    let total: u64 = first.number("total")?;
-    // An empty text has no chunk.
-    let base = first.maybe::<i64>("start")?.unwrap_or(0).cast_unsigned();
-    let mut text = String::new();
-    for row in rows {
-        let columns = Columns::new(row, "spill", "handle");
-        let bytes = columns.maybe::<&[u8]>("text")?.unwrap_or_default();
-        text.push_str(std::str::from_utf8(bytes).map_err(|error| columns.corrupt("text", error))?);
-    }
-    let part = SpillPart::of(&text, from.saturating_sub(base), most);
-    Ok(Some(SpillPart {
-        from: base + part.from,
-        total,
-        ..part
-    }))
-}
-
-async fn put(db: &mut Change<'_>, spill: &Spill, lapses: i64) -> Result<(), Fault> {
+async fn put(
+    db: &mut Change<'_>,
+    spill: &Spill,
+    lapses: i64,
+    sealer: &Sealer,
+) -> Result<(), Fault> {
+    check_sealer(db, sealer).await?;
     let done = db.query(
         "INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses) VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (handle) DO NOTHING",
@@ -77,16 +53,19 @@ async fn put(db: &mut Change<'_>, spill: &Spill, lapses: i64) -> Result<(), Faul
     if done.rows_affected() == 0 {
         return Err(spill.exists().into());
     }
-    let mut start = 0;
-    while start < spill.text.len() {
-        let end = spill.text.floor_char_boundary(start + CHUNK);
-        db.query("INSERT INTO tool_store.spill_chunk (handle, start, text) VALUES ($1, $2, $3)")
-            .bind(&spill.handle)
-            .bind(stored(length(&spill.text[..start])))
-            .bind(&spill.text.as_bytes()[start..end])
-            .execute(&mut **db)
-            .await?;
-        start = end;
+    for (start, text) in chunks(&spill.text) {
+        let place = || place::chunk(&spill.workspace, &spill.principal, &spill.handle, start);
+        let chunk = sealer.seal(text, place)?;
+        db.query(
+            "INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(&spill.handle)
+        .bind(stored(start))
+        .bind(chunk.text.as_bytes())
+        .bind(chunk.sealed())
+        .bind(chunk.key())
+        .execute(&mut **db)
+        .await?;
     }
     Ok(())
 }
@@ -94,9 +73,10 @@ async fn put(db: &mut Change<'_>, spill: &Spill, lapses: i64) -> Result<(), Faul
 impl SpillStore for PostgresStore {
     fn put(&self, spill: Spill) -> StoreFuture<'_, ()> {
         step(async move {
+            let sealer = self.contents().sealer().await?;
             change!(self, Vec::new(), db => {
                 let lapses = db.clock.lapses(spill.expires, spill.at);
-                put(db, &spill, lapses).await
+                put(db, &spill, lapses, &sealer).await
             })
         })
     }
@@ -123,7 +103,8 @@ impl SpillStore for PostgresStore {
                     .bind(stored(from).saturating_add(stored(most.max(1))))
                     .bind(given)
             );
-            Ok(part(&rows, from, most)?)
+            let read = |reader: &Reader| part(&rows, (workspace, principal), (from, most), reader);
+            Ok(self.contents().read(read).await?)
         })
     }
 

@@ -1,5 +1,6 @@
 //! The statements of [`crate::sql::statement`] on PostgreSQL.
 
+use crate::sql::contents::{Reader, Sealer};
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
 use crate::store::{AuditRow, RequestKey, ToolEdited, Workspace};
 use sqlx::Postgres;
@@ -59,7 +60,7 @@ impl SqlChange for Change<'_> {
         workspace: &Workspace,
         key: &RequestKey<ToolEdited>,
     ) -> Result<Option<String>, Fault> {
-        request::find(self, workspace, key).await
+        request::find(self, workspace, key, &Reader::of_clear_texts()).await
     }
 
     async fn save_request(
@@ -68,6 +69,7 @@ impl SqlChange for Change<'_> {
         key: &RequestKey<ToolEdited>,
         edited: &ToolEdited,
     ) -> Result<(), Fault> {
-        request::save(self, workspace, key, edited, (None, None)).await
+        let sealer = Sealer::default();
+        request::save(self, workspace, key, edited, (None, None), &sealer).await
     }
 }

@@ -1,6 +1,6 @@
 //! Statements of the store, each with the index that its plan must use, for tests.
 
-use crate::sql::{directory, stored_tool};
+use crate::sql::{directory, sealed, stored_tool};
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, CallKey, EffectFilter, EffectState,
     EnablementFilter, Erasure, FunctionFilter, IncludeDeleted, InstanceId, KeyId, RunCursor,
@@ -11,7 +11,7 @@ use crate::store::{
 use sqlx::{Postgres, QueryBuilder};
 
 use super::{
-    approval, audit, enablement, ledger, maintenance, request, run, sealed, secret, spill, switch,
+    approval, audit, enablement, ledger, maintenance, request, run, secret, spill, switch,
     variable, variable_request,
 };
 
@@ -306,6 +306,11 @@ fn vault(all: &mut Vec<Statement>, own: &Workspace) {
             for (column, index) in [
                 (SealedColumn::Secret, "secret_by_key"),
                 (SealedColumn::Variable, "variable_by_key"),
+                (SealedColumn::Arguments, "approval_sealed"),
+                (SealedColumn::EditedArguments, "approval_edited"),
+                (SealedColumn::Message, "message_sealed"),
+                (SealedColumn::SpillChunk, "spill_chunk_sealed"),
+                (SealedColumn::Response, "request_sealed"),
             ] {
                 let place = is_later.then(|| SealedPlace {
                     column,
@@ -316,7 +321,7 @@ fn vault(all: &mut Vec<Statement>, own: &Workspace) {
                 add(
                     all,
                     index,
-                    &sealed::listing(column, &key, place.as_ref(), 10),
+                    &sealed::listing(column, &key, place.as_ref(), 10).query,
                 );
             }
         }

@@ -1,6 +1,7 @@
 //! Functions, versions, tools and bindings in PostgreSQL.
 
 use crate::digest::sha256;
+use crate::sql::contents::Reader;
 use crate::sql::stored_tool as shared;
 use crate::store::{
     AgentBinding, BindingFilter, Function, FunctionFilter, FunctionVersion, RequestKey,
@@ -38,9 +39,10 @@ impl StoredToolStore for PostgresStore {
         workspace: &'a Workspace,
         key: &'a RequestKey<ToolEdited>,
     ) -> StoreFuture<'a, Option<String>> {
-        step(
-            async move { change!(self, Vec::new(), db => request::find(db, workspace, key).await) },
-        )
+        step(async move {
+            let reader = Reader::of_clear_texts();
+            change!(self, Vec::new(), db => request::find(db, workspace, key, &reader).await)
+        })
     }
 
     fn stored_tool<'a>(

@@ -1,14 +1,22 @@
 //! The tables of threads in PostgreSQL.
 
+use crate::sql::contents::{Reader, Sealer};
 use crate::sql::records::message as read;
+use crate::sql::sealed::place;
 use crate::store::{CallPlace, Journal, Message, NewMessage, StoreFuture, ThreadId, ThreadStore};
 
 use super::change::{Change, change, fetch};
+use super::sealed::check_sealer;
 use super::text::storable;
 use super::{Fault, PostgresStore, step, stored};
 
 /// Appends a message to its thread. The caller has [checked](NewMessage::check) the message.
-pub(super) async fn append(db: &mut Change<'_>, message: &NewMessage) -> Result<u64, Fault> {
+pub(super) async fn append(
+    db: &mut Change<'_>,
+    message: &NewMessage,
+    sealer: &Sealer,
+) -> Result<u64, Fault> {
+    check_sealer(db, sealer).await?;
     let (workspace, conversation) = (
         message.thread.workspace().as_str(),
         message.thread.conversation(),
@@ -41,9 +49,11 @@ pub(super) async fn append(db: &mut Change<'_>, message: &NewMessage) -> Result<
         Some(CallPlace { message, position }) => (Some(stored(message)), Some(i64::from(position))),
         None => (None, None),
     };
+    let place = || place::message(&message.thread, seq.cast_unsigned());
+    let content = sealer.seal(&message.content, place)?;
     let done = db.query(
-        "INSERT INTO tool_store.message (workspace, conversation, seq, role, call_message, call_position, content, at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        "INSERT INTO tool_store.message (workspace, conversation, seq, role, call_message, call_position, content, at, sealed, seal_key)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
          ON CONFLICT (workspace, conversation, call_message, call_position) WHERE call_message IS NOT NULL DO NOTHING",
     )
         .bind(workspace)
@@ -52,8 +62,10 @@ pub(super) async fn append(db: &mut Change<'_>, message: &NewMessage) -> Result<
         .bind(message.role.as_str())
         .bind(call_message)
         .bind(position)
-        .bind(storable(&message.content))
+        .bind(storable(content.text))
         .bind(message.at.as_millis())
+        .bind(content.sealed())
+        .bind(content.key())
         .execute(&mut **db)
         .await?;
     if done.rows_affected() == 0 {
@@ -70,7 +82,8 @@ impl ThreadStore for PostgresStore {
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         step(async move {
             message.check()?;
-            change!(self, Vec::new(), db => append(db, &message).await)
+            let sealer = self.contents().sealer().await?;
+            change!(self, Vec::new(), db => append(db, &message, &sealer).await)
         })
     }
 
@@ -84,14 +97,16 @@ impl ThreadStore for PostgresStore {
                 self,
                 fetch_all,
                 sqlx::query(
-                    "SELECT workspace, conversation, seq, role, call_message, call_position, content, at FROM tool_store.message
+                    "SELECT workspace, conversation, seq, role, call_message, call_position, content, at, sealed
+                     FROM tool_store.message
                      WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq",
                 )
                 .bind(thread.workspace().as_str())
                 .bind(thread.conversation())
                 .bind(stored(after.unwrap_or(0)))
             );
-            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+            let read = |reader: &Reader| rows.iter().map(|row| read(row, reader)).collect();
+            Ok(self.contents().read(read).await?)
         })
     }
 

@@ -170,7 +170,14 @@ impl Vault {
         self.0.keys.as_deref().ok_or(VaultError::NoKeys)
     }
 
-    fn opened(&self, id: &KeyId) -> Option<SealKey> {
+    /// Fails if the vault was opened without keys.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn require_keys(&self) -> Result<(), VaultError> {
+        self.provider().map(drop)
+    }
+
+    /// A key that was fetched.
+    pub(super) fn opened(&self, id: &KeyId) -> Option<SealKey> {
         let opened = self.0.opened.lock();
         let opened = opened.unwrap_or_else(PoisonError::into_inner);
         opened.get(id).cloned()

@@ -3,9 +3,11 @@
 use std::fmt::Display;
 
 use crate::store::{
-    CallId, Sealed, StoreError, Timestamp, VariableLevel, VariableScope, Workspace,
+    CallId, Sealed, SealedPlace, StoreError, Timestamp, VariableLevel, VariableScope, Workspace,
 };
 use serde::de::DeserializeOwned;
+
+use super::contents::Reader;
 
 /// A row of a database. Null is read as `None`, because sqlx itself may read it as an empty text or zero.
 pub(crate) trait SqlRow: Sync {
@@ -189,6 +191,34 @@ impl<'r> Columns<'r> {
     pub(crate) fn sealed(self, column: &str) -> Result<Sealed, StoreError> {
         let bytes: &[u8] = self.get(column)?;
         Sealed::from_bytes(bytes).map_err(|error| self.corrupt(column, error))
+    }
+
+    /// Opens the sealed value in a column that may be null.
+    pub(crate) fn opened(
+        self,
+        column: &str,
+        reader: &Reader,
+        place: impl FnOnce() -> SealedPlace,
+    ) -> Result<Option<String>, StoreError> {
+        if self.maybe::<&[u8]>(column)?.is_none() {
+            return Ok(None);
+        }
+        let opened = reader.open(&place(), &self.sealed(column)?);
+        opened.map(Some).map_err(|why| self.corrupt(column, why))
+    }
+
+    /// The free text in the column `text`, or the sealed value in the column `sealed`, which replaces the text.
+    pub(crate) fn content(
+        self,
+        text: &str,
+        sealed: &str,
+        reader: &Reader,
+        place: impl FnOnce() -> SealedPlace,
+    ) -> Result<String, StoreError> {
+        match self.opened(sealed, reader, place)? {
+            Some(opened) => Ok(opened),
+            None => self.text(text),
+        }
     }
 
     /// Creates the error for a column with an invalid value.

@@ -3,30 +3,37 @@
 use crate::store::{
     ApprovalAnswer, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus, AuditNote,
     AuditRow, CallKey, CallPlace, CatalogueEntry, EffectClaim, EffectRow, EffectState,
-    EnablementRow, EnablementSource, InstanceId, Intent, KeyId, KeyUse, Message, Role, RunCause,
-    RunId, RunProgress, RunRow, RunState, RunStop, SealKeyRow, SealedColumn, SealedPlace,
+    EnablementRow, EnablementSource, InstanceId, Intent, KeyId, KeyUse, Message, RequestKey, Role,
+    RunCause, RunId, RunProgress, RunRow, RunState, RunStop, SealKeyRow, SealedColumn, SealedPlace,
     SealedRow, SecretInfo, SecretRow, SkillPin, SkillVersion, StoreError, Switch, SwitchKey,
     SwitchKind, ThreadId, Usage, VariableInfo, VariableLevel, VariableRequest, VariableRow,
-    VariableType, VariableValue, Verdict,
+    VariableType, VariableValue, Verdict, Workspace,
 };
 
 use super::columns::{Columns, SqlRow};
+use super::contents::Reader;
+use super::sealed::{place, source};
 
 /// A row of the table `approval`.
-pub(crate) fn approval(row: &impl SqlRow) -> Result<ApprovalRow, StoreError> {
+pub(crate) fn approval(row: &impl SqlRow, reader: &Reader) -> Result<ApprovalRow, StoreError> {
     let columns = Columns::new(row, "approval", "id");
+    let id: String = columns.get("id")?;
+    let identity = columns.identity()?;
+    let place = || place::arguments(identity.workspace(), &id);
+    let arguments = columns.content("arguments", "sealed", reader, place)?;
     Ok(ApprovalRow {
+        answer: answer(columns, identity.workspace(), &id, reader)?,
         request: ApprovalRequest {
-            id: columns.get("id")?,
+            id,
             kind: columns.word("kind", ApprovalKind::from_word)?,
-            identity: columns.identity()?,
+            identity,
             thread: columns.maybe("thread")?,
             call: columns.text("call")?,
             tool: columns.get("tool")?,
             principal: columns.get("principal")?,
             agent: columns.maybe("agent")?,
             contract: columns.get("contract")?,
-            arguments: columns.text("arguments")?,
+            arguments,
             policy: columns.get("policy")?,
             decision: columns.get("decision")?,
             four_eyes: columns.get("four_eyes")?,
@@ -38,15 +45,23 @@ pub(crate) fn approval(row: &impl SqlRow) -> Result<ApprovalRow, StoreError> {
         },
         status: columns.word("status", ApprovalStatus::from_word)?,
         assignee: columns.maybe("assignee")?,
-        answer: answer(columns)?,
     })
 }
 
-fn answer(columns: Columns<'_>) -> Result<Option<ApprovalAnswer>, StoreError> {
+fn answer(
+    columns: Columns<'_>,
+    workspace: &Workspace,
+    id: &str,
+    reader: &Reader,
+) -> Result<Option<ApprovalAnswer>, StoreError> {
     if columns.maybe::<&str>("verdict")?.is_none() {
         return Ok(None);
     }
-    let edited = columns.maybe_text("edited")?;
+    let place = || place::edited(workspace, id);
+    let edited = match columns.opened("edited_sealed", reader, place)? {
+        None => columns.maybe_text("edited")?,
+        opened => opened,
+    };
     let verdict = columns.word("verdict", |word| Verdict::from_columns(word, edited))?;
     Ok(Some(ApprovalAnswer {
         verdict,
@@ -203,7 +218,7 @@ pub(crate) fn switch(row: &impl SqlRow) -> Result<Switch, StoreError> {
 }
 
 /// A row of the table `message`, without the name of its turn, which only databases of versions before 0.2 have.
-pub(crate) fn message(row: &impl SqlRow) -> Result<Message, StoreError> {
+pub(crate) fn message(row: &impl SqlRow, reader: &Reader) -> Result<Message, StoreError> {
     let columns = Columns::new(row, "message", "conversation");
     let answers = match columns.maybe::<i64>("call_message")? {
         None => None,
@@ -213,14 +228,18 @@ pub(crate) fn message(row: &impl SqlRow) -> Result<Message, StoreError> {
         }),
     };
     let workspace: &str = columns.get("workspace")?;
+    let thread = ThreadId::new(workspace, columns.get::<&str>("conversation")?)
+        .map_err(|error| columns.corrupt("conversation", error))?;
+    let seq = columns.number("seq")?;
+    let place = || place::message(&thread, seq);
+    let content = columns.content("content", "sealed", reader, place)?;
     Ok(Message {
-        seq: columns.number("seq")?,
-        thread: ThreadId::new(workspace, columns.get::<&str>("conversation")?)
-            .map_err(|error| columns.corrupt("conversation", error))?,
+        seq,
+        thread,
         role: columns.word("role", Role::from_word)?,
         answers,
         turn: None,
-        content: columns.text("content")?,
+        content,
         at: columns.time("at")?,
     })
 }
@@ -381,13 +400,9 @@ pub(crate) fn key_uses(rows: &[impl SqlRow]) -> Result<Vec<KeyUse>, StoreError> 
     Ok(uses)
 }
 
-/// A sealed value of a column. Errors contain `table`.
-pub(crate) fn sealed_row(
-    row: &impl SqlRow,
-    column: SealedColumn,
-    table: &'static str,
-) -> Result<SealedRow, StoreError> {
-    let columns = Columns::new(row, table, "id");
+/// A sealed value of a column.
+pub(crate) fn sealed_row(row: &impl SqlRow, column: SealedColumn) -> Result<SealedRow, StoreError> {
+    let columns = Columns::new(row, source(column).table, "id");
     Ok(SealedRow {
         place: SealedPlace {
             column,
@@ -399,8 +414,15 @@ pub(crate) fn sealed_row(
     })
 }
 
-/// A row of the table `request`: the fingerprint and the response.
-pub(crate) fn stored_response(row: &impl SqlRow) -> Result<(String, String), StoreError> {
+/// The response in a row of the table `request` with this key. Fails if the key was used for a different request, whose response is not opened.
+pub(crate) fn stored_response<T>(
+    row: &impl SqlRow,
+    workspace: &Workspace,
+    key: &RequestKey<T>,
+    reader: &Reader,
+) -> Result<String, StoreError> {
     let columns = Columns::new(row, "request", "key");
-    Ok((columns.get("fingerprint")?, columns.text("response")?))
+    key.repeated(columns.get("fingerprint")?, String::new())?;
+    let place = || place::response(workspace, &key.caller, &key.key);
+    columns.content("response", "sealed", reader, place)
 }

@@ -1,7 +1,9 @@
 //! The table of approvals in SQLite.
 
 use crate::sql::columns::Columns;
+use crate::sql::contents::{Content, Reader, Sealer};
 use crate::sql::records::approval as read;
+use crate::sql::sealed::place;
 use crate::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
     ApprovalStore, CallKey, Scope, StoreError, StoreFuture, Timestamp, Workspace,
@@ -9,12 +11,14 @@ use crate::store::{
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 
+use super::sealed::check_sealer;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
     () => {
         "id, kind, workspace, key, place, thread, call, tool, principal, agent, contract, arguments, policy, decision, four_eyes, reason, \
-         nonce, created, expires, parent, status, assignee, verdict, edited, approver, answer_reason, answered"
+         nonce, created, expires, parent, status, assignee, verdict, edited, approver, answer_reason, answered, sealed, seal_key, edited_sealed, \
+         edited_key"
     };
 }
 
@@ -88,7 +92,8 @@ pub(super) async fn find(
     db: &mut SqliteConnection,
     workspace: &Workspace,
     id: &str,
-) -> Result<Option<ApprovalRow>, Fault> {
+    reader: &Reader,
+) -> Result<Option<ApprovalRow>, StoreError> {
     let row = sqlx::query(concat!(
         "SELECT ",
         columns!(),
@@ -97,26 +102,37 @@ pub(super) async fn find(
     .bind(id)
     .bind(workspace.as_str())
     .fetch_optional(db)
-    .await?;
-    Ok(row.as_ref().map(read).transpose()?)
+    .await
+    .map_err(Fault::from)?;
+    row.map(|row| read(&row, reader)).transpose()
 }
 
-/// Stores the changed columns of a row.
-pub(super) async fn save(db: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), Fault> {
-    let answer = row.answer.as_ref();
+/// Stores the changed columns of a row. The transaction has checked the key of `sealer`.
+pub(super) async fn save(
+    db: &mut SqliteConnection,
+    row: &ApprovalRow,
+    sealer: &Sealer,
+) -> Result<(), Fault> {
+    let (answer, request) = (row.answer.as_ref(), &row.request);
     let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
+    let place = || place::edited(request.identity.workspace(), &request.id);
+    let edited = edited.flatten().map(|edited| sealer.seal(edited, place));
+    let edited = edited.transpose()?;
     sqlx::query(
-        "UPDATE approval SET status = ?, assignee = ?, verdict = ?, edited = ?, approver = ?, answer_reason = ?, answered = ?
+        "UPDATE approval SET status = ?, assignee = ?, verdict = ?, edited = ?, approver = ?, answer_reason = ?, answered = ?,
+         edited_sealed = ?, edited_key = ?
          WHERE id = ? AND status IN ('pending', 'approved')",
     )
     .bind(row.status.as_str())
     .bind(&row.assignee)
     .bind(verdict)
-    .bind(edited.flatten())
+    .bind(edited.as_ref().map(|edited| edited.text))
     .bind(answer.map(|answer| &answer.approver))
     .bind(answer.and_then(|answer| answer.reason.as_ref()))
     .bind(answer.map(|answer| answer.at.as_millis()))
-    .bind(&row.request.id)
+    .bind(edited.as_ref().and_then(Content::sealed))
+    .bind(edited.as_ref().and_then(Content::key))
+    .bind(&request.id)
     .execute(db)
     .await?;
     Ok(())
@@ -137,16 +153,24 @@ fn narrow_to(query: &mut QueryBuilder<Sqlite>, filter: &ApprovalFilter) {
     page(query, order, filter.newest_first, after, filter.limit);
 }
 
-async fn open(db: &mut SqliteConnection, request: ApprovalRequest) -> Result<(), Fault> {
+async fn open(
+    db: &mut SqliteConnection,
+    request: ApprovalRequest,
+    sealer: &Sealer,
+) -> Result<(), Fault> {
+    check_sealer(db, sealer).await?;
+    let workspace = request.identity.workspace();
+    let place = || place::arguments(workspace, &request.id);
+    let arguments = sealer.seal(&request.arguments, place)?;
     let done = sqlx::query(concat!(
             "INSERT INTO approval (",
             columns!(),
-            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', NULL, NULL, NULL, NULL, NULL, NULL)
+            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', NULL, NULL, NULL, NULL, NULL, NULL, ?, ?, NULL, NULL)
              ON CONFLICT (id) DO NOTHING"
         ))
         .bind(&request.id)
         .bind(request.kind.as_str())
-        .bind(request.identity.workspace().as_str())
+        .bind(workspace.as_str())
         .bind(request.identity.key().as_str())
         .bind(request.identity.to_column())
         .bind(&request.thread)
@@ -155,7 +179,7 @@ async fn open(db: &mut SqliteConnection, request: ApprovalRequest) -> Result<(),
         .bind(&request.principal)
         .bind(&request.agent)
         .bind(&request.contract)
-        .bind(&request.arguments)
+        .bind(arguments.text)
         .bind(&request.policy)
         .bind(&request.decision)
         .bind(request.four_eyes)
@@ -164,6 +188,8 @@ async fn open(db: &mut SqliteConnection, request: ApprovalRequest) -> Result<(),
         .bind(request.created.as_millis())
         .bind(request.expires.as_millis())
         .bind(&request.parent)
+        .bind(arguments.sealed())
+        .bind(arguments.key())
         .execute(db)
         .await?;
     if done.rows_affected() == 0 {
@@ -178,23 +204,31 @@ impl SqliteStore {
         &self,
         workspace: &Workspace,
         id: &str,
-        step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError> + Send + 'static,
+        step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError> + Clone + Send + 'static,
     ) -> Result<ApprovalRow, Fault> {
-        let (workspace, id) = (workspace.clone(), id.to_owned());
-        let settled = self.change(move |db| {
-            Box::pin(async move {
-                let before = find(&mut *db, &workspace, &id).await?;
-                let before = before.ok_or_else(|| ApprovalRow::missing(&id))?;
-                let mut row = before.clone();
-                let done = step(&mut row);
-                // An answer after the deadline is refused, but changes the row.
-                if row != before {
-                    save(db, &row).await?;
-                }
-                Ok(done.map(|()| row))
-            })
-        });
-        Ok(settled.await??)
+        let (sealer, reader) = (self.contents.sealer().await?, self.contents.reader());
+        loop {
+            let (workspace, id, step) = (workspace.clone(), id.to_owned(), step.clone());
+            let (sealer, rows) = (sealer.clone(), reader.clone());
+            let settled = self.change(move |db| {
+                Box::pin(async move {
+                    check_sealer(db, &sealer).await?;
+                    let before = find(&mut *db, &workspace, &id, &rows).await?;
+                    let before = before.ok_or_else(|| ApprovalRow::missing(&id))?;
+                    let mut row = before.clone();
+                    let done = step(&mut row);
+                    // An answer after the deadline is refused, but changes the row.
+                    if row != before {
+                        save(db, &row, &sealer).await?;
+                    }
+                    Ok(done.map(|()| row))
+                })
+            });
+            match settled.await {
+                Ok(settled) => return Ok(settled?),
+                Err(fault) => reader.fetch_after(fault).await?,
+            }
+        }
     }
 
     async fn deny_requests(
@@ -243,7 +277,11 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn open(&self, request: ApprovalRequest) -> StoreFuture<'_, ()> {
-        step(self.change(|db| Box::pin(open(db, request))))
+        step(async move {
+            let sealer = self.contents.sealer().await?;
+            self.change(|db| Box::pin(async move { open(db, request, &sealer).await }))
+                .await
+        })
     }
 
     fn get<'a>(
@@ -252,8 +290,17 @@ impl ApprovalStore for SqliteStore {
         id: &'a str,
     ) -> StoreFuture<'a, Option<ApprovalRow>> {
         step(async move {
-            let mut reader = self.readers.acquire().await?;
-            find(&mut reader, workspace, id).await
+            let reader = self.contents.reader();
+            loop {
+                let mut connection = self.readers.acquire().await?;
+                let found = find(&mut connection, workspace, id, &reader).await;
+                // The vault may need the connection of a database in memory.
+                drop(connection);
+                match found {
+                    Ok(row) => return Ok(row),
+                    Err(error) => reader.fetch_after(error).await?,
+                }
+            }
         })
     }
 
@@ -314,7 +361,8 @@ impl ApprovalStore for SqliteStore {
                 .build()
                 .fetch_all(&self.readers)
                 .await?;
-            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+            let read = |reader: &Reader| rows.iter().map(|row| read(row, reader)).collect();
+            Ok(self.contents.read(read).await?)
         })
     }
 

@@ -1,8 +1,10 @@
 //! Changes of operators in SQLite.
 
 use crate::sql::administration as shared;
+use crate::sql::contents::{Reader, Sealer};
 use crate::sql::directory;
 use crate::sql::records::stored_response;
+use crate::sql::sealed::place;
 use crate::store::{
     Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
     StoreError, StoreFuture, Timestamp, Workspace,
@@ -10,6 +12,7 @@ use crate::store::{
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Executor, QueryBuilder, Sqlite};
 
+use super::sealed::check_sealer;
 use super::{
     Fault, SqliteStore, administration, approval, audit, ledger, maintenance, run, step, switch,
 };
@@ -25,9 +28,10 @@ pub(super) async fn find_request<T>(
     db: impl Executor<'_, Database = Sqlite>,
     workspace: &Workspace,
     key: &RequestKey<T>,
+    reader: &Reader,
 ) -> Result<Option<String>, Fault> {
     let row = sqlx::query(
-        "SELECT key, fingerprint, response FROM request
+        "SELECT key, fingerprint, response, sealed FROM request
          WHERE workspace = ? AND caller = ? AND key = ? AND expires > ?",
     )
     .bind(workspace.as_str())
@@ -36,9 +40,8 @@ pub(super) async fn find_request<T>(
     .bind(key.at.as_millis())
     .fetch_optional(db)
     .await?;
-    let stored = row.as_ref().map(stored_response).transpose()?;
-    let stored = stored.map(|(fingerprint, response)| key.repeated(&fingerprint, response));
-    Ok(stored.transpose()?)
+    let read = |row| stored_response(&row, workspace, key, reader);
+    Ok(row.map(read).transpose()?)
 }
 
 /// Removes at most `most` expired responses.
@@ -83,22 +86,29 @@ pub(super) async fn save_request<T>(
     key: &RequestKey<T>,
     changed: &T,
     contents: (Option<&str>, Option<&str>),
+    sealer: &Sealer,
 ) -> Result<(), Fault> {
+    let response = (key.respond)(changed);
+    let place = || place::response(workspace, &key.caller, &key.key);
+    let response = sealer.seal(&response, place)?;
     let (thread, principal) = contents;
     expiry(key.at, SWEPT).build().execute(&mut *db).await?;
     sqlx::query(
-        "INSERT INTO request (workspace, caller, key, fingerprint, response, thread, principal, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        "INSERT INTO request (workspace, caller, key, fingerprint, response, thread, principal, expires, sealed, seal_key)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (workspace, caller, key) DO UPDATE SET fingerprint = excluded.fingerprint, response = excluded.response,
-         thread = excluded.thread, principal = excluded.principal, expires = excluded.expires",
+         thread = excluded.thread, principal = excluded.principal, expires = excluded.expires, sealed = excluded.sealed, seal_key = excluded.seal_key",
     )
     .bind(workspace.as_str())
     .bind(&key.caller)
     .bind(&key.key)
     .bind(&key.fingerprint)
-    .bind((key.respond)(changed))
+    .bind(response.text)
     .bind(thread)
     .bind(principal)
     .bind(key.expires.as_millis())
+    .bind(response.sealed())
+    .bind(response.key())
     .execute(db)
     .await?;
     Ok(())
@@ -108,19 +118,21 @@ async fn change(
     db: &mut SqliteConnection,
     workspace: &Workspace,
     change: Change,
+    sealer: &Sealer,
+    reader: &Reader,
 ) -> Answer<Changed> {
     Ok(match change {
         Change::Answer { ref id, .. }
         | Change::Assign { ref id, .. }
         | Change::Revoke { ref id } => {
-            let before = approval::find(&mut *db, workspace, id).await?;
+            let before = approval::find(&mut *db, workspace, id, reader).await?;
             let Some(before) = before else {
                 return Ok(Err(ApprovalRow::missing(id)));
             };
             let mut row = before.clone();
             let done = row.change(change);
             if row != before {
-                approval::save(db, &row).await?;
+                approval::save(db, &row, sealer).await?;
             }
             done.map(|()| Changed::Approval(Box::new(row)))
         }
@@ -183,7 +195,13 @@ async fn change(
     })
 }
 
-async fn apply(db: &mut SqliteConnection, request: ChangeRequest) -> Answer<Applied> {
+async fn apply(
+    db: &mut SqliteConnection,
+    request: ChangeRequest,
+    sealer: &Sealer,
+    reader: &Reader,
+) -> Answer<Applied> {
+    check_sealer(db, sealer).await?;
     let workspace = request.workspace().clone();
     let ChangeRequest {
         change: wanted,
@@ -191,28 +209,50 @@ async fn apply(db: &mut SqliteConnection, request: ChangeRequest) -> Answer<Appl
         key,
     } = request;
     if let Some(key) = &key
-        && let Some(response) = find_request(&mut *db, &workspace, key).await?
+        && let Some(response) = find_request(&mut *db, &workspace, key, reader).await?
     {
         return Ok(Ok(Applied::Repeated(response)));
     }
-    let changed = match change(&mut *db, &workspace, wanted).await? {
+    let changed = match change(&mut *db, &workspace, wanted, sealer, reader).await? {
         Ok(changed) => changed,
         Err(refused) => return Ok(Err(refused)),
     };
     changed.complete(&mut row);
     audit::save(&mut *db, &row).await?;
     if let Some(key) = &key {
-        save_request(db, &workspace, key, &changed, changed.contents_of()).await?;
+        let contents = changed.contents_of();
+        save_request(db, &workspace, key, &changed, contents, sealer).await?;
     }
     Ok(Ok(Applied::Changed(changed)))
+}
+
+impl SqliteStore {
+    /// Applies a request, again after each key that its rows need was fetched.
+    async fn apply_request(&self, request: ChangeRequest) -> Result<Applied, Fault> {
+        let sealer = if request.has_contents() {
+            self.contents.sealer().await?
+        } else {
+            Sealer::default()
+        };
+        let reader = self.contents.reader();
+        loop {
+            let (request, sealer, rows) = (request.clone(), sealer.clone(), reader.clone());
+            let applied = self.change(move |db| {
+                Box::pin(async move { apply(db, request, &sealer, &rows).await })
+            });
+            match applied.await {
+                Ok(applied) => return Ok(applied?),
+                Err(fault) => reader.fetch_after(fault).await?,
+            }
+        }
+    }
 }
 
 impl ChangeStore for SqliteStore {
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
         step(async move {
             request.check()?;
-            let applied = self.change(|db| Box::pin(apply(db, request)));
-            let applied = applied.await??;
+            let applied = self.apply_request(request).await?;
             if let Applied::Changed(Changed::Erased(_)) = &applied {
                 self.forget().await?;
             }

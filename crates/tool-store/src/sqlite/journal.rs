@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::sql::contents::Sealer;
 use crate::store::{Batch, BatchStore, Batched, EndedEffect, Journal, StoreFuture};
 use sqlx::sqlite::SqliteConnection;
 
@@ -13,17 +14,22 @@ impl BatchStore for SqliteStore {
             if let Some(message) = &batch.message {
                 message.check()?;
             }
+            let sealer = match &batch.message {
+                Some(_) => self.contents.sealer().await?,
+                None => Sealer::default(),
+            };
             if batch.begin.is_some() {
                 // A batch that begins work waits in order of arrival. All other batches run before waiting changes.
-                self.change(|db| Box::pin(write(db, batch))).await
+                self.change(|db| Box::pin(write(db, batch, sealer))).await
             } else {
-                self.change_first(|db| Box::pin(write(db, batch))).await
+                self.change_first(|db| Box::pin(write(db, batch, sealer)))
+                    .await
             }
         })
     }
 }
 
-async fn write(db: &mut SqliteConnection, batch: Batch) -> Result<Batched, Fault> {
+async fn write(db: &mut SqliteConnection, batch: Batch, sealer: Sealer) -> Result<Batched, Fault> {
     let mut done = Batched::default();
     if let Some(EndedEffect { key, owner, end }) = batch.effect {
         done.effect = Some(super::ledger::end(&mut *db, &key, &owner, end).await?);
@@ -32,7 +38,7 @@ async fn write(db: &mut SqliteConnection, batch: Batch) -> Result<Batched, Fault
         audit::save(&mut *db, row).await?;
     }
     if let Some(message) = &batch.message {
-        done.message = Some(super::thread::append(&mut *db, message).await?);
+        done.message = Some(super::thread::append(&mut *db, message, &sealer).await?);
     }
     if let Some(run) = &batch.run {
         let ended = super::run::change_row(&mut *db, &run.id, |row| row.end(&run.owner, run.end));
@@ -46,6 +52,11 @@ async fn write(db: &mut SqliteConnection, batch: Batch) -> Result<Batched, Fault
 
 impl SqliteStore {
     pub(super) fn as_journal(&self) -> Journal {
-        Journal::new(Arc::new(self.clone()), self.writer.shared())
+        let store = Arc::new(self.clone());
+        // A handle that seals has a journal of its own, so that no batch of it is written by a handle that does not seal.
+        match self.contents.shared() {
+            Some(handle) => Journal::new(store, handle),
+            None => Journal::new(store, self.writer.shared()),
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     query.push_bind(ApprovalRequest::BLANK);
     query.push(", edited = iif(edited IS NULL, NULL, ");
     query.push_bind(ApprovalRequest::BLANK);
-    query.push(") WHERE (arguments <> ");
+    query.push("), sealed = NULL, seal_key = NULL, edited_sealed = NULL, edited_key = NULL WHERE (arguments <> ");
     query.push_bind(ApprovalRequest::BLANK);
     query.push(" OR reason IS NOT NULL OR answer_reason IS NOT NULL OR status IN ('pending', 'approved') OR edited <> ");
     query.push_bind(ApprovalRequest::BLANK).push(")");

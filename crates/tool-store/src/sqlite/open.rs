@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::env;
+use crate::sql::contents::Contents;
 use crate::store::StoreError;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
@@ -101,6 +102,7 @@ impl SqliteStore {
             writer: Writer::file(connection, options, watch, readers.clone(), 2 * patience),
             readers,
             durable: true,
+            contents: Contents::default(),
         })
     }
 
@@ -122,6 +124,7 @@ impl SqliteStore {
             writer: Writer::memory(pool.clone(), 2 * PATIENCE),
             readers: pool,
             durable: false,
+            contents: Contents::default(),
         })
     }
 
@@ -202,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 12] = [
+const MIGRATIONS: [(i64, &str, &str); 13] = [
     (
         1,
         "state",
@@ -262,6 +265,11 @@ const MIGRATIONS: [(i64, &str, &str); 12] = [
         12,
         "events",
         include_str!("../../migrations/sqlite/0012_events.sql"),
+    ),
+    (
+        13,
+        "sealed_contents",
+        include_str!("../../migrations/sqlite/0013_sealed_contents.sql"),
     ),
 ];
 

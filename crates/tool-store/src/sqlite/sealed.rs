@@ -1,22 +1,22 @@
 //! Seal keys, and the sealed values of all tables, in SQLite.
 
+use std::collections::BTreeSet;
+
+#[cfg(feature = "seal")]
+use crate::seal::{Vault, VaultError};
+#[cfg(feature = "seal")]
+use crate::sql::contents::Contents;
+use crate::sql::contents::Sealer;
 use crate::sql::records::{key_uses, seal_key as read_key, sealed_row};
+use crate::sql::sealed::{Position, counts, listing, source};
 use crate::store::{
-    KeyId, KeyUse, Reseal, SealKeyRow, SealStore, Sealed, SealedColumn, SealedPlace, SealedRow,
+    KeyId, KeyUse, Reseal, SealKeyRow, SealStore, SealedColumn, SealedPlace, SealedRow,
     StoreFuture, Timestamp,
 };
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Executor, QueryBuilder, Sqlite};
 
 use super::{Fault, SqliteStore, step};
-
-/// A sealed column: its table, and the expression of the owner in [`SealedPlace`].
-fn source(column: SealedColumn) -> (&'static str, &'static str) {
-    match column {
-        SealedColumn::Secret => ("secret", "''"),
-        SealedColumn::Variable => ("variable", "level || ':' || owner"),
-    }
-}
 
 async fn key_row(
     db: impl Executor<'_, Database = Sqlite>,
@@ -30,9 +30,17 @@ async fn key_row(
 }
 
 /// Refuses to write a value with a key that is unknown or retired.
-pub(super) async fn check_use(db: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Fault> {
-    let row = key_row(db, sealed.key()).await?;
-    Ok(SealKeyRow::check_use(sealed.key(), row.as_ref())?)
+pub(super) async fn check_use(db: &mut SqliteConnection, key: &KeyId) -> Result<(), Fault> {
+    let row = key_row(db, key).await?;
+    Ok(SealKeyRow::check_use(key, row.as_ref())?)
+}
+
+/// Refuses to write contents with a key that is unknown or retired.
+pub(super) async fn check_sealer(db: &mut SqliteConnection, sealer: &Sealer) -> Result<(), Fault> {
+    match sealer.key() {
+        Some(key) => check_use(db, key).await,
+        None => Ok(()),
+    }
 }
 
 async fn register(db: &mut SqliteConnection, row: SealKeyRow) -> Result<SealKeyRow, Fault> {
@@ -47,43 +55,40 @@ async fn register(db: &mut SqliteConnection, row: SealKeyRow) -> Result<SealKeyR
     Ok(key_row(db, &row.id).await?.unwrap_or(row))
 }
 
-/// The query for the number of values of each column and key.
-fn counts() -> QueryBuilder<Sqlite> {
-    let mut query = QueryBuilder::new("");
-    for (at, column) in SealedColumn::ALL.iter().enumerate() {
-        let (table, _) = source(*column);
-        if at > 0 {
-            query.push(" UNION ALL ");
-        }
-        query.push(format_args!(
-            "SELECT '{column}' AS sealed_column, seal_key, count(*) AS amount FROM {table} WHERE seal_key IS NOT NULL GROUP BY seal_key"
-        ));
-    }
+/// Replaces a value that has not changed since it was read.
+pub(super) fn swap(Reseal { old, new }: Reseal) -> QueryBuilder<Sqlite> {
+    let source = source(old.place.column);
+    let place = Position::of(&old.place);
+    let mut query = QueryBuilder::new("UPDATE ");
+    query.push(format_args!(
+        "{} AS t SET {} = ",
+        source.table, source.sealed
+    ));
+    query.push_bind(new.as_bytes().to_vec());
+    query.push(format_args!(", {} = ", source.key));
+    query.push_bind(new.key().to_string());
+    query.push(" FROM (SELECT ").push_bind(place.workspace);
+    query.push(" AS workspace, ").push_bind(place.owner);
+    query.push(" AS owner, ").push_bind(place.name);
+    query.push(" AS name, ").push_bind(place.number);
+    query.push(format_args!(
+        " AS number) AS c WHERE {} AND t.{} = ",
+        source.at::<Sqlite>(),
+        source.sealed
+    ));
+    query.push_bind(old.bytes.to_vec());
     query
 }
 
 async fn reseal(db: &mut SqliteConnection, changes: Vec<Reseal>) -> Result<u64, Fault> {
-    let mut keys: Vec<&Sealed> = changes.iter().map(|change| &change.new).collect();
-    keys.sort_by_key(|sealed| sealed.key());
-    keys.dedup_by_key(|sealed| sealed.key());
-    for sealed in keys {
-        check_use(db, sealed).await?;
+    let keys: BTreeSet<&KeyId> = changes.iter().map(|change| change.new.key()).collect();
+    for key in keys {
+        check_use(db, key).await?;
     }
     let mut done = 0;
-    for Reseal { old, new } in changes {
-        let (table, owner) = source(old.place.column);
-        let mut query = QueryBuilder::<Sqlite>::new("UPDATE ");
-        query.push(table).push(" SET sealed = ");
-        query.push_bind(new.as_bytes().to_vec());
-        query.push(", seal_key = ");
-        query.push_bind(new.key().to_string());
-        query.push(" WHERE workspace = ");
-        query.push_bind(old.place.workspace.to_string());
-        query.push(" AND id = ").push_bind(old.place.id);
-        query.push(format_args!(" AND {owner} = "));
-        query.push_bind(old.place.owner).push(" AND sealed = ");
-        query.push_bind(old.bytes.to_vec());
-        done += query.build().execute(&mut *db).await?.rows_affected();
+    for change in changes {
+        let swapped = swap(change).build().execute(&mut *db).await?;
+        done += swapped.rows_affected();
     }
     Ok(done)
 }
@@ -94,7 +99,7 @@ pub(super) async fn retire(
     now: Timestamp,
 ) -> Result<(), Fault> {
     let row = key_row(&mut *db, &key).await?;
-    let uses = key_uses(&counts().build().fetch_all(&mut *db).await?)?;
+    let uses = key_uses(&counts::<Sqlite>().query.build().fetch_all(&mut *db).await?)?;
     SealKeyRow::check_retirement(&key, row.as_ref(), &uses)?;
     sqlx::query("UPDATE seal_key SET retired = ? WHERE id = ? AND retired IS NULL")
         .bind(now.as_millis())
@@ -102,6 +107,44 @@ pub(super) async fn retire(
         .execute(db)
         .await?;
     Ok(())
+}
+
+#[cfg(feature = "seal")]
+impl SqliteStore {
+    /// Returns a handle of this store that seals contents with the keys of a vault: the arguments of approvals (including edited arguments), the contents of
+    /// messages, spilled outputs, and the stored responses of idempotency keys. [`seal`](crate::seal#contents) describes what stays readable.
+    ///
+    /// Pass clones of this handle to every part of the host. The vault keeps the store without sealing, because it seals its values itself.
+    ///
+    /// ```
+    /// use tool_store::seal::{SealKey, SealKeys, Vault};
+    /// use tool_store::{NewMessage, Role, SqliteStore, ThreadId, ThreadStore, Timestamp};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let plain = SqliteStore::in_memory().await?;
+    /// // A host reads its keys with `SealKeys::from_env` or `SealKeys::from_file`.
+    /// let vault = Vault::open(plain.clone(), SealKeys::new("2026-11", SealKey::generate()?)?).await?;
+    /// let store = plain.clone().sealing(&vault)?;
+    ///
+    /// let thread = ThreadId::new("acme", "main")?;
+    /// let content = r#""my number is 4711""#.to_owned();
+    /// let message = NewMessage { thread: thread.clone(), role: Role::User, answers: None, follows: None, content, at: Timestamp::now() };
+    /// store.append(message).await?;
+    /// assert!(store.read(&thread, None).await?[0].content.contains("4711"));
+    /// assert!(plain.read(&thread, None).await.is_err()); // without the keys, the message cannot be read
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`VaultError::NoKeys`] if the vault was opened without keys.
+    pub fn sealing(mut self, vault: &Vault) -> Result<Self, VaultError> {
+        vault.require_keys()?;
+        self.contents = Contents::sealed_by(vault.clone());
+        Ok(self)
+    }
 }
 
 impl SealStore for SqliteStore {
@@ -125,7 +168,15 @@ impl SealStore for SqliteStore {
     }
 
     fn key_uses(&self) -> StoreFuture<'_, Vec<KeyUse>> {
-        step(async move { Ok(key_uses(&counts().build().fetch_all(&self.readers).await?)?) })
+        step(async move {
+            Ok(key_uses(
+                &counts::<Sqlite>()
+                    .query
+                    .build()
+                    .fetch_all(&self.readers)
+                    .await?,
+            )?)
+        })
     }
 
     fn sealed<'a>(
@@ -136,19 +187,9 @@ impl SealStore for SqliteStore {
         most: u32,
     ) -> StoreFuture<'a, Vec<SealedRow>> {
         step(async move {
-            let (table, owner) = source(column);
-            let mut query = QueryBuilder::new("SELECT workspace, id, ");
-            query.push(owner).push(" AS place_owner, sealed FROM ");
-            query.push(table).push(" WHERE seal_key = ");
-            query.push_bind(key.as_str());
-            if let Some(after) = after {
-                query.push(" AND (workspace, id) > (");
-                query.push_bind(after.workspace.as_str()).push(", ");
-                query.push_bind(&after.id).push(")");
-            }
-            query.push(" ORDER BY workspace, id LIMIT ").push_bind(most);
+            let mut query = listing::<Sqlite>(column, key, after, most).query;
             let rows = query.build().fetch_all(&self.readers).await?;
-            let read = |row| sealed_row(row, column, table);
+            let read = |row| sealed_row(row, column);
             Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }

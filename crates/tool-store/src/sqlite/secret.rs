@@ -11,7 +11,7 @@ use super::sealed::check_use;
 use super::{Fault, SqliteStore, narrow_to_scope, step};
 
 pub(super) async fn put(db: &mut SqliteConnection, row: SecretRow) -> Result<(), Fault> {
-    check_use(db, &row.sealed).await?;
+    check_use(db, row.sealed.key()).await?;
     let taken = sqlx::query("SELECT 1 FROM secret WHERE workspace = ? AND id = ? AND name <> ?")
         .bind(row.workspace.as_str())
         .bind(&row.id)

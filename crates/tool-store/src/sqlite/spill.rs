@@ -1,16 +1,14 @@
 //! Spilled outputs in SQLite: one row each, with the text in chunks.
 
-use crate::sql::columns::Columns;
-use crate::store::{
-    Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
-};
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use crate::sql::contents::{Reader, Sealer};
+use crate::sql::sealed::place;
+use crate::sql::spill::{chunks, length, part};
+use crate::store::{Scope, Spill, SpillPart, SpillStore, StoreFuture, Timestamp, Workspace};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
+use super::sealed::check_sealer;
 use super::{Fault, SqliteStore, narrow_to_scope, step};
-
-/// The largest size of a chunk in bytes. A chunk ends earlier if its last character would exceed it.
-const CHUNK: usize = 64 * 1024;
 
 /// Removes the expired texts of a scope and their chunks.
 pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
@@ -21,37 +19,12 @@ pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
 }
 
 /// A byte position or length as a SQLite integer. No text is longer than the largest integer.
-fn place(bytes: u64) -> i64 {
+fn stored(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-fn length(text: &str) -> u64 {
-    u64::try_from(text.len()).unwrap_or(u64::MAX)
-}
-
-/// Cuts the requested part out of its chunks. The first chunk contains the byte `from`, or is the last chunk.
-fn part(rows: &[SqliteRow], from: u64, most: u64) -> Result<Option<SpillPart>, StoreError> {
-    let Some(first) = rows.first() else {
-        return Ok(None);
-    };
-    let first = Columns::new(first, "spill", "handle");
-    let total: u64 = first.number("total")?;
-    // An empty text has no chunk.
-    let base = first.maybe::<i64>("start")?.unwrap_or(0).cast_unsigned();
-    let mut text = String::new();
-    for row in rows {
-        let columns = Columns::new(row, "spill", "handle");
-        text.push_str(columns.maybe::<&str>("text")?.unwrap_or_default());
-    }
-    let part = SpillPart::of(&text, from.saturating_sub(base), most);
-    Ok(Some(SpillPart {
-        from: base + part.from,
-        total,
-        ..part
-    }))
-}
-
-async fn put(db: &mut SqliteConnection, spill: Spill) -> Result<(), Fault> {
+async fn put(db: &mut SqliteConnection, spill: Spill, sealer: &Sealer) -> Result<(), Fault> {
+    check_sealer(db, sealer).await?;
     let done = sqlx::query(
             "INSERT INTO spill (handle, workspace, principal, total, at, expires) VALUES (?, ?, ?, ?, ?, ?)
              ON CONFLICT (handle) DO NOTHING",
@@ -59,7 +32,7 @@ async fn put(db: &mut SqliteConnection, spill: Spill) -> Result<(), Fault> {
         .bind(&spill.handle)
         .bind(spill.workspace.as_str())
         .bind(&spill.principal)
-        .bind(place(length(&spill.text)))
+        .bind(stored(length(&spill.text)))
         .bind(spill.at.as_millis())
         .bind(spill.expires.as_millis())
         .execute(&mut *db)
@@ -67,23 +40,30 @@ async fn put(db: &mut SqliteConnection, spill: Spill) -> Result<(), Fault> {
     if done.rows_affected() == 0 {
         return Err(spill.exists().into());
     }
-    let mut start = 0;
-    while start < spill.text.len() {
-        let end = spill.text.floor_char_boundary(start + CHUNK);
-        sqlx::query("INSERT INTO spill_chunk (handle, start, text) VALUES (?, ?, ?)")
-            .bind(&spill.handle)
-            .bind(place(length(&spill.text[..start])))
-            .bind(&spill.text[start..end])
-            .execute(&mut *db)
-            .await?;
-        start = end;
+    for (start, text) in chunks(&spill.text) {
+        let place = || place::chunk(&spill.workspace, &spill.principal, &spill.handle, start);
+        let chunk = sealer.seal(text, place)?;
+        sqlx::query(
+            "INSERT INTO spill_chunk (handle, start, text, sealed, seal_key) VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(&spill.handle)
+        .bind(stored(start))
+        .bind(chunk.text)
+        .bind(chunk.sealed())
+        .bind(chunk.key())
+        .execute(&mut *db)
+        .await?;
     }
     Ok(())
 }
 
 impl SpillStore for SqliteStore {
     fn put(&self, spill: Spill) -> StoreFuture<'_, ()> {
-        step(self.change(|db| Box::pin(put(db, spill))))
+        step(async move {
+            let sealer = self.contents.sealer().await?;
+            self.change(|db| Box::pin(async move { put(db, spill, &sealer).await }))
+                .await
+        })
     }
 
     fn read<'a>(
@@ -97,7 +77,7 @@ impl SpillStore for SqliteStore {
     ) -> StoreFuture<'a, Option<SpillPart>> {
         step(async move {
             let rows = sqlx::query(
-                "SELECT s.handle, s.total, c.start, c.text
+                "SELECT s.handle, s.total, c.start, c.text, c.sealed
                  FROM spill s LEFT JOIN spill_chunk c ON c.handle = s.handle
                       AND c.start >= (SELECT coalesce(max(start), 0) FROM spill_chunk WHERE handle = ?1 AND start <= ?4)
                       AND c.start < ?5
@@ -107,12 +87,13 @@ impl SpillStore for SqliteStore {
             .bind(handle)
             .bind(workspace.as_str())
             .bind(principal)
-            .bind(place(from))
-            .bind(place(from).saturating_add(place(most.max(1))))
+            .bind(stored(from))
+            .bind(stored(from).saturating_add(stored(most.max(1))))
             .bind(now.as_millis())
             .fetch_all(&self.readers)
             .await?;
-            Ok(part(&rows, from, most)?)
+            let read = |reader: &Reader| part(&rows, (workspace, principal), (from, most), reader);
+            Ok(self.contents.read(read).await?)
         })
     }
 

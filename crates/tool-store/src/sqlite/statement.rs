@@ -1,5 +1,6 @@
 //! The statements of [`crate::sql::statement`] on SQLite.
 
+use crate::sql::contents::{Reader, Sealer};
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
 use crate::store::{AuditRow, RequestKey, ToolEdited, Workspace};
 use sqlx::Sqlite;
@@ -57,7 +58,7 @@ impl SqlChange for SqliteConnection {
         workspace: &Workspace,
         key: &RequestKey<ToolEdited>,
     ) -> Result<Option<String>, Fault> {
-        change::find_request(self, workspace, key).await
+        change::find_request(self, workspace, key, &Reader::of_clear_texts()).await
     }
 
     async fn save_request(
@@ -66,6 +67,7 @@ impl SqlChange for SqliteConnection {
         key: &RequestKey<ToolEdited>,
         edited: &ToolEdited,
     ) -> Result<(), Fault> {
-        change::save_request(self, workspace, key, edited, (None, None)).await
+        let sealer = Sealer::default();
+        change::save_request(self, workspace, key, edited, (None, None), &sealer).await
     }
 }

@@ -1,5 +1,6 @@
 //! Functions, versions, tools and bindings in SQLite.
 
+use crate::sql::contents::Reader;
 use crate::sql::stored_tool as shared;
 use crate::store::{
     AgentBinding, BindingFilter, Function, FunctionFilter, FunctionVersion, RequestKey,
@@ -22,7 +23,10 @@ impl StoredToolStore for SqliteStore {
         workspace: &'a Workspace,
         key: &'a RequestKey<ToolEdited>,
     ) -> StoreFuture<'a, Option<String>> {
-        step(change::find_request(&self.readers, workspace, key))
+        step(async move {
+            let reader = Reader::of_clear_texts();
+            change::find_request(&self.readers, workspace, key, &reader).await
+        })
     }
 
     fn stored_tool<'a>(

@@ -4,12 +4,13 @@
 
 use crate::store::{
     ApprovalFilter, ApprovalKind, ApprovalStatus, AuditFilter, AuditRow, AuditSink as _, CallId,
-    CallKey, EffectFilter, EffectState, EnablementFilter, Erasure, InstanceId, RunCursor,
-    RunFilter, RunId, Scope, SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp, Workspace,
+    CallKey, EffectFilter, EffectState, EnablementFilter, Erasure, InstanceId, KeyId, Reseal,
+    RunCursor, RunFilter, RunId, Scope, Sealed, SealedColumn, SealedPlace, SealedRow, SwitchFilter,
+    SwitchKey, SwitchKind, ThreadId, Timestamp, Workspace,
 };
-use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
+use sqlx::{AssertSqlSafe, QueryBuilder, Row as _, Sqlite};
 
-use super::{SqliteStore, approval, audit, enablement, ledger, maintenance, run, switch};
+use super::{SqliteStore, approval, audit, enablement, ledger, maintenance, run, sealed, switch};
 
 /// The query plan of a statement.
 pub(super) async fn plan(store: &SqliteStore, sql: &str) -> String {
@@ -555,4 +556,29 @@ async fn enablement_queries_use_an_index() {
     // The cascade of a removed tool finds its rows without a scan.
     let cascade = "SELECT rowid FROM enablement WHERE entry = ?";
     is_narrowed(&store, cascade).await;
+}
+
+// Rotation finds and replaces the values of each sealed column by an index.
+#[tokio::test]
+async fn rotation_uses_an_index() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let key = KeyId::new("k1").unwrap();
+    for column in SealedColumn::ALL {
+        let place = SealedPlace {
+            column: *column,
+            workspace: Workspace::new("x"),
+            id: "x:1".to_owned(),
+            owner: String::new(),
+        };
+        for after in [None, Some(&place)] {
+            let list = crate::sql::sealed::listing::<Sqlite>(*column, &key, after, 10);
+            is_narrowed(&store, list.query.sql().as_str()).await;
+        }
+        let new = Sealed::new(&key, &[0; Sealed::NONCE], &[0; Sealed::TAG]);
+        let bytes = new.as_bytes().into();
+        let old = SealedRow { place, bytes };
+        let swap = sealed::swap(Reseal { old, new });
+        let plan = plan(&store, swap.sql().as_str()).await;
+        assert!(plan.contains("SEARCH t USING"), "{plan}");
+    }
 }

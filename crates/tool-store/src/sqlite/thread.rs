@@ -1,24 +1,32 @@
 //! The tables of threads in SQLite.
 
 use crate::sql::columns::Columns;
+use crate::sql::contents::{Reader, Sealer};
 use crate::sql::records::message;
+use crate::sql::sealed::place;
 use crate::store::{
     CallPlace, Journal, Message, NewMessage, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
+use super::sealed::check_sealer;
 use super::{Fault, SqliteStore, step};
 
-fn read(row: &SqliteRow) -> Result<Message, StoreError> {
+fn read(row: &SqliteRow, reader: &Reader) -> Result<Message, StoreError> {
     let columns = Columns::new(row, "message", "conversation");
     Ok(Message {
         turn: columns.maybe("turn")?,
-        ..message(row)?
+        ..message(row, reader)?
     })
 }
 
 /// Appends a message to its thread. The caller has [checked](NewMessage::check) the message.
-pub(super) async fn append(db: &mut SqliteConnection, message: &NewMessage) -> Result<u64, Fault> {
+pub(super) async fn append(
+    db: &mut SqliteConnection,
+    message: &NewMessage,
+    sealer: &Sealer,
+) -> Result<u64, Fault> {
+    check_sealer(db, sealer).await?;
     let (workspace, conversation) = (
         message.thread.workspace().as_str(),
         message.thread.conversation(),
@@ -51,9 +59,11 @@ pub(super) async fn append(db: &mut SqliteConnection, message: &NewMessage) -> R
         Some(CallPlace { message, position }) => (Some(message.cast_signed()), Some(position)),
         None => (None, None),
     };
+    let place = || place::message(&message.thread, seq.cast_unsigned());
+    let content = sealer.seal(&message.content, place)?;
     let done = sqlx::query(
-            "INSERT INTO message (workspace, conversation, seq, role, call_message, call_position, content, at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            "INSERT INTO message (workspace, conversation, seq, role, call_message, call_position, content, at, sealed, seal_key)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
              ON CONFLICT (workspace, conversation, call_message, call_position) WHERE call_message IS NOT NULL DO NOTHING",
         )
         .bind(workspace)
@@ -62,8 +72,10 @@ pub(super) async fn append(db: &mut SqliteConnection, message: &NewMessage) -> R
         .bind(message.role.as_str())
         .bind(call_message)
         .bind(position)
-        .bind(&message.content)
+        .bind(content.text)
         .bind(message.at.as_millis())
+        .bind(content.sealed())
+        .bind(content.key())
         .execute(&mut *db)
         .await?;
     if done.rows_affected() == 0 {
@@ -83,13 +95,14 @@ impl SqliteStore {
         // No sequence number is larger than `i64::MAX`.
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let rows = sqlx::query(
-            "SELECT workspace, conversation, seq, role, call_message, call_position, turn, content, at
+            "SELECT workspace, conversation, seq, role, call_message, call_position, turn, content, at, sealed
              FROM message WHERE workspace = ? AND conversation = ? AND seq > ? ORDER BY seq LIMIT ?",
         );
         let rows = rows.bind(thread.workspace().as_str());
         let rows = rows.bind(thread.conversation()).bind(after).bind(limit);
         let rows = rows.fetch_all(&self.readers).await?;
-        Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+        let read = |reader: &Reader| rows.iter().map(|row| read(row, reader)).collect();
+        Ok(self.contents.read(read).await?)
     }
 }
 
@@ -102,7 +115,8 @@ impl ThreadStore for SqliteStore {
         step(async move {
             // The check does not need the write lock.
             message.check()?;
-            self.change(|db| Box::pin(async move { append(db, &message).await }))
+            let sealer = self.contents.sealer().await?;
+            self.change(|db| Box::pin(async move { append(db, &message, &sealer).await }))
                 .await
         })
     }

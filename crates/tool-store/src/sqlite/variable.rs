@@ -20,7 +20,7 @@ pub(super) async fn put(db: &mut SqliteConnection, rows: Vec<VariableRow>) -> Re
             VariableValue::Sealed(sealed) => (None, Some(sealed)),
         };
         if let Some(sealed) = sealed {
-            check_use(db, sealed).await?;
+            check_use(db, sealed.key()).await?;
         }
         let taken = sqlx::query(
             "SELECT 1 FROM variable WHERE workspace = ? AND id = ? AND (level <> ? OR owner <> ? OR name <> ?)",

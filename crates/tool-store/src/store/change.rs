@@ -199,6 +199,16 @@ impl ChangeRequest {
         self.audit.identity.workspace()
     }
 
+    /// Whether the transaction writes contents: the answer to an approval, or a response.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn has_contents(&self) -> bool {
+        let is_approval = matches!(
+            self.change,
+            Change::Answer { .. } | Change::Assign { .. } | Change::Revoke { .. }
+        );
+        is_approval || self.key.is_some()
+    }
+
     /// Checks the request without the stored rows, for [`ChangeStore::apply`]. Fails with `Missing` if the changed row and the audit row belong to
     /// different workspaces, and with `Conflict` if [`Switch::check`] fails.
     pub fn check(&self) -> Result<(), StoreError> {

@@ -148,24 +148,61 @@ pub enum SealedColumn {
     Secret,
     /// The values of variables of type secret.
     Variable,
+    /// The arguments of approval requests.
+    Arguments,
+    /// The arguments of edited answers to approval requests ([`Verdict::Edit`](super::Verdict::Edit)).
+    EditedArguments,
+    /// The contents of messages.
+    Message,
+    /// The chunks of spilled outputs. A long output has several chunks.
+    SpillChunk,
+    /// The stored responses to requests with an idempotency key, except for edits of stored tools.
+    Response,
 }
 
 words!(SealedColumn {
     Secret = "secret",
     Variable = "variable",
+    Arguments = "arguments",
+    EditedArguments = "edited_arguments",
+    Message = "message",
+    SpillChunk = "spill_chunk",
+    Response = "response",
 });
 
-/// The place of a sealed value. The place is authenticated together with the value, so that the value cannot be opened at a different place. Places
-/// sort in the order in which [`SealStore::sealed`] lists them.
+impl SealedColumn {
+    /// Whether the values of the column are contents: arguments, messages, chunks of spilled outputs or responses. A store seals contents only on request.
+    pub fn is_content(self) -> bool {
+        match self {
+            Self::Secret | Self::Variable => false,
+            Self::Arguments
+            | Self::EditedArguments
+            | Self::Message
+            | Self::SpillChunk
+            | Self::Response => true,
+        }
+    }
+}
+
+/// The place of a sealed value. The place is authenticated together with the value, so that the value cannot be opened at a different place.
 ///
 /// A place consists of ids that never change, so a row can be renamed without resealing its value.
+///
+/// | column | owner | id |
+/// |---|---|---|
+/// | [`Secret`](SealedColumn::Secret) | empty | the id of the value |
+/// | [`Variable`](SealedColumn::Variable) | the level, a colon and the owner of the variable | the id of the value |
+/// | [`Arguments`](SealedColumn::Arguments), [`EditedArguments`](SealedColumn::EditedArguments) | empty | the id of the request |
+/// | [`Message`](SealedColumn::Message) | the conversation | the sequence number |
+/// | [`SpillChunk`](SealedColumn::SpillChunk) | the principal | the handle, a colon, and the byte at which the chunk begins |
+/// | [`Response`](SealedColumn::Response) | the caller | the idempotency key |
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SealedPlace {
     /// The column of the value.
     pub column: SealedColumn,
     /// The workspace of the row.
     pub workspace: Workspace,
-    /// The id of the value, which is unique in its column and workspace.
+    /// The id of the value, which is unique for its column, workspace and owner.
     pub id: String,
     /// The owner of the row within its workspace; empty for the workspace itself.
     pub owner: String,
@@ -315,7 +352,8 @@ pub trait SealStore: Send + Sync + 'static {
     /// Counts the values of each column and key, ordered by column and key. Columns and keys without values are left out.
     fn key_uses(&self) -> StoreFuture<'_, Vec<KeyUse>>;
 
-    /// Returns at most `most` values of a column that are sealed with a key, ordered by place; with `after`, only values after this place.
+    /// Returns at most `most` values of a column that are sealed with a key, in an order that the store chooses for the column; with `after`, only
+    /// values after this place in the same order.
     fn sealed<'a>(
         &'a self,
         column: SealedColumn,

@@ -18,15 +18,18 @@ const ROWS: &str = "
     INSERT INTO tool_store.approval (id, kind, workspace, key, place, thread, call, tool, principal, contract, arguments, policy, decision, four_eyes, nonce, created, expires, lapses, status, assignee)
         SELECT 'a' || n, 'call', 'w' || n % 100, 'k' || n, '', 't' || n % 500, 'c', 'tool' || n % 500, 'p' || n % 500, '', '{}', '', '', false, '', n, n, n,
                CASE WHEN n % 200 = 0 THEN 'pending' WHEN n % 200 = 1 THEN 'denied' ELSE 'spent' END, 'u' || n % 500 FROM generate_series(1, 20000) n;
+    UPDATE tool_store.approval SET sealed = '', seal_key = 'k' || created % 10, edited_sealed = '', edited_key = 'k' || created % 10 WHERE created % 2 = 0;
     INSERT INTO tool_store.run (workspace, conversation, number, owner, lease_until, lapses, state, started, ended, attempt, steps, input_tokens, output_tokens, cached_tokens)
         SELECT 'w' || n % 100, 't' || n % 500, n, 'o', n, n, CASE WHEN n > 19900 THEN 'running' ELSE 'ended' END, n, n, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n
         ON CONFLICT DO NOTHING;
     INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) SELECT 's' || n, 0, '', '', 'k' || n % 10 FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.switch (reach, workspace, kind, tool, source, is_on, set_by, at)
         SELECT 1, 'w' || n % 10000, 'enable', 'tool' || n, 'manual', n % 2 = 0, 'o', n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.request (workspace, caller, key, fingerprint, response, lapses)
         SELECT 'w' || n % 100, 'p' || n % 500, 'k' || n, '', '', n FROM generate_series(1, 20000) n;
+    UPDATE tool_store.request SET sealed = '', seal_key = 'k' || lapses % 10;
     INSERT INTO tool_store.instance (workspace, slug, version, at)
         SELECT 'w' || n % 100, 'i' || n, n, n FROM generate_series(1, 2000) n;
     INSERT INTO tool_store.enablement (workspace, instance, tool, source, is_manual, set_by, at)

@@ -12,11 +12,13 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use test_support::Ran;
 use test_support::postgres::server;
 use tool_store::seal::{NewValue, SealKey, SealKeys, Vault};
+use tool_store::suite::records::{message, thread};
 use tool_store::{
-    KeyId, PostgresClock, PostgresStore, SealStore as _, StoreError, Timestamp, VariableScope,
-    VariableType, Workspace,
+    KeyId, PostgresClock, PostgresStore, Role, SealStore as _, StoreError, ThreadStore as _,
+    Timestamp, VariableScope, VariableType, Workspace,
 };
 
+use crate::contents;
 use crate::database::Database;
 use crate::erasure;
 use crate::sentinels::{Search, fill};
@@ -75,13 +77,14 @@ fn found(search: &Search) -> Vec<PathBuf> {
     all
 }
 
-// S4-13: a dump of the database, its files and the write-ahead log lack every secret and every key, plain, in hex and in base64.
+// S4-13: a dump of the database, its files and the write-ahead log lack every secret, every sealed content and every key, plain, in hex and in base64.
 pub(crate) async fn no_file_of_the_server_contains_a_secret_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
     let keys = |first: usize, id: &str| SealKeys::new(id, SealKey::new(KEYS[first])).unwrap();
     let first = vault(&store, keys(0, "k1")).await;
     let mut values = fill(&first).await;
+    values.extend(contents::fill(&store.clone().sealing(&first).unwrap()).await);
     let clear = "text-in-clear-4711";
     let row = NewValue::declared("REGION", VariableType::Text, clear);
     let shared = VariableScope::workspace("acme");
@@ -92,7 +95,10 @@ pub(crate) async fn no_file_of_the_server_contains_a_secret_case() -> Ran {
     // Rotation opens and seals every value.
     let both = keys(1, "k2").and("k1", SealKey::new(KEYS[0])).unwrap();
     let second = vault(&store, both).await;
-    assert_eq!(second.rotate(4).await.unwrap().resealed, 13);
+    assert_eq!(
+        second.rotate(4).await.unwrap().resealed,
+        13 + contents::FILLED
+    );
     for key in KEYS {
         values.push(String::from_utf8(key.to_vec()).unwrap());
     }
@@ -123,40 +129,71 @@ pub(crate) async fn no_file_of_the_server_contains_a_secret_case() -> Ran {
     Ok(())
 }
 
+/// Retires a key while `writing` has locked the key and waits for a table, and returns the result.
+async fn retire_while(
+    database: &Database,
+    store: &PostgresStore,
+    table: &str,
+    writing: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), StoreError> {
+    let key = KeyId::new("k1").unwrap();
+    let mut other = database.connect().await;
+    let lock = format!("BEGIN; LOCK TABLE tool_store.{table} IN SHARE MODE");
+    other.execute(AssertSqlSafe(lock)).await.unwrap();
+    let writing = tokio::spawn(writing);
+    waiting(database, 1).await;
+    let retiring = {
+        let store = store.clone();
+        tokio::spawn(async move { store.retire_key(&key, Timestamp::now()).await })
+    };
+    waiting(database, 2).await;
+    other
+        .execute(AssertSqlSafe("COMMIT".to_owned()))
+        .await
+        .unwrap();
+    writing.await.unwrap();
+    retiring.await.unwrap()
+}
+
 // A key is not retired while a transaction seals a value with it: the retirement waits, and then finds the value.
 pub(crate) async fn retirement_waits_for_values_that_are_being_written_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
     let vault = vault(&store, SealKeys::new("k1", SealKey::new(KEYS[0])).unwrap()).await;
-    let value = SecretString::from("value of a");
-    let acme = Workspace::new("acme");
-    let key = KeyId::new("k1").unwrap();
-    // The second transaction locks the table, so the write locks the row of its key and then waits for the table.
-    let mut other = database.connect().await;
-    let lock = "BEGIN; LOCK TABLE tool_store.secret IN SHARE MODE";
-    other.execute(AssertSqlSafe(lock.to_owned())).await.unwrap();
-    let writing = {
-        let (vault, acme) = (vault.clone(), acme.clone());
-        tokio::spawn(async move { vault.set_secret(&acme, "a", &value, "olga").await })
+    let (acme, writer) = (Workspace::new("acme"), vault.clone());
+    let own = acme.clone();
+    let writing = async move {
+        let value = SecretString::from("value of a");
+        writer.set_secret(&own, "a", &value, "olga").await.unwrap();
     };
-    waiting(&database, 1).await;
-    let retiring = {
-        let (store, key) = (store.clone(), key.clone());
-        tokio::spawn(async move { store.retire_key(&key, Timestamp::now()).await })
-    };
-    waiting(&database, 2).await;
-    other
-        .execute(AssertSqlSafe("COMMIT".to_owned()))
-        .await
-        .unwrap();
-    writing.await.unwrap().unwrap();
-    let refused = retiring.await.unwrap();
+    let refused = retire_while(&database, &store, "secret", writing).await;
     assert!(
         matches!(refused, Err(StoreError::Conflict(_))),
         "{refused:?}"
     );
     let opened = vault.open_secrets(&acme, ["a"]).await.unwrap();
     assert_eq!(opened["a"].expose_secret(), "value of a");
+    Ok(())
+}
+
+// The same holds for a message that is being sealed.
+pub(crate) async fn retirement_waits_for_contents_that_are_being_written_case() -> Ran {
+    let database = Database::create().await?;
+    let plain = database.options().open().await.unwrap();
+    let vault = vault(&plain, SealKeys::new("k1", SealKey::new(KEYS[0])).unwrap()).await;
+    let store = plain.clone().sealing(&vault).unwrap();
+    let writer = store.clone();
+    let writing = async move {
+        let written = writer.append(message("main", Role::User, None)).await;
+        written.unwrap();
+    };
+    let refused = retire_while(&database, &plain, "message", writing).await;
+    assert!(
+        matches!(&refused, Err(StoreError::Conflict(text)) if text.contains("1 of column `message`")),
+        "{refused:?}"
+    );
+    let messages = store.read_page(&thread("main"), 0, 9).await.unwrap();
+    assert_eq!(messages.len(), 1);
     Ok(())
 }
 
@@ -197,5 +234,53 @@ pub(crate) async fn erasure_removes_variables_case() -> Ran {
 // B10: the erasure of a thread or a user removes responses that contain its contents, and a purge removes expired responses.
 pub(crate) async fn erasure_and_retention_remove_stored_responses_case() -> Ran {
     erasure::removes_responses(store().await?).await;
+    Ok(())
+}
+
+// Contents come back equal, and only a handle with the keys reads them.
+pub(crate) async fn contents_come_back_equal_case() -> Ran {
+    contents::come_back_equal(store().await?).await;
+    Ok(())
+}
+
+// Contents from before the host asked for sealing are read, and new contents beside them are sealed.
+pub(crate) async fn unsealed_contents_are_read_case() -> Ran {
+    contents::unsealed_contents_are_read(store().await?).await;
+    Ok(())
+}
+
+// Rotation seals the contents of each column again, may be interrupted, and no key in use is retired.
+pub(crate) async fn rotation_covers_contents_case() -> Ran {
+    contents::rotation_covers_contents(store().await?).await;
+    Ok(())
+}
+
+// A process that lacks the key of a content fails with the id of the key.
+pub(crate) async fn missing_key_of_a_content_is_named_case() -> Ran {
+    contents::missing_key_is_named(store().await?).await;
+    Ok(())
+}
+
+// While the key service is down, contents are read and not written, and all other work continues.
+pub(crate) async fn key_service_is_needed_to_write_contents_case() -> Ran {
+    contents::key_service_is_needed_to_write(store().await?).await;
+    Ok(())
+}
+
+// A content that was moved or changed does not open, and its error names the row and not the content.
+pub(crate) async fn moved_contents_do_not_open_case() -> Ran {
+    contents::moved_values_do_not_open(store().await?).await;
+    Ok(())
+}
+
+// A handle that seals and a handle that does not write no batch together, so no message is stored in clear.
+pub(crate) async fn journals_of_sealing_handles_are_separate_case() -> Ran {
+    contents::journals_are_separate(store().await?).await;
+    Ok(())
+}
+
+// Erasure removes sealed contents, and their key is not in use afterwards.
+pub(crate) async fn erasure_removes_sealed_contents_case() -> Ran {
+    contents::erasure_removes_sealed_contents(store().await?).await;
     Ok(())
 }

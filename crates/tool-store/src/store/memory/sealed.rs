@@ -19,7 +19,7 @@ impl Keys {
 }
 
 impl Tables {
-    /// The sealed values of a column, unordered.
+    /// The sealed values of a column, unordered. Contents are not sealed, because nothing of this store is on a disk.
     fn sealed(
         &self,
         column: SealedColumn,
@@ -27,6 +27,11 @@ impl Tables {
         match column {
             SealedColumn::Secret => Box::new(self.secrets.sealed()),
             SealedColumn::Variable => Box::new(self.variables.sealed()),
+            SealedColumn::Arguments
+            | SealedColumn::EditedArguments
+            | SealedColumn::Message
+            | SealedColumn::SpillChunk
+            | SealedColumn::Response => Box::new(std::iter::empty()),
         }
     }
 
@@ -35,6 +40,11 @@ impl Tables {
         match place.column {
             SealedColumn::Secret => self.secrets.sealed_at(place),
             SealedColumn::Variable => self.variables.sealed_at(place),
+            SealedColumn::Arguments
+            | SealedColumn::EditedArguments
+            | SealedColumn::Message
+            | SealedColumn::SpillChunk
+            | SealedColumn::Response => None,
         }
     }
 

@@ -1,0 +1,571 @@
+//! Sealed contents, for each store that can seal them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::future::BoxFuture;
+use tool_store::seal::{KeyError, KeyProvider, SealKey, SealKeys, Vault, VaultError};
+use tool_store::suite::records::{acme, at, message, request, says, spill, thread};
+use tool_store::*;
+
+/// A store that seals contents on request.
+pub(crate) trait Sealing:
+    Store + BatchStore + ChangeStore + VaultStore + Maintenance + Clone
+{
+    fn sealed_by(&self, vault: &Vault) -> Result<Self, VaultError>;
+}
+
+impl Sealing for SqliteStore {
+    fn sealed_by(&self, vault: &Vault) -> Result<Self, VaultError> {
+        self.clone().sealing(vault)
+    }
+}
+
+impl Sealing for PostgresStore {
+    fn sealed_by(&self, vault: &Vault) -> Result<Self, VaultError> {
+        self.clone().sealing(vault)
+    }
+}
+
+/// The columns of contents.
+const COLUMNS: [SealedColumn; 5] = [
+    SealedColumn::Arguments,
+    SealedColumn::EditedArguments,
+    SealedColumn::Message,
+    SealedColumn::SpillChunk,
+    SealedColumn::Response,
+];
+
+fn key(id: &str) -> KeyId {
+    KeyId::new(id).unwrap()
+}
+
+/// Keys with these ids. The first key is the current key.
+fn keys(ids: &[&str]) -> SealKeys {
+    let material = |id: &str| SealKey::new(&[id.as_bytes()[1]; 32]);
+    let first = SealKeys::new(ids[0], material(ids[0])).unwrap();
+    let rest = ids[1..].iter();
+    rest.fold(first, |keys, id| keys.and(id, material(id)).unwrap())
+}
+
+async fn vault(store: &impl Sealing, ids: &[&str]) -> Vault {
+    Vault::open(store.clone(), keys(ids)).await.unwrap()
+}
+
+/// A handle that seals with the first of these keys.
+async fn sealing<S: Sealing>(store: &S, ids: &[&str]) -> S {
+    store.sealed_by(&vault(store, ids).await).unwrap()
+}
+
+/// Texts that a database could alter: with U+0000, the character that escapes it, an empty text, and a text of several chunks.
+fn texts() -> Vec<String> {
+    let mut texts: Vec<String> = ["a", "", "x\0y\u{f8ff}0", "grün — \"q\"", "{\"n\":1}"]
+        .map(str::to_owned)
+        .into();
+    texts.push("zwölf Boxkämpfer 0123 ".repeat(7_000));
+    texts
+}
+
+/// An answer with an idempotency key, whose stored response contains the arguments.
+fn edit(id: &str, arguments: &str) -> ChangeRequest {
+    let key = RequestKey {
+        caller: "olga".to_owned(),
+        key: format!("key of {id}"),
+        fingerprint: "f".to_owned(),
+        at: at(200),
+        expires: at(1000),
+        respond: |changed| match changed {
+            Changed::Approval(row) => serde_json::to_string(row).unwrap(),
+            other => panic!("{other:?}"),
+        },
+    };
+    let change = Change::Answer {
+        id: id.to_owned(),
+        answer: says(Verdict::Edit(arguments.to_owned())),
+    };
+    let audit = AuditRow::of_operator("acme", "olga", "test", "{}", at(300)).unwrap();
+    ChangeRequest {
+        change,
+        audit,
+        key: Some(key),
+    }
+}
+
+fn user_message(content: &str) -> NewMessage {
+    NewMessage {
+        content: content.to_owned(),
+        ..message("main", Role::User, None)
+    }
+}
+
+/// Writes a text through every path that seals contents: an approval `aN`, its edited answer with a response, a message, a message of a batch, and
+/// a spilled output `sN`.
+async fn write(store: &impl Sealing, number: usize, text: &str) {
+    let id = format!("a{number}");
+    let asked = ApprovalRequest {
+        arguments: text.to_owned(),
+        thread: Some("main".to_owned()),
+        ..request(&id)
+    };
+    store.open(asked).await.unwrap();
+    store.apply(edit(&id, text)).await.unwrap();
+    store.append(user_message(text)).await.unwrap();
+    let batch = Batch {
+        message: Some(user_message(text)),
+        ..Batch::default()
+    };
+    store.write_batch(batch).await.unwrap();
+    let spilled = spill(&format!("s{number}"), text);
+    store.put(spilled).await.unwrap();
+}
+
+/// Reads the contents of [`write`]. All of them are one text.
+async fn read(store: &impl Sealing, number: usize) -> Result<Vec<String>, StoreError> {
+    let id = format!("a{number}");
+    let row = ApprovalStore::get(store, &acme(), &id).await?.unwrap();
+    let Some(Verdict::Edit(edited)) = row.answer.clone().map(|answer| answer.verdict) else {
+        panic!("{row:?}");
+    };
+    let filter = ApprovalFilter::default();
+    let mut listed = ApprovalStore::list(store, Scope::All, &filter).await?;
+    listed.retain(|row| row.request.id == id);
+    assert_eq!(listed, std::slice::from_ref(&row));
+    let Applied::Repeated(response) = store.apply(edit(&id, "ignored")).await? else {
+        panic!("the response is stored");
+    };
+    assert_eq!(response, serde_json::to_string(&row).unwrap());
+    let messages = ThreadStore::read(store, &thread("main"), None).await?;
+    let page = store
+        .read_page(&thread("main"), 2 * number as u64, 2)
+        .await?;
+    assert_eq!(page, messages[2 * number..][..2]);
+    let handle = format!("s{number}");
+    let part = SpillStore::read(store, &acme(), "ann", &handle, 0, u64::MAX, at(200)).await?;
+    let mut texts = vec![row.request.arguments, edited, part.unwrap().text];
+    texts.extend(page.into_iter().map(|message| message.content));
+    Ok(texts)
+}
+
+async fn write_all(store: &impl Sealing) {
+    for (number, text) in texts().iter().enumerate() {
+        write(store, number, text).await;
+    }
+}
+
+async fn assert_all(store: &impl Sealing) {
+    for (number, text) in texts().iter().enumerate() {
+        let found = read(store, number).await.unwrap();
+        assert!(found.iter().all(|found| found == text), "{found:.200?}");
+    }
+}
+
+/// The numbers of values of each column that a key seals.
+async fn uses(store: &impl Sealing, id: &str) -> Vec<u64> {
+    let uses = store.key_uses().await.unwrap();
+    let count = |column| {
+        let of = |using: &&KeyUse| using.column == column && using.key == key(id);
+        uses.iter().find(of).map_or(0, |using| using.values)
+    };
+    COLUMNS.map(count).into()
+}
+
+/// The values of the texts: six of each column, twelve messages, and chunks of the texts, of which one is empty and one has three chunks.
+const WRITTEN: [u64; 5] = [6, 6, 12, 7, 6];
+
+fn refusal<T>(answer: Result<T, StoreError>) -> String {
+    match answer {
+        Err(StoreError::Corrupt(text)) => text,
+        Err(error) => panic!("expected an error about a content, got {error}"),
+        Ok(_) => panic!("expected an error about a content, but it was read"),
+    }
+}
+
+/// Contents come back equal, and only a handle with the keys reads them.
+pub(crate) async fn come_back_equal(plain: impl Sealing) {
+    let store = sealing(&plain, &["k1"]).await;
+    write_all(&store).await;
+    assert_all(&store).await;
+    assert_eq!(uses(&plain, "k1").await, WRITTEN);
+    // Parts of a text in several chunks are the parts that a store without chunks returns.
+    let long = texts().pop().unwrap();
+    for from in [
+        0, 1, 65_535, 65_536, 65_537, 131_071, 150_000, 160_999, 999_999,
+    ] {
+        for most in [1, 10, 70_000, 140_000] {
+            let part = SpillStore::read(&store, &acme(), "ann", "s5", from, most, at(200)).await;
+            assert_eq!(part.unwrap(), Some(SpillPart::of(&long, from, most)));
+        }
+    }
+
+    let workspace = acme();
+    let acme = &workspace;
+    let main = thread("main");
+    for (row, text) in [
+        ("a0", refusal(ApprovalStore::get(&plain, acme, "a0").await)),
+        (
+            "a0",
+            refusal(ApprovalStore::list(&plain, Scope::All, &ApprovalFilter::default()).await),
+        ),
+        ("a0", refusal(plain.assign(acme, "a0", None).await)),
+        (
+            "key of a0",
+            refusal(plain.apply(edit("a0", "ignored")).await),
+        ),
+        (
+            "main",
+            refusal(ThreadStore::read(&plain, &main, None).await),
+        ),
+        (
+            "s0",
+            refusal(SpillStore::read(&plain, acme, "ann", "s0", 0, 9, at(200)).await),
+        ),
+    ] {
+        assert!(text.contains(&format!("row `{row}`")), "{text}");
+        assert!(
+            text.contains("sealed with the key `k1`, open the store with `sealing`"),
+            "{text}"
+        );
+    }
+    // The handle without keys refuses only what reads a content.
+    assert!(plain.withdraw(acme, "a0").await.unwrap());
+    assert_eq!(ThreadStore::erase(&plain, &main).await.unwrap(), 12);
+
+    let locked = Vault::without_keys(MemoryStore::default()).await.unwrap();
+    assert!(matches!(plain.sealed_by(&locked), Err(VaultError::NoKeys)));
+}
+
+/// Contents that were written before the host asked for sealing are read, and new contents beside them are sealed.
+pub(crate) async fn unsealed_contents_are_read(plain: impl Sealing) {
+    write(&plain, 0, "in clear").await;
+    let store = sealing(&plain, &["k1"]).await;
+    assert_eq!(read(&store, 0).await.unwrap(), ["in clear"; 5]);
+    assert_eq!(uses(&plain, "k1").await, [0; 5]);
+    write(&store, 1, "sealed").await;
+    assert_eq!(read(&store, 0).await.unwrap(), ["in clear"; 5]);
+    assert_eq!(read(&store, 1).await.unwrap(), ["sealed"; 5]);
+    assert_eq!(uses(&plain, "k1").await, [1, 1, 2, 1, 1]);
+    // The edited answer to an unsealed request is sealed, and so is each answer that the approval store takes.
+    plain.open(request("b")).await.unwrap();
+    let verdict = Verdict::Edit("edited".to_owned());
+    let row = store.answer(&acme(), "b", says(verdict)).await.unwrap();
+    let read = ApprovalStore::get(&store, &acme(), "b").await.unwrap();
+    assert_eq!(read, Some(row));
+    assert_eq!(uses(&plain, "k1").await, [1, 2, 2, 1, 1]);
+}
+
+/// Rotation seals the contents of each column again. It may be interrupted, and a key in use is not retired.
+pub(crate) async fn rotation_covers_contents(plain: impl Sealing) {
+    let both = ["k1", "k2"];
+    let (early, late) = (sealing(&plain, &both).await, sealing(&plain, &both).await);
+    write_all(&early).await;
+    let new = vault(&plain, &["k2", "k1"]).await;
+    let refused = new.retire_key(&key("k1")).await.unwrap_err().to_string();
+    for (column, count) in COLUMNS.iter().zip(WRITTEN) {
+        assert!(
+            refused.contains(&format!("{count} of column `{column}`")),
+            "{refused}"
+        );
+    }
+    // Each call ends after a batch of two values. A handle that has not used the new key yet fetches it.
+    let mut rotations = 0;
+    loop {
+        let rotation = new.rotate_some(2, 2).await.unwrap();
+        assert_eq!((rotation.changed, rotation.damaged), (0, 0));
+        rotations += 1;
+        if rotations == 9 {
+            assert_all(&late).await;
+        }
+        if !rotation.more {
+            break;
+        }
+    }
+    assert!(rotations > 15, "{rotations}");
+    assert_eq!(uses(&plain, "k1").await, [0; 5]);
+    assert_eq!(uses(&plain, "k2").await, WRITTEN);
+    assert_all(&early).await;
+
+    // A batch replaces only values that have not changed since they were read, at exactly their place.
+    for column in COLUMNS {
+        let rows = plain.sealed(column, &key("k2"), None, 99).await.unwrap();
+        let old = rows[1].clone();
+        let new = Sealed::from_bytes(rows[0].bytes.clone()).unwrap();
+        let (mut stale, mut elsewhere) = (old.clone(), old);
+        stale.bytes = rows[0].bytes.clone();
+        "nobody".clone_into(&mut elsewhere.place.owner);
+        for old in [stale, elsewhere] {
+            let new = new.clone();
+            assert_eq!(
+                plain.reseal(vec![Reseal { old, new }]).await.unwrap(),
+                0,
+                "{column}"
+            );
+        }
+    }
+    // `early` still seals with the old key until it is retired.
+    let unused = user_message("with the old key");
+    early.append(unused.clone()).await.unwrap();
+    assert!(new.retire_key(&key("k1")).await.is_err());
+    new.rotate(200).await.unwrap();
+    new.retire_key(&key("k1")).await.unwrap();
+    for refused in [
+        early.append(unused.clone()).await.map(drop),
+        early.open(request("late")).await,
+        early.put(spill("late", "late")).await,
+        early.apply(edit("a1", "new key")).await.map(drop),
+        early
+            .answer(&acme(), "a1", says(Verdict::Deny))
+            .await
+            .map(drop),
+        early
+            .write_batch(Batch {
+                message: Some(unused),
+                ..Batch::default()
+            })
+            .await
+            .map(drop),
+    ] {
+        assert!(
+            matches!(&refused, Err(StoreError::Conflict(text)) if text.contains("`k1` is retired")),
+            "{refused:?}"
+        );
+    }
+}
+
+/// A handle of a process that does not have the key of a content names the key.
+pub(crate) async fn missing_key_is_named(plain: impl Sealing) {
+    // The process has opened its vault before the other process used the key `k2`.
+    let old = sealing(&plain, &["k1"]).await;
+    write(&sealing(&plain, &["k2", "k1"]).await, 0, "text").await;
+    for refused in [
+        ApprovalStore::get(&old, &acme(), "a0").await.map(drop),
+        old.assign(&acme(), "a0", None).await.map(drop),
+        old.apply(edit("a0", "ignored")).await.map(drop),
+        ThreadStore::read(&old, &thread("main"), None)
+            .await
+            .map(drop),
+        SpillStore::read(&old, &acme(), "ann", "s0", 0, 9, at(200))
+            .await
+            .map(drop),
+    ] {
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("the key `k2`, which the key provider does not have"),
+            "{text}"
+        );
+    }
+}
+
+/// A key service that can fail.
+struct Service {
+    keys: SealKeys,
+    is_down: Arc<AtomicBool>,
+}
+
+impl KeyProvider for Service {
+    fn current(&self) -> BoxFuture<'_, Result<KeyId, KeyError>> {
+        if self.is_down.load(Ordering::Relaxed) {
+            return Box::pin(async { Err(KeyError::provider("the key service is down")) });
+        }
+        self.keys.current()
+    }
+
+    fn key<'a>(&'a self, id: &'a KeyId) -> BoxFuture<'a, Result<Option<SealKey>, KeyError>> {
+        self.keys.key(id)
+    }
+}
+
+/// While the key service is down, contents are read and not written, and all other work continues.
+pub(crate) async fn key_service_is_needed_to_write(plain: impl Sealing) {
+    let is_down = Arc::new(AtomicBool::new(false));
+    let service = Service {
+        keys: keys(&["k1"]),
+        is_down: Arc::clone(&is_down),
+    };
+    let vault = Vault::open(plain.clone(), service).await.unwrap();
+    let store = plain.sealed_by(&vault).unwrap();
+    write(&store, 0, "text").await;
+    store.open(request("b")).await.unwrap();
+    is_down.store(true, Ordering::Relaxed);
+    let before = uses(&plain, "k1").await;
+    for refused in [
+        store.append(user_message("text")).await.map(drop),
+        store.open(request("c")).await,
+        store.put(spill("c", "text")).await,
+    ] {
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("the key service is down"), "{text}");
+    }
+    assert_eq!(uses(&plain, "k1").await, before);
+    let messages = ThreadStore::read(&store, &thread("main"), None).await;
+    assert_eq!(messages.unwrap().len(), 2);
+    assert!(store.withdraw(&acme(), "b").await.unwrap());
+    let kill = Switch {
+        key: SwitchKey {
+            workspace: None,
+            kind: SwitchKind::Kill,
+            tool: "send_mail".to_owned(),
+            source: String::new(),
+        },
+        on: true,
+        by: "olga".to_owned(),
+        reason: None,
+        at: at(300),
+    };
+    let change = Change::SetSwitch {
+        switch: kill,
+        expected: Expected::Any,
+    };
+    let audit = AuditRow::of_operator("acme", "olga", "test", "{}", at(300)).unwrap();
+    let request = ChangeRequest {
+        change,
+        audit,
+        key: None,
+    };
+    store.apply(request).await.unwrap();
+}
+
+/// A value that was moved to a different row, or of which a bit was changed, does not open, and its error names the row and not the value.
+pub(crate) async fn moved_values_do_not_open(plain: impl Sealing) {
+    let store = sealing(&plain, &["k1"]).await;
+    for (number, text) in ["sentinel-one", "sentinel-two"].into_iter().enumerate() {
+        write(&store, number, text).await;
+    }
+    let main = thread("main");
+    let workspace = acme();
+    for (column, row) in COLUMNS
+        .into_iter()
+        .zip(["a1", "a1", "main", "s1", "key of a1"])
+    {
+        let rows = plain.sealed(column, &key("k1"), None, 99).await.unwrap();
+        let (one, other) = (&rows[0], rows.last().unwrap());
+        let mut flipped = other.bytes.to_vec();
+        *flipped.last_mut().unwrap() ^= 1;
+        for bytes in [one.bytes.to_vec(), flipped] {
+            let mut change = Reseal {
+                old: other.clone(),
+                new: Sealed::from_bytes(bytes).unwrap(),
+            };
+            assert_eq!(plain.reseal(vec![change.clone()]).await.unwrap(), 1);
+            let error = match column {
+                SealedColumn::Message => refusal(ThreadStore::read(&store, &main, None).await),
+                SealedColumn::SpillChunk => {
+                    refusal(SpillStore::read(&store, &workspace, "ann", "s1", 0, 9, at(200)).await)
+                }
+                SealedColumn::Response => refusal(store.apply(edit("a1", "ignored")).await),
+                _ => refusal(ApprovalStore::get(&store, &workspace, "a1").await),
+            };
+            assert!(error.contains(&format!("row `{row}`")), "{error}");
+            assert!(
+                error.contains("was altered and cannot be opened"),
+                "{error}"
+            );
+            assert!(!error.contains("sentinel"), "{error}");
+            // The original value opens again.
+            let good = Sealed::from_bytes(other.bytes.clone()).unwrap();
+            change.old.bytes = change.new.as_bytes().into();
+            change.new = good;
+            assert_eq!(plain.reseal(vec![change]).await.unwrap(), 1);
+            assert_eq!(read(&store, 1).await.unwrap(), ["sentinel-two"; 5]);
+        }
+    }
+    // A value of one column does not open in a different column of the same row.
+    let sealed = async |column| plain.sealed(column, &key("k1"), None, 1).await.unwrap();
+    let arguments = sealed(SealedColumn::Arguments).await;
+    let edited = sealed(SealedColumn::EditedArguments).await;
+    let new = Sealed::from_bytes(arguments[0].bytes.clone()).unwrap();
+    let old = edited[0].clone();
+    assert_eq!(plain.reseal(vec![Reseal { old, new }]).await.unwrap(), 1);
+    let error = refusal(ApprovalStore::get(&store, &workspace, "a0").await);
+    assert!(error.contains("column `edited_sealed`"), "{error}");
+}
+
+/// A handle that seals and a handle that does not write no batch together.
+pub(crate) async fn journals_are_separate(plain: impl Sealing) {
+    let store = sealing(&plain, &["k1"]).await;
+    let journal = |store: &_| ThreadStore::journal(store).unwrap();
+    assert_eq!(
+        journal(&store),
+        EffectLedger::journal(&store.clone()).unwrap()
+    );
+    assert_ne!(journal(&store), journal(&plain));
+    let batch = Batch {
+        message: Some(user_message("text")),
+        ..Batch::default()
+    };
+    journal(&store).write(batch).await.unwrap();
+    assert_eq!(uses(&plain, "k1").await, [0, 0, 1, 0, 0]);
+}
+
+/// Erasure and retention remove sealed contents, and a key is not in use afterwards.
+pub(crate) async fn erasure_removes_sealed_contents(plain: impl Sealing) {
+    let store = sealing(&plain, &["k1"]).await;
+    write(&store, 0, "text").await;
+    let erased = store.erase_contents(Erasure::Thread(&thread("main"))).await;
+    let erased = erased.unwrap();
+    assert_eq!(
+        (erased.approvals, erased.messages, erased.requests),
+        (1, 2, 1)
+    );
+    assert_eq!(uses(&plain, "k1").await, [0, 0, 0, 1, 0]);
+    // The erased row needs no key.
+    let row = ApprovalStore::get(&plain, &acme(), "a0")
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(row.request.arguments, "null");
+    let verdict = row.answer.map(|answer| answer.verdict);
+    assert_eq!(verdict, Some(Verdict::Edit("null".to_owned())));
+    let again = store.erase_contents(Erasure::Thread(&thread("main"))).await;
+    assert_eq!(again.unwrap(), Erased::default());
+
+    write(&store, 1, "text").await;
+    let user = Erasure::Principal {
+        workspace: &acme(),
+        principal: "ann",
+    };
+    store.erase_contents(user).await.unwrap();
+    assert_eq!(uses(&plain, "k1").await, [0, 0, 2, 0, 0]);
+}
+
+/// The number of values that [`fill`] seals: two messages, two requests, two edited answers, three chunks and a response.
+pub(crate) const FILLED: u64 = 10;
+
+/// Writes sentinels through every path that seals contents, and returns them.
+pub(crate) async fn fill(store: &impl Sealing) -> Vec<String> {
+    let mut values = Vec::new();
+    let mut sentinel = |path: &str| {
+        let value = format!("sentinel-of-{path}-4711");
+        values.push(value.clone());
+        value
+    };
+    store
+        .append(user_message(&sentinel("message")))
+        .await
+        .unwrap();
+    let batch = Batch {
+        message: Some(user_message(&sentinel("batch"))),
+        ..Batch::default()
+    };
+    store.write_batch(batch).await.unwrap();
+    for id in ["a1", "a2"] {
+        let asked = ApprovalRequest {
+            arguments: sentinel(&format!("arguments-{id}")),
+            ..request(id)
+        };
+        store.open(asked).await.unwrap();
+    }
+    // The stored response contains both arguments.
+    store
+        .apply(edit("a1", &sentinel("applied-edit")))
+        .await
+        .unwrap();
+    let verdict = Verdict::Edit(sentinel("answered-edit"));
+    store.answer(&acme(), "a2", says(verdict)).await.unwrap();
+    let long = format!("{} {}", "x".repeat(65_536), sentinel("second-chunk"));
+    store.put(spill("s1", &long)).await.unwrap();
+    store
+        .put(spill("s2", &sentinel("first-chunk")))
+        .await
+        .unwrap();
+    values
+}
