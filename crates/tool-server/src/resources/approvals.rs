@@ -181,6 +181,8 @@ struct Filter {
 }
 
 /// Lists approvals, newest first.
+///
+/// Approvals cannot be searched by their arguments. A host may encrypt the arguments in its database; they are returned in clear text.
 #[utoipa::path(get, path = "/v1/approvals", tag = "approvals", params(Filter),
     responses((status = 200, description = "A page of approvals", body = Page<Approval>)))]
 async fn list_approvals(

@@ -329,6 +329,8 @@ struct SecretKey {
     secrets: u64,
     /// The number of variables of all workspaces that are sealed with the key.
     variables: u64,
+    /// The number of contents of all workspaces that are sealed with the key: arguments, messages, chunks of long outputs and stored responses.
+    contents: u64,
 }
 
 /// Lists the keys, by id, with the number of values that are sealed with each of them.
@@ -344,10 +346,10 @@ async fn list_secret_keys(State(admin): State<Shared>, Query(query): Query<Paged
         Some(vault) => vault.current_key().await.ok(),
         None => None,
     };
-    let count = |key: &KeyId, column| {
+    let count = |key: &KeyId, is_counted: fn(SealedColumn) -> bool| {
         let uses = uses
             .iter()
-            .filter(|using| using.key == *key && using.column == column);
+            .filter(|using| using.key == *key && is_counted(using.column));
         uses.map(|using| using.values).sum()
     };
     let place = |row: &tool_core::store::SealKeyRow| row.id.to_string();
@@ -356,8 +358,9 @@ async fn list_secret_keys(State(admin): State<Shared>, Query(query): Query<Paged
         current: current.as_ref() == Some(&row.id),
         since: time::text(row.at),
         retired: row.retired.map(time::text),
-        secrets: count(&row.id, SealedColumn::Secret),
-        variables: count(&row.id, SealedColumn::Variable),
+        secrets: count(&row.id, |column| column == SealedColumn::Secret),
+        variables: count(&row.id, |column| column == SealedColumn::Variable),
+        contents: count(&row.id, SealedColumn::is_content),
     });
     Ok(answer(json(&page)))
 }
@@ -379,7 +382,7 @@ struct RotationRequest {
 /// The number of values of a column that are sealed with a key.
 #[derive(Serialize, ToSchema)]
 struct SealedValues {
-    /// `secret` or `variable`.
+    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `spill_chunk` or `response`.
     column: &'static str,
     key: String,
     /// The number of values, in all workspaces.
@@ -399,12 +402,14 @@ impl From<&KeyUse> for SealedValues {
 /// The place of a value that does not open.
 #[derive(Serialize, ToSchema)]
 struct DamagedValue {
-    /// `secret` or `variable`.
+    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `spill_chunk` or `response`.
     column: &'static str,
     workspace: String,
-    /// The owner of a variable: its level, a colon, and the id of the owner.
+    /// The owner of a variable (its level, a colon, and the id of the owner), the conversation of a message, the user of a long output, or the caller of a
+    /// response. Empty for secrets and arguments.
     owner: String,
-    /// The id of the value.
+    /// The id of the value: of a secret, a variable or an approval, the number of a message, the handle of a long output with the byte at which the chunk
+    /// begins, or an idempotency key.
     id: String,
 }
 

@@ -81,6 +81,8 @@ struct Filter {
 }
 
 /// Lists the messages of a conversation, oldest first. The list is empty if the conversation does not exist.
+///
+/// Messages cannot be searched by their content. A host may encrypt the contents in its database; they are returned in clear text.
 #[utoipa::path(get, path = "/v1/threads/{conversation}/messages", tag = "threads",
     params(("conversation" = String, Path, description = "The conversation"), Filter),
     responses((status = 200, description = "A page of messages", body = Page<ThreadMessage>)))]

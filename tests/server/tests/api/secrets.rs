@@ -240,14 +240,18 @@ pub(crate) async fn keys_are_rotated_in_limited_requests_and_retired_case(kind: 
             key["current"].clone(),
             key["secrets"].clone(),
             key["variables"].clone(),
+            key["contents"].clone(),
         )
     };
     let rows: Vec<_> = keys["items"].as_array().unwrap().iter().map(row).collect();
     assert_eq!(
         rows[0],
-        (json!("2026-10"), json!(false), json!(5), json!(1))
+        (json!("2026-10"), json!(false), json!(5), json!(1), json!(0))
     );
-    assert_eq!(rows[1], (json!(KEY), json!(true), json!(0), json!(0)));
+    assert_eq!(
+        rows[1],
+        (json!(KEY), json!(true), json!(0), json!(0), json!(0))
+    );
     let retire = "/v1/secret-keys/2026-10/retire";
     let early = site.send("post", retire, Some("host"), &[], None).await;
     assert_eq!(early.status, 409, "{}", early.text);
