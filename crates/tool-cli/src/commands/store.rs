@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tool_core::store::SealStore;
 use tool_core::store::seal::{KeyError, SealKeys, Vault, VaultError};
 use tool_server::AdminStore;
 #[cfg(feature = "postgres")]
@@ -114,6 +115,64 @@ pub(super) async fn vault<S: AdminStore + Clone>(
             }
             Err(error) => Err(Failure::of(Exit::Failed, error.to_string())),
         },
+        Err(error) => Err(unusable(&error)),
+    }
+}
+
+/// Returns a handle of a store that seals contents with the keys of a vault.
+pub(super) type Seal<S> = fn(S, &Vault) -> Result<S, VaultError>;
+
+async fn has_sealed_contents(store: &impl SealStore) -> Result<bool, Failure> {
+    let uses = store.key_uses().await;
+    let uses = uses.map_err(|error| Failure::of(Exit::Failed, error.to_string()))?;
+    Ok(uses.iter().any(|using| using.column.is_content()))
+}
+
+/// The store of a server. If `seals` is set, it seals contents with the keys of the vault. Otherwise, it must not have sealed contents, because the
+/// server could not read them.
+#[cfg(feature = "admin")]
+pub(super) async fn sealing<S: SealStore>(
+    store: S,
+    vault: Option<&Vault>,
+    seals: bool,
+    seal: Seal<S>,
+) -> Result<S, Failure> {
+    if !seals {
+        if has_sealed_contents(&store).await? {
+            return Err(Failure::usage("the store has sealed contents")
+                .hint("add `--seal-contents`, with the same `TOOL_SEAL_KEYS` as the server that sealed them"));
+        }
+        return Ok(store);
+    }
+    let sealed = vault.map(|vault| seal(store, vault));
+    match sealed {
+        Some(Ok(store)) => Ok(store),
+        None | Some(Err(VaultError::NoKeys)) => Err(Failure::usage(format!(
+            "`--seal-contents` needs keys, and the environment variable `{}` is not set",
+            SealKeys::VARIABLE
+        ))
+        .hint("set it to `ID:KEY`, where ID is a name such as `2026-11` and KEY is the output of `openssl rand -base64 32`")),
+        Some(Err(error)) => Err(Failure::of(Exit::Failed, error.to_string())),
+    }
+}
+
+/// The store of an operator's command. If it has sealed contents and there are keys, the command reads them and seals what it writes.
+pub(super) async fn sealing_as_before<S: AdminStore + Clone>(
+    store: S,
+    seal: Seal<S>,
+) -> Result<S, Failure> {
+    let unusable = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+    if !has_sealed_contents(&store).await? {
+        return Ok(store);
+    }
+    match SealKeys::from_env(SealKeys::VARIABLE) {
+        Ok(keys) => {
+            let vault = Vault::open(store.clone(), keys).await;
+            let vault = vault.map_err(|error| unusable(&error))?;
+            seal(store, &vault).map_err(|error| unusable(&error))
+        }
+        // Most commands read no contents.
+        Err(KeyError::Unset(_)) => Ok(store),
         Err(error) => Err(unusable(&error)),
     }
 }

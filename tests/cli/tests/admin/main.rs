@@ -547,6 +547,9 @@ fn main() -> ExitCode {
             .case(&format!("commands_work_on_a_store::{name}"), move || {
                 on_new(store, operate::on_a_store)
             })
+            .case(&format!("sealed_contents_are_read::{name}"), move || {
+                on_new(store, operate::on_a_store_with_sealed_contents)
+            })
             .case(
                 &format!("commands_work_on_an_admin_api::{name}"),
                 move || on_new(store, operate::on_an_admin_api),

@@ -83,6 +83,11 @@ impl Target {
 
 /// Stores the records of a new workspace.
 fn seeded(url: &str, name: &str) -> Sample {
+    stored(url, name, false)
+}
+
+/// Stores the records of a new workspace, with sealed contents if `seals` is set.
+fn stored(url: &str, name: &str, seals: bool) -> Sample {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let workspace = format!("{name}{}", now.as_nanos());
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -93,12 +98,14 @@ fn seeded(url: &str, name: &str) -> Sample {
         if url.starts_with("postgres:") {
             let store = PostgresStore::open(url).await.unwrap();
             // The records refer to the key of the vault, so the vault is opened first.
-            Vault::open(store.clone(), keys()).await.unwrap();
-            seed(&store, &workspace).await
+            let vault = Vault::open(store.clone(), keys()).await.unwrap();
+            let sealing = store.clone().sealing(&vault).unwrap();
+            seed(if seals { &sealing } else { &store }, &workspace).await
         } else {
             let store = SqliteStore::open(url).await.unwrap();
-            Vault::open(store.clone(), keys()).await.unwrap();
-            seed(&store, &workspace).await
+            let vault = Vault::open(store.clone(), keys()).await.unwrap();
+            let sealing = store.clone().sealing(&vault).unwrap();
+            seed(if seals { &sealing } else { &store }, &workspace).await
         }
     })
 }
@@ -296,6 +303,52 @@ pub(super) fn on_an_admin_api(url: &str) {
     wrong.token = None;
     let missing = wrong.fails(&["inbox"], 2);
     assert!(missing.contains("TOOL_ADMIN_TOKEN"), "{missing}");
+}
+
+/// The standard error of a command that must fail with an exit code.
+fn fails(words: &[&str], keys: Option<&str>, code: i32) -> String {
+    let mut command = Command::new(DESK);
+    match keys {
+        Some(keys) => command.env("TOOL_SEAL_KEYS", keys),
+        None => command.env_remove("TOOL_SEAL_KEYS"),
+    };
+    let output = command.args(words).stdin(Stdio::null()).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{words:?}: {errors}");
+    errors
+}
+
+/// With the keys, the commands and a server with `--seal-contents` read and write sealed contents. The option is refused without keys, and a store with sealed
+/// contents is refused without the option.
+pub(super) fn on_a_store_with_sealed_contents(url: &str) {
+    let serve = ["serve", "--admin", "127.0.0.1:0", "--store", url];
+    let sealing = [&serve[..], &["--seal-contents"]].concat();
+    let refused = fails(&sealing, None, 2);
+    assert!(
+        refused.contains("`--seal-contents` needs keys") && refused.contains("TOOL_SEAL_KEYS"),
+        "{refused}"
+    );
+    let (acme, other) = (stored(url, "acme", true), stored(url, "other", true));
+    let target = Target::store(url, &acme.workspace);
+    inbox(&target, &acme);
+    let refused = fails(&serve, Some(KEYS), 2);
+    assert!(
+        refused.contains("sealed contents") && refused.contains("--seal-contents"),
+        "{refused}"
+    );
+    let served = Served::with_keys(url, &["--seal-contents"], Some(KEYS));
+    inbox(&Target::admin(&served, &other.workspace), &other);
+    let keys = target.json(&["secrets", "keys"]);
+    assert!(keys["items"][0]["contents"].as_u64().unwrap() > 6, "{keys}");
+
+    let options: Vec<&str> = target.options.iter().map(String::as_str).collect();
+    let id = format!("approval-of-{}-0", acme.workspace);
+    let locked = fails(&[&["inbox", "show", &id], &options[..]].concat(), None, 1);
+    assert!(locked.contains("TOOL_SEAL_KEYS"), "{locked}");
+    // A command that reads no contents needs no keys.
+    let mut switches = Command::new(DESK);
+    let switches = switches.env_remove("TOOL_SEAL_KEYS").arg("switch");
+    assert!(switches.args(options).status().unwrap().success());
 }
 
 fn untouched(target: &Target) {

@@ -10,8 +10,12 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderName, Method, StatusCode};
 use serde_json::Value;
 use tool_core::store::Workspace;
+use tool_core::store::seal::SealKeys;
 use tool_core::{Registry, SecretString, env as tool_env};
 use tool_server::{AdminServer, AdminStore, Caller, Role, StaticTokens, token_hash};
+#[cfg(feature = "postgres")]
+use tool_store::PostgresStore;
+use tool_store::SqliteStore;
 use tower::ServiceExt as _;
 use url::Url;
 
@@ -152,9 +156,15 @@ impl Api {
         let tokens = StaticTokens::default().add(token_hash(&token), caller);
         let tokens = tokens.map_err(failed)?;
         let server = match OpenStore::open_existing(url).await? {
-            OpenStore::Sqlite(store) => server(store, tokens, tools.as_ref(), vault).await?,
+            OpenStore::Sqlite(plain) => {
+                let store = store::sealing_as_before(plain, SqliteStore::sealing).await?;
+                server(store, tokens, tools.as_ref(), vault).await?
+            }
             #[cfg(feature = "postgres")]
-            OpenStore::Postgres(store) => server(store, tokens, tools.as_ref(), vault).await?,
+            OpenStore::Postgres(plain) => {
+                let store = store::sealing_as_before(plain, PostgresStore::sealing).await?;
+                server(store, tokens, tools.as_ref(), vault).await?
+            }
         };
         Ok(Self {
             // The routes check the header `Host`.
@@ -221,7 +231,7 @@ impl Api {
             }
         }
         if !status.is_success() {
-            return Err(problem(status, &bytes));
+            return Err(self.failure(status, &bytes));
         }
         serde_json::from_slice(&bytes).map_err(|error| {
             failed(format!(
@@ -243,9 +253,23 @@ impl Api {
             }
         }
         if !status.is_success() {
-            return Err(problem(status, &refused));
+            return Err(self.failure(status, &refused));
         }
         Ok(std::io::stdout().flush()?)
+    }
+
+    /// The failure of a response.
+    fn failure(&self, status: StatusCode, body: &[u8]) -> Failure {
+        let failure = problem(status, body);
+        let is_local = matches!(self.server, Server::Local(_));
+        let has_keys = env::var_os(SealKeys::VARIABLE).is_some();
+        if is_local && !has_keys && status == StatusCode::INTERNAL_SERVER_ERROR {
+            return failure.hint(format!(
+                "if the host seals contents, set the environment variable `{}` to its keys",
+                SealKeys::VARIABLE
+            ));
+        }
+        failure
     }
 
     async fn respond(&self, request: Request<'_>) -> Result<(StatusCode, Chunks), Failure> {

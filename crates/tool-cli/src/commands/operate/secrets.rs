@@ -16,11 +16,12 @@ use crate::screen::Screen;
 
 const COLUMNS: [Column; 3] = [("NAME", "name"), ("BY", "by"), ("AT", "at")];
 const MISSING: [Column; 2] = [("TOOL", "name"), ("MISSING SECRETS", "missing")];
-const KEYS: [Column; 6] = [
+const KEYS: [Column; 7] = [
     ("ID", "id"),
     ("CURRENT", "current"),
     ("SECRETS", "secrets"),
     ("VARIABLES", "variables"),
+    ("CONTENTS", "contents"),
     ("SINCE", "since"),
     ("RETIRED", "retired"),
 ];

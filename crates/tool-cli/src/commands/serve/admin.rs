@@ -14,13 +14,16 @@ use tool_mcp::Tools;
 use tool_mcp::client::{McpClient, McpRunner};
 use tool_mcp::rmcp::transport::TokioChildProcess;
 use tool_server::{AdminServer, AdminServerBuilder, AdminStore, StaticTokens};
+#[cfg(feature = "postgres")]
+use tool_store::PostgresStore;
+use tool_store::SqliteStore;
 
 use super::stored::AgentOffer;
 use super::{StoredSecrets, secrets};
 use crate::args::Serve;
 #[cfg(not(all(feature = "openapi", feature = "typescript")))]
 use crate::commands::missing;
-use crate::commands::store::{OpenStore, vault};
+use crate::commands::store::{OpenStore, sealing, vault};
 use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BOLD, Screen, paint};
@@ -89,7 +92,8 @@ impl Backend {
             let (gate, state) = (cli.gate_of()?, None);
             return Ok(Self { gate, state });
         };
-        let (gate, mut state) = State::open(url, cli, registry, screen).await?;
+        let (gate, mut state) =
+            State::open(url, words.seal_contents, cli, registry, screen).await?;
         state.secrets = state.secrets(words, registry).await?.map(Arc::new);
         let state = Some(state);
         Ok(Self { gate, state })
@@ -243,22 +247,31 @@ impl State {
     /// Opens the store, and writes the tools of the program into its catalogue.
     async fn open(
         url: &str,
+        seals: bool,
         cli: &Cli,
         registry: &Registry,
         screen: Screen,
     ) -> Result<(Gate, Self), Failure> {
         match OpenStore::open(url).await? {
-            OpenStore::Sqlite(store) => Self::on(store, cli, registry, screen).await,
+            OpenStore::Sqlite(plain) => {
+                let vault = vault(&plain, screen).await?;
+                let store = sealing(plain, vault.as_ref(), seals, SqliteStore::sealing).await?;
+                Self::on(store, vault, cli, registry).await
+            }
             #[cfg(feature = "postgres")]
-            OpenStore::Postgres(store) => Self::on(store, cli, registry, screen).await,
+            OpenStore::Postgres(plain) => {
+                let vault = vault(&plain, screen).await?;
+                let store = sealing(plain, vault.as_ref(), seals, PostgresStore::sealing).await?;
+                Self::on(store, vault, cli, registry).await
+            }
         }
     }
 
     async fn on<S: AdminStore + StoredToolStore + Clone>(
         store: S,
+        vault: Option<Vault>,
         cli: &Cli,
         registry: &Registry,
-        screen: Screen,
     ) -> Result<(Gate, Self), Failure> {
         let entries = registry.catalogue_entries();
         store.sync(entries).await.map_err(failed)?;
@@ -266,7 +279,7 @@ impl State {
         let state = Self {
             switches: Switches::open(store.clone()).await.map_err(failed)?,
             stored: Arc::new(store.clone()),
-            vault: vault(&store, screen).await?,
+            vault,
             secrets: None,
             admin: AdminServer::builder(store).registry(registry),
         };
