@@ -26,6 +26,7 @@ macro_rules! each_store {
 
             crate::on! { memory, _folder => tool_core::store::MemoryStore::default() }
             crate::on! { sqlite, folder => tool_store::SqliteStore::open(folder.path().join("state.db")).await.unwrap() }
+            crate::on! { sealing, folder => crate::sealing(folder.path()).await }
             #[cfg(unix)]
             crate::on! { postgres, _folder => crate::postgres().await? }
         })+
@@ -34,7 +35,8 @@ macro_rules! each_store {
             $(
                 suite = suite
                     .case(&crate::name(module_path!(), concat!(stringify!($name), "::memory")), $name::memory)
-                    .case(&crate::name(module_path!(), concat!(stringify!($name), "::sqlite")), $name::sqlite);
+                    .case(&crate::name(module_path!(), concat!(stringify!($name), "::sqlite")), $name::sqlite)
+                    .case(&crate::name(module_path!(), concat!(stringify!($name), "::sealing")), $name::sealing);
                 #[cfg(unix)]
                 {
                     suite = suite
@@ -68,6 +70,18 @@ fn main() -> ExitCode {
 fn name(module: &str, test: &str) -> String {
     let (_, module) = module.split_once("::").unwrap();
     format!("{module}::{test}")
+}
+
+/// A store on a SQLite file that seals messages and arguments.
+async fn sealing(folder: &std::path::Path) -> tool_store::SqliteStore {
+    use tool_store::seal::{SealKey, SealKeys, Vault};
+
+    let store = tool_store::SqliteStore::open(folder.join("state.db"))
+        .await
+        .unwrap();
+    let keys = SealKeys::new("k1", SealKey::generate().unwrap()).unwrap();
+    let vault = Vault::open(store.clone(), keys).await.unwrap();
+    store.sealing(&vault).unwrap()
 }
 
 /// A store in an empty database. Leases follow the times that the tests write, not the clock of the server.
