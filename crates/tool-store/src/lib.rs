@@ -26,7 +26,7 @@
 //! | `host` | the records of a gate: approvals, effects, audit rows, runs and switches. Every store requires it, so the other features enable it |
 //! | `sqlite` | `SqliteStore`: one file, for the processes of one host |
 //! | `postgres` | `PostgresStore`: one database, for many hosts |
-//! | `seal` | the module `seal`: a vault that encrypts secrets and variables at rest |
+//! | `seal` | the module `seal`: a vault that encrypts secrets and variables at rest, and on request the contents of the SQL stores |
 //! | `suite` | the module `suite`: the tests that a store must pass |
 //!
 //! No feature is enabled by default, because a crate that defines tools needs none of them.
