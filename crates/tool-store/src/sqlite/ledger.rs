@@ -60,11 +60,13 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<S
     query
 }
 
-/// The query for the row of a key, or else for the first row whose earlier key it is.
+/// The query for the row of a key, or else for the first row whose earlier key it is. With one condition for both keys, SQLite would read every row of
+/// the workspace.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM effect WHERE workspace = ?1 AND (key = ?2 OR earlier = ?2) ORDER BY key <> ?2, at, key LIMIT 1"
+    " FROM (SELECT 0 AS choice, * FROM effect WHERE workspace = ?1 AND key = ?2 \
+     UNION ALL SELECT 1 AS choice, * FROM effect WHERE workspace = ?1 AND earlier = ?2) ORDER BY choice, at, key LIMIT 1"
 );
 
 /// The query for the row of a key.

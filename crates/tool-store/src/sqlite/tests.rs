@@ -33,6 +33,17 @@ async fn is_narrowed(store: &SqliteStore, sql: &str) {
     assert!(!plan.contains("TEMP B-TREE"), "{sql}: {plan}");
 }
 
+// A call looks its effect up twice, so the cost must not depend on the number of effects.
+#[tokio::test]
+async fn effect_of_a_key_is_found_by_both_columns_of_an_index() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let plan = plan(&store, ledger::FIND).await;
+    assert!(!plan.contains("SCAN effect"), "{plan}");
+    for index in ["(workspace=? AND key=?)", "(workspace=? AND earlier=?)"] {
+        assert!(plan.contains(index), "{plan}");
+    }
+}
+
 #[tokio::test]
 async fn run_lists_use_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
