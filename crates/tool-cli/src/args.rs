@@ -340,9 +340,6 @@ pub(crate) struct Serve {
     /// Also runs stored tools whose functions are TypeScript, in a sandbox.
     #[arg(long, requires = "store")]
     pub(crate) typescript: bool,
-    /// Also runs stored tools whose functions are HTTP operations. Requests are sent to public addresses only.
-    #[arg(long, requires = "store")]
-    pub(crate) openapi: bool,
     /// An MCP server whose tools stored tools can call: its name, and the command that starts it (a program and its arguments, separated by
     /// blanks).
     #[arg(long = "mcp-server", value_name = "NAME=COMMAND", requires = "store")]

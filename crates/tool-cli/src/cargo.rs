@@ -68,9 +68,10 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
         vec!["cargo", "operate", "postgres"],
         vec!["cargo", "tokens"],
     ];
-    for bits in 0..8_u8 {
-        let [postgres, openapi, typescript] = [1, 2, 4].map(|bit| bits & bit != 0);
-        possible.push(features_of_store(postgres, openapi, typescript));
+    for postgres in [false, true] {
+        for typescript in [false, true] {
+            possible.push(features_of_store(postgres, typescript));
+        }
     }
     let mut possible = possible.iter();
     possible.find_map(|features| harness::built(&workspace, features))
@@ -90,7 +91,7 @@ fn features(command: &Command) -> Vec<&'static str> {
     match command {
         Command::Budget(_) => vec!["cargo", "tokens"],
         Command::Serve(words) => match &words.store {
-            Some(url) => features_of_store(is_postgres(url), words.openapi, words.typescript),
+            Some(url) => features_of_store(is_postgres(url), words.typescript),
             None => vec!["cargo", "serve"],
         },
         command => match command.target() {
@@ -104,13 +105,9 @@ fn features(command: &Command) -> Vec<&'static str> {
 }
 
 /// The features that `serve --store` needs.
-fn features_of_store(postgres: bool, openapi: bool, typescript: bool) -> Vec<&'static str> {
+fn features_of_store(postgres: bool, typescript: bool) -> Vec<&'static str> {
     let mut features = vec!["cargo", "admin"];
-    let optional = [
-        (postgres, "postgres"),
-        (openapi, "openapi"),
-        (typescript, "typescript"),
-    ];
+    let optional = [(postgres, "postgres"), (typescript, "typescript")];
     features.extend(
         optional
             .iter()

@@ -98,7 +98,6 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     feature = "import",
     feature = "admin",
     feature = "operate",
-    feature = "openapi",
     feature = "postgres",
     feature = "typescript"
 )))]

@@ -222,7 +222,8 @@ impl Rules {
         self
     }
 
-    /// Returns these rules with the present policy, disables and switches. A toolset hides what was hidden when its rules were built, so a program that keeps
+    /// Returns these rules, and the rules of the parent agents in them, with the present policy, disables and switches. The rows of an
+    /// [instance](crate::InstanceRules) stay those that were read. A toolset hides what was hidden when its rules were built, so a program that keeps
     /// rules for many turns calls this method for each turn.
     ///
     /// ```
@@ -245,6 +246,10 @@ impl Rules {
     /// ```
     pub fn renewed(&self) -> Self {
         let mut rules = self.clone();
+        rules.parent = self
+            .parent
+            .as_ref()
+            .map(|parent| Arc::new(parent.renewed()));
         if let Some(view) = &self.policy {
             rules = rules.policy(&view.shared);
         }

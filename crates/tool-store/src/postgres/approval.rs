@@ -82,7 +82,15 @@ pub(super) const LOCK: &str = concat!(
 );
 
 /// Stores the changed columns of a row that the transaction has locked.
-async fn save(db: &mut Change<'_>, row: &ApprovalRow, sealer: &Sealer) -> Result<(), Fault> {
+async fn save(
+    db: &mut Change<'_>,
+    before: &ApprovalRow,
+    row: &ApprovalRow,
+    sealer: &Sealer,
+) -> Result<(), Fault> {
+    if row.answer == before.answer {
+        return save_status(db, row).await;
+    }
     let (answer, request) = (row.answer.as_ref(), &row.request);
     let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
     let place = || place::edited(request.identity.workspace(), &request.id);
@@ -104,6 +112,17 @@ async fn save(db: &mut Change<'_>, row: &ApprovalRow, sealer: &Sealer) -> Result
     .bind(&request.id)
     .execute(&mut **db)
     .await?;
+    Ok(())
+}
+
+/// Saves the columns that are not part of the answer, which may have been sealed with a key that this step does not have.
+async fn save_status(db: &mut Change<'_>, row: &ApprovalRow) -> Result<(), Fault> {
+    db.query("UPDATE tool_store.approval SET status = $1, assignee = $2 WHERE id = $3")
+        .bind(row.status.as_str())
+        .bind(&row.assignee)
+        .bind(&row.request.id)
+        .execute(&mut **db)
+        .await?;
     Ok(())
 }
 
@@ -226,7 +245,7 @@ pub(super) async fn change_row(
     let done = step(&mut row);
     row.request.expires = before.request.expires;
     if row != before {
-        save(db, &row, sealer).await?;
+        save(db, &before, &row, sealer).await?;
     }
     Ok(done.map(|()| row))
 }
@@ -237,10 +256,11 @@ impl PostgresStore {
         &self,
         workspace: &Workspace,
         id: &str,
-        now: Option<Timestamp>,
+        (now, is_edit): (Option<Timestamp>, bool),
         step: impl Fn(&mut ApprovalRow) -> Result<(), StoreError> + Sync,
     ) -> Result<ApprovalRow, Fault> {
-        let (sealer, reader) = (self.contents().sealer().await?, self.contents().reader());
+        let sealer = self.contents().sealer_if(is_edit).await?;
+        let reader = self.contents().reader();
         loop {
             match self
                 .settle_with(workspace, id, now, (&sealer, &reader), &step)
@@ -323,9 +343,8 @@ impl ApprovalStore for PostgresStore {
         id: &'a str,
         answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
-        step(self.settle(workspace, id, Some(answer.at), move |row| {
-            row.answer(answer.clone())
-        }))
+        let when = (Some(answer.at), answer.is_edit());
+        step(self.settle(workspace, id, when, move |row| row.answer(answer.clone())))
     }
 
     fn spend<'a>(
@@ -367,7 +386,9 @@ impl ApprovalStore for PostgresStore {
         id: &'a str,
         assignee: Option<String>,
     ) -> StoreFuture<'a, ApprovalRow> {
-        step(self.settle(workspace, id, None, move |row| row.assign(assignee.clone())))
+        step(self.settle(workspace, id, (None, false), move |row| {
+            row.assign(assignee.clone())
+        }))
     }
 
     fn list<'a>(

@@ -31,7 +31,9 @@ pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     query.push(" END, sealed = NULL, seal_key = NULL, edited_sealed = NULL, edited_key = NULL WHERE (arguments <> ");
     query.push_bind(ApprovalRequest::BLANK);
     query.push(" OR reason IS NOT NULL OR answer_reason IS NOT NULL OR status IN ('pending', 'approved') OR edited <> ");
-    query.push_bind(ApprovalRequest::BLANK).push(")");
+    query.push_bind(ApprovalRequest::BLANK);
+    // A program of a version before sealing may have blanked only the columns that it knows.
+    query.push(" OR sealed IS NOT NULL OR edited_sealed IS NOT NULL)");
     narrow_to_erased(&mut query, of);
     query
 }

@@ -242,11 +242,7 @@ fn locks(request: &ChangeRequest) -> Vec<i64> {
 impl PostgresStore {
     /// Applies a request, again after each key that its rows need was fetched.
     async fn apply_request(&self, request: &ChangeRequest) -> Result<Applied, Fault> {
-        let sealer = if request.has_contents() {
-            self.contents().sealer().await?
-        } else {
-            Sealer::default()
-        };
+        let sealer = self.contents().sealer_if(request.has_contents()).await?;
         let reader = self.contents().reader();
         loop {
             match self.apply_with(request, (&sealer, &reader)).await {

@@ -69,6 +69,15 @@ impl Contents {
         Ok(Sealer(Some((Arc::clone(handle), key))))
     }
 
+    /// [`sealer`](Self::sealer) if the transaction writes contents. Otherwise no key is needed, so that the transaction runs while the key service is down.
+    pub(crate) async fn sealer_if(&self, has_contents: bool) -> Result<Sealer, StoreError> {
+        if has_contents {
+            self.sealer().await
+        } else {
+            Ok(Sealer::default())
+        }
+    }
+
     /// A reader for one operation.
     pub(crate) fn reader(&self) -> Reader {
         let operation = |handle: &Arc<Handle>| Operation {

@@ -110,9 +110,13 @@ pub(super) async fn find(
 /// Stores the changed columns of a row. The transaction has checked the key of `sealer`.
 pub(super) async fn save(
     db: &mut SqliteConnection,
+    before: &ApprovalRow,
     row: &ApprovalRow,
     sealer: &Sealer,
 ) -> Result<(), Fault> {
+    if row.answer == before.answer {
+        return save_status(db, row).await;
+    }
     let (answer, request) = (row.answer.as_ref(), &row.request);
     let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
     let place = || place::edited(request.identity.workspace(), &request.id);
@@ -133,6 +137,19 @@ pub(super) async fn save(
     .bind(edited.as_ref().and_then(Content::sealed))
     .bind(edited.as_ref().and_then(Content::key))
     .bind(&request.id)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Saves the columns that are not part of the answer, which may have been sealed with a key that this step does not have.
+async fn save_status(db: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), Fault> {
+    sqlx::query(
+        "UPDATE approval SET status = ?, assignee = ? WHERE id = ? AND status IN ('pending', 'approved')",
+    )
+    .bind(row.status.as_str())
+    .bind(&row.assignee)
+    .bind(&row.request.id)
     .execute(db)
     .await?;
     Ok(())
@@ -204,9 +221,11 @@ impl SqliteStore {
         &self,
         workspace: &Workspace,
         id: &str,
+        is_edit: bool,
         step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError> + Clone + Send + 'static,
     ) -> Result<ApprovalRow, Fault> {
-        let (sealer, reader) = (self.contents.sealer().await?, self.contents.reader());
+        let sealer = self.contents.sealer_if(is_edit).await?;
+        let reader = self.contents.reader();
         loop {
             let (workspace, id, step) = (workspace.clone(), id.to_owned(), step.clone());
             let (sealer, rows) = (sealer.clone(), reader.clone());
@@ -219,7 +238,7 @@ impl SqliteStore {
                     let done = step(&mut row);
                     // An answer after the deadline is refused, but changes the row.
                     if row != before {
-                        save(db, &row, &sealer).await?;
+                        save(db, &before, &row, &sealer).await?;
                     }
                     Ok(done.map(|()| row))
                 })
@@ -310,7 +329,8 @@ impl ApprovalStore for SqliteStore {
         id: &'a str,
         answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
-        step(self.settle(workspace, id, move |row| row.answer(answer)))
+        let is_edit = answer.is_edit();
+        step(self.settle(workspace, id, is_edit, move |row| row.answer(answer)))
     }
 
     fn spend<'a>(
@@ -348,7 +368,7 @@ impl ApprovalStore for SqliteStore {
         id: &'a str,
         assignee: Option<String>,
     ) -> StoreFuture<'a, ApprovalRow> {
-        step(self.settle(workspace, id, move |row| row.assign(assignee)))
+        step(self.settle(workspace, id, false, move |row| row.assign(assignee)))
     }
 
     fn list<'a>(

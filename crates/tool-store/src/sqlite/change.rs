@@ -132,7 +132,7 @@ async fn change(
             let mut row = before.clone();
             let done = row.change(change);
             if row != before {
-                approval::save(db, &row, sealer).await?;
+                approval::save(db, &before, &row, sealer).await?;
             }
             done.map(|()| Changed::Approval(Box::new(row)))
         }
@@ -229,11 +229,7 @@ async fn apply(
 impl SqliteStore {
     /// Applies a request, again after each key that its rows need was fetched.
     async fn apply_request(&self, request: ChangeRequest) -> Result<Applied, Fault> {
-        let sealer = if request.has_contents() {
-            self.contents.sealer().await?
-        } else {
-            Sealer::default()
-        };
+        let sealer = self.contents.sealer_if(request.has_contents()).await?;
         let reader = self.contents.reader();
         loop {
             let (request, sealer, rows) = (request.clone(), sealer.clone(), reader.clone());

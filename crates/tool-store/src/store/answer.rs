@@ -169,6 +169,12 @@ impl ApprovalAnswer {
         self.approver.trim().is_empty()
     }
 
+    /// Whether the answer contains edited arguments.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn is_edit(&self) -> bool {
+        matches!(self.verdict, Verdict::Edit(_))
+    }
+
     /// Checks an answer for [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all). Fails with `Conflict` if its verdict is not a denial, or
     /// if the approver has no name.
     pub fn only_denies(&self) -> Result<(), StoreError> {

@@ -199,14 +199,14 @@ impl ChangeRequest {
         self.audit.identity.workspace()
     }
 
-    /// Whether the transaction writes contents: the answer to an approval, or a response.
+    /// Whether the transaction writes contents: edited arguments, or a response.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn has_contents(&self) -> bool {
-        let is_approval = matches!(
-            self.change,
-            Change::Answer { .. } | Change::Assign { .. } | Change::Revoke { .. }
-        );
-        is_approval || self.key.is_some()
+        let is_edit = match &self.change {
+            Change::Answer { answer, .. } => answer.is_edit(),
+            _ => false,
+        };
+        is_edit || self.key.is_some()
     }
 
     /// Checks the request without the stored rows, for [`ChangeStore::apply`]. Fails with `Missing` if the changed row and the audit row belong to

@@ -313,7 +313,7 @@ pub(crate) async fn rotation_covers_contents(plain: impl Sealing) {
         early.put(spill("late", "late")).await,
         early.apply(edit("a1", "new key")).await.map(drop),
         early
-            .answer(&acme(), "a1", says(Verdict::Deny))
+            .answer(&acme(), "a1", says(Verdict::Edit("late".to_owned())))
             .await
             .map(drop),
         early
@@ -384,13 +384,17 @@ pub(crate) async fn key_service_is_needed_to_write(plain: impl Sealing) {
     let vault = Vault::open(plain.clone(), service).await.unwrap();
     let store = plain.sealed_by(&vault).unwrap();
     write(&store, 0, "text").await;
-    store.open(request("b")).await.unwrap();
+    for id in ["b", "d", "e"] {
+        store.open(request(id)).await.unwrap();
+    }
+    store.apply(edit("e", "edited")).await.unwrap();
     is_down.store(true, Ordering::Relaxed);
     let before = uses(&plain, "k1").await;
     for refused in [
         store.append(user_message("text")).await.map(drop),
         store.open(request("c")).await,
         store.put(spill("c", "text")).await,
+        store.apply(edit("d", "edited")).await.map(drop),
     ] {
         let text = refused.unwrap_err().to_string();
         assert!(text.contains("the key service is down"), "{text}");
@@ -399,6 +403,19 @@ pub(crate) async fn key_service_is_needed_to_write(plain: impl Sealing) {
     let messages = ThreadStore::read(&store, &thread("main"), None).await;
     assert_eq!(messages.unwrap().len(), 2);
     assert!(store.withdraw(&acme(), "b").await.unwrap());
+    // A request is assigned, denied and revoked. The edited arguments of a revoked request stay sealed.
+    let eve = Some("eve".to_owned());
+    store.assign(&acme(), "d", eve).await.unwrap();
+    let denied = store.answer(&acme(), "d", says(Verdict::Deny)).await;
+    assert_eq!(denied.unwrap().status, ApprovalStatus::Denied);
+    let audit = AuditRow::of_operator("acme", "olga", "test", "{}", at(300)).unwrap();
+    let (change, key) = (Change::Revoke { id: "e".to_owned() }, None);
+    let request = ChangeRequest { change, audit, key };
+    store.apply(request).await.unwrap();
+    let revoked = ApprovalStore::get(&store, &acme(), "e").await.unwrap();
+    let verdict = revoked.unwrap().answer.unwrap().verdict;
+    assert_eq!(verdict, Verdict::Edit("edited".to_owned()));
+    assert_eq!(uses(&plain, "k1").await, before);
     let kill = Switch {
         key: SwitchKey {
             workspace: None,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tool_cli::Cli;
 use tool_core::store::{Function, FunctionKind, FunctionVersion};
 use tool_core::stored::{FunctionCall, FunctionFacts, FunctionOutput, FunctionRunner};
-use tool_core::{DynamicTool, Rules, Uses, prelude::*};
+use tool_core::{DynamicTool, Rules, SecretNeed, Uses, prelude::*};
 
 /// The urgency of a note.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, StrictSchema)]
@@ -269,7 +269,17 @@ impl FunctionRunner for Courier {
         _: &FunctionVersion,
     ) -> Option<Result<FunctionFacts, String>> {
         let is_own = matches!(&function.kind, FunctionKind::Http { document, .. } if document == "parcels.json");
-        is_own.then(|| Ok(FunctionFacts::calling([])))
+        is_own.then(|| {
+            let mut facts = FunctionFacts::calling([]);
+            if let FunctionKind::Http { operation, .. } = &function.kind
+                && operation == "insure"
+            {
+                facts
+                    .secrets
+                    .push(SecretNeed::new("parcels.example.com/key"));
+            }
+            Ok(facts)
+        })
     }
 
     fn run(&self, call: FunctionCall) -> BoxFuture<'static, Result<FunctionOutput, ToolError>> {

@@ -373,43 +373,27 @@ fn functions_of_each_kind_are_created_and_served(store: &str) {
     olga.until("print_far", &json!({"format": "a6"}), "sent to print");
 }
 
-/// S3-34: with `serve --openapi`, an operator creates a tool from an operation of an OpenAPI document. Servers at private addresses are refused, and the
-/// tool is hidden until the secret of its server is stored.
-fn http_operation_is_served_with_the_secret_of_its_server(store: &str) {
+/// S3-34: a stored tool whose function requires a secret is hidden until an operator stores the secret.
+fn stored_tool_gets_the_secret_of_its_function(store: &str) {
     let keys = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-    let more = ["--agent", "clerk", "--workspace", "acme", "--openapi"];
+    let more = ["--agent", "clerk", "--workspace", "acme"];
     let served = Served::with_keys(store, &more, Some(keys));
     let olga = Operator(&served);
-    let item =
-        olga.function(&json!({"type": "http", "document": "api.json", "operation": "getItem"}));
-    let of = |server: &str| {
-        let document = json!({
-            "openapi": "3.1.0",
-            "servers": [{"url": server}],
-            "security": [{"shop_key": []}],
-            "components": {"securitySchemes": {"shop_key": {"type": "http", "scheme": "bearer"}}},
-            "paths": {"/items/{id}": {"get": {
-                "operationId": "getItem",
-                "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
-            }}},
-        });
-        json!({"files": {"api.json": document.to_string()}, "input_schema": object("id"), "output_schema": {}})
-    };
-    olga.refused(
-        &item,
-        &of("https://127.0.0.1/v1"),
-        "/files/api.json/servers/0/url",
-    );
-    let effects = json!({"effects": {"read_only": true, "destructive": false, "idempotent": true, "open_world": true}});
-    olga.ask("PATCH", &format!("/v1/functions/{item}"), &effects);
+    let kind = json!({"type": "http", "document": "parcels.json", "operation": "insure"});
+    let function = olga.function(&kind);
+    let version = json!({"files": {"parcels.json": "{}"}, "input_schema": object("format"), "output_schema": {}});
     // The second run on a database finds the secret of the first.
-    let secret = "/v1/secrets/shop.example.com%2Fshop_key";
+    let secret = "/v1/secrets/parcels.example.com%2Fkey";
     olga.send("DELETE", secret, &json!({}));
-    olga.offer("get_item", &item, &of("https://shop.example.com/v1"));
-    // The calls have invalid arguments, so that no request is sent.
-    olga.until("get_item", &json!({}), "there is no tool `get_item`");
+    olga.offer("insure_parcel", &function, &version);
+    let arguments = json!({"format": "a4"});
+    olga.until(
+        "insure_parcel",
+        &arguments,
+        "there is no tool `insure_parcel`",
+    );
     olga.ask("PUT", secret, &json!({"value": "sesame-sesame"}));
-    olga.until("get_item", &json!({}), "`/id`");
+    olga.until("insure_parcel", &arguments, "sent to insure");
 }
 
 /// S0-20, M14: with `serve --policy`, the policy of the file decides about the calls, and an operator of the host replaces it over the admin API. A file with an
@@ -523,11 +507,8 @@ fn main() -> ExitCode {
             .case(&format!("functions_of_each_kind::{name}"), move || {
                 on(store, functions_of_each_kind_are_created_and_served)
             })
-            .case(&format!("http_operation_is_served::{name}"), move || {
-                on_new(
-                    store,
-                    http_operation_is_served_with_the_secret_of_its_server,
-                )
+            .case(&format!("secret_of_a_function::{name}"), move || {
+                on_new(store, stored_tool_gets_the_secret_of_its_function)
             })
             .case(&format!("policy_of_a_file::{name}"), move || {
                 on_new(store, policy_of_a_file_decides_and_is_replaced)

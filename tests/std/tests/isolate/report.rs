@@ -18,7 +18,7 @@ async fn report_names_missing_restrictions() {
         assert!(text.contains("\nprocessor: "), "{text}");
         for open in [
             "UDP, and with it DNS",
-            "no addresses",
+            "but not addresses",
             "a container's limit is the backstop",
             "without that flag",
             "keyrings of the host's session",

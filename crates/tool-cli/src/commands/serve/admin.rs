@@ -21,12 +21,12 @@ use tool_store::SqliteStore;
 use super::stored::AgentOffer;
 use super::{StoredSecrets, secrets};
 use crate::args::Serve;
-#[cfg(not(all(feature = "openapi", feature = "typescript")))]
+#[cfg(not(feature = "typescript"))]
 use crate::commands::missing;
 use crate::commands::store::{OpenStore, sealing, vault};
 use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
-use crate::screen::{BOLD, Screen, paint};
+use crate::screen::{BOLD, Screen, WARN, paint};
 
 /// The gate of the calls, and the store of `--store`.
 pub(super) struct Backend {
@@ -92,6 +92,12 @@ impl Backend {
             let (gate, state) = (cli.gate_of()?, None);
             return Ok(Self { gate, state });
         };
+        if words.seal_contents && cli.own_gate().is_some() {
+            return Err(Failure::usage(
+                "`--seal-contents` seals what the gate of `serve` stores, and this program has a gate of its own",
+            )
+            .hint("leave the option out, and give the gate of the program a store that `sealing` returns"));
+        }
         let (gate, mut state) =
             State::open(url, words.seal_contents, cli, registry, screen).await?;
         state.secrets = state.secrets(words, registry).await?.map(Arc::new);
@@ -127,8 +133,13 @@ impl Backend {
         let policy = offer.policy().cloned();
         let stored = state.stored(cli, words, &offer)?;
         let agent = state.agent(words, &stored).await?.map(Arc::new);
-        if let (Some(agent), Some(secrets)) = (&agent, &state.secrets) {
-            secrets.read(Some(agent)).await.map_err(failed)?;
+        if let (Some(agent), Some(secrets)) = (&agent, &state.secrets)
+            && let Err(error) = secrets.read(Some(agent)).await
+        {
+            let mark = paint(WARN, "careful:");
+            screen.note(format_args!(
+                "{mark} the secrets of the stored tools cannot be read: {error}"
+            ));
         }
         let own = agent.clone();
         let tools = Tools::each(move |cx| match &own {
@@ -226,23 +237,6 @@ fn with_typescript(_: StoredTools, _: &Offer) -> Result<StoredTools, Failure> {
     ))
 }
 
-/// Adds the runner of functions that are HTTP operations.
-#[cfg(feature = "openapi")]
-#[expect(clippy::unnecessary_wraps, reason = "without the feature, it fails")]
-fn with_openapi(tools: StoredTools) -> Result<StoredTools, Failure> {
-    use tool_std::http::{Http, HttpRunner};
-    Ok(tools.runner(HttpRunner::new(Http::default())))
-}
-
-#[cfg(not(feature = "openapi"))]
-fn with_openapi(_: StoredTools) -> Result<StoredTools, Failure> {
-    Err(missing(
-        "serve --openapi",
-        "openapi",
-        "run `cargo tool serve --openapi`, which builds it",
-    ))
-}
-
 impl State {
     /// Opens the store, and writes the tools of the program into its catalogue.
     async fn open(
@@ -290,12 +284,9 @@ impl State {
     fn stored(&self, cli: &Cli, words: &Serve, offer: &Offer) -> Result<StoredTools, Failure> {
         let tools = cli.with_runners(StoredTools::shared(self.stored.clone()));
         let tools = tools.runner(offer.runner());
-        let mut tools = with_servers(tools, &words.mcp_servers)?;
-        if words.openapi {
-            tools = with_openapi(tools)?;
-        }
+        let tools = with_servers(tools, &words.mcp_servers)?;
         if words.typescript {
-            tools = with_typescript(tools, offer)?;
+            return with_typescript(tools, offer);
         }
         Ok(tools)
     }

@@ -43,14 +43,30 @@ impl StoredSecrets {
     /// Reads the secrets that the tools of the program and the stored tools of the agent declare. The key of a secret of an HTTP operation contains its
     /// host, so no stored tool can have the secret of a tool of the program sent to its own host.
     pub(super) async fn read(&self, agent: Option<&AgentOffer>) -> Result<(), VaultError> {
-        let mut keys = self.keys.clone();
+        let keys = self.keys.iter().cloned();
+        let mut opened = self.vault.open_secrets(&self.workspace, keys).await?;
+        // A value that a stored tool declares and that cannot be opened does not affect the secrets of the program.
+        let mut done = Ok(());
         if let Some(agent) = agent {
-            keys.extend(declared(&agent.registry()));
+            match self.open_stored(agent).await {
+                Ok(more) => opened.extend(more),
+                Err(error) => done = Err(error),
+            }
         }
-        let opened = self.vault.open_secrets(&self.workspace, keys).await?;
         let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
         *now = opened;
-        Ok(())
+        done
+    }
+
+    /// Opens the secrets that only the stored tools of the agent declare.
+    async fn open_stored(
+        &self,
+        agent: &AgentOffer,
+    ) -> Result<BTreeMap<String, SecretString>, VaultError> {
+        let registry = agent.registry();
+        let keys = declared(&registry).filter(|key| !self.keys.contains(key));
+        let keys: BTreeSet<String> = keys.collect();
+        self.vault.open_secrets(&self.workspace, keys).await
     }
 
     /// The secrets as they were last read.
