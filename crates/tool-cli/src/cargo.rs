@@ -107,13 +107,12 @@ fn features(command: &Command) -> Vec<&'static str> {
 /// The features that `serve --store` needs.
 fn features_of_store(postgres: bool, typescript: bool) -> Vec<&'static str> {
     let mut features = vec!["cargo", "admin"];
-    let optional = [(postgres, "postgres"), (typescript, "typescript")];
-    features.extend(
-        optional
-            .iter()
-            .filter(|(is_needed, _)| *is_needed)
-            .map(|(_, name)| name),
-    );
+    if postgres {
+        features.push("postgres");
+    }
+    if typescript {
+        features.push("typescript");
+    }
     features
 }
 

@@ -172,7 +172,7 @@ async fn contents_come_back_equal() {
     }
 }
 
-// Contents from before the host asked for sealing are read, and new contents beside them are sealed.
+// Contents from before the host asked for sealing are read, and contents that are written later are sealed.
 #[tokio::test]
 async fn unsealed_contents_are_read() {
     let (_folder, stores) = stores().await;

@@ -281,6 +281,12 @@ fn edit(
     Ok(ToolEdit::new(editor(caller), change, at).audited(audit))
 }
 
+async fn make(admin: &Inner, edit: ToolEdit, what: &str) -> Result<ToolEdited, Problem> {
+    let saved = tools(admin)?.edit(edit).await;
+    let saved = saved.map_err(|error| Problem::of_save(error, what))?;
+    Ok(saved.edited)
+}
+
 /// Makes a change for a caller, with its audit row.
 pub(super) async fn save(
     admin: &Inner,
@@ -289,9 +295,7 @@ pub(super) async fn save(
     note: (&str, Value),
     what: &str,
 ) -> Result<ToolEdited, Problem> {
-    let saved = tools(admin)?.edit(edit(caller, change, note, what)?).await;
-    let saved = saved.map_err(|error| Problem::of_save(error, what))?;
-    Ok(saved.edited)
+    make(admin, edit(caller, change, note, what)?, what).await
 }
 
 /// Makes a change for a caller, with its audit row. A repetition with the same key and the same `request` gets the first response, which `respond`
@@ -308,9 +312,7 @@ pub(super) async fn save_once(
     if let Some(key) = key.of(caller, (action, request), edit.at, respond) {
         edit = edit.once(key);
     }
-    let saved = tools(admin)?.edit(edit).await;
-    let saved = saved.map_err(|error| Problem::of_save(error, what))?;
-    Ok(match saved.edited {
+    Ok(match make(admin, edit, what).await? {
         ToolEdited::Repeated(response) => response,
         edited => respond(&edited),
     })

@@ -14,10 +14,7 @@ impl BatchStore for PostgresStore {
             if let Some(message) = &batch.message {
                 message.check()?;
             }
-            let sealer = match &batch.message {
-                Some(_) => self.contents().sealer().await?,
-                None => Sealer::default(),
-            };
+            let sealer = self.contents().sealer_if(batch.message.is_some()).await?;
             change!(self, Vec::new(), db => write(db, &batch, &sealer).await)
         })
     }

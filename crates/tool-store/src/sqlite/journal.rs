@@ -14,10 +14,7 @@ impl BatchStore for SqliteStore {
             if let Some(message) = &batch.message {
                 message.check()?;
             }
-            let sealer = match &batch.message {
-                Some(_) => self.contents.sealer().await?,
-                None => Sealer::default(),
-            };
+            let sealer = self.contents.sealer_if(batch.message.is_some()).await?;
             if batch.begin.is_some() {
                 // A batch that begins work waits in order of arrival. All other batches run before waiting changes.
                 self.change(|db| Box::pin(write(db, batch, sealer))).await

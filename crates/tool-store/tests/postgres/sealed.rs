@@ -243,7 +243,7 @@ pub(crate) async fn contents_come_back_equal_case() -> Ran {
     Ok(())
 }
 
-// Contents from before the host asked for sealing are read, and new contents beside them are sealed.
+// Contents from before the host asked for sealing are read, and contents that are written later are sealed.
 pub(crate) async fn unsealed_contents_are_read_case() -> Ran {
     contents::unsealed_contents_are_read(store().await?).await;
     Ok(())

@@ -234,7 +234,7 @@ pub(crate) async fn come_back_equal(plain: impl Sealing) {
     assert!(matches!(plain.sealed_by(&locked), Err(VaultError::NoKeys)));
 }
 
-/// Contents that were written before the host asked for sealing are read, and new contents beside them are sealed.
+/// Contents that were written before the host asked for sealing are read, and contents that are written later are sealed.
 pub(crate) async fn unsealed_contents_are_read(plain: impl Sealing) {
     write(&plain, 0, "in clear").await;
     let store = sealing(&plain, &["k1"]).await;

@@ -224,11 +224,10 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
 /// S4-13, S1-37: with `TOOL_SEAL_KEYS`, an operator writes a secret over the admin API. The tool that requires it is misconfigured before, and the calls
 /// of the server use it within seconds. Without keys, the secret is refused, or the server starts without the vault of a store that has secrets.
 fn secret_of_an_operator_is_used_by_the_calls_of_the_server_case(store: &str) {
-    let keys = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     let more = ["--workspace", "vault", "--variable", "STREET=main"];
     let secret = "/v1/secrets/box_key";
     let value = r#"{"value":"sesame-sesame"}"#;
-    let served = Served::with_keys(store, &more, Some(keys));
+    let served = Served::with_keys(store, &more, Some(operate::KEYS));
     let status = || served.ask("GET", "/v1/tool-status?status=misconfigured", "");
     let missing = r#""missing":["box_key"]"#;
     assert!(status().contains(missing), "{}", status());
@@ -375,9 +374,8 @@ fn functions_of_each_kind_are_created_and_served(store: &str) {
 
 /// S3-34: a stored tool whose function requires a secret is hidden until an operator stores the secret.
 fn stored_tool_gets_the_secret_of_its_function(store: &str) {
-    let keys = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     let more = ["--agent", "clerk", "--workspace", "acme"];
-    let served = Served::with_keys(store, &more, Some(keys));
+    let served = Served::with_keys(store, &more, Some(operate::KEYS));
     let olga = Operator(&served);
     let kind = json!({"type": "http", "document": "parcels.json", "operation": "insure"});
     let function = olga.function(&kind);

@@ -12,7 +12,7 @@ use tool_store::{PostgresStore, SqliteStore};
 use super::{DESK, Served};
 
 /// The keys of the vault.
-const KEYS: &str = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+pub(super) const KEYS: &str = "2026-11:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 fn keys() -> SealKeys {
     let (id, key) = KEYS.split_once(':').unwrap();
