@@ -217,9 +217,9 @@ impl World {
     }
 
     async fn call(&self, tools: &Toolset, name: &str, arguments: &Value) -> CallResult {
-        let call = ToolCall::new("c-1", name, arguments.to_string());
-        let place = u32::try_from(self.rows().await.len()).unwrap();
-        tools.call(call, &placed(&self.cx(), place + 1)).await
+        let place = u32::try_from(self.rows().await.len()).unwrap() + 1;
+        let call = ToolCall::new(format!("c-{place}"), name, arguments.to_string());
+        tools.call(call, &placed(&self.cx(), place)).await
     }
 
     async fn rows(&self) -> Vec<AuditRow> {
@@ -837,8 +837,10 @@ async fn function_observes_the_runtime_user() {
     let seen = async || {
         let tools = world.now().await;
         let text = world.call(&tools, "who", &json!({})).await.model_text();
+        // Rows of calls within one millisecond are not in the order of the calls.
         let rows = world.rows().await;
-        let row = rows.iter().rfind(|row| row.tool == "who").unwrap();
+        let newest = format!("c-{}", rows.len());
+        let row = rows.iter().find(|row| row.call == newest).unwrap();
         assert_eq!(row.runtime_user.as_deref().unwrap_or("nobody"), text);
         assert_eq!(row.principal.as_deref(), Some("ann"));
         text
