@@ -44,7 +44,7 @@ pub async fn search(
     Ok(work::search(&query, limit, filter.and_then(|filter| filter.min_stars)))
 }
 
-/// The same tool with a different name, created at run time, to fill a registry.
+/// A similar tool with a number in its name and a smaller schema, created at run time, to fill a registry.
 #[must_use]
 pub fn twin(number: usize) -> DynamicTool {
     let schema = serde_json::json!({

@@ -163,7 +163,7 @@ async fn audit(folder: &Path, url: Option<&str>) {
 }
 
 fn row(number: u32) -> AuditRow {
-    // 90 % of the rows belong to one workspace. Each filter of the bench selects one row of a thousand, or more.
+    // 90 % of the rows belong to one workspace. Each filter of the bench, except `none`, selects between one row and 10 % of the rows.
     let workspace = if number % 10 == 0 { "other" } else { "acme" };
     let thread = ThreadId::new(workspace, format!("thread-{}", number % 9_973)).expect("an id");
     let at = Timestamp::from_millis(1_760_000_000_000 + i64::from(number) * 50);
@@ -239,7 +239,7 @@ async fn median<T, F: Future<Output = T>>(mut request: impl FnMut() -> F) -> f64
     times[times.len() / 2]
 }
 
-/// Removes 200,000 rows while a second task writes single rows, and prints the longest wait of a write.
+/// Removes 200,000 rows while a second task writes single rows, and prints the 99th percentile of the time of a write.
 async fn retained<S: AuditSink + Clone>(name: &str, store: &S) {
     let since = Timestamp::from_millis(1_760_000_000_000 + 200_000 * 50);
     let alone = waits(store, tokio::time::sleep(Duration::from_secs(2))).await;

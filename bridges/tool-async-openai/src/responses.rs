@@ -1,4 +1,4 @@
-//! Types of the Responses API.
+//! Conversions to and from the types of the Responses API.
 
 use async_openai::types::responses::{
     FunctionCallOutput, FunctionCallOutputItemParam, FunctionTool, InputItem, Item, OutputItem,

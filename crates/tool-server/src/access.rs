@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// |---|---|
 /// | `viewer` | read |
 /// | `approver` | read, and answer, assign and revoke approvals |
-/// | `operator` | everything that an approver may, cancel runs, settle effects, set switches, change instances, enable tools, write variables |
+/// | `operator` | everything that an approver may do; cancel runs, settle effects, set switches, change instances, enable tools, write variables |
 /// | `author` | read, create, change and delete functions and stored tools, and bind stored tools to agents |
 /// | `admin` | everything |
 ///

@@ -25,9 +25,9 @@ pub struct Sample {
     pub effect: String,
     /// A conversation with messages, and with an active run whose number is 1.
     pub conversation: String,
-    /// The tool of every record. A switch disables it.
+    /// The tool of the approvals, the effect and the audit rows. A switch disables it.
     pub tool: String,
-    /// The user of every record.
+    /// The user of the approvals, the effect, the run and the audit rows.
     pub principal: String,
     /// The decision of every audit row.
     pub decision: String,
@@ -142,7 +142,7 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
     }
 }
 
-/// Stores a disable of the tool.
+/// Stores a switch that disables the tool.
 async fn switch(store: &(impl SiteStore + ?Sized), workspace: &str, now: Timestamp) {
     let name = |what: &str| format!("{what}-of-{workspace}");
     let key = SwitchKey {
@@ -176,7 +176,7 @@ async fn enablement(store: &(impl EnablementStore + ?Sized), workspace: &str, no
         .unwrap();
 }
 
-/// Stores a secret whose value does not open, a variable, and a request for variables.
+/// Stores a secret whose sealed value cannot be opened, a variable, and a request for variables.
 async fn vault(
     store: &(impl SealStore + SecretStore + VariableStore + VariableRequestStore + ?Sized),
     thread: &ThreadId,

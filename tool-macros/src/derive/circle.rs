@@ -25,7 +25,7 @@ const FOREIGN: &[&str] = &[
 
 /// A field that may lead back to its own type.
 pub(crate) struct Circle {
-    /// The number of the value.
+    /// The number of the field's value, as in `Value::number`.
     pub(crate) number: usize,
     /// The type that the field names.
     pub(crate) held: TokenStream,

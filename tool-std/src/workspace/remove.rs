@@ -82,7 +82,7 @@ fn remove_kept(root: &Dir, instance: &OsStr, of: Option<&str>) -> io::Result<boo
     done.end()
 }
 
-/// Renames a tree to `aside` and a spare name, so that it cannot be found any more. Returns whether it existed.
+/// Renames a tree to `aside` followed by a spare name, so that it cannot be found any more. Returns whether it existed.
 fn move_aside(parent: &Dir, name: &str, aside: &str) -> io::Result<bool> {
     let moved = parent.rename(name, parent, format!("{aside}{}", spare_name()));
     Ok(there(moved)?.is_some())
@@ -142,7 +142,7 @@ pub(crate) fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
     }
 }
 
-/// Empties a folder at the top level: removes its files and moves its subfolders to the top level.
+/// Removes a folder at the top level: removes its files, moves its subfolders to the top level, and then removes the empty folder.
 fn flatten(top: &Dir, name: &OsStr, done: &mut Tally) -> io::Result<()> {
     let dir = own::open(top, name)?;
     for entry in dir.entries()? {

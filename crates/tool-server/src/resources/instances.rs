@@ -26,7 +26,7 @@ const WHAT: &str = "instance";
 const TOOL: &str = "tool";
 const SKILL: &str = "skill";
 
-/// The word in a path for the only instance of a workspace, whose name is empty.
+/// The path segment for the instance with an empty name, which is the only instance of a workspace that is not divided into instances.
 pub(super) const WORKSPACE: &str = "@workspace";
 
 pub(super) fn routes(all: Routes) -> Routes {
@@ -65,7 +65,7 @@ fn name(instance: &InstanceId) -> String {
     }
 }
 
-/// An instance: the part of a workspace that has tools of its own.
+/// An instance: a part of a workspace that has tools of its own.
 #[derive(Serialize, ToSchema)]
 struct Instance {
     /// The name of the instance; `@workspace` for the only instance of a workspace.
@@ -95,7 +95,7 @@ async fn list_instances(
     Ok(answer(json(&page)))
 }
 
-/// Makes a change of an instance for a caller.
+/// Applies a change to an instance on behalf of a caller.
 async fn change(
     admin: &Inner,
     caller: &Caller,
@@ -294,7 +294,7 @@ struct InstanceSkill {
     name: String,
     /// The pinned version.
     version: String,
-    /// What the skill is for, in the words that a model reads.
+    /// The description of the skill for the model.
     description: String,
     /// The tools that the version requires.
     required_tools: Vec<String>,
@@ -343,13 +343,13 @@ async fn list_instance_skills(
     Ok(answer(json(&page)))
 }
 
-/// A version of a skill: what the front matter of its `SKILL.md` says, and its files.
+/// A version of a skill: the values from the front matter of its `SKILL.md`, and its files.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewSkill {
     /// The version. A version that the workspace has stored cannot have other contents.
     version: String,
-    /// What the skill is for, in the words that a model reads.
+    /// The description of the skill for the model.
     #[serde(default)]
     description: String,
     /// The tools that the skill requires, at most 256.
@@ -363,10 +363,10 @@ struct NewSkill {
     files: BTreeMap<String, String>,
 }
 
-/// The maximum number of tools that a skill requires. The change looks up each of them in one transaction.
+/// The maximum number of tools that a skill may require. The change looks up each of them in one transaction.
 const MOST_TOOLS: usize = 256;
 
-/// What the change of a skill has changed.
+/// The tools that enabling or disabling a skill has affected.
 #[derive(Serialize, ToSchema)]
 struct SkillOutcome {
     /// The tools that the skill requires and that are enabled now; empty if the skill was disabled.

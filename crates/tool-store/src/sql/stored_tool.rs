@@ -40,7 +40,7 @@ fn narrow_to_seen<DB: SqlDatabase>(
     query.push(")");
 }
 
-/// The query for the row of an id, if it belongs to the owner or to the system.
+/// The query for the row with an id, if it belongs to the owner or to the system.
 fn select_one<DB: SqlDatabase>(
     columns: &str,
     table: &str,
@@ -53,7 +53,7 @@ fn select_one<DB: SqlDatabase>(
     query
 }
 
-/// The function of an id, if it belongs to the owner or to the system.
+/// Returns the function with this id, if it belongs to the owner or to the system.
 pub(crate) async fn function<R: SqlReader>(
     db: &mut R,
     owner: Option<&Workspace>,
@@ -65,7 +65,7 @@ pub(crate) async fn function<R: SqlReader>(
     Ok(rows.await?.first().map(read).transpose()?)
 }
 
-/// The version of an id, if it belongs to the owner or to the system.
+/// Returns the version with this id, if it belongs to the owner or to the system.
 pub(crate) async fn version<R: SqlReader>(
     db: &mut R,
     owner: Option<&Workspace>,
@@ -77,7 +77,7 @@ pub(crate) async fn version<R: SqlReader>(
     Ok(rows.await?.first().map(read).transpose()?)
 }
 
-/// The tool of an id, if it belongs to the owner or to the system.
+/// Returns the tool with this id, if it belongs to the owner or to the system.
 pub(crate) async fn tool<R: SqlReader>(
     db: &mut R,
     owner: Option<&Workspace>,
@@ -89,7 +89,7 @@ pub(crate) async fn tool<R: SqlReader>(
     Ok(rows.await?.first().map(read).transpose()?)
 }
 
-/// The function of an id. Fails if it belongs neither to the editor's workspace nor to the system.
+/// Returns the function with this id. Fails if it belongs neither to the editor's workspace nor to the system.
 async fn own_function<R: SqlReader>(
     db: &mut R,
     editor: &Editor,
@@ -359,7 +359,7 @@ async fn remove<C: SqlChange>(db: &mut C, table: &str, id: &str) -> Result<(), C
     Ok(())
 }
 
-/// [`StoredToolStore::edit`](crate::store::StoredToolStore::edit). No other edit of the owner's rows runs until this transaction ends.
+/// Implements [`StoredToolStore::edit`](crate::store::StoredToolStore::edit). No other edit of the owner's rows runs until this transaction ends.
 pub(crate) async fn edit<C: SqlChange>(db: &mut C, edit: ToolEdit) -> Result<ToolEdited, C::Fault> {
     let workspace = edit.check()?.cloned();
     let ToolEdit {
@@ -480,7 +480,7 @@ async fn edit_rows<C: SqlChange>(
     })
 }
 
-/// [`StoredToolStore::stored_tools`](crate::store::StoredToolStore::stored_tools).
+/// Implements [`StoredToolStore::stored_tools`](crate::store::StoredToolStore::stored_tools).
 pub(crate) async fn tools<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -496,7 +496,7 @@ pub(crate) async fn tools<R: SqlReader>(
     Ok(rows)
 }
 
-/// [`StoredToolStore::functions`](crate::store::StoredToolStore::functions).
+/// Implements [`StoredToolStore::functions`](crate::store::StoredToolStore::functions).
 pub(crate) async fn functions<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -507,7 +507,7 @@ pub(crate) async fn functions<R: SqlReader>(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// [`StoredToolStore::function_versions`](crate::store::StoredToolStore::function_versions).
+/// Implements [`StoredToolStore::function_versions`](crate::store::StoredToolStore::function_versions).
 pub(crate) async fn versions<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -518,7 +518,7 @@ pub(crate) async fn versions<R: SqlReader>(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// [`StoredToolStore::bindings`](crate::store::StoredToolStore::bindings).
+/// Implements [`StoredToolStore::bindings`](crate::store::StoredToolStore::bindings).
 pub(crate) async fn bindings<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -528,7 +528,7 @@ pub(crate) async fn bindings<R: SqlReader>(
     Ok(rows.iter().map(read_binding).collect::<Result<_, _>>()?)
 }
 
-/// [`StoredToolStore::resolve_tool`](crate::store::StoredToolStore::resolve_tool).
+/// Implements [`StoredToolStore::resolve_tool`](crate::store::StoredToolStore::resolve_tool).
 pub(crate) async fn resolve<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -538,7 +538,7 @@ pub(crate) async fn resolve<R: SqlReader>(
     Ok(resolved(db, workspace, &rows).await?.pop())
 }
 
-/// [`StoredToolStore::agent_tools`](crate::store::StoredToolStore::agent_tools).
+/// Implements [`StoredToolStore::agent_tools`](crate::store::StoredToolStore::agent_tools).
 pub(crate) async fn agent_tools<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -594,7 +594,7 @@ pub(crate) async fn is_any_due<R: SqlReader>(
     Ok(!db.read(|| due(scope, now, 1)).await?.is_empty())
 }
 
-/// [`StoredToolStore::purge_tools`](crate::store::StoredToolStore::purge_tools).
+/// Implements [`StoredToolStore::purge_tools`](crate::store::StoredToolStore::purge_tools).
 pub(crate) async fn purge<C: SqlChange>(
     db: &mut C,
     scope: Scope<'_>,

@@ -54,7 +54,7 @@ pub(super) const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.s
      JOIN skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
      WHERE t.tool IN (SELECT ? UNION SELECT alias FROM catalogue_alias WHERE tool = ?) ORDER BY p.skill";
 
-/// The instances of a workspace after a name.
+/// The query for a page of the instances of a workspace, ordered by name. The second parameter is the last name of the previous page.
 pub(super) const INSTANCES: &str = "SELECT workspace, slug AS instance FROM instance \
      WHERE workspace = ?1 AND (?2 IS NULL OR slug > ?2) ORDER BY slug LIMIT ?3";
 

@@ -83,8 +83,11 @@ pub struct EffectRow {
     pub result: Option<String>,
     /// When the effect ended or was resolved.
     pub ended: Option<Timestamp>,
-    /// Whether the end came after the lease, or an earlier run of the call ended after an operator had released it and this run had begun, or the
-    /// body's end contradicted an operator's resolution.
+    /// Whether an end was recorded that came too late. This is the case if
+    ///
+    /// - the end came after the lease,
+    /// - an earlier run of the call ended after an operator had released the call and this run had begun, or
+    /// - the end of the body contradicted an operator's resolution.
     pub late: bool,
     /// The operator who resolved the effect when its outcome was unknown.
     pub resolved_by: Option<String>,

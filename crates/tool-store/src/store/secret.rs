@@ -69,13 +69,13 @@ impl SecretRow {
         }
     }
 
-    /// Checks the conditions of [`SecretStore::put_secret`] that do not depend on stored rows: fails with `Conflict` if the name, the id or the operator is
-    /// empty.
+    /// Checks the conditions of [`SecretStore::put_secret`] that do not depend on stored rows: fails with `Conflict` if the name, the id or the
+    /// operator is empty.
     pub fn check(&self) -> Result<(), StoreError> {
         check_names("secret", &self.name, &self.id, &self.by)
     }
 
-    /// The error of a rename to a name that exists.
+    /// The error for a rename to a name that a different secret of the workspace has.
     pub fn taken(name: &str) -> StoreError {
         StoreError::Conflict(format!(
             "a secret named `{name}` exists, remove it first or choose a different name"
@@ -160,7 +160,7 @@ pub trait SecretStore: Send + Sync + 'static {
     ) -> StoreFuture<'a, Vec<SecretInfo>>;
 
     /// Renames a secret without changing its sealed value. Returns false if no secret of the workspace has the old name. Fails with `Conflict` if the
-    /// new name is empty or exists.
+    /// new name or the operator is empty, or if a different secret of the workspace has the new name.
     fn rename_secret<'a>(
         &'a self,
         workspace: &'a Workspace,

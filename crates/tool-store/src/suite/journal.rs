@@ -132,7 +132,7 @@ tests! {
         let other = NewRun { owner: "behind".to_owned(), ..run("t") };
         let done = store.write_batch(Batch { begin: Some(other), ..batch() }).await.unwrap();
         assert_eq!((done.message, done.begun), (Some(2), Some(RunBegun::Busy(row.clone()))));
-        // A refused message begins no run.
+        // A batch whose message is refused does not begin a run.
         let foreign = Batch { message: Some(message("u", Role::Tool, None)), begin: Some(run("u")), ..Batch::default() };
         conflict(store.write_batch(foreign).await, "answers a call");
         assert_eq!(store.list_runs(Scope::All, &RunFilter::default()).await.unwrap(), [*row]);

@@ -55,7 +55,7 @@ tests! {
         assert!(!store.set(revived.clone()).await.unwrap());
         assert_eq!(all(&store).await, [revived]);
         assert_eq!(store.in_force().await.unwrap(), []);
-        // A switch that was never on is off.
+        // Turning off a switch that was never on changes nothing.
         let never = off(&switch(None, SwitchKind::Disable, "send"), 300);
         assert!(!store.set(never).await.unwrap());
     }

@@ -27,7 +27,7 @@ impl Sealing for PostgresStore {
     }
 }
 
-/// The columns of contents.
+/// The sealed columns that hold contents, as opposed to secrets and variables.
 const COLUMNS: [SealedColumn; 5] = [
     SealedColumn::Arguments,
     SealedColumn::EditedArguments,
@@ -57,7 +57,7 @@ async fn sealing<S: Sealing>(store: &S, ids: &[&str]) -> S {
     store.sealed_by(&vault(store, ids).await).unwrap()
 }
 
-/// Texts that a database could alter: with U+0000, the character that escapes it, an empty text, and a text of several chunks.
+/// Texts that a store could alter: an empty text, a text with U+0000 and the character that escapes it, and a text of several chunks, among others.
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = ["a", "", "x\0y\u{f8ff}0", "grün — \"q\"", "{\"n\":1}"]
         .map(str::to_owned)
@@ -66,7 +66,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// An answer with an idempotency key, whose stored response contains the arguments.
+/// A request that answers an approval with edited arguments. It has an idempotency key, and its stored response contains the arguments.
 fn edit(id: &str, arguments: &str) -> ChangeRequest {
     let key = RequestKey {
         caller: "olga".to_owned(),
@@ -119,7 +119,7 @@ async fn write(store: &impl Sealing, number: usize, text: &str) {
     store.put(spilled).await.unwrap();
 }
 
-/// Reads the contents of [`write`]. All of them are one text.
+/// Reads the contents that [`write`] has written. Each of them must be equal to the text that was passed to `write`.
 async fn read(store: &impl Sealing, number: usize) -> Result<Vec<String>, StoreError> {
     let id = format!("a{number}");
     let row = ApprovalStore::get(store, &acme(), &id).await?.unwrap();
@@ -159,7 +159,7 @@ async fn assert_all(store: &impl Sealing) {
     }
 }
 
-/// The numbers of values of each column that a key seals.
+/// The number of values that a key seals, for each column.
 async fn uses(store: &impl Sealing, id: &str) -> Vec<u64> {
     let uses = store.key_uses().await.unwrap();
     let count = |column| {
@@ -169,7 +169,8 @@ async fn uses(store: &impl Sealing, id: &str) -> Vec<u64> {
     COLUMNS.map(count).into()
 }
 
-/// The values of the texts: six of each column, twelve messages, and chunks of the texts, of which one is empty and one has three chunks.
+/// The number of values that [`write_all`] seals, for each column. Each of the six texts is written to two messages and to one value of each other
+/// column, except that the spilled output of the empty text has no chunk, and the output of the longest text has three.
 const WRITTEN: [u64; 5] = [6, 6, 12, 7, 6];
 
 fn refusal<T>(answer: Result<T, StoreError>) -> String {
@@ -226,7 +227,7 @@ pub(crate) async fn come_back_equal(plain: impl Sealing) {
             "{text}"
         );
     }
-    // The handle without keys refuses only what reads a content.
+    // The handle without keys refuses only operations that read contents.
     assert!(plain.withdraw(acme, "a0").await.unwrap());
     assert_eq!(ThreadStore::erase(&plain, &main).await.unwrap(), 12);
 
@@ -284,7 +285,7 @@ pub(crate) async fn rotation_covers_contents(plain: impl Sealing) {
     assert_eq!(uses(&plain, "k2").await, WRITTEN);
     assert_all(&early).await;
 
-    // A batch replaces only values that have not changed since they were read, at exactly their place.
+    // A batch replaces a value only if it has not changed since it was read and is still at the same place.
     for column in COLUMNS {
         let rows = plain.sealed(column, &key("k2"), None, 99).await.unwrap();
         let old = rows[1].clone();
@@ -331,7 +332,7 @@ pub(crate) async fn rotation_covers_contents(plain: impl Sealing) {
     }
 }
 
-/// A handle of a process that does not have the key of a content names the key.
+/// If a process does not have the key of sealed contents, the error names the key.
 pub(crate) async fn missing_key_is_named(plain: impl Sealing) {
     // The process has opened its vault before the other process used the key `k2`.
     let old = sealing(&plain, &["k1"]).await;
@@ -374,7 +375,7 @@ impl KeyProvider for Service {
     }
 }
 
-/// While the key service is down, contents are read and not written, and all other work continues.
+/// While the key service is down, contents can be read but not written, and operations that do not write contents succeed.
 pub(crate) async fn key_service_is_needed_to_write(plain: impl Sealing) {
     let is_down = Arc::new(AtomicBool::new(false));
     let service = Service {
@@ -403,7 +404,7 @@ pub(crate) async fn key_service_is_needed_to_write(plain: impl Sealing) {
     let messages = ThreadStore::read(&store, &thread("main"), None).await;
     assert_eq!(messages.unwrap().len(), 2);
     assert!(store.withdraw(&acme(), "b").await.unwrap());
-    // A request is assigned, denied and revoked. The edited arguments of a revoked request stay sealed.
+    // One request is assigned and denied, and another request is revoked. The edited arguments of the revoked request stay sealed.
     let eve = Some("eve".to_owned());
     store.assign(&acme(), "d", eve).await.unwrap();
     let denied = store.answer(&acme(), "d", says(Verdict::Deny)).await;
@@ -441,7 +442,8 @@ pub(crate) async fn key_service_is_needed_to_write(plain: impl Sealing) {
     store.apply(request).await.unwrap();
 }
 
-/// A value that was moved to a different row, or of which a bit was changed, does not open, and its error names the row and not the value.
+/// A value does not open if it was moved to a different row or if one of its bits was changed. The error names the row but does not contain the
+/// value.
 pub(crate) async fn moved_values_do_not_open(plain: impl Sealing) {
     let store = sealing(&plain, &["k1"]).await;
     for (number, text) in ["sentinel-one", "sentinel-two"].into_iter().enumerate() {
@@ -496,7 +498,7 @@ pub(crate) async fn moved_values_do_not_open(plain: impl Sealing) {
     assert!(error.contains("column `edited_sealed`"), "{error}");
 }
 
-/// A handle that seals and a handle that does not write no batch together.
+/// A handle that seals contents and a handle that does not seal them have different journals, so no batch combines their writes.
 pub(crate) async fn journals_are_separate(plain: impl Sealing) {
     let store = sealing(&plain, &["k1"]).await;
     let journal = |store: &_| ThreadStore::journal(store).unwrap();
@@ -513,7 +515,7 @@ pub(crate) async fn journals_are_separate(plain: impl Sealing) {
     assert_eq!(uses(&plain, "k1").await, [0, 0, 1, 0, 0]);
 }
 
-/// Erasure and retention remove sealed contents, and a key is not in use afterwards.
+/// Erasure removes sealed contents, and their key no longer counts as used for them.
 pub(crate) async fn erasure_removes_sealed_contents(plain: impl Sealing) {
     let store = sealing(&plain, &["k1"]).await;
     write(&store, 0, "text").await;

@@ -1,4 +1,4 @@
-//! Tests of the command line in a pseudo-terminal and in scripts, with valid and wrong input.
+//! Tests of the command line in a pseudo-terminal and in scripts, with valid and invalid input.
 
 #![allow(
     clippy::unwrap_used,

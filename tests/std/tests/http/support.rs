@@ -1,5 +1,5 @@
-//! Test servers on loopback with scripted responses that record their requests, and a scripted resolver. The tests' policy treats 127.0.0.2 and 127.0.0.3 as
-//! public, and 127.0.0.1 as private.
+//! Test servers on loopback with scripted responses that record their requests, and a scripted resolver. The tests' policy treats 127.0.0.2 and
+//! 127.0.0.3 as public, and 127.0.0.1 as private.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -33,7 +33,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Resolves `public.example`, `api.public.example` and `evilpublic.example` to 127.0.0.2, `other.example` to 127.0.0.3 and `private.example` to 127.0.0.1.
+    /// Resolves `public.example`, `api.public.example` and `evilpublic.example` to 127.0.0.2, `other.example` to 127.0.0.3 and `private.example` to
+    /// 127.0.0.1.
     pub(crate) fn new() -> Self {
         Self::default()
             .with("public.example", [PUBLIC])

@@ -13,6 +13,8 @@ use crate::reads::{self, nested};
 use crate::serde_attr::Serde;
 use crate::texts;
 
+/// Generates the impl of `Decode` for a type, and the items that it needs:
+///
 /// ```text
 /// type __V0 = Via<{ how(DecodeOf::<__F0>::ASKS, …) }, __F0>;
 /// type __V1 = Via<{ … }, __F1>;
@@ -59,7 +61,7 @@ struct List {
 struct Read<'d> {
     decided: &'d Decided<'d>,
     private: TokenStream,
-    /// Marker types that implement the reading of a field.
+    /// Generated items next to the impl: marker types that read a field or provide its value, and aliases of readers.
     markers: TokenStream,
     count: usize,
 }
@@ -129,7 +131,7 @@ impl Read<'_> {
         }
     }
 
-    /// Returns `None` if only a `Deserialize` can read the type.
+    /// Returns the body of `decode`, or `None` if only an impl of `Deserialize` can read the type.
     fn body(&mut self) -> Option<Body> {
         let private = self.private.clone();
         let decided = self.decided;

@@ -197,7 +197,7 @@ const fn named<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
 
 const BEYOND: Option<[&str; 2]> = Some(["a whole number of its width", "numbers beyond it"]);
 
-/// Reports integers that the type cannot represent.
+/// Returns a contradiction if the stated schema accepts integers that the type cannot represent.
 const fn integers(
     own: &Integer,
     stated: &Integer,
@@ -246,7 +246,7 @@ mod tests {
         contradiction(Own::SCHEMA, Stated::SCHEMA, &Constraints::NONE).is_none()
     }
 
-    // E4, E7: each of these pairs compiled, and serde rejected values that the schema accepts
+    // E4, E7: for each of these pairs, serde rejects values that the stated schema accepts
     #[test]
     fn unreadable_stated_type_is_a_contradiction() {
         assert!(!agree::<u32, String>());

@@ -23,7 +23,7 @@ impl Secrets {
         Some(&mut row.sealed)
     }
 
-    /// Removes a secret, and returns whether there was one.
+    /// Removes a secret, and returns whether it existed.
     pub(super) fn remove(&mut self, workspace: &Workspace, name: &str) -> bool {
         let key = (workspace.clone(), name.to_owned());
         self.0.remove(&key).is_some()

@@ -1,4 +1,4 @@
-//! The `search_web` tool.
+//! Tests of the `search_web` tool.
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -426,8 +426,8 @@ async fn redirect_of_an_engine_gets_no_key() {
     );
 }
 
-// S1-30, the contracts of searchWeb and webSearch: the schema is strict in all dialects, the tool has at least two examples, and its effects follow from the
-// handles.
+// S1-30, the contracts of searchWeb and webSearch: the schema is strict in all dialects, the tool has at least two examples, and its effects follow
+// from the handles.
 #[test]
 fn web_tool_passes_the_test_kit() {
     let tool = search_web::DEF;
