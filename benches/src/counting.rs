@@ -11,13 +11,13 @@ static BYTES: AtomicU64 = AtomicU64::new(0);
 /// Counts allocations and, if `KEPT` is true, the bytes that are not freed. `KEPT` is a constant, because the instructions of calls are counted too.
 pub struct Counting<const KEPT: bool>;
 
-/// The number of allocations so far.
+/// Returns the number of allocations so far.
 #[must_use]
 pub fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// The number of bytes that are not freed.
+/// Returns the number of bytes that are not freed.
 #[must_use]
 pub fn kept() -> u64 {
     BYTES.load(Ordering::Relaxed)

@@ -54,7 +54,7 @@ pub struct Hits {
     pub hits: Vec<Hit>,
 }
 
-/// The JSON arguments of a call that returns `hits` results.
+/// Returns the JSON arguments of a call that returns `hits` results.
 #[must_use]
 pub fn arguments(hits: u32) -> String {
     format!(
@@ -62,7 +62,7 @@ pub fn arguments(hits: u32) -> String {
     )
 }
 
-/// The body of the tool.
+/// Returns results for the query, as the body of the benchmarked tool.
 #[must_use]
 pub fn search(query: &str, limit: Option<u32>, min_stars: Option<u32>) -> Vec<Hit> {
     let stars = min_stars.unwrap_or_default();

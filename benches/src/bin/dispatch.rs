@@ -38,8 +38,8 @@ fn main() {
             let made = |_| ToolCall::new("call_1", "search", text());
             measure(&runtime, calls, made, async |call| toolset.call(black_box(call), &context).await.model_text());
         }
-        // A task writes the rows in parallel to the calls. With `flushed`, the benchmark writes them between the calls
-        // instead.
+        // A task writes the audit rows in parallel to the calls. With `flushed`, the benchmark writes the audit rows
+        // between the calls instead.
         "tool-core-gate" | "tool-core-gate-flushed" => {
             let (toolset, context) = ours::gated(&many(tools), true);
             let buffer = toolset.gate().and_then(|gate| gate.audit().buffer()).expect("an audit").clone();
@@ -78,7 +78,7 @@ fn main() {
     }
 }
 
-/// A registry of tool-core with the benchmarked tool among `tools` tools.
+/// Returns a registry of tool-core with the benchmarked tool among `tools` tools.
 fn many(tools: usize) -> Registry {
     let mut builder = Registry::builder().tool::<ours::search>();
     for i in 1..tools {
@@ -99,7 +99,7 @@ fn measure<T>(runtime: &tokio::runtime::Runtime, calls: usize, make: impl Fn(usi
     println!("{} {}", allocations / calls as u64, nanos / calls as u128);
 }
 
-/// Callgrind counts only while this function runs: see `report`.
+/// Makes the calls. Callgrind counts only the instructions of this function, see `report`.
 #[inline(never)]
 fn counted_region<T>(runtime: &tokio::runtime::Runtime, calls: usize, make: &impl Fn(usize) -> T, call: &impl AsyncFn(T) -> String) {
     runtime.block_on(async {

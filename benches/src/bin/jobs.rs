@@ -37,7 +37,7 @@ fn main() {
     measure("a process group", &Isolation::GroupOnly, true);
     measure("the helper", &all().fold(Isolation::new(), Isolation::without), true);
     for one in all() {
-        // All other mechanisms are turned off; a separate root and read-only mounts do not depend on other mechanisms.
+        // All other mechanisms are turned off. For a host that is root, a separate root and read-only mounts do not depend on other mechanisms.
         let others = all().filter(|mechanism| *mechanism != one);
         let isolation = others.fold(Isolation::new(), Isolation::without);
         let asks = matches!(one, Mechanism::NetworkNamespace | Mechanism::PidsCgroup | Mechanism::MemoryCgroup);
@@ -106,7 +106,7 @@ fn timed(runs: usize, mut run: impl FnMut()) -> Cost {
     }
 }
 
-/// CPU time of this process and of its reaped children. `utime`, `stime`, `cutime` and `cstime` of `/proc/self/stat` are too coarse.
+/// Returns the CPU time of this process and of its reaped children. `utime`, `stime`, `cutime` and `cstime` of `/proc/self/stat` are too coarse.
 fn used() -> Duration {
     [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage).iter().sum()
 }

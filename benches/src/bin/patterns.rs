@@ -21,7 +21,7 @@ const PIECES: [&str; 40] = [
     r"(?i)\pL", r"(?i)k", r"(?i)\w", "(?i:σ)", "x*y*", "^$", r"(?m:^)\pL", r"\p{Lu}\p{Ll}",
 ];
 
-/// Repetitions to append to the whole pattern, or to each piece.
+/// Repetition operators, which are appended to each piece, to the whole pattern, and to six nested groups.
 const REPEATS: [&str; 7] = ["", "?", "*", "{2}", "{10}", "{100}", "{0,50}"];
 
 fn main() {
@@ -60,7 +60,7 @@ fn main() {
     }
 }
 
-/// CPU time of this thread.
+/// Returns the CPU time of this thread.
 fn used() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     let nanoseconds = text.split(' ').next().expect("a number");

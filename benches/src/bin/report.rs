@@ -102,7 +102,7 @@ fn cost(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize) -> Cos
     }
 }
 
-/// Returns the number of instructions of a complete run, as counted by callgrind. The number is the same every time.
+/// Returns the number of instructions inside `counted_region`, as counted by callgrind. The number is the same for each run.
 fn instructions(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize, calls: u64) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

@@ -63,7 +63,7 @@ impl Host {
     }
 }
 
-/// A call that is ready to dispatch.
+/// Returns a call that is ready to dispatch.
 ///
 /// # Panics
 ///

@@ -39,12 +39,12 @@ impl MockServer {
         Ok(Self { url, asked })
     }
 
-    /// The URL of the server, without a trailing slash.
+    /// Returns the URL of the server, without a trailing slash.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The bodies of the requests so far.
+    /// Returns the bodies of the requests so far.
     pub fn asked(&self) -> Vec<Value> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.clone()

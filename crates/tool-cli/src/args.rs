@@ -414,7 +414,7 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Whether the URL of a store names a PostgreSQL database.
+/// Returns whether the URL of a store names a PostgreSQL database.
 #[cfg(any(feature = "cargo", feature = "operate"))]
 pub(crate) fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")

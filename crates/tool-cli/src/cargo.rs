@@ -77,8 +77,8 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
     possible.find_map(|features| harness::built(&workspace, features))
 }
 
-/// Whether a command works without the tools of the workspace. A command for operators does so if this program has its
-/// feature: it only needs the tools to validate arguments that an approver edits.
+/// Returns whether a command works without the tools of the workspace. A command for operators does so if this program
+/// has its feature: it only needs the tools to validate arguments that an approver edits.
 fn needs_no_tools(command: &Command) -> bool {
     matches!(
         command,
@@ -86,7 +86,7 @@ fn needs_no_tools(command: &Command) -> bool {
     ) || cfg!(feature = "operate") && command.target().is_some()
 }
 
-/// The features of tool-cli that a command needs in the generated program.
+/// Returns the features of tool-cli that a command needs in the generated program.
 fn features(command: &Command) -> Vec<&'static str> {
     match command {
         Command::Budget(_) => vec!["cargo", "tokens"],
@@ -104,7 +104,7 @@ fn features(command: &Command) -> Vec<&'static str> {
     }
 }
 
-/// The features that `serve --store` needs.
+/// Returns the features that `serve --store` needs.
 fn features_of_store(postgres: bool, typescript: bool) -> Vec<&'static str> {
     let mut features = vec!["cargo", "admin"];
     if postgres {
@@ -116,7 +116,7 @@ fn features_of_store(postgres: bool, typescript: bool) -> Vec<&'static str> {
     features
 }
 
-/// The entry point of the generated program, with the tools that it links.
+/// Runs the generated program, with the tools that it links.
 #[doc(hidden)]
 pub fn linked() -> ExitCode {
     #[cfg(all(feature = "typescript", unix))]

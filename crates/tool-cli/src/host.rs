@@ -148,12 +148,12 @@ impl Cli {
         self
     }
 
-    /// Whether this command line is `cargo tool`.
+    /// Returns whether this command line is `cargo tool`.
     pub(crate) fn is_of_workspace(&self) -> bool {
         self.workspace
     }
 
-    /// The command-line parser, under the program's name.
+    /// Returns the command-line parser, under the program's name.
     pub(crate) fn words(&self) -> clap::Command {
         #[cfg(feature = "cargo")]
         if self.workspace {
@@ -166,7 +166,7 @@ impl Cli {
         }
     }
 
-    /// The program's name, as it is typed in a shell.
+    /// Returns the program's name, as it is typed in a shell.
     pub(crate) fn program(&self) -> String {
         self.name.clone().unwrap_or_else(|| {
             let path = std::env::args_os().next().map(PathBuf::from);
@@ -223,7 +223,7 @@ impl Cli {
         Ok(Gate::builder().approvals(approvals).ledger(store).build())
     }
 
-    /// The gate that the host has set.
+    /// Returns the gate that the host has set.
     #[cfg(feature = "admin")]
     pub(crate) fn own_gate(&self) -> Option<&Gate> {
         self.gate.as_ref()
@@ -264,19 +264,19 @@ impl Offer {
         self
     }
 
-    /// The runner of functions that are tools of the program, with the rules of the program.
+    /// Returns the runner of functions that are tools of the program, with the rules of the program.
     #[cfg(feature = "admin")]
     pub(crate) fn runner(&self) -> tool_core::stored::LinkedRunner {
         tool_core::stored::LinkedRunner::new(&self.registry, self.rules.clone())
     }
 
-    /// The runner of functions that are TypeScript, which call tools of the program with the rules of the program.
+    /// Returns the runner of functions that are TypeScript, which call tools of the program with the rules of the program.
     #[cfg(feature = "typescript")]
     pub(crate) fn code_runner(&self, code: tool_code::Code) -> tool_code::TypeScriptRunner {
         tool_code::TypeScriptRunner::new(code, &self.registry, self.rules.clone())
     }
 
-    /// Returns the toolset of a caller from other tools, behind the gate and with the rules of the program.
+    /// Returns a caller's toolset of the tools of a different registry, behind the gate and with the rules of the program.
     #[cfg(feature = "admin")]
     pub(crate) fn others(&self, registry: &Registry, cx: &ToolContext) -> Toolset {
         let rules = self.rules.renewed();
@@ -290,7 +290,7 @@ impl Offer {
         self
     }
 
-    /// The policy that decides about the calls.
+    /// Returns the policy that decides about the calls.
     #[cfg(feature = "admin")]
     pub(crate) fn policy(&self) -> Option<&tool_core::policy::SharedPolicy> {
         self.rules.shared_policy()
@@ -360,12 +360,12 @@ fn wrong_word(error: &clap::Error) -> Failure {
     Failure::usage(said).hint(hint)
 }
 
-/// Whether the arguments contain `--format json`, before they are parsed or if they cannot be parsed.
+/// Returns whether the arguments contain `--format json`, before they are parsed or if they cannot be parsed.
 pub(crate) fn wants_json(arguments: &[OsString]) -> bool {
     value_of("--format", arguments) == Some("json")
 }
 
-/// The value of `--color`, read before the arguments are parsed, because parse errors are coloured too.
+/// Returns the value of `--color`, read before the arguments are parsed, because parse errors are coloured too.
 pub(crate) fn clap_color(arguments: &[OsString]) -> clap::ColorChoice {
     match value_of("--color", arguments) {
         Some("always") => clap::ColorChoice::Always,

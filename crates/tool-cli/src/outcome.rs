@@ -28,7 +28,7 @@ impl Exit {
         }
     }
 
-    /// The name of the exit code in JSON output.
+    /// Returns the name of the exit code in JSON output.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",

@@ -17,7 +17,7 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 
-/// A value in a style.
+/// A value that is printed in a style.
 pub(crate) struct Painted<T>(pub(crate) Style, pub(crate) T);
 
 impl<T: fmt::Display> fmt::Display for Painted<T> {
@@ -57,22 +57,22 @@ impl Screen {
         }
     }
 
-    /// Whether the output is JSON.
+    /// Returns whether the output is JSON.
     pub(crate) fn is_json(self) -> bool {
         self.format == Format::Json
     }
 
-    /// Whether a terminal is available for questions and progress.
+    /// Returns whether a terminal is available for questions and progress.
     pub(crate) fn is_interactive(self) -> bool {
         !self.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Whether progress can be drawn.
+    /// Returns whether progress can be drawn.
     pub(crate) fn draws(self) -> bool {
         !self.is_json() && io::stderr().is_terminal()
     }
 
-    /// The width of the terminal that is standard output; `None` if standard output is not a terminal.
+    /// Returns the width of the terminal that is standard output, or `None` if standard output is not a terminal.
     pub(crate) fn width() -> Option<usize> {
         let (_, columns) = console::Term::stdout().size_checked()?;
         io::stdout().is_terminal().then(|| usize::from(columns))

@@ -94,12 +94,12 @@ impl Code {
         Run::new(&self.0, callable, cx, code, time)
     }
 
-    /// The active runs, whether a `run_code` call or the host has started them.
+    /// Returns the active runs, whether a `run_code` call or the host has started them.
     pub fn runs(&self) -> Vec<RunHandle> {
         self.0.runs.list()
     }
 
-    /// The resource limits of a run.
+    /// Returns the resource limits of a run.
     pub fn limits(&self) -> &Limits {
         &self.0.limits
     }
@@ -144,7 +144,7 @@ impl CodeBuilder {
     ///
     /// # Errors
     ///
-    /// Fails if a module's name is not a bare specifier or is already used, or if a required limit is zero.
+    /// Fails if a module's name is not a bare specifier or is already used, or if the limit `time`, `memory`, `stack` or `code` is zero.
     pub fn build(self) -> Result<Code, CodeSetupError> {
         let limits = &self.limits;
         let needed = [

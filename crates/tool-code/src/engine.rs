@@ -33,7 +33,7 @@ const MOST_STACK: usize = STACK / 8;
 /// Maximum size of the first message, before the limits are known.
 const FIRST: usize = 64 << 20;
 
-/// The reason why a run has to stop.
+/// Whether a run has to stop, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The run may continue.
@@ -96,7 +96,7 @@ impl Signal {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The result of a run that was stopped.
+    /// Returns the result of a run that was stopped.
     pub(crate) fn done(&self) -> Done {
         let error = if self.state() == Stop::Deadline {
             CodeError::over_time(self.time)

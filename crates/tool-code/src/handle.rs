@@ -36,8 +36,8 @@ impl RunHandle {
     }
 
     /// Ends the run: the engine is interrupted, and its process is killed if it does not end within 150 milliseconds. The result is
-    /// [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model reads. If it is called several times, the first reason is
-    /// used; a finished run does not change.
+    /// [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model reads. If the method is called several times, the first
+    /// reason is used. A finished run does not change.
     pub fn terminate(&self, reason: impl Into<String>) {
         let mut known = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
         if self.running() {
@@ -46,12 +46,12 @@ impl RunHandle {
         }
     }
 
-    /// Whether the run has not ended yet.
+    /// Returns whether the run has not ended yet.
     pub fn running(&self) -> bool {
         self.0.running.load(Ordering::Acquire)
     }
 
-    /// The id of the call in which the run was started, such as the call of `run_code`; `None` for a run outside of calls.
+    /// Returns the id of the call in which the run was started, such as the call of `run_code`, or `None` for a run outside of calls.
     pub fn call_id(&self) -> Option<&str> {
         self.0.call.as_deref()
     }
@@ -68,7 +68,7 @@ impl RunHandle {
     }
 }
 
-/// The active runs of a host.
+/// The active runs of a [`Code`](crate::Code).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs(Arc<Mutex<Vec<Weak<State>>>>);
 

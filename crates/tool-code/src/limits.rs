@@ -60,7 +60,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Maximum size of a frame: a message and its envelope.
+    /// Returns the maximum size of a frame: a message and its envelope.
     pub(crate) fn frame(&self) -> usize {
         const AROUND: usize = 64 << 10;
         // Escaping may turn one byte of a JSON string into six.

@@ -50,7 +50,7 @@ impl Code {
     ///
     /// # Errors
     ///
-    /// Fails if `tools` already has a tool with one of the two names.
+    /// Fails if `tools` already has a tool with one of the two names, or if the registry rejects one of the two tools.
     ///
     /// ```
     /// use tool_code::Code;
@@ -194,7 +194,7 @@ const EXAMPLES: &str = concat!(
     r#"{"code":"type Row = { n: number };\nconst rows: Row[] = [1, 2, 3].map(n => ({ n }));\nconsole.log(rows.length);\nreturn rows.reduce((sum, row) => sum + row.n, 0);","timeout_ms":2000}"#,
 );
 
-/// The JSON Schema of the output of `run_code`.
+/// Returns the JSON Schema of the output of `run_code`.
 fn result_schema() -> serde_json::Value {
     let text = json!({"type": "string"});
     let place = json!({"type": "integer", "minimum": 1});

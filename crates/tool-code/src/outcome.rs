@@ -15,7 +15,7 @@ pub enum Status {
     Error,
     /// The code exceeded its memory limit.
     Memory,
-    /// An import refers to a module or export that does not exist.
+    /// An import refers to a module or export that does not exist, or to a path or address.
     LinkError,
     /// The run was stopped by its time limit or by its caller.
     Terminated,
@@ -64,7 +64,7 @@ impl CodeError {
         }
     }
 
-    /// The error of a run that exceeded its time limit.
+    /// Returns the error of a run that exceeded its time limit.
     pub(crate) fn over_time(time: Duration) -> Self {
         let text = format!("the run exceeded its time limit of {time:?}: do less in one run");
         Self::new("Terminated", text)
@@ -138,7 +138,7 @@ fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::
     serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// The JSON value `null`.
+/// Returns the JSON value `null`.
 pub(crate) fn nothing() -> Box<RawValue> {
     RawValue::NULL.to_owned()
 }

@@ -20,7 +20,7 @@ tool_isolate::mode!(ENGINE, crate::engine::main);
 /// Time that the process gets after its deadline to report how the run ended, before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_millis(150);
 
-/// Maximum length of the standard error output that is stored for the operator.
+/// Maximum length of the standard error output that is stored for the operator, in bytes.
 const COMPLAINT: usize = 4096;
 
 /// A child process that runs code.
@@ -155,7 +155,7 @@ impl Process {
         }
     }
 
-    /// The standard error output of the process, for the operator.
+    /// Returns the first 4,096 bytes of the process's standard error output, for the operator.
     pub(crate) fn complaint(&self) -> String {
         String::from_utf8_lossy(&self.complaint).into_owned()
     }

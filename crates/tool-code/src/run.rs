@@ -71,13 +71,14 @@ impl Run {
         }
     }
 
-    /// Runs code that imports files. The first file is the entry point, which needs a default export. The limit of the code applies to the files.
+    /// Sets the files that the code can import. The first file is the entry point, which needs a default export. The limit of the code's length then
+    /// applies to the files together, instead of the code.
     pub(crate) fn importing(mut self, files: Vec<(String, String)>) -> Self {
         self.files = files;
         self
     }
 
-    /// Compiles the files, and runs nothing.
+    /// Makes [`finish`](Self::finish) only compile the files, without running anything.
     pub(crate) fn only_check(mut self) -> Self {
         self.only_check = true;
         self
@@ -92,8 +93,9 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// Returns `Unavailable` if no process can be started, and `Pending` if a call of the code has to wait for a person.
-    /// The same call can then be repeated; with a ledger, the nested calls that have already run are not repeated.
+    /// Returns `Unavailable` if no process can be started or the process is lost, and `Pending` if a call of the code
+    /// has to wait for a person. The same call can then be repeated; with a ledger, the nested calls that have already
+    /// run are not repeated.
     pub async fn finish(self) -> Result<RunResult, ToolError> {
         let began = Instant::now();
         let mut said = Said::default();
@@ -232,7 +234,7 @@ impl Run {
         Ok(())
     }
 
-    /// Checks the size of the result.
+    /// Checks the sizes of the result and of the error.
     fn bounded(&self, done: &Done, said: &Said) -> Result<(), &'static str> {
         /// The engine cuts each part far below this limit.
         const ERROR: usize = 32 << 10;

@@ -1,4 +1,4 @@
-//! Settings of a host, which all of its runs share.
+//! Settings of a [`Code`](crate::Code), which all of its runs share.
 
 use tool_isolate::Isolation;
 

@@ -27,8 +27,8 @@ const EXTENSIONS: [&str; 4] = [".ts", ".js", ".mts", ".mjs"];
 ///
 /// The code calls the tools in [`FunctionVersion::uses`] as `tools.name({…})`, in the same way as the code of `run_code`: every call passes the gate
 /// under the name of the tool. The effects of the function are the effects of these tools. If a call needs an approval, the call of the function is
-/// pending; it is repeated after the approval, and the ledger returns the results of the calls that were made before. A tool that asks a question while
-/// it runs gets an answer only if the host allows code to [wait](crate::CodeBuilder::waiting).
+/// pending. After the approval, the function is called again, and the ledger returns the results of the calls that were made before. A tool that asks
+/// a question while it runs gets an answer only if the host allows code to [wait](crate::CodeBuilder::waiting).
 ///
 /// [`StoredTools::edit`](tool_core::stored::StoredTools::edit) compiles a new version in an engine process, and refuses it with the file, the line and
 /// the message of the error.
@@ -101,7 +101,7 @@ impl TypeScriptRunner {
         }
     }
 
-    /// Returns a tool that a function calls, or why no function can call it.
+    /// Returns a tool that a function calls, or the reason why no function can call it.
     fn tool(&self, name: &str) -> Result<&ToolDef, ToolFault> {
         let fault = |text: String| ToolFault {
             pointer: "/uses".to_owned(),
@@ -120,7 +120,7 @@ impl TypeScriptRunner {
         Ok(tool)
     }
 
-    /// Returns the tools of a version, or the faults for which it cannot run.
+    /// Returns the tools of a version, or the faults that prevent the version from running.
     fn tools(&self, version: &FunctionVersion) -> Result<Vec<&ToolDef>, Vec<ToolFault>> {
         let (mut tools, mut faults) = (Vec::new(), Vec::new());
         for name in &version.uses {
@@ -227,7 +227,7 @@ impl TypeScriptRunner {
     }
 }
 
-/// The files of a version that are compiled, the entry point first.
+/// Returns the files of a version that are compiled, the entry point first.
 fn files(version: &FunctionVersion, entry: &str) -> Vec<(String, String)> {
     let is_code = |path: &str| EXTENSIONS.iter().any(|end| path.ends_with(end));
     let others = version.files.iter();
@@ -241,7 +241,7 @@ fn files(version: &FunctionVersion, entry: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The code that calls the function. `JSON.parse` gives every key of the arguments to the function, `__proto__` included.
+/// Returns the code that calls the function. `JSON.parse` gives every key of the arguments to the function, `__proto__` included.
 fn program(entry: &str, arguments: &str) -> String {
     let quoted = |text: &str| Value::from(text).to_string();
     format!(
@@ -254,7 +254,7 @@ fn program(entry: &str, arguments: &str) -> String {
     )
 }
 
-/// The text of an error, with its place in a file.
+/// Returns the text of an error, with its place in a file.
 fn shown(error: &CodeError, file: Option<&str>) -> String {
     let CodeError { name, message, .. } = error;
     match (file, error.line) {

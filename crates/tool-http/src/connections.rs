@@ -160,12 +160,13 @@ impl Open {
     }
 }
 
-/// The state of a connection: the time since which it waits for a request head, or that it answers a request.
+/// The state of a connection: it either waits for a request head since a point in time, or answers a request.
 struct Client {
     began: Instant,
-    /// Milliseconds after `began`, or [`ASKED`] while a request is being answered.
+    /// The time since which the connection waits for a request head, in milliseconds after `began`, or [`ASKED`] while a request is being answered.
     since: AtomicU64,
-    /// When the last part of the response was passed to the connection, or [`ASKED`] if the connection has asked for the next part.
+    /// The time at which the last part of the response was passed to the connection, in milliseconds after `began`, or [`ASKED`] if the connection
+    /// has asked for the next part.
     sent: AtomicU64,
 }
 
@@ -194,8 +195,8 @@ impl Client {
         self.is_past(&self.since, timeout)
     }
 
-    /// Whether the connection has not asked for the next part of the response in time. It asks only if there is room in its buffers, so the client
-    /// does not read.
+    /// Returns whether the connection has not asked for the next part of the response in time. A connection asks only if its buffers have room,
+    /// so the client does not read.
     fn reads_nothing(&self, timeout: Duration) -> bool {
         self.is_past(&self.sent, timeout)
     }
@@ -263,7 +264,7 @@ fn without_delay(stream: &TcpStream) {
     }
 }
 
-/// Whether the error concerns one connection only, for example because the client disconnected before it was accepted.
+/// Returns whether the error concerns one connection only, for example because the client disconnected before it was accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -289,7 +290,7 @@ mod tests {
         assert!(stream.nodelay().unwrap() && client.is_ok());
     }
 
-    // After the stop, a client that reads nothing of an endless stream does not keep the server, and a slow handler finishes its response.
+    // A client that reads nothing of an endless stream does not keep the server from stopping, and a slow handler finishes its response.
     #[tokio::test]
     async fn client_that_does_not_read_does_not_keep_a_stopped_server() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

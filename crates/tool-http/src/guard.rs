@@ -40,7 +40,7 @@ pub enum HostRefusal {
 }
 
 impl HostRefusal {
-    /// The status of the response.
+    /// Returns the status of the response.
     pub fn status(self) -> StatusCode {
         match self {
             Self::NoHost => StatusCode::BAD_REQUEST,
@@ -100,7 +100,7 @@ impl HostGuard {
             || self.hosts.iter().any(|known| is(known))
     }
 
-    /// Whether an origin is allowed.
+    /// Returns whether an origin is allowed.
     pub fn trusts(&self, origin: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self.origins.iter().any(|known| *known == plain(&origin)) {

@@ -181,7 +181,7 @@ impl JwtVerifier {
     }
 }
 
-/// Whether an access token may have this `typ`; logout tokens and proofs of possession have a different `typ` (RFC 8725, section 3.11).
+/// Returns whether an access token may have this `typ`; logout tokens and proofs of possession have a different `typ` (RFC 8725, section 3.11).
 fn is_access_token(typ: &str) -> bool {
     let lower = typ.to_ascii_lowercase();
     let name = lower.strip_prefix("application/").unwrap_or(&lower);

@@ -44,7 +44,7 @@ impl Json {
         }
     }
 
-    /// Whether any object in the value has a duplicate key.
+    /// Returns whether any object in the value has a duplicate key.
     pub fn tells_twice(&self) -> bool {
         match self {
             Self::Record(entries) => entries.iter().enumerate().any(|(at, (key, value))| {

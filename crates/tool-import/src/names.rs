@@ -23,7 +23,7 @@ const TAKEN: [&str; 22] = [
     "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "core", "std",
 ];
 
-/// Whether every provider accepts a property key, and a Rust field can have this name.
+/// Returns whether every provider accepts a property key, and a Rust field can have this name.
 pub fn is_key(key: &str) -> bool {
     key.len() <= LONGEST_KEY
         && key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -61,7 +61,7 @@ pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     .collect()
 }
 
-/// Whether a key is in snake case. A leading `_` is not accepted, because it would mark the field as unused.
+/// Returns whether a key is in snake case. A leading `_` is not accepted, because it would mark the field as unused.
 fn is_snake(key: &str) -> bool {
     key.starts_with(|first: char| first.is_ascii_lowercase())
         && key
@@ -97,7 +97,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Converts a tool name to `[a-z0-9_]`. Two names may be converted to the same name.
+/// Converts a tool name to at most 64 characters of `[a-z0-9_]`. Two names may be converted to the same name.
 pub fn tool(name: &str) -> String {
     let mut tool = words(name).join("_");
     if !tool.starts_with(|first: char| first.is_ascii_lowercase()) {
@@ -110,7 +110,7 @@ pub fn tool(name: &str) -> String {
     tool
 }
 
-/// Converts a name to camel case, for types and variants. `Self` and a name that does not begin with a letter get the prefix `V`.
+/// Converts a name to upper camel case, for types and variants. `Self` and a name that does not begin with a letter get the prefix `V`.
 pub fn camel(name: &str) -> String {
     let mut camel = String::new();
     for word in words(name) {

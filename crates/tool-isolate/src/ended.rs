@@ -16,7 +16,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether the job exited by itself with code 0.
+    /// Returns whether the job exited by itself with code 0.
     pub fn success(&self) -> bool {
         self.exit == Exit::Code(0) && self.because == Cause::Itself
     }

@@ -34,8 +34,8 @@ pub const PASSED: [&str; 20] = [
     "NODE_OPTIONS",
 ];
 
-/// The [`PASSED`] variables that are set in this process, for [`Job::envs`](super::Job::envs). Add other variables of a job after them; later values
-/// override earlier ones.
+/// Returns the [`PASSED`] variables that are set in this process, for [`Job::envs`](super::Job::envs). Add other variables of a job after them;
+/// later values override earlier ones.
 ///
 /// ```
 /// use tool_isolate::{Job, environment};

@@ -165,7 +165,7 @@ impl Drop for Kill {
 }
 
 impl Group {
-    /// Ready when the job has ended. If a process then still has the job's pipes open, it has left the group.
+    /// Completes when the job has ended. If a process then still has the job's pipes open, it has left the group.
     pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<Result<Ended, IsolateError>> {
         Pin::new(&mut self.ended).poll(cx).map(|told| match told {
             Ok(ended) => Ok(ended?),

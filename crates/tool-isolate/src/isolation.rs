@@ -34,8 +34,8 @@ use crate::wire::{Held, InForce};
 pub enum Isolation {
     /// Jobs start through the helper.
     Helper(Helper),
-    /// Jobs are started by the host itself, each in a process group that is killed at its end. A daemon that leaves its group survives, a host that
-    /// dies leaves all processes behind, and access to files, ports and privileges is not restricted. Use this only if no helper can run.
+    /// The host itself starts the jobs, each in a process group that is killed at the end of the job. A daemon that leaves its group survives, a
+    /// host that dies leaves all processes behind, and access to files, ports and privileges is not restricted. Use this only if no helper can run.
     GroupOnly,
 }
 
@@ -93,7 +93,7 @@ impl Isolation {
         self.change(|helper| helper.require.push(mechanism))
     }
 
-    /// An option of the helper that is set on [`GroupOnly`](Self::GroupOnly) switches to the helper.
+    /// Changes an option of the helper. On [`GroupOnly`](Self::GroupOnly), this switches to the helper.
     fn change(self, change: impl FnOnce(&mut Helper)) -> Self {
         let mut helper = match self {
             Self::Helper(helper) => helper,
@@ -108,7 +108,8 @@ impl Isolation {
     ///
     /// # Errors
     ///
-    /// Fails if there is no helper, the program does not exist or may not be run, or a required mechanism is not in force.
+    /// Fails if there is no helper, the helper does not start the job, the program does not exist or may not be run, the working directory cannot be
+    /// entered, a required mechanism is not in force, or an operation of the system fails.
     pub async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
         match self {
             Self::GroupOnly => {
@@ -123,7 +124,7 @@ impl Isolation {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`spawn`](Self::spawn).
+    /// Returns the errors of [`spawn`](Self::spawn), and an error if the helper is lost.
     ///
     /// ```no_run
     /// # async fn demo() -> Result<(), tool_isolate::IsolateError> {
@@ -151,8 +152,8 @@ impl Isolation {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`spawn`](Self::spawn), and an error if the helper is lost. A job that fails, is killed or exceeds its
-    /// deadline is not an error.
+    /// Returns the errors of [`spawn`](Self::spawn), and an error if a pipe breaks or the helper is lost. A job that fails, is
+    /// killed or exceeds its deadline is not an error.
     pub async fn run(&self, job: Job, keep: Keep) -> Result<JobOutcome, IsolateError> {
         super::run::run(self.spawn(job).await?, keep).await
     }
@@ -190,8 +191,8 @@ impl Helper {
         Ok(running)
     }
 
-    /// The warnings about access that is unexpectedly open, with the reason and the remedy. Each warning is returned once for all clones of an
-    /// isolation.
+    /// Returns the warnings about access that is unexpectedly open, with the reason and the remedy. Each warning is returned once for all
+    /// clones of an isolation.
     fn first_heard(&self, job: &Job, held: &InForce) -> Vec<(String, String)> {
         let accepts = |mechanism| self.without.contains(&mechanism);
         let mut heard = Vec::new();
@@ -225,7 +226,7 @@ impl Helper {
         heard
     }
 
-    /// The mechanisms that the host has not turned off.
+    /// Returns the mechanisms that the host has not turned off.
     fn mechanisms(&self) -> Vec<Mechanism> {
         let mut left = Mechanism::ALL.to_vec();
         left.retain(|mechanism| !self.without.contains(mechanism));
@@ -233,8 +234,8 @@ impl Helper {
     }
 }
 
-/// The error for a required mechanism that the job needs and that is not in force. A network namespace is needed only by jobs whose network is off, a
-/// pids or memory cgroup only by jobs with the respective limit.
+/// Returns the error for a required mechanism that the job needs and that is not in force. A network namespace is needed only by jobs whose network
+/// is off, a pids or memory cgroup only by jobs with the respective limit.
 pub(super) fn missing(required: &[Mechanism], job: &Job, held: &InForce) -> Option<String> {
     required.iter().find_map(|mechanism| {
         let one = match mechanism {

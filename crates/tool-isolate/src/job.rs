@@ -11,7 +11,7 @@ use tokio::net::unix::pipe;
 /// A program to run once, and the files, network and resources that it may use.
 ///
 /// A job inherits no setting of the host: it has only the settings that are made here. All jobs can read the system's libraries and programs
-/// (`/usr`, `/bin`, `/lib` and the few files of `/etc` that name resolution and TLS need).
+/// (such as `/usr`, `/bin` and `/lib`), and a few files of `/etc`, for example for name resolution and TLS.
 ///
 /// ```
 /// use std::time::Duration;
@@ -180,7 +180,7 @@ impl fmt::Debug for Job {
 /// unrestricted except under [`Network::Off`] in a network namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Network {
-    /// No TCP, and no network at all if the host can create a network namespace.
+    /// No network at all if the host can create a network namespace, and otherwise no TCP if the kernel's Landlock can restrict it.
     #[default]
     Off,
     /// TCP on some ports only.
@@ -225,7 +225,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 1 GiB of memory, 256 processes, 1,024 open files, files of 1 GiB, and unlimited processor time.
+    /// Returns limits of 1 GiB of memory, 256 processes, 1,024 open files and files of 1 GiB, with unlimited processor time.
     fn default() -> Self {
         Self {
             memory: Some(1 << 30),

@@ -6,9 +6,9 @@
 //!      ◀─────────────── socket: the job and its pipes in, events out ────▶
 //! ```
 //!
-//! If no namespace can be created, the helper itself is the supervisor. If a kernel creates a namespace but grants no rights in it, the helper
-//! notices this only inside of the namespace and cannot undo it. It reports this, and the host starts a second helper without namespaces. If the
-//! socket closes, the host has died, or requests the end of the job.
+//! Without a PID namespace, the helper itself is the supervisor. If a kernel creates a namespace but grants no rights in it, the helper notices
+//! this only inside of the namespace and cannot undo it. It reports this, and the host starts a second helper without namespaces. If the socket
+//! closes, the host has died, or requests the end of the job.
 
 mod cgroup_paths;
 mod cgroups;

@@ -18,8 +18,8 @@ pub enum Mechanism {
     OwnRoot,
     /// No access to Unix sockets with a path that a job was not granted, such as the socket of a container engine or of D-Bus. A separate root
     /// ensures this if the job cannot reach the roots of other processes, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
-    /// version 9 on. If neither is in force and a host [requires](crate::Isolation::require) this, seccomp denies the job all Unix sockets, and also
-    /// `io_uring` and programs for a different architecture than the host's.
+    /// version 9 on. If neither is in force and a host [requires](crate::Isolation::require) this, seccomp denies the job all Unix sockets except
+    /// pairs of streams, and also `io_uring` and programs for a different architecture than the host's.
     UnixSockets,
     /// A network namespace for jobs with [`Network::Off`](super::Network::Off).
     NetworkNamespace,

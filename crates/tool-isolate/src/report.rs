@@ -50,7 +50,7 @@ fn item(name: &'static str, mechanism: impl Into<String>, open: impl Into<String
     }
 }
 
-/// The mechanisms that are in force, or `none` and the reason.
+/// Returns the mechanisms that are in force, or `none` and the reason.
 fn said(all: &[&Held]) -> String {
     let yes: Vec<_> = all.iter().filter_map(|held| held.detail()).collect();
     match (yes.is_empty(), all.first()) {
@@ -59,7 +59,7 @@ fn said(all: &[&Held]) -> String {
     }
 }
 
-/// An item that is open if none of these mechanisms is in force.
+/// Returns an item that is open if none of these mechanisms is in force.
 fn unless(name: &'static str, all: &[&Held], open: &'static str) -> Item {
     let kept = all.iter().any(|held| held.is_yes());
     item(name, said(all), if kept { "" } else { open })
@@ -186,7 +186,7 @@ fn keep_files(held: &InForce) -> Vec<&Held> {
     all
 }
 
-/// The operations of a job on files that it was not granted.
+/// Returns the operations of a job on files that it was not granted.
 fn files(held: &InForce) -> String {
     let open = held.open_files().map(|(open, _)| open);
     let stat = "asking for size, owner and times of any path (`stat`)";

@@ -19,7 +19,7 @@ pub struct Keep {
 }
 
 impl Default for Keep {
-    /// 16 KiB of the beginning and of the end of each stream, and a limit of 5 MB.
+    /// Keeps 16 KiB of the beginning and of the end of each stream, and sets a limit of 5 MB.
     fn default() -> Self {
         Self {
             head: 16 << 10,
@@ -64,13 +64,13 @@ impl Kept {
         self.tail.extend(rest);
     }
 
-    /// The number of bytes between head and tail that were dropped.
+    /// Returns the number of bytes between head and tail that were dropped.
     pub fn left_out(&self) -> u64 {
         let kept = (self.head.len() + self.tail.len()) as u64;
         self.bytes.saturating_sub(kept)
     }
 
-    /// The stream as text: invalid UTF-8 is replaced, and a line contains the number of bytes that were dropped.
+    /// Returns the stream as text: invalid UTF-8 is replaced, and a line contains the number of bytes that were dropped.
     pub fn text(&self) -> String {
         let (front, back) = self.tail.as_slices();
         if self.left_out() == 0 {
@@ -101,7 +101,7 @@ impl Kept {
     }
 }
 
-/// Whether these are the last bytes of `all` and the beginning of a character.
+/// Returns whether these are the last bytes of `all` and the beginning of a character.
 fn is_cut(invalid: &[u8], all: &[u8]) -> bool {
     all.ends_with(invalid)
         && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none())

@@ -111,8 +111,8 @@ impl Running {
             })
     }
 
-    /// Ready when no process of the job can have the pipes open, except a process that has left the job's group or was not under the helper's
-    /// control.
+    /// Completes when no process of the job can have the pipes open, except a process that has left the job's group or was not under the
+    /// helper's control.
     fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.hold {
             #[cfg(target_os = "linux")]
@@ -131,7 +131,7 @@ impl Running {
         }
     }
 
-    /// The time after which the helper counts as failed; `None` without a deadline.
+    /// Returns the time after which the helper counts as failed, or `None` without a deadline.
     fn latest(&self) -> Option<Instant> {
         match &self.hold {
             #[cfg(target_os = "linux")]
@@ -141,12 +141,12 @@ impl Running {
         }
     }
 
-    /// Waits until no process of the job is left. Cancel safe: if the future is dropped, the job keeps running, and the next call returns how it
-    /// ended.
+    /// Waits until no process of the job is left; with [`Isolation::GroupOnly`](super::Isolation::GroupOnly), until its process group was
+    /// killed. Cancel safe: if the future is dropped, the job keeps running, and the next call returns how it ended.
     ///
     /// # Errors
     ///
-    /// Fails if the helper was lost.
+    /// Fails if the helper was lost, or the runtime was shut down.
     pub async fn wait(&mut self) -> Result<Ended, IsolateError> {
         if let Some(ended) = self.ended {
             return Ok(ended);
@@ -169,8 +169,9 @@ impl Running {
         }
     }
 
-    /// The id, in the host's PID namespace, of the process that represents the job: the helper, or with
-    /// [`Isolation::GroupOnly`](super::Isolation::GroupOnly) the job's first process. `None` after that process has been waited for.
+    /// Returns the id, in the host's PID namespace, of the process that represents the job: the helper, the supervisor if the host
+    /// creates the namespaces itself, or with [`Isolation::GroupOnly`](super::Isolation::GroupOnly) the job's first process. `None`
+    /// after that process has been waited for.
     pub fn id(&self) -> Option<u32> {
         match &self.hold {
             #[cfg(target_os = "linux")]
@@ -191,7 +192,7 @@ impl Running {
         }
     }
 
-    /// The mechanisms that are in force for the job.
+    /// Returns the mechanisms that are in force for the job.
     pub(super) fn held(&self) -> &InForce {
         match &self.hold {
             #[cfg(target_os = "linux")]

@@ -38,18 +38,18 @@ pub(super) struct Spec {
 }
 
 impl InForce {
-    /// Whether the job cannot look up files that it was not granted. Through the host's `/proc`, a job could reach the roots of other processes,
-    /// unless Landlock denies that.
+    /// Returns whether the job cannot look up files that it was not granted. Through the host's `/proc`, a job could reach the roots of other
+    /// processes, unless Landlock denies that.
     pub(super) fn hides_files(&self) -> bool {
         self.own_root.is_yes() && (self.proc_mount.is_yes() || self.landlock.is_yes())
     }
 
-    /// Whether the job cannot connect to sockets with a path that it was not granted.
+    /// Returns whether the job cannot connect to sockets with a path that it was not granted.
     pub(super) fn keeps_unix_sockets(&self) -> bool {
         self.unix_sockets().iter().any(|held| held.is_yes())
     }
 
-    /// The mechanisms that can deny the job sockets with a path that it was not granted.
+    /// Returns the mechanisms that can deny the job sockets with a path that it was not granted.
     pub(super) fn unix_sockets(&self) -> Vec<&Held> {
         let mut all = vec![&self.path_sockets, &self.socket_filter];
         if self.hides_files() {
@@ -58,7 +58,7 @@ impl InForce {
         all
     }
 
-    /// The operations of the job on files that it was not granted, and the reason; `None` if there are none.
+    /// Returns the operations of the job on files that it was not granted, and the reason, or `None` if there are none.
     pub(super) fn open_files(&self) -> Option<(&'static str, &str)> {
         let is_apart = self.hides_files();
         let (open, reason) = match (&self.landlock, &self.truncate) {

@@ -199,7 +199,7 @@ impl McpTools {
         self.judge();
     }
 
-    /// Whether the server has reported a changed list that has not been read yet.
+    /// Returns whether the server has reported a changed list that has not been read yet.
     ///
     /// Always false unless the connection is an [`McpClient`].
     pub async fn is_stale(&self) -> bool {

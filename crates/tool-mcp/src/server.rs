@@ -184,7 +184,7 @@ impl Core {
         })
     }
 
-    /// Whether the server refuses new calls.
+    /// Returns whether the server refuses new calls.
     #[cfg(feature = "http")]
     fn is_draining(&self) -> bool {
         self.gate.as_ref().is_some_and(Gate::is_draining)

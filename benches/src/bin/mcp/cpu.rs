@@ -31,7 +31,7 @@ pub(crate) fn serve(who: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Nanoseconds that the threads of this process have run, in user mode and in the kernel.
+/// Returns the time that the threads of this process have run, in user mode and in the kernel, in nanoseconds.
 fn spent() -> u64 {
     let threads = std::fs::read_dir("/proc/self/task").expect("threads");
     let time = |thread: std::io::Result<std::fs::DirEntry>| -> Option<u64> {
@@ -67,7 +67,7 @@ impl Server {
         line.trim().parse().expect("nanoseconds")
     }
 
-    /// CPU time of this many calls, in nanoseconds.
+    /// Returns the CPU time of this many calls, in nanoseconds.
     fn cost(&mut self, calls: usize) -> u64 {
         let before = self.spent();
         self.client.calls(calls);

@@ -1,8 +1,8 @@
 //! The cost of `tools/call` over MCP: the same tool in rmcp, with its macros, and in tool-mcp.
 //!
-//! `mcp SERVER TRANSPORT CALLS HITS` makes CALLS calls in this process; callgrind counts two runs, whose difference is
-//! the cost of the calls.
-//! `mcp cpu CALLS ROUNDS` measures the CPU time of servers that are separate processes.
+//! `mcp SERVER TRANSPORT CALLS HITS` makes CALLS calls in this process. Callgrind counts two runs with different
+//! CALLS; their difference is the cost of the additional calls. `mcp cpu CALLS ROUNDS` measures the CPU time of
+//! servers that are separate processes.
 
 mod cpu;
 
@@ -88,7 +88,7 @@ fn ours(gate: bool) -> McpServer {
     McpServer::builder(tools).context(move |_| context.clone()).build()
 }
 
-/// The request of a call. `modern` uses the newer protocol version, and `hits` is the number of results to request.
+/// Returns the request of a call. `modern` uses the newer protocol version, and `hits` is the number of results to request.
 fn call(id: usize, modern: bool, hits: u32) -> String {
     let arguments = work::arguments(hits);
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"#;

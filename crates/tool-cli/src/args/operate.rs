@@ -399,7 +399,7 @@ impl SwitchKind {
 
 #[cfg(feature = "cargo")]
 impl super::Command {
-    /// The target of a command for operators; `None` for every other command.
+    /// Returns the target of a command for operators, or `None` for every other command.
     pub(crate) fn target(&self) -> Option<&Target> {
         match self {
             Self::Inbox(words) => Some(&words.target),

@@ -16,15 +16,15 @@ use crate::screen::Screen;
 /// The name of the file that contains the path of the last built program.
 const BUILT: &str = "program";
 
-/// The program's name, which is different for each workspace, selection of libraries and set of features, because
-/// several programs may be built into one folder.
+/// Returns the program's name, which is different for each workspace, selection of libraries and set of features,
+/// because several programs may be built into one folder.
 fn name(workspace: &Workspace, features: &[&str]) -> String {
     let mut hasher = DefaultHasher::new();
     (&workspace.root, &workspace.libraries, features).hash(&mut hasher);
     format!("cargo-tool-{:016x}", hasher.finish())
 }
 
-/// The folder of the program's source.
+/// Returns the folder of the program's source.
 fn folder(workspace: &Workspace, features: &[&str]) -> PathBuf {
     let name = name(workspace, features);
     workspace.target.join("cargo-tool").join(name)

@@ -10,7 +10,7 @@ use crate::outcome::Failure;
 /// The crate that every crate with tools depends on.
 const CORE: &str = "tool-core";
 
-/// Crates of this project that contain no tools.
+/// Crates of this project that are not linked, because they contain no tools.
 const OURS: [&str; 5] = [
     "tool-core-macros",
     "tool-core",
@@ -158,7 +158,7 @@ impl Source {
             Self::Git(said) => {
                 let (address, what) = said.split_once('?').unwrap_or((said, ""));
                 table.insert("git".into(), address.into());
-                // An example is `branch=main`.
+                // The query selects a reference, for example `branch=main`.
                 if let Some((key, value)) = what.split_once('=') {
                     table.insert(key.into(), value.into());
                 }

@@ -295,7 +295,7 @@ impl OneCall<'_> {
     }
 }
 
-/// The exit code for a kind of error.
+/// Returns the exit code for a kind of error.
 fn exit_of(kind: ErrorKind) -> Exit {
     match kind {
         ErrorKind::UnknownTool | ErrorKind::InvalidArguments => Exit::Usage,

@@ -58,7 +58,7 @@ struct Finding {
 }
 
 impl Finding {
-    /// A finding about one tool, with the rule's text, in which the facts replace the placeholders.
+    /// Creates a finding about one tool, with the rule's text, in which the facts replace the placeholders.
     fn of(tool: &ToolDef, level: &'static str, rule: &Rule, facts: &[&dyn Display]) -> Self {
         Self {
             tool: Some(tool.wire_name().to_owned()),

@@ -84,7 +84,7 @@ fn behind_cargo(shell: Shell, script: &[u8]) -> String {
     }
 }
 
-/// Whether a shell has started this process to get completions.
+/// Returns whether a shell has started this process to get completions.
 #[cfg(feature = "cargo")]
 pub(crate) fn is_asked() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|shell| !shell.is_empty())
@@ -97,12 +97,12 @@ pub(crate) fn answer(cli: &Cli) {
         .complete();
 }
 
-/// The name of the program's file: `cargo tool` is the program `cargo-tool`.
+/// Returns the name of the program's file: `cargo tool` is the program `cargo-tool`.
 fn file_name(cli: &Cli) -> String {
     cli.program().replace(' ', "-")
 }
 
-/// The command-line parser with the tools as subcommands of `call`, and their names as values for other commands.
+/// Returns the command-line parser with the tools as subcommands of `call`, and their names as values for other commands.
 fn words(cli: &Cli) -> clap::Command {
     let words = cli.words().name(file_name(cli));
     let Ok(registry) = cli.tools() else {

@@ -22,10 +22,10 @@ use crate::screen::{DIM, Screen, paint};
 use api::{Api, Request};
 use rows::Column;
 
-/// The parameters of a list.
+/// The query parameters of a list request.
 type Query = Vec<(&'static str, String)>;
 
-/// The parameters of the options that are given.
+/// Returns the query parameters for the options that are given.
 fn query<const N: usize>(options: [(&'static str, Option<String>); N], page: &Page) -> Query {
     let page = [
         ("limit", page.limit.map(|rows| rows.to_string())),
@@ -89,7 +89,7 @@ async fn list(
     Ok(Exit::Ok)
 }
 
-/// Prints one row: every field on a line.
+/// Prints one row, each field on its own line.
 fn show(row: &Value, screen: Screen) -> Result<Exit, Failure> {
     if screen.is_json() {
         Screen::json(row)?;

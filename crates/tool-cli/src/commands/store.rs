@@ -64,7 +64,7 @@ impl OpenStore {
     }
 }
 
-/// The file of a SQLite URL or path; `None` for other stores.
+/// Returns the file of a SQLite URL or path, or `None` for other stores.
 fn file(url: &str) -> Option<&Path> {
     if url.contains(":memory:") || url.contains("mode=memory") {
         return None;
@@ -79,7 +79,7 @@ fn file(url: &str) -> Option<&Path> {
     ))
 }
 
-/// The URL without the password that it may contain, for messages.
+/// Returns the URL without the password that it may contain, for messages.
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
@@ -90,8 +90,9 @@ fn without_password(url: &str) -> String {
     }
 }
 
-/// The vault of the store with the keys of the environment variable `TOOL_SEAL_KEYS`, or one that stores no secrets. Returns `None` if the store has
-/// secrets and there are no keys: the tools and the other resources of the admin API are served nevertheless.
+/// Returns the vault of the store with the keys of the environment variable `TOOL_SEAL_KEYS`, or a vault that stores no secrets if the variable is
+/// not set. Returns `None` if the store has secrets and there are no keys: the tools and the other resources of the admin API are served
+/// nevertheless.
 pub(super) async fn vault<S: AdminStore + Clone>(
     store: &S,
     screen: Screen,
@@ -128,8 +129,8 @@ async fn has_sealed_contents(store: &impl SealStore) -> Result<bool, Failure> {
     Ok(uses.iter().any(|using| using.column.is_content()))
 }
 
-/// The store of a server. If `seals` is set, it seals contents with the keys of the vault. Otherwise, it must not have sealed contents, because the
-/// server could not read them.
+/// Returns the store of a server. If `seals` is set, the store seals contents with the keys of the vault. Otherwise, fails if the store has
+/// sealed contents, because the server could not read them.
 #[cfg(feature = "admin")]
 pub(super) async fn sealing<S: SealStore>(
     store: S,
@@ -156,7 +157,7 @@ pub(super) async fn sealing<S: SealStore>(
     }
 }
 
-/// The store of an operator's command. If it has sealed contents and there are keys, the command reads them and seals what it writes.
+/// Returns the store of an operator's command. If it has sealed contents and there are keys, the command reads them and seals what it writes.
 pub(super) async fn sealing_as_before<S: AdminStore + Clone>(
     store: S,
     seal: Seal<S>,
@@ -171,7 +172,7 @@ pub(super) async fn sealing_as_before<S: AdminStore + Clone>(
             let vault = vault.map_err(|error| unusable(&error))?;
             seal(store, &vault).map_err(|error| unusable(&error))
         }
-        // Most commands read no contents.
+        // Most commands do not read contents, so they work without the keys.
         Err(KeyError::Unset(_)) => Ok(store),
         Err(error) => Err(unusable(&error)),
     }

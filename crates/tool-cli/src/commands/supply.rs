@@ -34,7 +34,8 @@ impl Supplied {
         Self::gather_with(supply, tools, known, |_| false)
     }
 
-    /// Like [`gather`](Self::gather), but `is_later` also admits keys of secrets: tools that are created later may declare them.
+    /// Works like [`gather`](Self::gather), but also admits the keys of secrets that `is_later` accepts, because tools that are created later may
+    /// declare them.
     pub(super) fn gather_with<'a>(
         supply: &Supply,
         tools: impl IntoIterator<Item = &'a ToolDef>,
@@ -116,7 +117,7 @@ impl Supplied {
         self.secrets.push((key.to_owned(), value));
     }
 
-    /// Whether a secret was supplied.
+    /// Returns whether a secret was supplied.
     #[cfg(feature = "serve")]
     pub(super) fn has_secret(&self, key: &str) -> bool {
         self.secrets.iter().any(|(known, _)| known == key)
@@ -236,7 +237,7 @@ pub(super) fn secret_from(name: &str, source: &str, form: &str) -> Result<Secret
     Ok(value.into())
 }
 
-/// The environment variable that provides a secret or variable.
+/// Returns the environment variable that provides a secret or variable.
 pub(super) fn variable_of(kind: &str, name: &str) -> String {
     let upper = name.chars().map(|letter| {
         if letter.is_ascii_alphanumeric() {

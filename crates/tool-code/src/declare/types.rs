@@ -181,7 +181,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Whether the whole argument may be omitted, because all properties are optional.
+/// Returns whether the whole argument may be omitted, because all properties are optional.
 pub(super) fn is_all_optional(schema: &Json) -> bool {
     schema
         .get("required")
@@ -220,7 +220,7 @@ const BOUNDS: [&str; 13] = [
     "default",
 ];
 
-/// The documentation of a value: its description, and the constraints that a type cannot express.
+/// Returns the documentation of a value: its description, and the constraints that a type cannot express.
 fn about(schema: &Json) -> String {
     let mut text = schema
         .get("description")

@@ -178,7 +178,7 @@ fn told<'js>(ctx: &Ctx<'js>, error: Value<'js>, kind: &str, text: &str) -> Resul
         .into_value())
 }
 
-/// The error text for an unknown tool, which suggests a similar name or lists all names.
+/// Returns the error text for an unknown tool, which suggests a similar name or lists all names.
 fn no_tool(known: &[String], name: &str) -> String {
     let name: String = name.chars().take(64).collect();
     let folded = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");

@@ -68,7 +68,7 @@ pub(crate) fn files(
     }
 }
 
-/// The path of the file that a relative specifier in a file names; `None` if the specifier is not relative or leads out of the files.
+/// Returns the path of the file that a relative specifier in a file names, or `None` if the specifier is not relative or leads out of the files.
 pub(crate) fn relative(from: &str, name: &str) -> Option<String> {
     if !name.starts_with("./") && !name.starts_with("../") {
         return None;
@@ -178,7 +178,7 @@ pub(crate) fn granted(source: &str) -> Result<Compiled, CodeError> {
     module(source, language(source, false)?, 0)
 }
 
-/// The language of the code: TypeScript if it parses as TypeScript, otherwise JavaScript.
+/// Returns the language of the code: TypeScript if it parses as TypeScript, otherwise JavaScript.
 fn language(code: &str, returns: bool) -> Result<SourceType, CodeError> {
     let mut first = None;
     for kind in [SourceType::ts(), SourceType::mjs()] {
@@ -291,7 +291,7 @@ fn fault(error: &OxcDiagnostic, code: &str, before: u32) -> CodeError {
     CodeError::new("SyntaxError", message).at(at)
 }
 
-/// The one-based line and column of an offset.
+/// Returns the one-based line and column of an offset.
 fn place(code: &str, offset: u32) -> (u32, u32) {
     let before = code.get(..offset as usize).unwrap_or(code);
     let line = before.matches('\n').count() + 1;

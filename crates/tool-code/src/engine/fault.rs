@@ -22,7 +22,7 @@ pub(super) struct Sources<'a> {
     pub(super) order: &'a [(String, String)],
 }
 
-/// The number of a file in the program.
+/// Returns the index of a file in the program, or `None` if the program does not contain the file.
 pub(super) fn number_of(path: &str, order: &[(String, String)]) -> Option<u16> {
     let place = order.iter().position(|(own, _)| own == path)?;
     u16::try_from(place).ok()
@@ -61,7 +61,7 @@ pub(super) fn fault<'js>(
 /// The file of a position, and the position.
 type FilePlace<'a> = (Option<&'a str>, (u32, u32));
 
-/// Whether the engine ran out of memory, or created a string that is too long for it.
+/// Returns whether the engine ran out of memory, or created a string that is too long for it.
 pub(super) fn is_out_of_memory(error: &CodeError) -> bool {
     error.name == "InternalError" && ["out of memory", "string too long"].contains(&&*error.message)
 }

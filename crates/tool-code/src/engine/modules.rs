@@ -15,7 +15,7 @@ use super::fault::CODE;
 /// The module that exports the tools.
 pub(super) const TOOLS: &str = "tools";
 
-/// The name of a file's module. It is not a bare name, so it differs from the name of every granted module.
+/// Returns the name of a file's module. It is not a bare name, so it differs from the name of every granted module.
 pub(super) fn module_of(path: &str) -> String {
     format!("./{path}")
 }
@@ -56,7 +56,7 @@ impl Granted {
     }
 }
 
-/// Whether a specifier is a bare name, without a path or scheme.
+/// Returns whether a specifier is a bare name, without a path or scheme.
 pub(crate) fn is_bare(name: &str) -> bool {
     let mut parts = name.split('/');
     let plain = |part: &str| {
@@ -127,7 +127,7 @@ impl Loader for Granted {
     }
 }
 
-/// The source of the module `tools`, which exports each tool by its name, and `tools` as its default.
+/// Returns the source of the module `tools`. It exports each tool whose name is a valid binding, and the global `tools` as its default.
 pub(super) fn exports(names: &[String]) -> String {
     let mut script = String::from("const tools = globalThis.tools;\nexport default tools;\n");
     for name in names.iter().filter(|name| is_binding(name)) {
@@ -141,7 +141,7 @@ export {{ $_{name} as {name} }};"
     script
 }
 
-/// Whether a name can be bound by `import { name }`.
+/// Returns whether a name can be bound by `import { name }`.
 fn is_binding(name: &str) -> bool {
     // Reserved words of JavaScript modules.
     const RESERVED: &[&str] = &[

@@ -84,8 +84,8 @@ impl Machine {
         })
     }
 
-    /// Whether the process came close to the memory limit. If no memory is left even for an error, the engine throws `null` or leaves a promise
-    /// that it cannot settle.
+    /// Returns whether the process came close to the memory limit. If no memory is left even for an error, the engine throws `null` or leaves a
+    /// promise that it cannot settle.
     fn was_full(&self) -> bool {
         peak().saturating_sub(self.before) >= self.memory as u64 / 4 * 3
     }
@@ -215,8 +215,8 @@ impl Run<'_> {
         Ok(granted)
     }
 
-    /// Compiles, links and starts the code. A failure before the first statement is a
-    /// link error, except for syntax errors of the engine.
+    /// Compiles, links and starts the code. A failure before the first statement is a link error,
+    /// except for a syntax error that only the engine finds.
     fn start(&self, script: &str, granted: &Granted) -> std::result::Result<Started, Done> {
         self.machine.context.with(|ctx| {
             let module = Module::declare(ctx.clone(), CODE, script).map_err(|_| {
@@ -297,7 +297,7 @@ impl Run<'_> {
         Done::failed(Status::Memory, CodeError { message, ..error })
     }
 
-    /// The result of code that has no more pending jobs.
+    /// Returns the result of code that has neither pending jobs nor pending calls.
     fn finish(&self, started: &Started) -> std::result::Result<Done, Done> {
         self.machine.context.with(|ctx| {
             let restored = |_| self.thrown(&ctx, Status::Error);
@@ -371,7 +371,7 @@ impl Run<'_> {
     }
 }
 
-/// The peak memory of the process so far, in bytes.
+/// Returns the peak memory of the process so far, in bytes.
 fn peak() -> u64 {
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF);
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };

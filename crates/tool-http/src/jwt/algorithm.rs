@@ -37,7 +37,7 @@ impl JwtAlgorithm {
         Self::Ps512,
     ];
 
-    /// The algorithm in a token's header; `None` for HMAC and algorithms that this version does not support.
+    /// Returns the algorithm in a token's header, or `None` for HMAC and algorithms that this version does not support.
     pub(super) fn of(algorithm: Algorithm) -> Option<Self> {
         Some(match algorithm {
             Algorithm::RS256 => Self::Rs256,
@@ -53,7 +53,7 @@ impl JwtAlgorithm {
         })
     }
 
-    /// Whether a key's `alg` names this algorithm.
+    /// Returns whether a key's `alg` names this algorithm.
     pub(super) fn is_named(self, name: &str) -> bool {
         match self {
             Self::Rs256 => name == "RS256",

@@ -43,7 +43,7 @@ struct State {
     refresh_at: Option<Instant>,
     /// The time at which the last fetch began.
     began: Option<Instant>,
-    /// A channel that closes when the fetch has ended.
+    /// A channel that closes when the last fetch has ended; `None` before the first fetch.
     fetching: Option<watch::Receiver<()>>,
 }
 
@@ -186,8 +186,8 @@ impl State {
         }
     }
 
-    /// Stores the keys of a response. Cached keys that are missing from it are removed only when they expire, so that issued tokens remain valid when
-    /// keys rotate.
+    /// Stores the keys of a response. Cached keys that are missing from the response are kept until they expire, so that issued tokens remain valid
+    /// when keys rotate. At most [`MOST_KEYS`] of them are kept.
     fn keep(&mut self, keys: Vec<Key>, fetched: &FetchedJwks, began: Instant) {
         let age = fetched.max_age.unwrap_or(DEFAULT_AGE).clamp(AGES.0, AGES.1);
         let until = began + age;

@@ -96,8 +96,9 @@ pub struct HttpJwks {
 }
 
 impl HttpJwks {
-    /// Fetches keys from a URL: the `jwks_uri` of the issuer's metadata. Fails if
-    /// the URL is malformed, contains a user or a password, or is neither `https` nor `http` with a loopback address.
+    /// Creates a fetcher for a URL: the `jwks_uri` of the issuer's metadata. Fails if the URL is malformed, contains
+    /// a user or a password, or is neither `https` nor `http` with a loopback address, or if the system's
+    /// certificates cannot be read.
     pub fn new(url: &str) -> Result<Self, JwtConfigError> {
         let fault = |reason: &str| JwtConfigError::Url {
             url: url.to_owned(),
@@ -209,7 +210,7 @@ fn broken(error: &reqwest::Error) -> JwksError {
     JwksError::new(causes(error))
 }
 
-/// The text of an error and its causes, which `reqwest` leaves out.
+/// Returns the text of an error and its causes, which `reqwest` leaves out.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -221,7 +222,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Whether a URL has a loopback address.
+/// Returns whether a URL has a loopback address.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -231,7 +232,7 @@ fn is_loopback(url: &Url) -> bool {
             .is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// The time for which a response may be used (RFC 9111, section 4.2), minus its `Age`; zero if the response must not be cached.
+/// Returns the time for which a response may be used (RFC 9111, section 4.2), minus its `Age`; zero if the response must not be cached.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let mut max_age = None;
     for value in headers.get_all(CACHE_CONTROL) {

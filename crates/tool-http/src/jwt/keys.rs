@@ -21,7 +21,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Whether the key may verify signatures of this algorithm.
+    /// Returns whether the key may verify signatures of this algorithm.
     pub(super) fn fits(&self, algorithm: JwtAlgorithm) -> bool {
         self.algorithms.contains(&algorithm)
     }

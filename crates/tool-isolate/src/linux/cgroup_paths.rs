@@ -57,7 +57,7 @@ impl CgroupPaths {
     }
 }
 
-/// The directory of a cgroup below a mount, from a line `id parent device root point options… - type source options`.
+/// Returns the directory of a cgroup below a mount, from a line `id parent device root point options… - type source options`.
 fn below(mount: &str, controllers: &str, path: &str) -> Option<PathBuf> {
     let (front, back) = mount.split_once(" - ")?;
     let mut front = front.split(' ').skip(3);
@@ -79,7 +79,7 @@ fn below(mount: &str, controllers: &str, path: &str) -> Option<PathBuf> {
     Some(Path::new(point).join(inside))
 }
 
-/// The version 2 cgroup in which the cgroups of jobs are created, for a host that is in `own`.
+/// Returns the version 2 cgroup in which the cgroups of jobs are created, for a host that is in `own`.
 pub(super) fn home(own: &Path) -> PathBuf {
     if CONTROLLERS.iter().any(|controller| has(own, controller)) {
         return own.to_owned();

@@ -33,7 +33,7 @@ pub(super) struct Cgroups {
 }
 
 impl Cgroups {
-    /// Creates the cgroups that the host may create here, and none for a limit that is not requested.
+    /// Creates the cgroups that the host may create, but none for a limit that the job does not set. Records in `held` which mechanisms are in force.
     pub(super) fn make(spec: &Spec, held: &mut InForce) -> Self {
         let mut this = Self::default();
         let paths = CgroupPaths::read();
@@ -158,7 +158,7 @@ impl Cgroups {
         }
     }
 
-    /// Whether the kernel killed a process because the memory limit was exceeded.
+    /// Returns whether the kernel killed a process because the memory limit was exceeded.
     pub(super) fn ran_out_of_memory(&self) -> bool {
         let unified = self
             .unified
@@ -194,7 +194,7 @@ impl Cgroups {
         }
     }
 
-    /// The cgroups of a job whose supervisor has ended.
+    /// Returns the cgroups of a job whose supervisor has ended.
     pub(super) fn left_behind(name: impl AsRef<Path>) -> Self {
         let name = name.as_ref();
         let paths = CgroupPaths::read();

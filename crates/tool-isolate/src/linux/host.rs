@@ -147,7 +147,7 @@ fn no_helper(why: impl std::fmt::Display) -> IsolateError {
     ))
 }
 
-/// The namespaces to request from a helper, as its arguments.
+/// Returns the namespaces to request from a helper, as its arguments.
 fn asked(spec: &Spec) -> Vec<&'static str> {
     let mut asked = Vec::new();
     if spec.has(Mechanism::PidNamespace) {

@@ -21,7 +21,7 @@ use super::supervise::refuse;
 use crate::wire::INSIDE;
 use crate::wire::{Failure, Held};
 
-/// Arguments of the helper for the requested namespaces.
+/// Argument of the helper that requests a PID namespace.
 pub(super) const PID: &str = "pid";
 pub(super) const NET: &str = "net";
 
@@ -120,12 +120,12 @@ impl Namespaces {
         Ok(made)
     }
 
-    /// Arguments of the supervisor that is started in these namespaces.
+    /// Returns the arguments of the supervisor that is started in these namespaces.
     pub(super) fn inside(&self) -> io::Result<[String; 2]> {
         Ok([INSIDE.to_owned(), serde_json::to_string(self)?])
     }
 
-    /// Whether this process is the first of its PID namespace.
+    /// Returns whether this process is the first of its PID namespace.
     pub(super) fn is_first(&self) -> bool {
         self.pid.is_yes() && getpid().as_raw_nonzero().get() == 1
     }
@@ -158,7 +158,7 @@ pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
     }
 }
 
-/// The flags of `unshare` for the requested namespaces.
+/// Returns the flags of `unshare` for the requested namespaces.
 fn flags<A: AsRef<OsStr>>(asked: &[A]) -> UnshareFlags {
     let asked = |name: &str| asked.iter().any(|asked| asked.as_ref() == name);
     let mut flags = UnshareFlags::empty();

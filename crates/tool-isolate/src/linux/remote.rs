@@ -77,7 +77,7 @@ impl Remote {
             .and_then(|after| Instant::now().checked_add(after)?.checked_add(END));
     }
 
-    /// The helper's next event; `None` if the helper has closed the socket, for example because it has exited.
+    /// Returns the helper's next event, or `None` if the helper has closed the socket, for example because it has exited.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Event>>> {
         loop {
             if let Some(event) = take_frame(&mut self.received)? {
@@ -93,7 +93,8 @@ impl Remote {
         }
     }
 
-    /// Ready when the helper has closed the socket. A helper exits after all processes of the job have exited. The event of the job's end is stored.
+    /// Completes when the helper has closed the socket. A helper exits after all processes of the job have exited. The event of the job's end is
+    /// stored.
     pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match ready!(self.poll_next(cx)) {
@@ -118,7 +119,7 @@ impl Remote {
         }
     }
 
-    /// The time after which the helper counts as failed.
+    /// Returns the time after which the helper counts as failed.
     pub(crate) fn latest(&self) -> Option<Instant> {
         self.latest
     }

@@ -197,7 +197,7 @@ impl Plan {
     }
 }
 
-/// The names of a path without the root; `..` counts as a name.
+/// Returns the names of a path without the root; `..` counts as a name.
 fn parts(path: &Path) -> impl Iterator<Item = OsString> + '_ {
     path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_owned()),
@@ -206,7 +206,7 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> + '_ {
     })
 }
 
-/// The path relative to the root.
+/// Returns the path relative to the root.
 fn inside(path: &Path) -> &Path {
     path.strip_prefix("/").unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! A seccomp filter that denies a job all Unix sockets, for kernels on which no other mechanism restricts them.
+//! A seccomp filter that denies a job all Unix sockets except pairs of streams, for kernels on which no other mechanism restricts them.
 
 use std::collections::BTreeMap;
 

@@ -98,7 +98,7 @@ fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The path of the file to execute, in the file system of the calling thread.
+/// Returns the path of the file to execute, in the file system of the calling thread.
 fn program(spec: &Spec) -> Option<PathBuf> {
     match &spec.program {
         Program::Named(name) => find(name, spec),
@@ -128,7 +128,7 @@ fn job(spec: &Spec, program: &Path, files: Vec<OwnedFd>) -> Result<Child, Failur
     })
 }
 
-/// Looks up a name in the job's own `PATH`.
+/// Returns the file of a program that is named by a path, or by a name that is looked up in the job's own `PATH`.
 fn find(name: &OsStr, spec: &Spec) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         return Some(Path::new(&spec.cwd).join(name)).filter(|file| file.exists());

@@ -275,7 +275,7 @@ impl Listener {
     }
 }
 
-/// The child processes of all threads of this process.
+/// Returns the child processes of all threads of this process.
 fn children() -> Vec<Pid> {
     let mut found = Vec::new();
     for thread in fs::read_dir("/proc/self/task")

@@ -69,7 +69,7 @@ impl Live {
         self.since.lock().await.seen
     }
 
-    /// Whether the server has reported a change and the list has not been read since.
+    /// Returns whether the server has reported a change and the list has not been read since.
     pub(crate) async fn is_stale(&self) -> bool {
         self.since.lock().await.seen < self.changes()
     }

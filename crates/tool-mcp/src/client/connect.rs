@@ -95,7 +95,7 @@ impl<S: Service<RoleClient>> McpClient<S> {
         self.running.service()
     }
 
-    /// Whether the connection to the server is closed.
+    /// Returns whether the connection to the server is closed.
     pub fn is_closed(&self) -> bool {
         self.running.is_transport_closed()
     }

@@ -98,7 +98,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether the host allows the tool without strict mode.
+    /// Returns whether the host allows the tool without strict mode.
     pub(crate) fn is_non_strict(&self, remote: &str) -> bool {
         self.non_strict || self.non_strict_tools.contains(remote)
     }

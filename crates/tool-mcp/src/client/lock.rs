@@ -250,7 +250,7 @@ pub struct McpDrift {
 }
 
 impl McpDrift {
-    /// Whether the server's tools match the lock.
+    /// Returns whether the server's tools match the lock.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }

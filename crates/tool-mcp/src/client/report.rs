@@ -69,7 +69,7 @@ pub struct ToolReport {
 }
 
 impl ToolReport {
-    /// Whether the tool is offered to at least one provider.
+    /// Returns whether the tool is offered to at least one provider.
     pub fn is_offered(&self) -> bool {
         self.refusals.is_empty()
     }

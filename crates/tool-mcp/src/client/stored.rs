@@ -186,7 +186,7 @@ impl McpRunner {
         self
     }
 
-    /// A version with the schemas of a tool of a server that every workspace may use. A tool without an output schema may return any value.
+    /// Returns a version with the schemas of a tool of a server that every workspace may use. A tool without an output schema may return any value.
     ///
     /// # Errors
     ///
@@ -385,7 +385,7 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str, some: &str) -> S
     format!("{some} {}", names.join(", "))
 }
 
-/// The differences for which the tool may refuse arguments that fit the version, or return outputs that do not.
+/// Returns the differences because of which the tool may refuse arguments that fit the version, or return outputs that do not fit it.
 fn mismatches(tool: &Tool, version: &FunctionVersion) -> Vec<ToolFault> {
     let theirs = tool.output_schema.as_ref();
     let theirs = theirs.map(|schema| Value::Object((**schema).clone()).to_string());

@@ -29,7 +29,7 @@ pub(crate) use rounds::{Asking, Round, run};
 /// An answer from the user, as JSON text.
 pub(crate) type Given = Answer<Box<RawValue>>;
 
-/// Whether the client can show forms to its user.
+/// Returns whether the client can show forms to its user.
 pub(crate) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     let capabilities = context.client_capabilities();
     let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);

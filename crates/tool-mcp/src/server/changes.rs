@@ -73,7 +73,7 @@ impl Table {
 }
 
 impl Listener {
-    /// Whether a session has ended. Subscriptions are removed by their guard instead.
+    /// Returns whether a session has ended. Subscriptions are removed by their guard instead.
     fn is_closed(&self) -> bool {
         matches!(self, Self::Session(peer) if peer.is_transport_closed())
     }

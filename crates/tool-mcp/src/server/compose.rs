@@ -144,7 +144,7 @@ impl<H> Composed<H> {
     }
 }
 
-/// Whether a toolset contains a tool of this name, hidden tools included.
+/// Returns whether a toolset contains a tool of this name, hidden tools included.
 fn knows(tools: &Toolset, name: &str) -> bool {
     let explanation = tools.explain(name);
     tools.get(name).is_some() || explanation.layer().is_some() && explanation.name() == name

@@ -24,7 +24,7 @@ pub(crate) struct OutputSchema {
 }
 
 impl OutputSchema {
-    /// Whether the legacy protocol wraps the output in `result`.
+    /// Returns whether the legacy protocol wraps the output in `result`.
     pub(crate) fn is_wrapped(&self) -> bool {
         self.wrapped.is_some()
     }

@@ -354,7 +354,7 @@ impl Other<'_> {
     }
 }
 
-/// Whether a request contains its protocol version, which all requests do since 2026-07-28.
+/// Returns whether a request contains its protocol version, which all requests do since 2026-07-28.
 fn is_modern(message: &ClientJsonRpcMessage) -> bool {
     match message {
         JsonRpcMessage::Request(request) => request.request.get_meta().protocol_version().is_some(),

@@ -42,7 +42,7 @@ static ESCAPED_KEY: LazyLock<String> = LazyLock::new(|| format!("{}-{ESCAPED}", 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rendered;
 
-/// Whether the response to a request is rendered. A host may serve this handler over a transport of rmcp or over its own transport.
+/// Returns whether the response to a request is rendered. A host may serve this handler over a transport of rmcp or over its own transport.
 pub(crate) fn is_rendered(extensions: &Extensions) -> bool {
     #[cfg(feature = "http")]
     if let Some(parts) = extensions.get::<http::request::Parts>() {

@@ -103,7 +103,7 @@ impl Collect {
         self.issues.len() + self.left_out
     }
 
-    /// Returns the issues of the variant that is closest to the value; `None` if no variant can match it.
+    /// Returns the issues of the variant that is closest to the value, or `None` if no variant can match it.
     fn closest(&self, value: &str, place: Place<'_>, variants: &'static [Variant]) -> Option<Self> {
         if self.levels == 0 {
             return None;

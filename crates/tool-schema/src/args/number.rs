@@ -198,7 +198,7 @@ fn power(text: &str) -> i64 {
     if negative { -value } else { value }
 }
 
-/// Returns the sign and the absolute value of a whole number; `None` if the number has a fraction or needs more than 128 bits.
+/// Returns the sign and the absolute value of a whole number, or `None` if the number has a fraction or needs more than 128 bits.
 #[inline]
 pub(super) fn whole(number: &Num, text: &str) -> Option<(bool, u128)> {
     if let Some(value) = number.small {

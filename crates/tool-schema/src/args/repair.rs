@@ -122,7 +122,7 @@ impl Reading {
 }
 
 impl RepairSink {
-    /// Returns the single valid reading of a value, with the repairs inside of it; `None` if no reading is valid or the readings differ.
+    /// Returns the single valid reading of a value, with the repairs inside of it, or `None` if no reading is valid or the readings differ.
     fn settle(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let mut readings = Vec::new();
         self.plain(value, place, &mut readings);

@@ -75,7 +75,7 @@ pub(super) fn read(
     Ok(arguments(&flags, &matches).map(|arguments| ParsedFlags { later, arguments }))
 }
 
-/// The command-line parser after a tool's name, for shell completions.
+/// Returns the command-line parser after a tool's name, for shell completions.
 pub(in crate::commands) fn completed(def: &ToolDef) -> Command {
     command(def, "", &flags_of(def.input())).no_binary_name(false)
 }
@@ -96,7 +96,7 @@ pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
     Some(format!("--{}", best.long))
 }
 
-/// Whether a tool has a flag of this name.
+/// Returns whether a tool has a flag of this name.
 pub(super) fn has(def: &ToolDef, long: &str) -> bool {
     flags_of(def.input()).iter().any(|flag| flag.long == long)
 }
@@ -147,7 +147,7 @@ fn command(def: &ToolDef, program: &str, flags: &[Flag]) -> Command {
 }
 
 impl Flag {
-    /// The clap id of the flag.
+    /// Returns the clap id of the flag.
     fn id(&self, kind: &str) -> String {
         format!("{kind}{}", self.path.join("."))
     }
@@ -317,7 +317,7 @@ fn shape(schema: &Schema) -> Shape {
     }
 }
 
-/// A value of an enum, with its documentation.
+/// Returns a value of an enum, with its documentation.
 fn choice(value: String, description: String) -> PossibleValue {
     let choice = PossibleValue::new(value);
     if description.is_empty() {

@@ -77,7 +77,7 @@ fn ask(screen: Screen, question: &Question) -> io::Result<Option<Json>> {
     Ok(Some(Json::Record(form)))
 }
 
-/// The allowed values, for display after the field's name.
+/// Returns the allowed values, for display after the field's name.
 fn choices(field: &Json) -> String {
     match (field.get("enum"), kind(field)) {
         (Some(Json::List(values)), _) => {

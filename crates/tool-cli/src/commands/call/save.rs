@@ -175,7 +175,7 @@ fn name(file: &Found, tool: &str) -> String {
     )
 }
 
-/// The last component of a name, without characters that are invisible or that file systems reject; may be empty.
+/// Returns the last component of a name, without characters that are invisible or that file systems reject. The result may be empty.
 fn safe(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let shown = hidden::remove(last);
@@ -213,7 +213,7 @@ fn safe(name: &str) -> String {
     format!("{before}{}{extension}", &stem[..end])
 }
 
-/// The file extension of a media type.
+/// Returns the file extension of a media type.
 fn extension(media_type: &str) -> &'static str {
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     match essence {

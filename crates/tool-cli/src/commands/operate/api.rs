@@ -78,7 +78,7 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// The address of the request below the address of the API.
+    /// Returns the URL of the request below the URL of the API.
     fn url(&self, base: &Url) -> Url {
         let mut url = base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -258,7 +258,7 @@ impl Api {
         Ok(std::io::stdout().flush()?)
     }
 
-    /// The failure of a response.
+    /// Converts an error response to a failure.
     fn failure(&self, status: StatusCode, body: &[u8]) -> Failure {
         let failure = problem(status, body);
         let is_local = matches!(self.server, Server::Local(_));
@@ -331,7 +331,7 @@ impl Api {
 /// The body of a response.
 type Chunks = futures::stream::BoxStream<'static, Result<Vec<u8>, Failure>>;
 
-/// The admin API of a store in this process.
+/// Returns the admin API of a store in this process.
 async fn server<S: AdminStore + Clone>(
     store: S,
     tokens: StaticTokens,
@@ -352,7 +352,7 @@ async fn server<S: AdminStore + Clone>(
     server.build().map_err(failed)
 }
 
-/// The failure of a response with problem details (RFC 9457).
+/// Converts a response with problem details (RFC 9457) to a failure.
 fn problem(status: StatusCode, body: &[u8]) -> Failure {
     let exit = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Exit::Refused,

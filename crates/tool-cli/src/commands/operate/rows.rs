@@ -9,7 +9,7 @@ use crate::table::Table;
 /// A column of a list: its header and the key of its value.
 pub(super) type Column = (&'static str, &'static str);
 
-/// A table of the rows.
+/// Creates a table of the rows.
 pub(super) fn table(columns: &[Column], rows: &[Value]) -> Table {
     let mut table = Table::new(columns.iter().map(|(header, _)| header));
     for row in rows {
@@ -18,7 +18,7 @@ pub(super) fn table(columns: &[Column], rows: &[Value]) -> Table {
     table
 }
 
-/// A value as one line.
+/// Formats a value as one line.
 fn cell(value: &Value) -> String {
     let text = match value {
         Value::Null => "-".to_owned(),
@@ -29,7 +29,7 @@ fn cell(value: &Value) -> String {
     printable(&text).replace(['\n', '\t'], " ")
 }
 
-/// Every field of a row on a line; objects and arrays are indented JSON.
+/// Formats each field of a row on its own line; objects and arrays are indented JSON.
 pub(super) fn fields(row: &Value) -> String {
     let Some(fields) = row.as_object() else {
         return printable(&row.to_string());

@@ -34,7 +34,7 @@ pub(super) struct Backend {
     state: Option<State>,
 }
 
-/// What uses the store: the switches of the calls, the secrets, the stored tools and the admin API.
+/// The parts of the server that use the store: the switches of the calls, the secrets, the stored tools and the admin API.
 struct State {
     switches: Switches,
     admin: AdminServerBuilder,
@@ -43,7 +43,7 @@ struct State {
     secrets: Option<Arc<secrets::StoredSecrets>>,
 }
 
-/// What runs in addition to the server: the admin API, and the reading of stored tools and secrets.
+/// The tasks that run in addition to the server: the admin API, and the tasks that read the stored tools and secrets.
 #[derive(Default)]
 pub(super) struct Running {
     admin: Option<Admin>,
@@ -57,12 +57,12 @@ struct Admin {
     listener: TcpListener,
 }
 
-/// The host's own gate, or a gate that stores approvals, effects and audit rows in the store.
+/// Returns the host's own gate, or a gate that stores approvals, effects and audit rows in the store.
 fn gate<S: AdminStore + StoredToolStore + Clone>(store: &S, cli: &Cli) -> Result<Gate, Failure> {
     if let Some(gate) = cli.own_gate() {
         return Ok(gate.clone());
     }
-    // Tokens of approvals are valid until the process ends. The admin API answers approvals by their id.
+    // The tokens of approvals are valid until the process ends. The admin API answers approvals by their id, so it needs no tokens.
     let mut key = [0; 32];
     tool_core::env::random(&mut key).map_err(failed)?;
     let keys = KeyRing::new("process", key).map_err(failed)?;
@@ -105,12 +105,12 @@ impl Backend {
         Ok(Self { gate, state })
     }
 
-    /// The host's own gate, or a gate that uses the store.
+    /// Returns the host's own gate, or a gate that uses the store.
     pub(super) fn gate(&self) -> &Gate {
         &self.gate
     }
 
-    /// The stored secrets of the workspace of `--workspace`.
+    /// Returns the stored secrets of the workspace of `--workspace`.
     pub(super) fn secrets(&self) -> StoredSecrets {
         match self.state.as_ref().and_then(|state| state.secrets.clone()) {
             Some(secrets) => Arc::new(move || secrets.current()),
@@ -118,7 +118,7 @@ impl Backend {
         }
     }
 
-    /// Returns the tools of the calls, and what runs in addition to the server.
+    /// Returns the tools of the calls, and the tasks that run in addition to the server.
     pub(super) async fn start(
         self,
         words: &Serve,
@@ -158,7 +158,7 @@ impl Backend {
 }
 
 impl Running {
-    /// Serves the admin API, and reads the stored tools and secrets again and again, until `serving` has cancelled `stopped`.
+    /// Serves the admin API, and reads the stored tools and secrets repeatedly, until `serving` has cancelled `stopped`.
     pub(super) async fn beside(
         self,
         serving: impl Future<Output = Result<Exit, Failure>>,
@@ -280,7 +280,7 @@ impl State {
         Ok((gate, state))
     }
 
-    /// The stored tools, whose functions run with the rules of the program.
+    /// Returns the stored tools. Their functions run with the rules of the program.
     fn stored(&self, cli: &Cli, words: &Serve, offer: &Offer) -> Result<StoredTools, Failure> {
         let tools = cli.with_runners(StoredTools::shared(self.stored.clone()));
         let tools = tools.runner(offer.runner());
@@ -291,7 +291,7 @@ impl State {
         Ok(tools)
     }
 
-    /// The stored tools of the agent, if `--agent` is given.
+    /// Returns the stored tools of the agent, if `--agent` is given.
     async fn agent(
         &self,
         words: &Serve,
@@ -305,7 +305,7 @@ impl State {
         offer.await.map(Some).map_err(failed)
     }
 
-    /// The stored secrets of the workspace of `--workspace`; `None` if there are no keys for them.
+    /// Returns the stored secrets of the workspace of `--workspace`, or `None` if the store has secrets and there are no keys to open them.
     async fn secrets(
         &self,
         words: &Serve,
@@ -320,7 +320,7 @@ impl State {
         secrets.await.map(Some).map_err(failed)
     }
 
-    /// The admin API, if `--admin` is given.
+    /// Returns the admin API, if `--admin` is given.
     async fn admin(
         self,
         words: &Serve,

@@ -1,4 +1,4 @@
-//! A server without a store, for programs without the feature `admin`. Its items are those of `admin.rs`.
+//! A server without a store, for programs without the feature `admin`. Its items have the same names as in `admin.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -41,11 +41,11 @@ impl StoredSecrets {
     }
 
     /// Reads the secrets that the tools of the program and the stored tools of the agent declare. The key of a secret of an HTTP operation contains its
-    /// host, so no stored tool can have the secret of a tool of the program sent to its own host.
+    /// host, so no stored tool can send the secret of a tool of the program to a host of its choice.
     pub(super) async fn read(&self, agent: Option<&AgentOffer>) -> Result<(), VaultError> {
         let keys = self.keys.iter().cloned();
         let mut opened = self.vault.open_secrets(&self.workspace, keys).await?;
-        // A value that a stored tool declares and that cannot be opened does not affect the secrets of the program.
+        // If a secret of a stored tool cannot be opened, the secrets of the program are still read.
         let mut done = Ok(());
         if let Some(agent) = agent {
             match self.open_stored(agent).await {
@@ -69,13 +69,13 @@ impl StoredSecrets {
         self.vault.open_secrets(&self.workspace, keys).await
     }
 
-    /// The secrets as they were last read.
+    /// Returns the secrets as they were last read.
     pub(super) fn current(&self) -> BTreeMap<String, SecretString> {
         let now = self.now.read().unwrap_or_else(PoisonError::into_inner);
         now.clone()
     }
 
-    /// Reads the secrets again and again until the server has stopped. While they cannot be read, the last ones are used.
+    /// Reads the secrets repeatedly until the server has stopped. While they cannot be read, the values of the last successful read are used.
     pub(super) async fn refresh(
         &self,
         agent: Option<&AgentOffer>,
@@ -103,7 +103,7 @@ impl StoredSecrets {
     }
 }
 
-/// The keys of the secrets that tools declare.
+/// Returns the keys of the secrets that tools declare.
 fn declared(registry: &Registry) -> impl Iterator<Item = String> {
     let needs = registry.tools().iter().flat_map(ToolDef::secrets);
     needs.map(|need| need.key.to_string())

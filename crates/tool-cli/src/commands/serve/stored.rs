@@ -50,7 +50,7 @@ impl AgentOffer {
         base.clone().combine(&stored).unwrap_or(base)
     }
 
-    /// The tools as they were last read.
+    /// Returns the tools as they were last read.
     pub(super) fn registry(&self) -> Registry {
         let now = self.now.read().unwrap_or_else(PoisonError::into_inner);
         now.0.clone()

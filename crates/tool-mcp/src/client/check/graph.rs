@@ -159,7 +159,7 @@ impl Graph {
         self.depth
     }
 
-    /// Whether the validation of a value takes at most `steps` steps.
+    /// Returns whether the validation of a value takes at most `steps` steps.
     pub(super) fn ends(&self, value: &Value, steps: u64) -> bool {
         if let Some(most) = self.most
             && most.saturating_mul(places(value)) <= steps

@@ -26,7 +26,7 @@ impl Owners {
         owners.insert(session.to_owned(), subject.map(str::to_owned));
     }
 
-    /// Whether a session belongs to this subject; false for an unknown session.
+    /// Returns whether a session belongs to this subject; false for an unknown session.
     pub(super) fn is_of(&self, session: &str, subject: Option<&str>) -> bool {
         let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         owners
