@@ -18,7 +18,8 @@ pub enum AuthError {
     /// The token is malformed, expired, revoked, or from an untrusted issuer.
     #[error("the access token is invalid")]
     InvalidToken,
-    /// Like [`InvalidToken`](Self::InvalidToken), with a reason for the client: it becomes the `error_description` of the challenge.
+    /// The token is invalid as for [`InvalidToken`](Self::InvalidToken), with a reason for the client, which becomes the `error_description` of the
+    /// challenge.
     #[error("the access token is invalid: {0}")]
     Rejected(&'static str),
     /// The token cannot be verified at the moment.

@@ -64,7 +64,7 @@ impl ToModelOutput for ConvertedOutput {
     }
 }
 
-/// Converts a result to the output, or to the failure that the tool reports.
+/// Converts a result to the output, or to an error if the tool reports a failure or the result exceeds the size limit.
 pub(crate) fn told(result: CallToolResult, results: Results) -> Result<ConvertedOutput, ToolError> {
     let (size, limit) = (size(&result), results.limit);
     if size > limit {

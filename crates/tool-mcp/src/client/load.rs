@@ -161,7 +161,7 @@ impl LoadTools {
         self
     }
 
-    /// Like [`allow_non_strict`](Self::allow_non_strict) for one tool, by the server's name of the tool.
+    /// Works like [`allow_non_strict`](Self::allow_non_strict), but for one tool, by the server's name of the tool.
     pub fn allow_non_strict_tool(mut self, remote: impl Into<String>) -> Self {
         self.options.non_strict_tools.insert(remote.into());
         self

@@ -103,7 +103,7 @@ const MOST_NAMES: usize = 20;
 /// ```
 #[derive(Clone, Default)]
 pub struct McpRunner {
-    /// By name and workspace; `None` for every workspace.
+    /// The servers by name and workspace; `None` stands for every workspace.
     servers: BTreeMap<(String, Option<Workspace>), Arc<Server>>,
 }
 
@@ -132,7 +132,7 @@ struct Loaded {
 }
 
 impl McpRunner {
-    /// Registers a connection for the functions of every workspace. If it is closed, the tools of the server are unavailable.
+    /// Registers a connection for the functions of every workspace. If the connection is closed, the tools of the server are unavailable.
     #[must_use]
     pub fn server(self, name: impl Into<String>, client: &impl Connected) -> Self {
         self.with(name.into(), None, kept(client))
@@ -150,7 +150,8 @@ impl McpRunner {
         self.with(name.into(), Some(workspace.into()), kept(client))
     }
 
-    /// Registers a server for the functions of every workspace that is connected to at its first use, and again after the connection was closed.
+    /// Registers a server for the functions of every workspace. The runner connects to the server at its first use, and again after the connection
+    /// was closed.
     ///
     /// ```
     /// use tool_mcp::client::{McpClient, McpRunner};
@@ -190,7 +191,8 @@ impl McpRunner {
     ///
     /// # Errors
     ///
-    /// Fails if the server cannot be reached, or if it does not list the tool.
+    /// Fails if no server of this name is registered for every workspace, if the server cannot be reached, if it does not list the tool or lists it
+    /// twice, or if a schema of the tool is invalid.
     pub async fn version_of(
         &self,
         server: &str,
@@ -210,7 +212,7 @@ impl McpRunner {
         ))
     }
 
-    /// Returns the server that the functions of a workspace mean by a name, or the reason why there is none.
+    /// Returns the server of this name for the functions of a workspace, or the reason why there is none.
     fn find(&self, name: &str, workspace: Option<&Workspace>) -> Result<&Arc<Server>, String> {
         let of = |workspace: Option<&Workspace>| {
             let key = (name.to_owned(), workspace.cloned());
@@ -373,7 +375,7 @@ impl Loaded {
     }
 }
 
-/// Names for an error, such as "name one of `a`, `b`".
+/// Formats names for an error, such as "name one of `a`, `b`".
 fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str, some: &str) -> String {
     let names: Vec<String> = names
         .take(MOST_NAMES)

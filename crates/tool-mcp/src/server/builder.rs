@@ -82,8 +82,8 @@ impl McpServerBuilder {
         self
     }
 
-    /// Like [`context`](Self::context), for a context that needs a database look-up or may
-    /// fail. An error is returned to the client, with the error's text for models.
+    /// Works like [`context`](Self::context), but for a context that needs a database look-up or
+    /// may fail. An error is returned to the client, with the error's text for models.
     pub fn context_async(
         mut self,
         make: impl for<'a> Fn(&'a Caller<'a>) -> BoxFuture<'a, Result<ToolContext, ToolError>>

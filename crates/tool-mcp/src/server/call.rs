@@ -38,7 +38,7 @@ pub(crate) fn arguments(
 pub(crate) enum Start {
     /// The call as the model made it.
     Call(ToolCall),
-    /// A call that a person has approved, with the token of its ticket.
+    /// A call whose ticket a person has answered, with the token of the ticket.
     Resume(ToolCall, String),
 }
 

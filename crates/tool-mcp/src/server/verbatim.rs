@@ -59,7 +59,7 @@ pub(crate) fn value(text: &str, rendered: bool) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Like [`value`], for an object.
+/// Works like [`value`], but for an object.
 pub(crate) fn object(text: &str, rendered: bool) -> JsonObject {
     match value(text, rendered) {
         Value::Object(object) => object,

@@ -259,7 +259,7 @@ async fn in_rounds(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<Strin
     }
 }
 
-/// Like [`in_rounds`], but over the legacy protocol and in one request.
+/// Works like [`in_rounds`], but over the legacy protocol and in one request.
 async fn meanwhile(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<String>) {
     let mut client = Client::legacy_that_can(&bank.process(), json!({ "elicitation": {} })).await;
     let id = client

@@ -48,7 +48,7 @@ impl Client {
         Self::legacy_that_can(server, json!({})).await
     }
 
-    /// Like [`legacy`](Self::legacy), with these client capabilities.
+    /// Returns a client like [`legacy`](Self::legacy), with these client capabilities.
     pub async fn legacy_that_can<H: ServerHandler>(server: &Composed<H>, can: Value) -> Self {
         let mut client = Self::open(server, false);
         let started = client

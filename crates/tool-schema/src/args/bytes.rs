@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Compares byte strings of 4 to 16 bytes by two overlapping words, because a call of `memcmp` costs more than the comparison.
+/// Returns whether two byte strings are equal. Strings of 4 to 16 bytes are compared by two overlapping words, because a call of `memcmp` costs more
+/// than the comparison.
 #[allow(
     clippy::inline_always,
     reason = "a call costs more than the comparison, measured"

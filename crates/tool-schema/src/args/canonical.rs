@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::args::write_number;
 use crate::json::Entries;
 
-/// Maximum nesting depth. The argument guard admits no value this deep.
+/// Maximum nesting depth. The argument guard does not admit deeper values.
 const DEEPEST: usize = 128;
 
 /// Returns the canonical form of JSON text: keys sorted by their bytes, no white space, strings escaped as `serde_json` does. Numbers are
@@ -15,7 +15,7 @@ const DEEPEST: usize = 128;
 /// after the decimal point.
 ///
 /// Two texts have the same canonical form exactly if they have the same value. No number passes through `f64`. Returns `None` if the text
-/// is not JSON, or has a number whose exponent has about 18 digits or more.
+/// is not JSON, is nested too deeply, or has a number whose exponent has about 18 digits or more.
 pub fn canonical(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let value: &RawValue = serde_json::from_str(text).ok()?;

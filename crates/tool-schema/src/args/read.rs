@@ -39,7 +39,7 @@ pub trait Decode: Sized {
     ///
     /// # Errors
     ///
-    /// If the value does not match its node. The guard then finds the reason, or the reader contains the error of a user's own
+    /// Fails if the value does not match its node. The guard then finds the reason, or the reader contains the error of a user's own
     /// code.
     fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit>;
 }

@@ -13,7 +13,7 @@ use super::sink::{Edit, Fault, Place, Sink, splice};
 use super::walk::Walk;
 use crate::schema::{Kind, Schema, Tagging, Variant};
 
-/// Maximum length of text that is repaired.
+/// Maximum length of text that is repaired, in bytes.
 const LONGEST: usize = 256 * 1024;
 /// Maximum number of passes over one text. Each pass repairs every fault that it reaches, but only the next pass reaches the content behind a
 /// repaired tag.
@@ -181,7 +181,8 @@ impl RepairSink {
         settled.map(|(text, notes)| (Reading::new(text, ""), notes))
     }
 
-    /// Adds readings that do not parse the value: as the only item of a list, as a list of one item, as a string, or null as `{}`.
+    /// Adds readings that do not parse the value: the only item of a list, a list of one item, a number as a string, or `{}` for null as the
+    /// arguments.
     fn plain(&self, value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
         let is_list = value.starts_with('[');
         let takes = |byte| super::union::starts(place.schema, byte);
@@ -291,7 +292,8 @@ impl Sink for RepairSink {
     }
 }
 
-/// Adds readings of a string.
+/// Adds the readings of a string: the JSON inside of it, a name or a bool in the schema's spelling, a format without white space, or a list that is
+/// split at separators, which is too uncertain to be used.
 fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
     let Some(inside) = inside(value) else {
         return;

@@ -145,7 +145,7 @@ impl<'t> Cursor<'t> {
         Ok(self.space())
     }
 
-    /// Called after an item. Moves to the next item and returns `true`, or stays at the closing bracket and returns `false`.
+    /// Moves from the end of an item to the next item and returns `true`, or to the closing bracket and returns `false`.
     #[inline]
     pub fn another(&mut self, close: u8) -> Result<bool, Stop> {
         let byte = self.space();
@@ -181,7 +181,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Returns the offset of the closing quote of a string without escapes under the cursor. `None` if the slow path has to read it.
+    /// Returns the offset of the closing quote of a string without escapes under the cursor, or `None` if the slow path has to read it.
     #[inline]
     pub(crate) fn quoted(&self) -> Option<usize> {
         let mut at = self.at + 1;
@@ -211,7 +211,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Passes a string without escapes. `None` if the slow path has to read it.
+    /// Passes a string without escapes, or returns `None` if the slow path has to read it.
     #[inline]
     pub(crate) fn plain(&mut self) -> Option<Str> {
         let start = self.at + 1;
@@ -285,8 +285,8 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Returns the value and the end of a number under the cursor, if the number consists of 1 to 19 digits. `None` if the slow path has to
-    /// read it.
+    /// Returns the value and the end of a number under the cursor, if the number consists of 1 to 19 digits, or `None` if the slow path has
+    /// to read it.
     #[inline]
     pub(crate) fn counted(&self) -> Option<(u64, usize)> {
         let bytes = self.bytes();

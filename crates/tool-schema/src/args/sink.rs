@@ -141,7 +141,7 @@ pub(super) fn splice(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// A sink for the verdict only. It stops at the first fault and collects replacements.
+/// A sink that stops at the first fault and collects replacements, but no issues.
 #[derive(Debug, Default)]
 pub(super) struct Fast {
     pub(super) edits: Vec<Edit>,

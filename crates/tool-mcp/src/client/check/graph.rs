@@ -53,7 +53,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Reads a schema, or returns the reason why validation would not take bounded time.
+    /// Reads a schema, or returns the reason why the schema is invalid or its validation would not take bounded time.
     pub(super) fn of(whole: &Value) -> Result<Self, SchemaFault> {
         let Schemas { nodes, targets } = schemas(whole)?;
         let mut heights = vec![0; nodes.len()];

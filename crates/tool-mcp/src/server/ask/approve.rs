@@ -39,8 +39,9 @@ pub(crate) fn identified(cx: &ToolContext) -> Result<ToolContext, ErrorData> {
     Ok(cx.for_call(identity))
 }
 
-/// Returns how a call continues after its ticket is answered. An approved call is resumed with its own token.
-/// If the approval was for a nested call, the outer tool is called again and makes the nested call again.
+/// Returns how a call continues after its ticket is answered. A call is resumed with the token of its own
+/// ticket. If the ticket was for a nested call, the outer tool is called again and makes the nested call
+/// again.
 pub(crate) fn next(call: ToolCall, token: String, is_nested: bool) -> Start {
     if is_nested {
         Start::Call(call)

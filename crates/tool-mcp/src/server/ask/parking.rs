@@ -46,7 +46,8 @@ impl Waiting {
         self
     }
 
-    /// Sets the maximum time that each call waits for its answer. After that the call is dropped, as if it were cancelled.
+    /// Sets the maximum time that each call waits for its answer. After that, the call is dropped, as if it were cancelled. In the legacy protocol,
+    /// the question fails instead.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -62,7 +63,7 @@ impl Waiting {
 pub struct StateKey(RequestStateCodec);
 
 impl StateKey {
-    /// Creates a key from at least 32 random bytes. Processes that continue each other's calls must use the same key.
+    /// Creates a key from random bytes. Fails if there are fewer than 32 bytes. Processes that continue each other's calls must use the same key.
     pub fn new(key: impl Into<Vec<u8>>) -> Result<Self, StateKeyError> {
         let codec = RequestStateCodec::try_new(key);
         codec.map(Self).map_err(|_| StateKeyError)

@@ -64,7 +64,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Finishes rmcp's response before it is sent. A call counts as running until its response is complete.
+/// Inserts the verbatim texts into rmcp's response, and converts errors in plain text to JSON-RPC errors. A call counts as running until its response
+/// is complete.
 pub(super) async fn finish<B>(response: Response<B>, running: Option<TaskTrackerToken>) -> Response
 where
     B: HttpBody<Data = Bytes> + Send + Unpin + 'static,

@@ -159,7 +159,7 @@ impl Auth {
         Ok(principal)
     }
 
-    /// Returns the `WWW-Authenticate` challenge, from which a client learns how to get a token (RFC 6750, RFC 9728).
+    /// Returns a refusal with the `WWW-Authenticate` challenge, from which a client learns how to get a token (RFC 6750, RFC 9728).
     fn challenge(
         &self,
         status: StatusCode,

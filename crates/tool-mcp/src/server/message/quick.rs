@@ -1,7 +1,7 @@
 //! Fast path for well-formed `tools/call` messages.
 //!
-//! Nearly every message of a client is a well-formed call. Every other message is parsed
-//! again step by step, to report its exact error.
+//! Nearly every message of a client is a well-formed call. Every other message is parsed step by
+//! step, to report its exact error.
 
 use rmcp::model::{InputResponses, RequestId, RequestMetaObject};
 use serde::Deserialize;

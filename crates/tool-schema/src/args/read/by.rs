@@ -59,7 +59,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// If the value does not match its node, or the function refuses it.
+    /// Fails if the value does not match its node, or the function refuses it.
     pub fn with<T>(
         &mut self,
         node: Node<'_>,
@@ -72,7 +72,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// If the value does not match its node, or the conversion refuses it.
+    /// Fails if the value does not match its node, or the conversion refuses it.
     pub fn converted<F: Field, T, E: Display>(
         &mut self,
         node: Node<'_>,
@@ -90,7 +90,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// If the value does not match its node.
+    /// Fails if the value does not match its node.
     pub fn inner<F: Field>(&mut self, node: Node<'_>) -> Result<F::Value, Unfit> {
         F::read(self, node)
     }
@@ -99,7 +99,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// Always.
+    /// Always fails.
     pub fn none<T>(&mut self) -> Result<T, Unfit> {
         Err(Unfit(()))
     }

@@ -17,14 +17,14 @@ pub trait Field {
     ///
     /// # Errors
     ///
-    /// If the value does not match its node.
+    /// Fails if the value does not match its node.
     fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self::Value, Unfit>;
 
     /// Returns the value of an absent key.
     ///
     /// # Errors
     ///
-    /// If the key is required.
+    /// Fails if the key is required.
     fn absent(
         reader: &mut Reader<'_>,
         field: &schema::Field,
@@ -69,7 +69,7 @@ pub trait Parts {
     ///
     /// # Errors
     ///
-    /// If a value does not match its node.
+    /// Fails if a value does not match its node.
     fn in_order(
         slots: &mut Self::Slots,
         reader: &mut Reader<'_>,
@@ -82,7 +82,7 @@ pub trait Parts {
     ///
     /// # Errors
     ///
-    /// If the value does not match its node, or the key was read before.
+    /// Fails if the value does not match its node, or the key was read before.
     fn fill(
         slots: &mut Self::Slots,
         number: usize,
@@ -95,7 +95,7 @@ pub trait Parts {
     ///
     /// # Errors
     ///
-    /// If a required key is absent.
+    /// Fails if a required key is absent.
     fn complete(
         slots: &mut Self::Slots,
         reader: &mut Reader<'_>,
@@ -523,7 +523,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// If a key is unknown, missing or repeated, or a value does not match its node.
+    /// Fails if a key is unknown, missing or repeated, or a value does not match its node.
     #[inline]
     pub fn fields<P: Parts>(&mut self, node: Node<'_>, plain: bool) -> Result<P::Values, Unfit> {
         let mut record = Filled::<P>(P::Slots::default());

@@ -176,7 +176,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// If the value does not match its node, or its `Deserialize` refuses it.
+    /// Fails if the value does not match its node, or its `Deserialize` refuses it.
     pub fn by_serde<T: DeserializeOwned>(&mut self, node: Node<'_>) -> Result<T, Unfit> {
         self.guarded(node, decode::<T>)
     }

@@ -97,7 +97,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// If the string is not one of the enum's values.
+    /// Fails if the string is not one of the enum's values.
     pub fn choice(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
         let mut variant = None;
         self.open(node, &mut |reader, node| {
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// If the number is not one of the enum's values.
+    /// Fails if the number is not one of the enum's values.
     pub fn integer_choice(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
         let mut variant = None;
         self.open(node, &mut |reader, node| {

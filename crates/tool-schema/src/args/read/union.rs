@@ -21,7 +21,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// If the value is not a variant, or its payload does not match.
+    /// Fails if the value is not a variant, or its payload does not match.
     #[inline]
     pub fn variant<T>(
         &mut self,

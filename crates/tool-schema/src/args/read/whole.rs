@@ -25,7 +25,7 @@ pub struct Reading<T> {
 pub struct Unread {
     /// The issue of a user's own `Deserialize` or conversion, if that ended the reading.
     pub own: Option<Issue>,
-    /// The faults that the guard finds. If the guard finds no fault, the issue of the reader.
+    /// The faults that the guard finds, or the issue of the reader if the guard finds no fault.
     pub issues: Vec<Issue>,
 }
 
@@ -39,7 +39,7 @@ pub fn read<T: Decode>(schema: &Schema, text: &str) -> Result<Reading<T>, Option
 ///
 /// # Errors
 ///
-/// If the text does not match the type.
+/// Fails if the text does not match the type.
 pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unread> {
     judged(T::SCHEMA, text, |text| read(T::SCHEMA, text))
 }
@@ -48,7 +48,7 @@ pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unr
 ///
 /// # Errors
 ///
-/// If the guard or the `Deserialize` refuses the text.
+/// Fails if the guard or the `Deserialize` refuses the text.
 pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Reading<T>, Unread> {
     judged(T::SCHEMA, text, |text| {
         reading::<Via<1, T>>(T::SCHEMA, text)
@@ -59,7 +59,7 @@ pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Readin
 ///
 /// # Errors
 ///
-/// If the text is invalid. The issues describe its faults.
+/// Fails if the text is invalid. The issues describe its faults.
 pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<Issue>> {
     admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
 }
