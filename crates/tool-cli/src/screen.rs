@@ -62,12 +62,12 @@ impl Screen {
         self.format == Format::Json
     }
 
-    /// Returns whether a terminal is available for questions and progress.
+    /// Returns whether a terminal is available for questions to the user.
     pub(crate) fn is_interactive(self) -> bool {
         !self.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Returns whether progress can be drawn.
+    /// Returns whether a terminal is available on which progress can be drawn.
     pub(crate) fn draws(self) -> bool {
         !self.is_json() && io::stderr().is_terminal()
     }

@@ -143,7 +143,7 @@ pub(crate) fn write<T: Serialize>(to: &mut dyn Write, message: &T) -> io::Result
     to.flush()
 }
 
-/// Reads the next message; `None` at the end of the input.
+/// Reads the next message, or returns `None` at the end of the input.
 pub(crate) fn read<T: for<'de> Deserialize<'de>>(
     from: &mut dyn Read,
     most: usize,

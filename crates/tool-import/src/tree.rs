@@ -75,7 +75,7 @@ impl Reader {
         self.faults.push(Fault::new(rule, path, facts));
     }
 
-    /// Converts a node; returns `None` if it has reported a fault.
+    /// Converts a node, or returns `None` if it has reported a fault.
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of node")]
     fn value(&mut self, schema: &Schema, path: &str) -> Option<Value> {
         let plain = |shape| {

@@ -107,7 +107,7 @@ pub fn helper() {
     std::process::exit(code.into());
 }
 
-/// Prints an error for a mode that is not registered; returns the exit code.
+/// Prints an error for a mode that is not registered, and returns the exit code.
 fn unknown_mode(name: &OsString) -> u8 {
     use std::io::Write as _;
     let _ = writeln!(

@@ -64,8 +64,8 @@ impl Running {
         }
     }
 
-    /// Reads the next output from either pipe into `buffer`; returns the stream and the number of bytes. Returns `None` when both pipes have ended or
-    /// no process of the job is left that could write. If the helper is lost, [`wait`](Self::wait) reports it.
+    /// Reads the next output from either pipe into `buffer`, and returns the stream and the number of bytes. Returns `None` when both pipes have
+    /// ended, or when no process of the job is left that could write. If the helper is lost, [`wait`](Self::wait) reports it.
     ///
     /// Cancel safe. Pipes that were taken out count as ended.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Stream, usize)>> {

@@ -18,7 +18,7 @@ use crate::outcome::{Exit, Failure};
 /// The environment variable with which a shell requests completions; its value is the shell's name.
 const VARIABLE: &str = "TOOL_CLI_COMPLETE";
 
-/// Commands with an argument whose value is a tool name.
+/// Commands other than `call` that have an argument for a tool name, with the name of the argument.
 const NAMED: &[(&str, &str)] = &[
     ("schema", "name"),
     ("check", "names"),

@@ -137,7 +137,7 @@ impl Supplied {
             .collect()
     }
 
-    /// Refuses a secret that is too short to be redacted, because it would match unrelated text.
+    /// Refuses a text secret that is too short to be redacted, because it would match unrelated text.
     pub(super) fn check_length(&self, def: &ToolDef) -> Result<(), Failure> {
         let text = def
             .secrets()
@@ -216,7 +216,7 @@ fn secret(said: &str) -> Result<(String, SecretString), Failure> {
 /// The form of `--secret`.
 const SECRET_FORM: &str = "write `--secret KEY=env:VARIABLE` or `--secret KEY=file:PATH`";
 
-/// Reads a secret from its source, `env:VARIABLE` or `file:PATH`. Errors begin with `name`, and `form` is their hint.
+/// Reads a secret from its source, `env:VARIABLE` or `file:PATH`. The errors begin with `name`, and `form` is the hint for any other source.
 pub(super) fn secret_from(name: &str, source: &str, form: &str) -> Result<SecretString, Failure> {
     let value = if let Some(variable) = source.strip_prefix("env:") {
         env::var(variable).map_err(|_| {

@@ -28,7 +28,7 @@ pub(super) fn number_of(path: &str, order: &[(String, String)]) -> Option<u16> {
     u16::try_from(place).ok()
 }
 
-/// Converts a thrown value to an error, and returns the number of the file of its position; `None` for the code.
+/// Converts a thrown value to an error, and returns the error and the index of the file of its position, or `None` for the code itself.
 pub(super) fn fault<'js>(
     ctx: &Ctx<'js>,
     thrown: &Value<'js>,

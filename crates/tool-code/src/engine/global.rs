@@ -82,7 +82,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, outbox: &Outbox, budget: &Rc<Budget>)
     super::vm::define(&ctx.globals(), "report", report)
 }
 
-/// Converts a value to JSON; `None` if it has no JSON form, like `undefined` and functions.
+/// Converts a value to JSON, or returns `None` if it has no JSON form, like `undefined` and functions.
 pub(super) fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<Box<RawValue>>> {
     let Some(text) = ctx.json_stringify(value)? else {
         return Ok(None);

@@ -176,7 +176,7 @@ impl Cgroups {
             .any(|kills: u64| kills > 0)
     }
 
-    /// Removes the cgroups that are empty; returns whether all of them are removed.
+    /// Removes the cgroups that are empty, and returns whether all of them are removed.
     pub(super) fn remove(&self) -> bool {
         let unified = self.unified.iter().map(|(path, _)| path);
         let left = unified

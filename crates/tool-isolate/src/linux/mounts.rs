@@ -88,7 +88,7 @@ fn own_namespace() -> rustix::io::Result<()> {
     )
 }
 
-/// Copies the mounts below these paths; returns each with its real path.
+/// Copies the mounts at and below these paths, and returns each copy with its real path.
 fn writable(paths: &[OsString]) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
     paths
         .iter()

@@ -31,7 +31,7 @@ enum ProcessEvent {
     HostGone,
 }
 
-/// Runs one job for the host at the other end of standard input; returns the exit code.
+/// Runs one job for the host at the other end of standard input, and returns the exit code.
 pub(super) fn supervise(namespaces: Namespaces) -> u8 {
     // A new session has no controlling terminal and receives no signals from one.
     let _ = setsid();
@@ -113,7 +113,7 @@ fn socket() -> io::Result<UnixStream> {
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Reports to the host the reason why no job can be started; returns the exit code.
+/// Reports to the host the reason why no job can be started, and returns the exit code.
 pub(super) fn refuse(failure: Failure) -> u8 {
     let Ok(socket) = socket() else { return 2 };
     // Closing a socket with unread data would reset the connection for the other end.

@@ -39,7 +39,7 @@ pub fn decode(raw: &str) -> Cow<'_, str> {
     unescape(raw).map_or(Cow::Borrowed(raw), Cow::Owned)
 }
 
-/// Replaces escapes; `None` if a `\u` escape is invalid or the text ends within an escape.
+/// Replaces escapes, or returns `None` if a `\u` escape is invalid or the text ends within an escape.
 fn unescape(raw: &str) -> Option<String> {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;

@@ -9,8 +9,8 @@ pub(super) fn is_json(text: &str) -> bool {
     cursor.skip().and_then(|()| cursor.end()).is_ok()
 }
 
-/// Turns text into valid JSON by removing white space and a code fence around it, and trailing commas inside. Returns the JSON and a description of each
-/// removal; `None` if the text already is JSON or cannot be cleaned up.
+/// Turns text into valid JSON by removing white space and a code fence around it, and trailing commas inside. Returns the JSON and a description of
+/// each removal, or `None` if the text already is JSON or cannot be cleaned up.
 pub(super) fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
     if is_json(text) {
         return None;
@@ -43,7 +43,7 @@ fn unfence(text: &str) -> Option<&str> {
     Some(inner.trim())
 }
 
-/// Removes commas between a value and a closing bracket; `None` if there are none.
+/// Removes commas between a value and a closing bracket, or returns `None` if there are none.
 fn without_trailing_commas(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let (mut quoted, mut escaped) = (false, false);

@@ -103,7 +103,8 @@ impl Collect {
         self.issues.len() + self.left_out
     }
 
-    /// Returns the issues of the variant that is closest to the value, or `None` if no variant can match it.
+    /// Returns the issues of the variant that is closest to the value, or `None` if no variant can begin with the first byte of the value, or if
+    /// unions are nested too deeply.
     fn closest(&self, value: &str, place: Place<'_>, variants: &'static [Variant]) -> Option<Self> {
         if self.levels == 0 {
             return None;

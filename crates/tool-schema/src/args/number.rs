@@ -211,7 +211,7 @@ pub(super) fn whole(number: &Num, text: &str) -> Option<(bool, u128)> {
     Some((number.negative, decimal.magnitude()?))
 }
 
-/// Combines a sign and an absolute value; `None` on overflow.
+/// Combines a sign and an absolute value, or returns `None` on overflow.
 #[inline]
 pub(super) fn signed((negative, value): (bool, u128)) -> Option<i128> {
     if negative {

@@ -44,7 +44,7 @@ pub(super) fn arguments(place: Place<'_>, text: &str) -> Option<(String, Vec<Rep
     Some((text, notes))
 }
 
-/// Repairs text in several passes until it matches the place; `None` if it cannot be repaired.
+/// Repairs text in several passes until it matches the place, or returns `None` if it cannot be repaired.
 fn mend(
     place: Place<'_>,
     text: &str,

@@ -117,7 +117,7 @@ pub(super) fn lines(json: &Json) -> Option<Vec<String>> {
     (gather(json, &mut lines)? > 0).then_some(lines)
 }
 
-/// Adds the lines of a value, and returns the number of parts among them.
+/// Adds the lines of a value, and returns the number of parts among them, or `None` if the value is neither a text nor a file.
 fn gather(json: &Json, lines: &mut Vec<String>) -> Option<usize> {
     match json {
         Json::Text(text) => {

@@ -31,7 +31,7 @@ use crate::screen::Screen;
 const TOKEN: &str = "TOOL_ADMIN_TOKEN";
 /// The header with the workspace in which an operator of the host acts.
 const WORKSPACE: HeaderName = HeaderName::from_static("tool-workspace");
-/// The maximum length of an error or of a page in bytes.
+/// The maximum length of an error response or of a page, in bytes.
 const MAX_RESPONSE: usize = 64 << 20;
 
 /// A request to the admin API.
@@ -113,7 +113,7 @@ impl Api {
         Self::connect(cli, target, None).await
     }
 
-    /// Connects to the target of a command that writes secrets, and opens the vault of a store.
+    /// Connects to the target of a command for secrets, and opens the vault of a store.
     pub(super) async fn with_vault(
         cli: &Cli,
         target: &Target,

@@ -75,7 +75,8 @@ impl StoredSecrets {
         now.clone()
     }
 
-    /// Reads the secrets repeatedly until the server has stopped. While they cannot be read, the values of the last successful read are used.
+    /// Reads the secrets repeatedly until the server has stopped. While the secrets of the program cannot be read, the values of the last successful
+    /// read are used. Secrets of stored tools that cannot be read are missing.
     pub(super) async fn refresh(
         &self,
         agent: Option<&AgentOffer>,
