@@ -76,7 +76,7 @@ pub trait Authenticator: Send + Sync + 'static {
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>>;
 }
 
-/// The hash under which a token is stored: `sha256:` and 64 hex digits. Tokens must be random and long, because the hash is fast.
+/// Returns the hash under which a token is stored: `sha256:` and 64 hex digits. Tokens must be random and long, because the hash is fast.
 ///
 /// ```
 /// assert!(tool_server::token_hash("a long random text").starts_with("sha256:"));
@@ -166,7 +166,7 @@ impl StaticTokens {
 }
 
 impl Authenticator for StaticTokens {
-    /// The token is hashed before it is compared, so the time of the comparison reveals nothing about a stored hash.
+    /// Hashes the token before the comparison, so that the time of the comparison reveals nothing about a stored hash.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>> {
         let caller = self.0.get(&token_hash(token)).cloned();
         futures::future::ready(caller.ok_or(AuthError::InvalidToken)).boxed()
@@ -261,7 +261,7 @@ impl fmt::Debug for VerifiedTokens {
     }
 }
 
-/// A new random token: 64 hex digits.
+/// Creates a random token of 64 hex digits.
 pub(crate) fn random_token() -> Result<String, StoreError> {
     let mut bytes = [0; 32];
     tool_core::env::random(&mut bytes).map_err(|error| StoreError::Unavailable(Box::new(error)))?;

@@ -85,7 +85,8 @@ impl Inner {
 }
 
 impl Idempotency {
-    /// The key as a store keeps it. `action` and `request` identify the request: the name of the change, and everything that it depends on.
+    /// Returns the key as a store keeps it; `None` if the client sent no key. `action` and `request` identify the request: the name of the change,
+    /// and the text of everything that the change depends on.
     pub(crate) fn of<T>(
         self,
         caller: &Caller,
@@ -113,23 +114,23 @@ fn digest(parts: &[&str]) -> String {
     hex::encode(hash.finalize())
 }
 
-/// The JSON text of a response. The types of this crate always serialize.
+/// Serializes a response as JSON text. The types of this crate always serialize.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The entity tag of the JSON text of a resource.
+/// Returns the entity tag of a resource, computed from its JSON text.
 pub(crate) fn tag(text: &str) -> String {
     let hash = digest(&[text]);
     format!("\"{}\"", &hash[..32])
 }
 
-/// A response with a JSON text.
+/// Creates a response with a JSON text.
 pub(crate) fn answer(text: String) -> Response {
     ([(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// A response with the JSON text of a resource, and its entity tag.
+/// Creates a response with the JSON text of a resource, and its entity tag.
 pub(crate) fn tagged(text: String) -> Response {
     let tag = tag(&text);
     (

@@ -240,13 +240,13 @@ impl ChatServer {
         }
     }
 
-    /// The random token, if no authenticator was configured.
+    /// Returns the random token; `None` if an authenticator was configured.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    /// The routes, for a host with its own HTTP server: `/chat/{thread}` and the routes below it. Mount them separately from those of the admin API,
-    /// because their callers are the users of the host and not its operators.
+    /// Returns the routes, for a host with its own HTTP server: `/chat/{thread}` and the routes below it. Mount them separately from those of the
+    /// admin API, because their callers are the users of the host and not its operators.
     ///
     /// Every request is authenticated, also for paths that do not exist.
     pub fn routes(&self) -> Router {
@@ -308,7 +308,7 @@ impl Inner {
         Ok(Room { caller, thread, cx })
     }
 
-    /// The run of a conversation that has not ended; `Missing` if the conversation does not exist in the workspace.
+    /// Returns the run of a conversation that has not ended. Fails with 404 if the workspace does not have the conversation.
     async fn running(&self, room: &Room) -> Result<Option<RunRow>, Problem> {
         let filter = |state| RunFilter {
             conversation: Some(room.thread.conversation().to_owned()),
@@ -349,7 +349,7 @@ impl Inner {
     }
 }
 
-/// `POST /chat/{thread}`: stores what is new, begins a run, and streams it.
+/// Handles `POST /chat/{thread}`: stores the new contents of the request, begins a run, and streams it.
 async fn chat(
     State(chat): State<Shared>,
     Extension(caller): Extension<Caller>,
@@ -455,7 +455,7 @@ async fn begin(
     Ok(Beginning { reply, supplied })
 }
 
-/// Whether calls wait for a person or for the client.
+/// Returns whether calls wait for a person or for the client.
 async fn waits(open: &[ToolCall], thread: &ThreadId, tools: &Toolset) -> Result<bool, Problem> {
     let is_client = |name: &str| tools.get(name).is_some_and(ToolDef::is_client);
     if open.iter().any(|call| is_client(&call.name)) {
@@ -473,7 +473,7 @@ async fn waits(open: &[ToolCall], thread: &ThreadId, tools: &Toolset) -> Result<
     }
 }
 
-/// The chunks of calls that a client has not seen.
+/// Returns the chunks of calls that the client has not seen.
 fn shown(writer: &mut Writer, calls: Vec<ToolCall>) -> Vec<Chunk> {
     let mut chunks = writer.step();
     match writer.message(&ModelMessage::calls(calls)) {
@@ -514,7 +514,7 @@ fn spawn(
     returned
 }
 
-/// `GET /chat/{thread}/stream`: the stream of the run that continues.
+/// Handles `GET /chat/{thread}/stream`: streams the run that continues.
 async fn resume(
     State(chat): State<Shared>,
     Extension(caller): Extension<Caller>,
@@ -538,7 +538,7 @@ async fn resume(
     Ok(stream(&reply, true))
 }
 
-/// `POST /chat/{thread}/stop`: stops the run through the store.
+/// Handles `POST /chat/{thread}/stop`: stops the run through the store.
 async fn stop(
     State(chat): State<Shared>,
     Extension(caller): Extension<Caller>,

@@ -117,7 +117,7 @@ impl Entry {
     }
 }
 
-/// The caller in the workspace that the request names.
+/// Returns the caller in the workspace that the request names.
 fn in_workspace(mut caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
     let mut values = headers.get_all(WORKSPACE).iter();
     let workspace = match (values.next(), values.next()) {
@@ -143,7 +143,7 @@ fn in_workspace(mut caller: Caller, headers: &HeaderMap) -> Result<Caller, Probl
     Ok(caller)
 }
 
-/// The caller of a request that has passed [`Entry::enter`].
+/// Returns the caller of a request that has passed [`Entry::enter`].
 pub(crate) fn caller(extensions: &Extensions) -> Result<&Caller, Problem> {
     let caller = extensions.get::<Caller>();
     caller.ok_or_else(|| Problem::new(Kind::Unauthorized, "send an access token"))

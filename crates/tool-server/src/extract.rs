@@ -24,7 +24,7 @@ const LONGEST_KEY: usize = 200;
 impl FromRequestParts<Shared> for Caller {
     type Rejection = Problem;
 
-    /// The caller that the middleware of the server has authenticated.
+    /// Returns the caller that the middleware of the server has authenticated.
     async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self, Problem> {
         entry::caller(&parts.extensions).cloned()
     }
@@ -114,7 +114,8 @@ pub(crate) async fn read_json(request: Request, entry: &Entry) -> Result<Bytes, 
     })
 }
 
-/// Whether a body could not be read because it is longer than the limit. Otherwise the connection was lost, or the framing of the body is invalid.
+/// Returns whether a body could not be read because it is longer than the limit. Otherwise the connection was lost, or the framing of the body is
+/// invalid.
 fn is_too_long(error: &axum::Error) -> bool {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = source {
@@ -143,14 +144,14 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     Ok(value)
 }
 
-/// The text of an error without the line and column, which the pointer replaces.
+/// Returns the text of an error without the line and column, which the pointer replaces.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
 
-/// The JSON pointer of a path.
+/// Returns the JSON pointer of a path.
 fn pointer(path: &serde_path_to_error::Path) -> String {
     let mut pointer = String::new();
     for segment in path {
@@ -217,12 +218,12 @@ impl FromRequestParts<Shared> for IfMatch {
 }
 
 impl IfMatch {
-    /// Whether the header was sent and is not `*`. The resource must then be unchanged since the client read it.
+    /// Returns whether the header was sent and is not `*`. The resource must then be unchanged since the client read it.
     pub(crate) fn is_given(&self) -> bool {
         self.0.as_deref().is_some_and(|tags| tags.trim() != "*")
     }
 
-    /// Whether the header was sent. A resource that may be missing must then exist.
+    /// Returns whether the header was sent. A resource that may be missing must then exist.
     pub(crate) fn is_sent(&self) -> bool {
         self.0.is_some()
     }

@@ -248,7 +248,7 @@ fn workspace() -> Parameter {
         .build()
 }
 
-/// The schema of a string that is one of these values.
+/// Returns the schema of a string that is one of these values.
 pub(crate) fn one_of(words: impl IntoIterator<Item = &'static str>) -> Schema {
     Schema::Object(
         ObjectBuilder::new()

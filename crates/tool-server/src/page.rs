@@ -60,7 +60,7 @@ impl<P: Serialize + DeserializeOwned> Paging<P> {
         Ok(Self { limit, after })
     }
 
-    /// The number of rows to read: one more than `limit`, which shows whether a next page exists.
+    /// Returns the number of rows to read: one more than `limit`, which shows whether a next page exists.
     pub(crate) fn rows(&self) -> u32 {
         self.limit + 1
     }
@@ -84,7 +84,7 @@ impl<P: Serialize + DeserializeOwned> Paging<P> {
 }
 
 impl Paging<String> {
-    /// Whether a row follows the previous page, for a list whose rows are all read and sorted by this name.
+    /// Returns whether a row follows the previous page, for a list whose rows are all read and sorted by this name.
     pub(crate) fn is_later(&self, name: &str) -> bool {
         self.after.as_deref().is_none_or(|after| name > after)
     }

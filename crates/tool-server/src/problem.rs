@@ -32,7 +32,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The status, the last part of the `type`, and the title.
+    /// Returns the status, the last part of the `type`, and the title.
     pub(crate) const fn parts(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as Status;
         match self {
@@ -115,7 +115,7 @@ pub(crate) struct InputError {
     pub(crate) detail: String,
 }
 
-/// A key of an object as a step of a JSON pointer.
+/// Returns a key of an object as a step of a JSON pointer.
 pub(crate) fn pointer_step(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
@@ -154,7 +154,7 @@ impl Problem {
         }
     }
 
-    /// The problem for unknown rows and for rows of other workspaces. Its text contains no data of the row.
+    /// Creates the problem for unknown rows and for rows of other workspaces. Its text contains no data of the row.
     pub(crate) fn missing(what: &str) -> Self {
         Self::new(
             Kind::NotFound,
@@ -175,7 +175,7 @@ impl Problem {
         problem
     }
 
-    /// The problem for several errors in the body.
+    /// Creates the problem for several errors in the body.
     pub(crate) fn inputs(errors: Vec<InputError>) -> Self {
         let details: Vec<&str> = errors.iter().map(|error| error.detail.as_str()).collect();
         let mut problem = Self::new(Kind::InvalidInput, details.join("; "));
@@ -183,7 +183,7 @@ impl Problem {
         problem
     }
 
-    /// The problem for an error of the store. `what` names the resource.
+    /// Creates the problem for an error of the store. `what` names the resource.
     pub(crate) fn of_store(error: &StoreError, what: &str) -> Self {
         match error {
             StoreError::Missing(_) => Self::missing(what),
@@ -210,7 +210,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// The problem for a function or a tool that was not saved. `what` names the resource.
+    /// Creates the problem for a function or a tool that was not saved. `what` names the resource.
     pub(crate) fn of_save(error: SaveError, what: &str) -> Self {
         match error {
             SaveError::Store(error) => Self::of_store(&error, what),
@@ -228,14 +228,14 @@ impl Problem {
 }
 
 impl Problem {
-    /// The problem for values that are missing in the body although the body fits its schema.
+    /// Creates the problem for values that are missing in the body although the body fits its schema.
     pub(crate) fn incomplete(detail: impl Into<String>, errors: Vec<InputError>) -> Self {
         let mut problem = Self::new(Kind::BadRequest, detail);
         problem.errors = errors;
         problem
     }
 
-    /// The problem for an error of the vault. No text of such an error contains a value or a key. `what` names the resource.
+    /// Creates the problem for an error of the vault. No text of such an error contains a value or a key. `what` names the resource.
     pub(crate) fn of_vault(error: &VaultError, what: &str) -> Self {
         match error {
             VaultError::Store(error) => Self::of_store(error, what),

@@ -36,7 +36,7 @@ mod workspaces;
 /// The routes of a resource.
 type Routes = OpenApiRouter<Shared>;
 
-/// The routes of every resource, and their OpenAPI document.
+/// Returns the routes of every resource, and their OpenAPI document.
 pub(crate) fn all() -> Routes {
     let resources: [fn(Routes) -> Routes; 17] = [
         approvals::routes,
@@ -88,7 +88,7 @@ struct ChangeOutcome {
     changed: bool,
 }
 
-/// The response to a change that has no resource to show.
+/// Returns the response to a change that has no resource to show.
 fn outcome(changed: &Changed) -> String {
     let changed = match changed {
         Changed::Row { changed } | Changed::Enablement { changed, .. } => *changed,
@@ -97,7 +97,7 @@ fn outcome(changed: &Changed) -> String {
     json(&ChangeOutcome { changed })
 }
 
-/// The reason of a change, which must not be empty.
+/// Returns the trimmed reason of a change. Fails if the reason is empty.
 fn reason(text: &str) -> Result<&str, Problem> {
     let text = text.trim();
     if text.is_empty() {

@@ -167,12 +167,12 @@ impl AdminServer {
         }
     }
 
-    /// The random token, if no authenticator was configured.
+    /// Returns the random token; `None` if an authenticator was configured.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    /// The routes, for a host with its own HTTP server: `/v1/…`, and the OpenAPI document at `/openapi.json`.
+    /// Returns the routes, for a host with its own HTTP server: `/v1/…`, and the OpenAPI document at `/openapi.json`.
     ///
     /// Every request is authenticated, including requests for paths that do not exist.
     pub fn routes(&self) -> Router {
@@ -225,7 +225,7 @@ impl AdminServer {
     }
 }
 
-/// The OpenAPI 3.1 document of the API as JSON. It depends only on the version of this crate.
+/// Returns the OpenAPI 3.1 document of the API as JSON. It depends only on the version of this crate.
 ///
 /// ```
 /// assert!(tool_server::openapi_json().contains("\"openapi\":\"3.1.0\""));

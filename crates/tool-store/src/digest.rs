@@ -9,7 +9,7 @@ pub use hex::hex_number;
 #[cfg(feature = "host")]
 use hex::write_hex;
 
-/// SHA-256 over the parts, each prefixed with its length, as lower-case hex.
+/// Returns the SHA-256 hash of the parts, each prefixed with its length, as lower-case hex.
 #[cfg(feature = "host")]
 pub fn sha256(parts: &[&str]) -> String {
     let mut hash = Sha256::new();

@@ -35,10 +35,10 @@ pub type Work = Box<dyn FnOnce() + Send>;
 
 /// The clocks, random bytes and background tasks of a host.
 pub trait Env: Send + Sync + 'static {
-    /// The wall clock. It may jump forward and back.
+    /// Returns the time of the wall clock, which may jump forward and back.
     fn now(&self) -> Timestamp;
 
-    /// The monotonic clock, for durations.
+    /// Returns the time of the monotonic clock, for durations.
     fn monotonic(&self) -> Instant;
 
     /// Fills the slice with unpredictable bytes.
@@ -91,7 +91,7 @@ impl fmt::Debug for Entered {
     }
 }
 
-/// The environment that this thread has entered.
+/// Returns the environment that this thread has entered.
 #[inline]
 fn current() -> Option<Arc<dyn Env>> {
     if ENTERED.load(Ordering::Relaxed) {
@@ -106,7 +106,7 @@ fn entered() -> Option<Arc<dyn Env>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// The time of the wall clock, in milliseconds, for stored records.
+/// Returns the time of the wall clock, in milliseconds, for stored records.
 #[inline]
 pub fn now() -> Timestamp {
     match current() {
@@ -115,7 +115,7 @@ pub fn now() -> Timestamp {
     }
 }
 
-/// The time of the wall clock, as a [`SystemTime`].
+/// Returns the time of the wall clock, as a [`SystemTime`].
 pub fn system_time() -> SystemTime {
     match current() {
         None => SystemTime::now(),
@@ -126,7 +126,7 @@ pub fn system_time() -> SystemTime {
     }
 }
 
-/// The monotonic clock, for durations.
+/// Returns the time of the monotonic clock, for durations.
 #[inline]
 pub fn monotonic() -> Instant {
     match current() {
@@ -135,7 +135,7 @@ pub fn monotonic() -> Instant {
     }
 }
 
-/// The time since an earlier result of [`monotonic`].
+/// Returns the time since an earlier result of [`monotonic`].
 #[inline]
 pub fn elapsed(since: Instant) -> Duration {
     monotonic().saturating_duration_since(since)
@@ -160,8 +160,8 @@ thread_local! {
     static POOL: RefCell<([u8; DRAWN], usize)> = const { RefCell::new(([0; DRAWN], DRAWN)) };
 }
 
-/// Random bytes for ids, which are not secrets. Each call returns different bytes. A thread draws them in blocks, because the system call takes
-/// several times as long as the other work for a call id. After a fork, both processes return the same bytes.
+/// Returns random bytes for ids, which are not secrets. Each call returns different bytes. A thread draws them in blocks, because the system call
+/// takes several times as long as the other work for a call id. After a fork, both processes return the same bytes.
 #[cfg(feature = "host")]
 pub fn distinct() -> io::Result<[u8; 16]> {
     let mut own = [0; 16];

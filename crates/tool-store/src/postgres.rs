@@ -135,7 +135,7 @@ impl Losses {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(env::monotonic());
     }
 
-    /// Whether a connection of this age may have been lost together with a different connection.
+    /// Returns whether a connection of this age may have been lost together with a different connection.
     fn is_doubtful(&self, age: Duration) -> bool {
         let lost = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lost.is_some_and(|lost| env::elapsed(lost) <= age)
@@ -155,7 +155,7 @@ impl PostgresStore {
         self.0.patience
     }
 
-    /// The time to compare deadlines with, as a parameter of [`NOW`]: null if the database's clock decides.
+    /// Returns the time to compare deadlines with, as a parameter of [`NOW`]: null if the database's clock decides.
     fn given_now(&self, now: Timestamp) -> Option<i64> {
         (!self.0.is_database_clock).then_some(now.as_millis())
     }
@@ -202,7 +202,7 @@ fn step<'a, T: 'a>(body: impl Future<Output = Result<T, Fault>> + Send + 'a) -> 
     Box::pin(async move { body.await.map_err(StoreError::from) })
 }
 
-/// The number of an advisory lock, from the hexadecimal digits of a hash.
+/// Returns the number of an advisory lock, from the hexadecimal digits of a hash.
 fn lock_number(hash: &str) -> i64 {
     let digits = hash.get(..16).unwrap_or_default();
     u64::from_str_radix(digits, 16)
@@ -210,7 +210,7 @@ fn lock_number(hash: &str) -> i64 {
         .cast_signed()
 }
 
-/// A number of rows, bytes or tokens as PostgreSQL stores it.
+/// Returns a number of rows, bytes or tokens as PostgreSQL stores it.
 fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -293,7 +293,7 @@ fn page(
     }
 }
 
-/// [`page`] for rows with the key of a call, ordered by a time, the workspace and the key.
+/// Applies [`page`] to rows with the key of a call, ordered by a time, the workspace and the key.
 fn page_by_key(
     query: &mut QueryBuilder<Postgres>,
     time: &str,

@@ -91,7 +91,7 @@ impl SqliteStore {
         self.writer.change(Priority::Ordinary, body).await
     }
 
-    /// A [`change`](Self::change) that runs before all other waiting changes. It is for changes that end work or renew a lease.
+    /// Runs a [`change`](Self::change) before all other waiting changes, for changes that end work or renew a lease.
     async fn change_first<T: Send + 'static>(
         &self,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
@@ -99,7 +99,7 @@ impl SqliteStore {
         self.writer.change(Priority::First, body).await
     }
 
-    /// Whether a query finds no row. The query runs on a reader, which does not block writers.
+    /// Returns whether a query finds no row. The query runs on a reader, which does not block writers.
     async fn has_none(&self, mut query: QueryBuilder<Sqlite>) -> Result<bool, Fault> {
         let found = query.build().fetch_optional(&self.readers).await?;
         Ok(found.is_none())
@@ -111,7 +111,7 @@ impl SqliteStore {
             .await
     }
 
-    /// [`update`](Self::update) with a statement from a query builder.
+    /// Runs [`update`](Self::update) with a statement from a query builder.
     async fn update_built(&self, mut query: QueryBuilder<Sqlite>) -> Result<u64, Fault> {
         self.change(|db| {
             Box::pin(async move { Ok(query.build().execute(db).await?.rows_affected()) })

@@ -194,14 +194,14 @@ macro_rules! words {
             /// Every value, in the order of the definition.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The word that stores write for the value.
+            /// Returns the word that stores write for the value.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
                 }
             }
 
-            /// The value of a stored word; `None` for an unknown word.
+            /// Returns the value of a stored word; `None` for an unknown word.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$variant),)+

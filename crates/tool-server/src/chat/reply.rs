@@ -108,13 +108,13 @@ impl Reply {
         self.written.send_replace(());
     }
 
-    /// A request to the model begins.
+    /// Writes the beginning of a step, in which a request is sent to the model.
     pub(super) fn step(&self) {
         self.state().partial = ModelMessage::default();
         self.write(|writer| Ok(writer.step()));
     }
 
-    /// A piece of a reply has arrived.
+    /// Writes a piece of a reply.
     pub(super) fn delta(&self, delta: &Delta) {
         match delta {
             Delta::Text(text) => self.state().partial.text.push_str(text),
@@ -124,13 +124,13 @@ impl Reply {
         self.write(|writer| writer.delta(delta));
     }
 
-    /// A reply is complete.
+    /// Writes a complete reply.
     pub(super) fn message(&self, message: &ModelMessage) {
         self.state().partial = ModelMessage::default();
         self.write(|writer| writer.message(message));
     }
 
-    /// The text of a reply that was interrupted, for the thread.
+    /// Takes the text of a reply that was interrupted, for the thread.
     pub(super) fn partial(&self) -> Option<ModelMessage> {
         let partial = std::mem::take(&mut self.state().partial);
         (!partial.text.is_empty()).then_some(ModelMessage {
@@ -183,8 +183,8 @@ impl Reply {
         self.written.send_replace(());
     }
 
-    /// The stream from its beginning, until the run ends. With `complete`, it also contains what earlier runs have streamed of the message, for a
-    /// client that has only the user's message.
+    /// Returns the stream from its beginning, until the run ends. With `complete`, it also contains what earlier runs have streamed of the message,
+    /// for a client that has only the user's message.
     pub(super) fn read(
         self: &Arc<Self>,
         complete: bool,

@@ -82,7 +82,7 @@ impl Posted {
         Ok(posted)
     }
 
-    /// Whether the request continues a message that the client has.
+    /// Returns whether the request continues a message that the client has.
     pub(super) fn is_continued(&self) -> bool {
         self.message.is_none() && !self.again
     }
@@ -137,7 +137,7 @@ impl Posted {
     }
 }
 
-/// The stored answer of a request; `None` if it has none.
+/// Returns whether the stored answer approves the request; `None` if no answer is stored.
 fn approved(row: &ApprovalRow) -> Option<bool> {
     let answer = row.answer.as_ref()?;
     Some(answer.verdict != Verdict::Deny)

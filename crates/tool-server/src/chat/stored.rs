@@ -16,12 +16,12 @@ const POLL: Duration = Duration::from_millis(500);
 /// How long a run may be without a driver before its stream fails. Its lease has expired then, and no process has taken it over.
 const ABANDONED: Duration = Duration::from_secs(30);
 
-/// The id of the assistant's message that follows a message of the user.
+/// Returns the id of the assistant's message that follows a message of the user.
 pub(super) fn message_id(user: u64) -> String {
     format!("answer-{user}")
 }
 
-/// The sequence number of the last message of the user; 0 if there is none.
+/// Returns the sequence number of the last message of the user; 0 if there is none.
 pub(super) fn last_of_user(messages: &[Message]) -> u64 {
     let mut users = messages.iter().rev();
     users
@@ -63,8 +63,8 @@ pub(super) fn show(writer: &mut Writer, messages: &[Message], after: u64) -> Vec
     chunks
 }
 
-/// A stream of a run in another process: its messages as they are stored, without the pieces of the message that the model is writing. Polling ends with
-/// the run, or when no client reads.
+/// Returns a stream of a run in another process: its messages as they are stored, without the pieces of the message that the model is writing.
+/// Polling ends with the run, or when no client reads.
 ///
 /// `messages` are those of the conversation.
 pub(super) fn follow(
@@ -117,7 +117,7 @@ pub(super) fn follow(
     reply
 }
 
-/// The cause of the end of a run. A run whose row was removed has ended.
+/// Returns the cause of the end of a run; `None` while the run continues. A run whose row was removed counts as failed.
 fn ended(row: Option<&RunRow>) -> Option<RunCause> {
     match row {
         Some(row) if row.state == RunState::Running => None,

@@ -72,7 +72,8 @@ fn block(text: &mut String, name: &str, id: &str, data: &str) {
     let _ = write!(text, "event: {name}\nid: {id}\ndata: {data}\n\n");
 }
 
-/// The key of an event as the paths of the API contain it: the only instance of a workspace has an empty name in the store.
+/// Returns the key of an event as the paths of the API contain it. The store writes an empty name for the only instance of a workspace that is not
+/// divided into instances; the API writes `@workspace`.
 fn addressed(event: &Event) -> Vec<String> {
     match (event.resource, event.key.as_slice()) {
         (EventResource::Enablement, [name]) if name.is_empty() => {

@@ -238,7 +238,7 @@ async fn find(admin: &Inner, caller: &Caller, id: &str) -> Result<Function, Prob
     found.ok_or_else(|| Problem::missing(WHAT))
 }
 
-/// The JSON text of a function that was saved.
+/// Returns the JSON text of a function that was saved.
 fn function(edited: &ToolEdited) -> String {
     match edited {
         ToolEdited::Function(function) => json(&ToolFunction::from(&**function)),
@@ -246,7 +246,7 @@ fn function(edited: &ToolEdited) -> String {
     }
 }
 
-/// The JSON text of a version that was saved.
+/// Returns the JSON text of a version that was saved.
 fn version(edited: &ToolEdited) -> String {
     match edited {
         ToolEdited::Version(version) => json(&ToolFunctionVersion::from(&**version)),

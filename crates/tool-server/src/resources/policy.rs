@@ -31,7 +31,7 @@ pub(super) fn routes(all: Routes) -> Routes {
         .routes(needs(Access::role(Role::Viewer), routes!(explain_decision)))
 }
 
-/// The policy of the process.
+/// Returns the policy of the process. Fails if the server was built without a policy.
 fn policy(admin: &Inner) -> Result<&SharedPolicy, Problem> {
     let missing = || {
         let detail = "this server was built without the host's policy, add it with `AdminServerBuilder::policy`";
@@ -49,7 +49,7 @@ fn verdicts() -> Schema {
     one_of(["allow", "ask", "deny"])
 }
 
-/// The schema of the allow list and the deny list.
+/// Returns the schema of the allow list and the deny list.
 fn lists() -> Schema {
     let names = || ArrayBuilder::new().items(ObjectBuilder::new().schema_type(Type::String));
     Schema::Object(
@@ -62,7 +62,8 @@ fn lists() -> Schema {
 }
 
 impl PartialSchema for PolicyDocument {
-    /// tool-core defines the types of rules without schemas, so the schema is written here; docs/operator.md describes their keys.
+    /// Describes a policy file. tool-core defines the types of rules without schemas, so the schema is written here; docs/operator.md lists the keys
+    /// of rules.
     fn schema() -> RefOr<Schema> {
         let agent = ObjectBuilder::new()
             .property("id", ObjectBuilder::new().schema_type(Type::String))
@@ -128,7 +129,7 @@ fn shown(policy: &Policy) -> Response {
     ([(CONTENT_TYPE, kind), (ETAG, tag(policy))], text).into_response()
 }
 
-/// The problem for an invalid policy.
+/// Creates the problem for an invalid policy.
 fn faulty(error: &PolicyError) -> Problem {
     let faults = error.faults().iter().map(|fault| InputError {
         pointer: String::new(),

@@ -45,7 +45,7 @@ pub(super) fn routes(all: Routes) -> Routes {
         .routes(needs(Access::host(Role::Admin), routes!(retire_secret_key)))
 }
 
-/// The vault of the host.
+/// Returns the vault of the host. Fails if the server was built without a vault.
 pub(super) fn vault(admin: &Inner) -> Result<&Vault, Problem> {
     admin.vault.as_ref().ok_or_else(|| {
         Problem::new(

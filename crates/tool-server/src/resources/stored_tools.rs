@@ -246,7 +246,7 @@ struct SavedTool {
     warnings: Vec<String>,
 }
 
-/// The stored tools of the host.
+/// Returns the stored tools of the host. Fails if the server was built without them.
 pub(super) fn tools(admin: &Inner) -> Result<&StoredTools, Problem> {
     admin.stored_tools.as_ref().ok_or_else(|| {
         Problem::new(
@@ -256,13 +256,13 @@ pub(super) fn tools(admin: &Inner) -> Result<&StoredTools, Problem> {
     })
 }
 
-/// The caller as the author of a change.
+/// Returns the caller as the author of a change.
 pub(super) fn editor(caller: &Caller) -> Editor {
     let role = MemberRole::from_word(caller.role.as_str()).unwrap_or(MemberRole::Viewer);
     Editor::member(&caller.workspace, caller.subject.as_str(), role)
 }
 
-/// The edit of a caller, with its audit row.
+/// Creates the edit of a caller, with its audit row.
 fn edit(
     caller: &Caller,
     change: ToolChange,
@@ -318,7 +318,7 @@ pub(super) async fn save_once(
     })
 }
 
-/// The JSON text of a tool that was saved.
+/// Returns the JSON text of a tool that was saved.
 fn respond(edited: &ToolEdited) -> String {
     let ToolEdited::Tool(tool) = edited else {
         return String::new();

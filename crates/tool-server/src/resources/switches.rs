@@ -182,7 +182,7 @@ fn key(caller: &Caller, reach: Reach, kind: SwitchKind, tool: String) -> SwitchK
     }
 }
 
-/// The kind in a path: kill switches or disables. Any other kind is an unknown resource.
+/// Returns the kind in a path: kill switches or disables. Fails for any other kind as for an unknown switch.
 fn kind_of(word: &str) -> Result<SwitchKind, Problem> {
     let kind = SwitchKind::from_word(word).filter(|kind| KINDS.contains(kind));
     kind.ok_or_else(|| Problem::missing(WHAT))

@@ -214,7 +214,7 @@ async fn get_member(State(admin): State<Shared>, caller: Caller, Id(user): Id<St
     Ok(tagged(json(&WorkspaceMember::from(&member))))
 }
 
-/// The member that the caller has read, if the request names one.
+/// Checks `If-Match`, and returns the member that the caller has read if the request has this header.
 async fn expected(
     admin: &Inner,
     caller: &Caller,

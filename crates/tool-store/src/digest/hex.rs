@@ -1,6 +1,6 @@
 //! Hex encoding of bytes and numbers.
 
-/// The 16 hex digits of a number.
+/// Returns the 16 hex digits of a number.
 pub fn hex_number(number: u64) -> [u8; 16] {
     let mut digits = [0; 16];
     write_hex(&number.to_be_bytes(), &mut digits);

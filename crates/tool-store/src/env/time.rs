@@ -22,22 +22,22 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The current time of the host's clock.
+    /// Returns the current time of the host's clock.
     pub fn now() -> Self {
         crate::env::now()
     }
 
-    /// The time `millis` milliseconds after the Unix epoch, or before it if negative.
+    /// Returns the time `millis` milliseconds after the Unix epoch, or before it if negative.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns the milliseconds since the Unix epoch; negative for a time before it.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// The time `span` later, or the last time that can be represented.
+    /// Returns the time `span` later, or the last time that can be represented.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(millis(span)))

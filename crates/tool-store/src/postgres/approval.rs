@@ -24,7 +24,7 @@ macro_rules! columns {
     };
 }
 
-/// The query for an open approval of a scope that has expired. `now` is the parameter of [`NOW`].
+/// Returns the query for an open approval of a scope that has expired. `now` is the parameter of [`NOW`].
 pub(super) fn expired(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "SELECT 1 FROM tool_store.approval WHERE status IN ('pending', 'approved') AND lapses <= ",
@@ -49,7 +49,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     query
 }
 
-/// The query for the rows of a scope that match a filter.
+/// Returns the query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",

@@ -46,7 +46,7 @@ fn narrow_to_text(query: &mut QueryBuilder<Postgres>, column: &str, wanted: Opti
     }
 }
 
-/// The query for the rows of a scope that match a filter.
+/// Returns the query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",

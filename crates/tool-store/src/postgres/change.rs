@@ -60,7 +60,8 @@ impl Tries {
         }
     }
 
-    /// A pause that grows with each retry. It is partly random, so that conflicting transactions do not retry at the same time.
+    /// Returns a pause that doubles with each of the first six retries. It is partly random, so that conflicting transactions do not retry at the
+    /// same time.
     fn pause(&self) -> Duration {
         let random = env::distinct().map_or(0, |bytes| u64::from(bytes[0]));
         Duration::from_micros((500 + random * 8) << self.contended.min(6))
@@ -91,7 +92,7 @@ impl Clock {
         })
     }
 
-    /// The time with which stored deadlines are compared.
+    /// Returns the time with which stored deadlines are compared.
     pub(super) fn now(self, now: Timestamp) -> i64 {
         self.database.unwrap_or(now.as_millis())
     }
@@ -147,7 +148,7 @@ pub(super) struct Change<'s> {
 }
 
 impl PostgresStore {
-    /// A connection of the pool.
+    /// Returns a connection of the pool.
     pub(super) async fn connection(&self) -> Result<Lease, sqlx::Error> {
         Ok(Lease {
             connection: self.0.pool.acquire().await?,
@@ -287,7 +288,7 @@ impl Change<'_> {
         sqlx::query_scalar(sql).persistent(self.is_named())
     }
 
-    /// Whether statements are prepared under a name and reused on the connection.
+    /// Returns whether statements are prepared under a name and reused on the connection.
     pub(super) fn is_named(&self) -> bool {
         self.store.is_named()
     }
@@ -384,7 +385,7 @@ pub struct UnknownOutcome {
     why: String,
 }
 
-/// The error of a statement that took too long. Its connection is closed, because the response may never arrive.
+/// Returns the error of a statement that took too long. Its connection is closed, because the response may never arrive.
 pub(super) fn too_slow(patience: Duration) -> sqlx::Error {
     let text = format!("the server did not answer within {} s", patience.as_secs());
     sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, text))

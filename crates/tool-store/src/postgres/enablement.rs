@@ -88,7 +88,7 @@ fn read_all(rows: &[PgRow]) -> Result<Vec<EnablementRow>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-/// The query for the rows of a scope that match a filter.
+/// Returns the query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &EnablementFilter) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",
@@ -111,7 +111,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EnablementFilter) -> QueryBuild
     query
 }
 
-/// The workspaces and the names of instances, as arrays.
+/// Returns the workspaces and the names of instances, as arrays.
 fn names<'i>(instances: impl IntoIterator<Item = &'i InstanceId>) -> (Vec<String>, Vec<String>) {
     let names = instances.into_iter();
     names

@@ -105,7 +105,7 @@ impl Position {
         )
     }
 
-    /// The current position, from a row of [`NOW`] or [`AFTER`].
+    /// Returns the current position, from a row of [`NOW`] or [`AFTER`].
     fn now(row: &PgRow) -> Result<Self, Fault> {
         Ok(Self {
             epoch: row.try_get("epoch")?,
@@ -117,7 +117,7 @@ impl Position {
     }
 }
 
-/// Whether PostgreSQL reads a text as a `pg_snapshot`: `xmin:xmax:ids`, with ascending ids between both.
+/// Returns whether PostgreSQL reads a text as a `pg_snapshot`: `xmin:xmax:ids`, with ascending ids between both.
 fn is_snapshot(text: &str) -> bool {
     let mut parts = text.split(':');
     let (Some(xmin), Some(xmax), Some(ids), None) =

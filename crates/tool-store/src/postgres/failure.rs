@@ -37,7 +37,7 @@ pub(super) enum Cause {
     Other,
 }
 
-/// The SQLSTATE of an error (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+/// Returns the SQLSTATE of an error (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
     error.as_database_error().and_then(DatabaseError::code)
 }

@@ -23,7 +23,7 @@ macro_rules! columns {
     };
 }
 
-/// The query for a running row of a scope with an expired lease. `now` is the parameter of [`NOW`].
+/// Returns the query for a running row of a scope with an expired lease. `now` is the parameter of [`NOW`].
 pub(super) fn lapsed(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgres> {
     let mut query =
         QueryBuilder::new("SELECT 1 FROM tool_store.effect WHERE state = 'running' AND lapses <= ");
@@ -48,7 +48,7 @@ pub(super) fn sweeping(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     query
 }
 
-/// The query for the rows of a scope that match a filter.
+/// Returns the query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",
@@ -122,7 +122,7 @@ struct Leased {
 }
 
 impl Leased {
-    /// `now` is the time of the step by the caller's clock.
+    /// Converts the lease of a claim to the caller's clock. `now` is the time of the step by this clock.
     fn new(db: &Change<'_>, (mut claim, lapses): (EffectClaim, i64), now: Timestamp) -> Self {
         let stored = (claim.row.intent.lease_until, lapses);
         let seen = db.clock.seen(lapses, stored.0, now);
@@ -205,7 +205,7 @@ pub(super) async fn end(
     Ok(ended)
 }
 
-/// The advisory locks of an intent. Two calls that may find the same row by one of their keys begin one after the other.
+/// Returns the advisory locks of an intent. Two calls that may find the same row by one of their keys begin one after the other.
 fn locks(intent: &Intent) -> Vec<i64> {
     let own = intent.identity.key();
     let keys = [Some(&own), intent.earlier.as_ref()].into_iter().flatten();

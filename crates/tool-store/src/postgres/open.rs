@@ -239,7 +239,7 @@ fn parse(url: &str) -> Result<PgConnectOptions, ConnectError> {
     Ok(options.disable_statement_logging().extra_float_digits(None))
 }
 
-/// The server and the database, for error texts.
+/// Returns the server and the database, for error texts.
 fn location(options: &PgConnectOptions) -> String {
     let host = options.get_socket().map_or_else(
         || options.get_host().to_owned(),

@@ -223,7 +223,7 @@ async fn apply(
     Ok(Ok(Applied::Changed(changed)))
 }
 
-/// The advisory lock of an idempotency key. Of two requests with the same key, the second request finds the response of the first.
+/// Returns the advisory lock of an idempotency key. Of two requests with the same key, the second request finds the response of the first.
 pub(super) fn lock<T>(workspace: &Workspace, key: &RequestKey<T>) -> i64 {
     let place = ["request", workspace.as_str(), &key.caller, &key.key];
     lock_number(&sha256(&place))

@@ -42,7 +42,7 @@ pub(super) const FIND: &str = find!();
 /// [`FIND`], which also locks the row.
 pub(super) const LOCK: &str = concat!(find!(), " FOR UPDATE");
 
-/// The query for the runs of a scope that match a filter.
+/// Returns the query for the runs of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",

@@ -92,7 +92,7 @@ async fn rename(
     Ok(true)
 }
 
-/// The query for the secrets of a scope, without their values.
+/// Returns the query for the secrets of a scope, without their values.
 pub(super) fn listing(scope: Scope<'_>, filter: &SecretFilter) -> QueryBuilder<Postgres> {
     let mut query =
         QueryBuilder::new("SELECT workspace, name, set_by, at FROM tool_store.secret WHERE TRUE");

@@ -12,8 +12,8 @@ use crate::store::{
 use super::change::change;
 use super::{PostgresStore, lock_number, request, step};
 
-/// The advisory lock of the functions, versions, tools and bindings of an owner, because a change reads other rows before it writes one. Rows of a
-/// workspace may refer to rows of the system, which have a different lock: foreign keys detect conflicts, and the store retries the transaction.
+/// Returns the advisory lock of the functions, versions, tools and bindings of an owner, because a change reads other rows before it writes one. Rows
+/// of a workspace may refer to rows of the system, which have a different lock: foreign keys detect conflicts, and the store retries the transaction.
 pub(super) fn lock(owner: Option<&Workspace>) -> i64 {
     lock_number(&match owner {
         Some(workspace) => sha256(&["stored tools", workspace.as_str()]),

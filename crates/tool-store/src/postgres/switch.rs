@@ -46,7 +46,7 @@ pub(super) const ENABLEMENT: &str = concat!(
     order!()
 );
 
-/// The query for the switches of a scope that match a filter.
+/// Returns the query for the switches of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &SwitchFilter) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",
@@ -95,7 +95,7 @@ fn narrow_to_own(query: &mut QueryBuilder<Postgres>, scope: Scope<'_>) {
     }
 }
 
-/// The values of a key for the columns `reach` and `workspace`.
+/// Returns the values of a key for the columns `reach` and `workspace`.
 fn place(key: &SwitchKey) -> (i64, &str) {
     match &key.workspace {
         None => (0, ""),

@@ -74,7 +74,7 @@ pub(super) fn removal(scope: &VariableScope) -> QueryBuilder<Postgres> {
     query
 }
 
-/// The query for the variables of some owners.
+/// Returns the query for the variables of some owners.
 fn owned(scopes: &[VariableScope]) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "SELECT workspace, level, owner, name, id, kind, value, sealed, set_by, at FROM tool_store.variable WHERE FALSE",
@@ -88,7 +88,7 @@ fn owned(scopes: &[VariableScope]) -> QueryBuilder<Postgres> {
     query
 }
 
-/// The query for the variables of a workspace that match a filter, without sealed values.
+/// Returns the query for the variables of a workspace that match a filter, without sealed values.
 pub(super) fn listing(workspace: &Workspace, filter: &VariableFilter) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "SELECT level, owner, name, kind, value, set_by, at FROM tool_store.variable WHERE workspace = ",

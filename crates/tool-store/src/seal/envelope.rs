@@ -18,7 +18,7 @@ const CHECK: &str = "check";
 /// The text in the check value of each key.
 const CHECK_TEXT: &str = "the key of this id opens this text";
 
-/// The associated data: the place of the value, the id of its key and the version of the format, each part prefixed with its length.
+/// Returns the associated data: the place of the value, the id of its key and the version of the format, each part prefixed with its length.
 fn associated(kind: &str, place: [&str; 3], key: &KeyId) -> Vec<u8> {
     let [workspace, owner, id] = place;
     let version = [Sealed::VERSION];
@@ -96,7 +96,7 @@ pub(super) fn seal_check(key: &SealKey, id: &KeyId) -> Result<Sealed, StoreError
     )
 }
 
-/// Whether a key opens the check value of its id.
+/// Returns whether a key opens the check value of its id.
 pub(super) fn is_right(key: &SealKey, id: &KeyId, check: &Sealed) -> bool {
     check.key() == id
         && decrypt(key, check, &associated(CHECK, ["", "", id.as_str()], id)).is_some()

@@ -96,10 +96,11 @@ impl fmt::Debug for SealKey {
 /// }
 /// ```
 pub trait KeyProvider: Send + Sync + 'static {
-    /// The id of the key that seals new values. The vault requests it before each write.
+    /// Returns the id of the key that seals new values. The vault requests it before each write.
     fn current(&self) -> BoxFuture<'_, Result<KeyId, KeyError>>;
 
-    /// The key with an id; `None` if the provider does not have it. The vault requests each key once and caches it until the vault is dropped.
+    /// Returns the key with an id; `None` if the provider does not have it. The vault requests each key once and caches it until the vault is
+    /// dropped.
     fn key<'a>(&'a self, id: &'a KeyId) -> BoxFuture<'a, Result<Option<SealKey>, KeyError>>;
 }
 
@@ -146,7 +147,7 @@ pub enum KeyError {
 }
 
 impl KeyError {
-    /// The error of a host's own [`KeyProvider`].
+    /// Creates the error of a host's own [`KeyProvider`].
     pub fn provider(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Provider(cause.into())
     }

@@ -43,8 +43,8 @@ impl Vault {
         self.rotate_some(batch, u64::MAX).await
     }
 
-    /// [`rotate`](Self::rotate), which ends after the batch in which `most` values have been sealed with the current key. [`Rotation::more`] says whether
-    /// values are left that another call would seal. A server calls it for requests that must end in time.
+    /// Rotates like [`rotate`](Self::rotate), but ends after the batch in which `most` values have been sealed with the current key.
+    /// [`Rotation::more`] says whether values are left that another call would seal. A server calls it for requests that must end in time.
     pub async fn rotate_some(&self, batch: u32, most: u64) -> Result<Rotation, VaultError> {
         let current = self.current().await?;
         let mut rotation = Rotation::default();

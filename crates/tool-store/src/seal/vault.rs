@@ -112,7 +112,7 @@ impl Vault {
         Self::open_shared(Arc::new(store), Arc::new(keys)).await
     }
 
-    /// Like [`open`](Self::open), with a store and a provider in an `Arc`.
+    /// Opens a vault like [`open`](Self::open), with a store and a provider in an `Arc`.
     pub async fn open_shared(
         store: Arc<dyn VaultStore>,
         keys: Arc<dyn KeyProvider>,
@@ -161,7 +161,7 @@ impl Vault {
         }
     }
 
-    /// The store of the vault, in which all secrets are sealed.
+    /// Returns the store of the vault, in which all secrets are sealed.
     pub fn store(&self) -> &dyn VaultStore {
         &*self.0.store
     }
@@ -176,7 +176,7 @@ impl Vault {
         self.provider().map(drop)
     }
 
-    /// A key that was fetched.
+    /// Returns a key that was fetched before; `None` if it was not fetched.
     pub(super) fn opened(&self, id: &KeyId) -> Option<SealKey> {
         let opened = self.0.opened.lock();
         let opened = opened.unwrap_or_else(PoisonError::into_inner);
@@ -254,7 +254,7 @@ fn values_of(key: &KeyId, uses: &[KeyUse]) -> u64 {
     uses.map(|using| using.values).sum()
 }
 
-/// A new id for a value or a request.
+/// Creates an id for a value or a request.
 fn new_id() -> Result<String, StoreError> {
     let mut bytes = [0; 16];
     env::random(&mut bytes).map_err(|error| StoreError::Unavailable(error.into()))?;
@@ -375,7 +375,7 @@ pub struct NewValue {
 }
 
 impl NewValue {
-    /// The value of a variable that nothing declares, which is stored as a secret.
+    /// Creates the value of a variable that nothing declares, which is stored as a secret.
     pub fn undeclared(name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         Self {
             name: name.into(),
@@ -384,7 +384,7 @@ impl NewValue {
         }
     }
 
-    /// The value of a variable of a declared type.
+    /// Creates the value of a variable of a declared type.
     pub fn declared(
         name: impl Into<String>,
         kind: VariableType,

@@ -18,7 +18,7 @@ impl Batches {
         Self(Self::FIRST)
     }
 
-    /// The maximum number of rows that the next transaction removes.
+    /// Returns the maximum number of rows that the next transaction removes.
     pub(crate) fn size(&self) -> u32 {
         self.0
     }

@@ -13,7 +13,7 @@ use super::contents::Reader;
 pub(crate) trait SqlRow: Sync {
     fn text(&self, column: &str) -> Result<Option<&str>, sqlx::Error>;
 
-    /// A text of a tool, a model or a user, which the database may store in an escaped form.
+    /// Returns a text of a tool, a model or a user, which the database may store in an escaped form.
     fn free_text(&self, column: &str) -> Result<Option<String>, sqlx::Error>;
 
     fn number(&self, column: &str) -> Result<Option<i64>, sqlx::Error>;
@@ -100,22 +100,22 @@ impl<'r> Columns<'r> {
         Self { row, table, key }
     }
 
-    /// The value of a column that must not be null.
+    /// Returns the value of a column that must not be null.
     pub(crate) fn get<T: FromColumn<'r>>(self, column: &str) -> Result<T, StoreError> {
         self.present(column, self.maybe(column)?)
     }
 
-    /// The value of a column that may be null.
+    /// Returns the value of a column that may be null.
     pub(crate) fn maybe<T: FromColumn<'r>>(self, column: &str) -> Result<Option<T>, StoreError> {
         T::read(self.row, column).map_err(|error| self.corrupt(column, error))
     }
 
-    /// The free text in a column that must not be null.
+    /// Returns the free text in a column that must not be null.
     pub(crate) fn text(self, column: &str) -> Result<String, StoreError> {
         self.present(column, self.maybe_text(column)?)
     }
 
-    /// The free text in a column that may be null.
+    /// Returns the free text in a column that may be null.
     pub(crate) fn maybe_text(self, column: &str) -> Result<Option<String>, StoreError> {
         let text = self.row.free_text(column);
         text.map_err(|error| self.corrupt(column, error))
@@ -125,12 +125,12 @@ impl<'r> Columns<'r> {
         value.ok_or_else(|| self.corrupt(column, "the value must not be null"))
     }
 
-    /// The timestamp in a column.
+    /// Returns the timestamp in a column.
     pub(crate) fn time(self, column: &str) -> Result<Timestamp, StoreError> {
         self.get(column).map(Timestamp::from_millis)
     }
 
-    /// The timestamp in a column that may be null.
+    /// Returns the timestamp in a column that may be null.
     pub(crate) fn maybe_time(self, column: &str) -> Result<Option<Timestamp>, StoreError> {
         let millis: Option<i64> = self.maybe(column)?;
         Ok(millis.map(Timestamp::from_millis))
@@ -164,12 +164,12 @@ impl<'r> Columns<'r> {
             .map_err(|_| self.corrupt(column, format_args!("{number} is out of range")))
     }
 
-    /// The workspace in the column `workspace`.
+    /// Returns the workspace in the column `workspace`.
     pub(crate) fn workspace(self) -> Result<Workspace, StoreError> {
         Ok(Workspace::new(self.get::<&str>("workspace")?))
     }
 
-    /// The identity of a call, in the columns `workspace`, `key` and `place`.
+    /// Returns the identity of a call, in the columns `workspace`, `key` and `place`.
     pub(crate) fn identity(self) -> Result<CallId, StoreError> {
         let workspace: &str = self.get("workspace")?;
         match self.maybe("place")? {
@@ -180,14 +180,14 @@ impl<'r> Columns<'r> {
         }
     }
 
-    /// The owner of variables, in the columns `workspace`, `level` and `owner`.
+    /// Returns the owner of variables, in the columns `workspace`, `level` and `owner`.
     pub(crate) fn variable_scope(self) -> Result<VariableScope, StoreError> {
         let level = self.word("level", VariableLevel::from_word)?;
         let scope = VariableScope::of(self.workspace()?, level, self.get("owner")?);
         scope.map_err(|error| self.corrupt("owner", error))
     }
 
-    /// The sealed value in a column.
+    /// Returns the sealed value in a column.
     pub(crate) fn sealed(self, column: &str) -> Result<Sealed, StoreError> {
         let bytes: &[u8] = self.get(column)?;
         Sealed::from_bytes(bytes).map_err(|error| self.corrupt(column, error))
@@ -207,7 +207,7 @@ impl<'r> Columns<'r> {
         opened.map(Some).map_err(|why| self.corrupt(column, why))
     }
 
-    /// The free text in the column `text`, or the sealed value in the column `sealed`, which replaces the text.
+    /// Returns the free text in the column `text`, or the sealed value in the column `sealed`, which replaces the text.
     pub(crate) fn content(
         self,
         text: &str,

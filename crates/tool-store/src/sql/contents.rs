@@ -55,7 +55,7 @@ impl Contents {
         Self(Some(Arc::new(Handle { cipher })))
     }
 
-    /// The value that all clones of a sealing handle share; `None` if contents are not sealed.
+    /// Returns the value that all clones of a sealing handle share; `None` if contents are not sealed.
     pub(crate) fn shared(&self) -> Option<&Arc<Handle>> {
         self.0.as_ref()
     }
@@ -69,7 +69,8 @@ impl Contents {
         Ok(Sealer(Some((Arc::clone(handle), key))))
     }
 
-    /// [`sealer`](Self::sealer) if the transaction writes contents. Otherwise no key is needed, so that the transaction runs while the key service is down.
+    /// Returns the [`sealer`](Self::sealer) if the transaction writes contents. Otherwise no key is needed, so that the transaction runs while the
+    /// key service is down.
     pub(crate) async fn sealer_if(&self, has_contents: bool) -> Result<Sealer, StoreError> {
         if has_contents {
             self.sealer().await
@@ -78,7 +79,7 @@ impl Contents {
         }
     }
 
-    /// A reader for one operation.
+    /// Creates a reader for one operation.
     pub(crate) fn reader(&self) -> Reader {
         let operation = |handle: &Arc<Handle>| Operation {
             handle: Arc::clone(handle),
@@ -107,7 +108,7 @@ impl Contents {
 pub(crate) struct Sealer(Option<(Arc<Handle>, KeyId)>);
 
 impl Sealer {
-    /// The key of the values. The transaction must check that the key is in use, before it writes.
+    /// Returns the key of the values. The transaction must check that the key is in use, before it writes.
     pub(crate) fn key(&self) -> Option<&KeyId> {
         self.0.as_ref().map(|(_, key)| key)
     }
@@ -162,7 +163,7 @@ impl Operation {
 }
 
 impl Reader {
-    /// The reader of responses to edits of stored tools. They are not sealed, because the tables of stored tools have the same texts.
+    /// Creates the reader of responses to edits of stored tools. They are not sealed, because the tables of stored tools have the same texts.
     pub(crate) fn of_clear_texts() -> Self {
         Self(None)
     }

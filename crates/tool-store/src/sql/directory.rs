@@ -8,7 +8,7 @@ use crate::store::{
 use super::columns::{Columns, SqlRow};
 use super::statement::{RowOf, SqlChange, SqlDatabase, SqlReader, Statement, Value};
 
-/// A row of the table `workspace`.
+/// Reads a row of the table `workspace`.
 fn read_settings(row: &impl SqlRow) -> Result<WorkspaceSettings, StoreError> {
     let columns = Columns::new(row, "workspace", "workspace");
     Ok(WorkspaceSettings {
@@ -19,7 +19,7 @@ fn read_settings(row: &impl SqlRow) -> Result<WorkspaceSettings, StoreError> {
     })
 }
 
-/// A row of the table `member`.
+/// Reads a row of the table `member`.
 fn read_member(row: &impl SqlRow) -> Result<Member, StoreError> {
     let columns = Columns::new(row, "member", "member");
     Ok(Member::new(
@@ -43,7 +43,7 @@ fn select_members<DB: SqlDatabase>(workspace: &Workspace) -> Statement<DB> {
     query
 }
 
-/// The query for a page of workspaces.
+/// Returns the query for a page of workspaces.
 pub(crate) fn list_workspaces<DB: SqlDatabase>(
     after: Option<&Workspace>,
     most: u32,
@@ -57,7 +57,7 @@ pub(crate) fn list_workspaces<DB: SqlDatabase>(
     query
 }
 
-/// The query for a page of members.
+/// Returns the query for a page of members.
 pub(crate) fn list_members<DB: SqlDatabase>(
     workspace: &Workspace,
     after: Option<&str>,
@@ -75,7 +75,7 @@ fn all_members<R: SqlReader>(rows: &[RowOf<R>]) -> Result<Vec<Member>, R::Fault>
     Ok(rows.iter().map(read_member).collect::<Result<_, _>>()?)
 }
 
-/// The settings of a workspace.
+/// Returns the settings of a workspace.
 pub(crate) async fn settings<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -88,7 +88,7 @@ pub(crate) async fn settings<R: SqlReader>(
     Ok(rows.await?.first().map(read_settings).transpose()?)
 }
 
-/// [`Directory::workspaces`](crate::store::Directory::workspaces).
+/// Implements [`Directory::workspaces`](crate::store::Directory::workspaces).
 pub(crate) async fn workspaces<R: SqlReader>(
     db: &mut R,
     after: Option<&Workspace>,
@@ -98,7 +98,7 @@ pub(crate) async fn workspaces<R: SqlReader>(
     Ok(rows.iter().map(read_settings).collect::<Result<_, _>>()?)
 }
 
-/// A member of a workspace.
+/// Returns a member of a workspace.
 pub(crate) async fn member<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -107,7 +107,7 @@ pub(crate) async fn member<R: SqlReader>(
     Ok(members_named(db, workspace, &[user]).await?.pop())
 }
 
-/// The members among these users. `users` must not be empty.
+/// Returns the members among these users. `users` must not be empty.
 pub(crate) async fn members_named<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -125,7 +125,7 @@ pub(crate) async fn members_named<R: SqlReader>(
     all_members::<R>(&rows.await?)
 }
 
-/// [`Directory::members`](crate::store::Directory::members).
+/// Implements [`Directory::members`](crate::store::Directory::members).
 pub(crate) async fn members<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -136,7 +136,7 @@ pub(crate) async fn members<R: SqlReader>(
     all_members::<R>(&rows)
 }
 
-/// [`Directory::put_workspace`](crate::store::Directory::put_workspace).
+/// Implements [`Directory::put_workspace`](crate::store::Directory::put_workspace).
 pub(crate) async fn put_workspace<C: SqlChange>(
     db: &mut C,
     new: WorkspaceSettings,
@@ -161,7 +161,7 @@ pub(crate) async fn put_workspace<C: SqlChange>(
     Ok(new)
 }
 
-/// [`Directory::put_member`](crate::store::Directory::put_member), after its check.
+/// Implements [`Directory::put_member`](crate::store::Directory::put_member), after its check.
 pub(crate) async fn put_member<C: SqlChange>(db: &mut C, member: &Member) -> Result<(), C::Fault> {
     let values: [(_, Value); 4] = [
         ("workspace", member.workspace.as_str().into()),
@@ -174,7 +174,7 @@ pub(crate) async fn put_member<C: SqlChange>(db: &mut C, member: &Member) -> Res
     Ok(())
 }
 
-/// [`Directory::remove_member`](crate::store::Directory::remove_member), after its check.
+/// Implements [`Directory::remove_member`](crate::store::Directory::remove_member), after its check.
 pub(crate) async fn remove_member<C: SqlChange>(
     db: &mut C,
     workspace: &Workspace,

@@ -21,7 +21,7 @@ pub(crate) trait EnablementRows: Send {
     /// The error of a database.
     type Fault: From<StoreError> + Send;
 
-    /// All entries of the catalogue by name.
+    /// Returns all entries of the catalogue by name.
     fn catalogue(&mut self) -> impl Step<BTreeMap<String, CatalogueEntry>, Self::Fault>;
 
     /// Inserts entries, or replaces the entries with the same names.
@@ -30,7 +30,7 @@ pub(crate) trait EnablementRows: Send {
     /// Removes an entry, with its aliases and rows.
     fn remove_entry(&mut self, tool: &str) -> impl Step<(), Self::Fault>;
 
-    /// The sorted names of the tools that are enabled for every instance.
+    /// Returns the sorted names of the tools that are enabled for every instance.
     fn global_tools(&mut self) -> impl Step<Vec<String>, Self::Fault>;
 
     fn clear_aliases(&mut self) -> impl Step<(), Self::Fault>;
@@ -38,10 +38,10 @@ pub(crate) trait EnablementRows: Send {
     /// Adds an alias, unless a tool already has it.
     fn add_alias(&mut self, alias: &str, tool: &str) -> impl Step<(), Self::Fault>;
 
-    /// The tool that has an alias.
+    /// Returns the tool that has an alias.
     fn tool_of_alias(&mut self, alias: &str) -> impl Step<Option<String>, Self::Fault>;
 
-    /// The facts that decide whether a tool is enabled for an instance.
+    /// Returns the facts that decide whether a tool is enabled for an instance.
     fn facts(
         &mut self,
         instance: &InstanceId,
@@ -54,12 +54,13 @@ pub(crate) trait EnablementRows: Send {
     /// Removes the rows of some instances for a tool.
     fn remove_rows(&mut self, instances: &[InstanceId], tool: &str) -> impl Step<(), Self::Fault>;
 
-    /// The rows of a tool, ordered by instance.
+    /// Returns the rows of a tool, ordered by instance.
     fn rows_of_tool(&mut self, tool: &str) -> impl Step<Vec<EnablementRow>, Self::Fault>;
 
     fn instances(&mut self) -> impl Step<Vec<InstanceId>, Self::Fault>;
 
-    /// The skills whose pinned version requires a tool, by its name or an alias, each with its instance. The skills of an instance are sorted.
+    /// Returns the skills whose pinned version requires a tool, by its name or an alias, each with its instance. The skills of an instance are
+    /// sorted.
     fn requirements(&mut self, tool: &str) -> impl Step<Vec<(InstanceId, String)>, Self::Fault>;
 
     /// Adds an instance without rows. Returns false if it already exists.
@@ -78,7 +79,7 @@ pub(crate) trait EnablementRows: Send {
     /// Invalidates all rows that processes read before the current version.
     fn reset(&mut self) -> impl Step<(), Self::Fault>;
 
-    /// A stored version of a skill.
+    /// Returns a stored version of a skill.
     fn skill_version(
         &mut self,
         workspace: &Workspace,
@@ -97,14 +98,14 @@ pub(crate) trait EnablementRows: Send {
     fn remove_unpinned(&mut self, workspace: &Workspace, skill: &str)
     -> impl Step<(), Self::Fault>;
 
-    /// The pinned version of a skill of an instance.
+    /// Returns the pinned version of a skill of an instance.
     fn pinned_version(
         &mut self,
         instance: &InstanceId,
         skill: &str,
     ) -> impl Step<Option<String>, Self::Fault>;
 
-    /// The names of the skills of an instance.
+    /// Returns the names of the skills of an instance.
     fn pinned_skills(&mut self, instance: &InstanceId) -> impl Step<Vec<String>, Self::Fault>;
 
     /// Inserts a pin, or replaces the pin of the same instance and skill.
@@ -206,7 +207,7 @@ async fn settle<R: EnablementRows + ?Sized>(
     Ok(removed.into_iter().chain(written).collect())
 }
 
-/// [`EnablementStore::add_instance`](crate::store::EnablementStore::add_instance).
+/// Implements [`EnablementStore::add_instance`](crate::store::EnablementStore::add_instance).
 pub(crate) async fn add_instance<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,
@@ -226,7 +227,7 @@ pub(crate) async fn add_instance<R: EnablementRows + ?Sized>(
     Ok(true)
 }
 
-/// [`EnablementStore::remove_instance`](crate::store::EnablementStore::remove_instance).
+/// Implements [`EnablementStore::remove_instance`](crate::store::EnablementStore::remove_instance).
 pub(crate) async fn remove_instance<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,
@@ -243,7 +244,7 @@ pub(crate) async fn remove_instance<R: EnablementRows + ?Sized>(
     Ok(true)
 }
 
-/// [`EnablementStore::reconcile`](crate::store::EnablementStore::reconcile).
+/// Implements [`EnablementStore::reconcile`](crate::store::EnablementStore::reconcile).
 pub(crate) async fn reconcile<R: EnablementRows + ?Sized>(
     db: &mut R,
     entries: Vec<CatalogueEntry>,
@@ -336,7 +337,7 @@ async fn take<R: EnablementRows + ?Sized>(
     Ok(rows)
 }
 
-/// [`EnablementStore::enable`](crate::store::EnablementStore::enable).
+/// Implements [`EnablementStore::enable`](crate::store::EnablementStore::enable).
 pub(crate) async fn enable<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,
@@ -351,7 +352,7 @@ pub(crate) async fn enable<R: EnablementRows + ?Sized>(
     write_alone(db, instance, &facts, change).await
 }
 
-/// [`EnablementStore::disable`](crate::store::EnablementStore::disable).
+/// Implements [`EnablementStore::disable`](crate::store::EnablementStore::disable).
 pub(crate) async fn disable<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,
@@ -377,7 +378,7 @@ async fn pinned_tools<R: EnablementRows + ?Sized>(
     Ok(Some(skill.await?.unwrap_or_default().required_tools))
 }
 
-/// [`EnablementStore::enable_skill`](crate::store::EnablementStore::enable_skill).
+/// Implements [`EnablementStore::enable_skill`](crate::store::EnablementStore::enable_skill).
 pub(crate) async fn pin<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,
@@ -401,7 +402,7 @@ pub(crate) async fn pin<R: EnablementRows + ?Sized>(
     apply(db, instance, &before, &skill.required_tools, by, at).await
 }
 
-/// [`EnablementStore::disable_skill`](crate::store::EnablementStore::disable_skill).
+/// Implements [`EnablementStore::disable_skill`](crate::store::EnablementStore::disable_skill).
 pub(crate) async fn unpin<R: EnablementRows + ?Sized>(
     db: &mut R,
     instance: &InstanceId,

@@ -14,7 +14,7 @@ use super::columns::{Columns, SqlRow};
 use super::contents::Reader;
 use super::sealed::{place, source};
 
-/// A row of the table `approval`.
+/// Reads a row of the table `approval`.
 pub(crate) fn approval(row: &impl SqlRow, reader: &Reader) -> Result<ApprovalRow, StoreError> {
     let columns = Columns::new(row, "approval", "id");
     let id: String = columns.get("id")?;
@@ -71,7 +71,7 @@ fn answer(
     }))
 }
 
-/// A row of the table `audit`.
+/// Reads a row of the table `audit`.
 pub(crate) fn audit(row: &impl SqlRow) -> Result<AuditRow, StoreError> {
     let columns = Columns::new(row, "audit", "key");
     let notes: &str = columns.get("notes")?;
@@ -109,7 +109,7 @@ pub(crate) fn audit(row: &impl SqlRow) -> Result<AuditRow, StoreError> {
     })
 }
 
-/// A row of the table `catalogue`.
+/// Reads a row of the table `catalogue`.
 pub(crate) fn catalogue_entry(row: &impl SqlRow) -> Result<CatalogueEntry, StoreError> {
     let columns = Columns::new(row, "catalogue", "name");
     Ok(CatalogueEntry {
@@ -128,7 +128,7 @@ pub(crate) fn catalogue_entry(row: &impl SqlRow) -> Result<CatalogueEntry, Store
     })
 }
 
-/// A row of the table `effect`.
+/// Reads a row of the table `effect`.
 pub(crate) fn effect(row: &impl SqlRow) -> Result<EffectClaim, StoreError> {
     let columns = Columns::new(row, "effect", "key");
     let workspace: &str = columns.get("workspace")?;
@@ -159,12 +159,12 @@ pub(crate) fn effect(row: &impl SqlRow) -> Result<EffectClaim, StoreError> {
     Ok(EffectClaim { row, released })
 }
 
-/// Rows of the table `effect`.
+/// Reads rows of the table `effect`.
 pub(crate) fn effects(rows: &[impl SqlRow]) -> Result<Vec<EffectRow>, StoreError> {
     rows.iter().map(|row| Ok(effect(row)?.row)).collect()
 }
 
-/// A row of the table `run`.
+/// Reads a row of the table `run`.
 pub(crate) fn run(row: &impl SqlRow) -> Result<RunRow, StoreError> {
     let columns = Columns::new(row, "run", "conversation");
     let workspace: &str = columns.get("workspace")?;
@@ -196,7 +196,7 @@ pub(crate) fn run(row: &impl SqlRow) -> Result<RunRow, StoreError> {
     })
 }
 
-/// A row of the table `switch`.
+/// Reads a row of the table `switch`.
 pub(crate) fn switch(row: &impl SqlRow) -> Result<Switch, StoreError> {
     let columns = Columns::new(row, "switch", "tool");
     let workspace = match columns.get::<i64>("reach")? {
@@ -217,7 +217,7 @@ pub(crate) fn switch(row: &impl SqlRow) -> Result<Switch, StoreError> {
     })
 }
 
-/// A row of the table `message`, without the name of its turn, which only databases of versions before 0.2 have.
+/// Reads a row of the table `message`, without the name of its turn, which only databases of versions before 0.2 have.
 pub(crate) fn message(row: &impl SqlRow, reader: &Reader) -> Result<Message, StoreError> {
     let columns = Columns::new(row, "message", "conversation");
     let answers = match columns.maybe::<i64>("call_message")? {
@@ -244,7 +244,7 @@ pub(crate) fn message(row: &impl SqlRow, reader: &Reader) -> Result<Message, Sto
     })
 }
 
-/// A row of the table `enablement`.
+/// Reads a row of the table `enablement`.
 pub(crate) fn enablement(row: &impl SqlRow) -> Result<EnablementRow, StoreError> {
     let columns = Columns::new(row, "enablement", "tool");
     Ok(EnablementRow {
@@ -257,7 +257,7 @@ pub(crate) fn enablement(row: &impl SqlRow) -> Result<EnablementRow, StoreError>
     })
 }
 
-/// A row of the table `skill_version`.
+/// Reads a row of the table `skill_version`.
 pub(crate) fn skill_version(row: &impl SqlRow) -> Result<SkillVersion, StoreError> {
     let columns = Columns::new(row, "skill_version", "skill");
     Ok(SkillVersion {
@@ -270,33 +270,33 @@ pub(crate) fn skill_version(row: &impl SqlRow) -> Result<SkillVersion, StoreErro
     })
 }
 
-/// A row of the table `skill_pin`, joined with the pinned version.
+/// Reads a row of the table `skill_pin`, joined with the pinned version.
 pub(crate) fn skill_pin(row: &impl SqlRow) -> Result<SkillPin, StoreError> {
     let columns = Columns::new(row, "skill_pin", "skill");
     let by: &str = columns.get("set_by")?;
     Ok(SkillPin::new(skill_version(row)?, by, columns.time("at")?))
 }
 
-/// An instance, in the columns `workspace` and `instance`.
+/// Reads an instance, in the columns `workspace` and `instance`.
 fn instance(columns: Columns<'_>) -> Result<InstanceId, StoreError> {
     let slug: &str = columns.get("instance")?;
     Ok(InstanceId::new(columns.workspace()?, slug))
 }
 
-/// An instance and one of its skills, in the columns `workspace`, `instance` and `skill`.
+/// Reads an instance and one of its skills, in the columns `workspace`, `instance` and `skill`.
 pub(crate) fn requirement(row: &impl SqlRow) -> Result<(InstanceId, String), StoreError> {
     let columns = Columns::new(row, "skill_pin", "skill");
     Ok((instance(columns)?, columns.get("skill")?))
 }
 
-/// The instances in the rows of a query.
+/// Reads the instances in the rows of a query.
 pub(crate) fn instances(rows: &[impl SqlRow]) -> Result<Vec<InstanceId>, StoreError> {
     rows.iter()
         .map(|row| instance(Columns::new(row, "instance", "instance")))
         .collect()
 }
 
-/// A row of the table `secret`.
+/// Reads a row of the table `secret`.
 pub(crate) fn secret(row: &impl SqlRow) -> Result<SecretRow, StoreError> {
     let columns = Columns::new(row, "secret", "name");
     Ok(SecretRow::new(
@@ -309,7 +309,7 @@ pub(crate) fn secret(row: &impl SqlRow) -> Result<SecretRow, StoreError> {
     ))
 }
 
-/// A row of the table `secret` without its value.
+/// Reads a row of the table `secret` without its value.
 pub(crate) fn secret_info(row: &impl SqlRow) -> Result<SecretInfo, StoreError> {
     let columns = Columns::new(row, "secret", "name");
     Ok(SecretInfo {
@@ -320,7 +320,7 @@ pub(crate) fn secret_info(row: &impl SqlRow) -> Result<SecretInfo, StoreError> {
     })
 }
 
-/// A row of the table `variable`.
+/// Reads a row of the table `variable`.
 pub(crate) fn variable(row: &impl SqlRow) -> Result<VariableRow, StoreError> {
     let columns = Columns::new(row, "variable", "name");
     let value = match columns.maybe_text("value")? {
@@ -338,7 +338,7 @@ pub(crate) fn variable(row: &impl SqlRow) -> Result<VariableRow, StoreError> {
     ))
 }
 
-/// A row of the table `variable` without its owner's workspace and without a sealed value.
+/// Reads a row of the table `variable` without its owner's workspace and without a sealed value.
 pub(crate) fn variable_info(row: &impl SqlRow) -> Result<VariableInfo, StoreError> {
     let columns = Columns::new(row, "variable", "name");
     Ok(VariableInfo {
@@ -352,7 +352,7 @@ pub(crate) fn variable_info(row: &impl SqlRow) -> Result<VariableInfo, StoreErro
     })
 }
 
-/// A row of the table `variable_request`.
+/// Reads a row of the table `variable_request`.
 pub(crate) fn variable_request(row: &impl SqlRow) -> Result<VariableRequest, StoreError> {
     let columns = Columns::new(row, "variable_request", "id");
     let workspace: &str = columns.get("workspace")?;
@@ -370,7 +370,7 @@ pub(crate) fn variable_request(row: &impl SqlRow) -> Result<VariableRequest, Sto
     })
 }
 
-/// A row of the table `seal_key`.
+/// Reads a row of the table `seal_key`.
 pub(crate) fn seal_key(row: &impl SqlRow) -> Result<SealKeyRow, StoreError> {
     let columns = Columns::new(row, "seal_key", "id");
     let id: &str = columns.get("id")?;
@@ -384,7 +384,7 @@ pub(crate) fn seal_key(row: &impl SqlRow) -> Result<SealKeyRow, StoreError> {
     })
 }
 
-/// The number of values of each column and key, sorted.
+/// Reads the number of values of each column and key, sorted.
 pub(crate) fn key_uses(rows: &[impl SqlRow]) -> Result<Vec<KeyUse>, StoreError> {
     let mut uses = Vec::with_capacity(rows.len());
     for row in rows {
@@ -400,7 +400,7 @@ pub(crate) fn key_uses(rows: &[impl SqlRow]) -> Result<Vec<KeyUse>, StoreError> 
     Ok(uses)
 }
 
-/// A sealed value of a column.
+/// Reads a sealed value of a column.
 pub(crate) fn sealed_row(row: &impl SqlRow, column: SealedColumn) -> Result<SealedRow, StoreError> {
     let columns = Columns::new(row, source(column).table, "id");
     Ok(SealedRow {
@@ -414,7 +414,8 @@ pub(crate) fn sealed_row(row: &impl SqlRow, column: SealedColumn) -> Result<Seal
     })
 }
 
-/// The response in a row of the table `request` with this key. Fails if the key was used for a different request, whose response is not opened.
+/// Returns the response in the row of the table `request` with this key. Fails if the key was used for a different request, whose response is not
+/// opened.
 pub(crate) fn stored_response<T>(
     row: &impl SqlRow,
     workspace: &Workspace,

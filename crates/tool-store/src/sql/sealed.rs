@@ -20,7 +20,7 @@ pub(crate) struct Source {
     pub(crate) order: &'static str,
 }
 
-/// The source of a column.
+/// Returns the source of a column.
 pub(crate) const fn source(column: SealedColumn) -> Source {
     let by_id = Source {
         column,
@@ -75,7 +75,7 @@ pub(crate) const fn source(column: SealedColumn) -> Source {
 }
 
 impl Source {
-    /// The table, and the table with the rest of the place.
+    /// Returns the table, and the table with the rest of the place.
     fn tables<DB: SqlDatabase>(&self) -> String {
         let (schema, table) = (DB::SCHEMA, self.table);
         match self.column {
@@ -86,7 +86,7 @@ impl Source {
         }
     }
 
-    /// The condition that a row has the place in a row `c` with the columns of [`Position`].
+    /// Returns the condition that a row has the place in a row `c` with the columns of [`Position`].
     pub(crate) fn at<DB: SqlDatabase>(&self) -> String {
         let schema = DB::SCHEMA;
         match self.column {
@@ -134,7 +134,7 @@ impl Position {
         }
     }
 
-    /// The values of the columns of [`Source::order`].
+    /// Returns the values of the columns of [`Source::order`].
     fn ordered(self, column: SealedColumn) -> Vec<Value> {
         let number = Value::Number(self.number);
         match column {
@@ -148,7 +148,7 @@ impl Position {
     }
 }
 
-/// The query for the number of values of each column and key.
+/// Returns the query for the number of values of each column and key.
 pub(crate) fn counts<DB: SqlDatabase>() -> Statement<DB> {
     let counts = SealedColumn::ALL.iter().map(|column| {
         let (Source { table, key, .. }, schema) = (source(*column), DB::SCHEMA);
@@ -157,7 +157,7 @@ pub(crate) fn counts<DB: SqlDatabase>() -> Statement<DB> {
     Statement::part(counts.collect::<Vec<_>>().join(" UNION ALL "))
 }
 
-/// The query for the values of a column that a key has sealed, in rows after a place.
+/// Returns the query for the values of a column that a key has sealed, in rows after a place.
 pub(crate) fn listing<DB: SqlDatabase>(
     column: SealedColumn,
     key: &KeyId,
@@ -200,12 +200,12 @@ pub(crate) mod place {
         }
     }
 
-    /// The arguments of a request for an approval.
+    /// Returns the place of the arguments of a request for an approval.
     pub(crate) fn arguments(workspace: &Workspace, id: &str) -> SealedPlace {
         at(SealedColumn::Arguments, workspace, "", id.to_owned())
     }
 
-    /// The arguments of an edited answer.
+    /// Returns the place of the arguments of an edited answer.
     pub(crate) fn edited(workspace: &Workspace, id: &str) -> SealedPlace {
         at(SealedColumn::EditedArguments, workspace, "", id.to_owned())
     }
@@ -221,7 +221,7 @@ pub(crate) mod place {
         )
     }
 
-    /// The chunk of a spilled output that begins at a byte.
+    /// Returns the place of the chunk of a spilled output that begins at a byte.
     pub(crate) fn chunk(
         workspace: &Workspace,
         principal: &str,
@@ -232,7 +232,7 @@ pub(crate) mod place {
         at(SealedColumn::SpillChunk, workspace, principal, id)
     }
 
-    /// The stored response of an idempotency key.
+    /// Returns the place of the stored response of an idempotency key.
     pub(crate) fn response(workspace: &Workspace, caller: &str, key: &str) -> SealedPlace {
         at(SealedColumn::Response, workspace, caller, key.to_owned())
     }

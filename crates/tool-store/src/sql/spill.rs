@@ -58,12 +58,12 @@ pub(crate) fn part(
     }))
 }
 
-/// The byte at which a chunk begins. An empty text has no chunk.
+/// Returns the byte at which a chunk begins. An empty text has no chunk.
 fn start(columns: Columns<'_>) -> Result<u64, StoreError> {
     Ok(columns.maybe::<i64>("start")?.unwrap_or(0).cast_unsigned())
 }
 
-/// The text of a chunk that is not sealed.
+/// Returns the text of a chunk that is not sealed.
 fn chunk(columns: Columns<'_>) -> Result<&str, StoreError> {
     let bytes = columns.maybe::<&[u8]>("text")?.unwrap_or_default();
     std::str::from_utf8(bytes).map_err(|error| columns.corrupt("text", error))

@@ -102,7 +102,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// A text of a person or a model.
+    /// Creates a value from a text of a person or a model.
     pub(crate) fn free(text: Option<&String>) -> Self {
         Self::FreeText(text.cloned())
     }
@@ -193,7 +193,7 @@ impl<DB: SqlDatabase> Statement<DB> {
         Self::part(format!("DELETE FROM {schema}{table} WHERE "))
     }
 
-    /// A statement that inserts a row.
+    /// Begins a statement that inserts a row.
     pub(crate) fn insert(
         table: &str,
         values: impl IntoIterator<Item = (&'static str, Value)>,
@@ -211,7 +211,7 @@ impl<DB: SqlDatabase> Statement<DB> {
         statement
     }
 
-    /// If the table has a row with the same key, changes these columns of that row instead.
+    /// Adds a clause that changes these columns instead if the table has a row with the same key.
     pub(crate) fn or_update(mut self, key: &str, columns: &[&str]) -> Self {
         let columns = columns.iter();
         let columns: Vec<_> = columns

@@ -22,7 +22,7 @@ macro_rules! columns {
     };
 }
 
-/// The query for an open approval of a scope that has expired.
+/// Returns the query for an open approval of a scope that has expired.
 pub(super) fn expired(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "SELECT 1 FROM approval WHERE status IN ('pending', 'approved') AND expires <= ",
@@ -43,7 +43,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// The query for the rows of a scope that match a filter.
+/// Returns the query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM approval WHERE TRUE"));
     narrow_to_scope(&mut query, scope);
@@ -78,7 +78,7 @@ pub(super) async fn fill_keys(db: &mut SqliteConnection) -> Result<(), sqlx::Err
     Ok(())
 }
 
-/// The model's id of the last call of a path `outer/number:inner`, as versions before 0.2 wrote it. Ids may contain `/` and `:`.
+/// Returns the model's id of the last call of a path `outer/number:inner`, as versions before 0.2 wrote it. Ids may contain `/` and `:`.
 fn last_of_path(path: &str) -> &str {
     let mut ids = path.rmatch_indices('/').filter_map(|(at, _)| {
         let (number, id) = path[at + 1..].split_once(':')?;

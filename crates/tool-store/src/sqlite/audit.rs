@@ -41,7 +41,7 @@ pub(super) fn retention(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryB
     query
 }
 
-/// The query for the rows of a scope that match a filter.
+/// Returns the query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM audit WHERE TRUE"));
     narrow_to_scope(&mut query, scope);

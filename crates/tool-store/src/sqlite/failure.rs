@@ -20,13 +20,13 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-/// The primary result code of a SQLite error (<https://www.sqlite.org/rescode.html>): the low byte of an extended code.
+/// Returns the primary result code of a SQLite error (<https://www.sqlite.org/rescode.html>): the low byte of an extended code.
 pub(super) fn primary_code(error: &sqlx::Error) -> Option<u32> {
     let code = error.as_database_error().and_then(DatabaseError::code)?;
     Some(code.parse::<u32>().ok()? & 0xff)
 }
 
-/// Whether the error is `SQLITE_BUSY` or one of its extended codes.
+/// Returns whether the error is `SQLITE_BUSY` or one of its extended codes.
 pub(super) fn is_busy(error: &sqlx::Error) -> bool {
     primary_code(error) == Some(5)
 }

@@ -35,7 +35,7 @@ fn row(id: &str, bytes: usize) -> AuditRow {
     }
 }
 
-/// The ids of the stored rows.
+/// Returns the ids of the stored rows.
 async fn ids(store: &SqliteStore) -> Vec<String> {
     let rows = store
         .export(Scope::All, &AuditFilter::default())

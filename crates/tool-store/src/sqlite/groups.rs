@@ -29,7 +29,8 @@ async fn store() -> (TempDir, PathBuf, SqliteStore) {
     (folder, file, store)
 }
 
-/// A change that writes nothing and keeps its transaction open until the sender sends or is dropped. Changes polled meanwhile share the transaction.
+/// Returns a change that writes nothing and keeps its transaction open until the sender sends or is dropped. Changes polled meanwhile share the
+/// transaction.
 fn holding(
     store: &SqliteStore,
 ) -> (
@@ -67,7 +68,7 @@ fn row(id: &str, bytes: usize) -> AuditRow {
     }
 }
 
-/// The ids of the stored rows, sorted.
+/// Returns the ids of the stored rows, sorted.
 async fn ids(store: &SqliteStore) -> Vec<String> {
     let filter = AuditFilter::default();
     let rows = store.export(Scope::All, &filter).await.unwrap();

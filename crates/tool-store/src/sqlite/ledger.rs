@@ -17,7 +17,7 @@ macro_rules! columns {
     };
 }
 
-/// The query for a running row of a scope with an expired lease.
+/// Returns the query for a running row of a scope with an expired lease.
 pub(super) fn lapsed(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query =
         QueryBuilder::new("SELECT 1 FROM effect WHERE state = 'running' AND lease_until <= ");
@@ -38,7 +38,7 @@ pub(super) fn sweeping(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite>
     query
 }
 
-/// The query for the rows of a scope that match a filter.
+/// Returns the query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",

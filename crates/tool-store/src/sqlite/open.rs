@@ -165,7 +165,7 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
     committed.map_err(|cause| unopenable(location, cause))
 }
 
-/// The path of the file as SQLite resolved it, independent of the URL and the current folder.
+/// Returns the path of the file as SQLite resolved it, independent of the URL and the current folder.
 async fn path(connection: &mut SqliteConnection) -> Result<PathBuf, sqlx::Error> {
     let path: String =
         sqlx::query_scalar("SELECT file FROM pragma_database_list WHERE name = 'main'")
@@ -286,7 +286,7 @@ fn migrations() -> Migrator {
     Migrator::with_migrations(all.collect())
 }
 
-/// The options that all connections share.
+/// Returns the options that all connections share.
 fn common(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options
         .busy_timeout(PATIENCE)

@@ -389,7 +389,7 @@ pub(super) async fn wait<T: Send + 'static>(
     Ok(answer.await?)
 }
 
-/// The error of the other changes of a group that was dropped because one of its changes panicked.
+/// Returns the error of the other changes of a group that was dropped because one of its changes panicked.
 fn lost() -> StoreError {
     let text = "the transaction was rolled back because another change in it panicked";
     StoreError::Unavailable(text.into())

@@ -31,7 +31,7 @@ pub(super) const FIND: &str = concat!(
     " FROM run WHERE workspace = ? AND conversation = ? AND number = ?"
 );
 
-/// The query for the runs of a scope that match a filter.
+/// Returns the query for the runs of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM run WHERE TRUE"));
     narrow_to_scope(&mut query, scope);
@@ -54,7 +54,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Sqli
     query
 }
 
-/// A number as a SQLite integer.
+/// Returns a number as a SQLite integer.
 fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -120,7 +120,7 @@ pub(super) async fn change_row(
 }
 
 impl SqliteStore {
-    /// [`change_row`], which runs before all other waiting changes, because a lease could expire during the wait.
+    /// Runs [`change_row`] before all other waiting changes, because a lease could expire during the wait.
     async fn step_run(
         &self,
         id: &RunId,

@@ -18,7 +18,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// A byte position or length as a SQLite integer. No text is longer than the largest integer.
+/// Returns a byte position or length as a SQLite integer. No text is longer than the largest integer.
 fn stored(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }

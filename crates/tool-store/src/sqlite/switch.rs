@@ -41,7 +41,7 @@ pub(super) const ENABLEMENT: &str = concat!(
     order!()
 );
 
-/// The query for the switches of a scope that match a filter.
+/// Returns the query for the switches of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &SwitchFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM switch WHERE TRUE"));
     narrow_to_own(&mut query, scope);
@@ -86,7 +86,7 @@ fn narrow_to_own(query: &mut QueryBuilder<Sqlite>, scope: Scope<'_>) {
     }
 }
 
-/// The values of a key for the columns `reach` and `workspace`.
+/// Returns the values of a key for the columns `reach` and `workspace`.
 fn place(key: &SwitchKey) -> (i64, &str) {
     match &key.workspace {
         None => (0, ""),

@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, QueryBuilder, Row as _, Sqlite};
 
 use super::{SqliteStore, approval, audit, enablement, ledger, maintenance, run, sealed, switch};
 
-/// The query plan of a statement.
+/// Returns the query plan of a statement.
 pub(super) async fn plan(store: &SqliteStore, sql: &str) -> String {
     let explained = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let rows = sqlx::query(explained)

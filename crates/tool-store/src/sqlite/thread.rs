@@ -85,7 +85,7 @@ pub(super) async fn append(
 }
 
 impl SqliteStore {
-    /// The messages of a thread after a sequence number. A negative limit reads all of them.
+    /// Returns the messages of a thread after a sequence number. A negative limit reads all of them.
     async fn messages(
         &self,
         thread: &ThreadId,

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The number of transactions in the write-ahead log. The last frame of a transaction has the size of the database in the second word of its header
-/// (<https://www.sqlite.org/fileformat2.html#wal_file_format>). With `synchronous = FULL`, each transaction costs one `fsync`.
+/// Returns the number of transactions in the write-ahead log. The last frame of a transaction has the size of the database in the second word of its
+/// header (<https://www.sqlite.org/fileformat2.html#wal_file_format>). With `synchronous = FULL`, each transaction costs one `fsync`.
 pub(crate) fn commits(database: &Path) -> usize {
     let mut name = database.as_os_str().to_owned();
     name.push("-wal");

@@ -69,7 +69,7 @@ impl Watch {
         &self.path
     }
 
-    /// The current identities of the files.
+    /// Returns the current identities of the files.
     pub(super) fn files(&self) -> io::Result<Files> {
         let beside = |suffix: &str| {
             let mut name = self.path.clone().into_os_string();
@@ -80,7 +80,7 @@ impl Watch {
         Ok(Files(files))
     }
 
-    /// Whether a connection of this age may have other files open than the current files at the path.
+    /// Returns whether a connection of this age may have other files open than the current files at the path.
     pub(super) fn is_stale(&self, age: Duration) -> bool {
         let now = env::monotonic();
         let database = FileId::of(&self.path).ok();

@@ -77,7 +77,7 @@ struct State {
 }
 
 impl Writer {
-    /// A writer for a file with an open connection. The writer opens replacement connections with `options`.
+    /// Creates a writer for a file with an open connection. The writer opens replacement connections with `options`.
     pub(super) fn file(
         connection: SqliteConnection,
         options: SqliteConnectOptions,
@@ -113,7 +113,7 @@ impl Writer {
         }))
     }
 
-    /// The state that all clones share.
+    /// Returns the state that all clones share.
     pub(super) fn shared(&self) -> &Arc<impl Sized + use<>> {
         &self.0
     }
@@ -141,7 +141,7 @@ impl Writer {
         done.await
     }
 
-    /// Whether the running transaction contains a change.
+    /// Returns whether the running transaction contains a change.
     #[cfg(test)]
     pub(super) fn has_members(&self) -> bool {
         self.0.queue.has_members()

@@ -64,7 +64,7 @@ pub enum InstanceChange {
 }
 
 impl InstanceChange {
-    /// The instance that the change is about.
+    /// Returns the instance that the change is about.
     pub fn instance(&self) -> &InstanceId {
         match self {
             Self::Add { instance, .. }
@@ -76,7 +76,7 @@ impl InstanceChange {
         }
     }
 
-    /// The error for an unknown instance.
+    /// Returns the error for an unknown instance.
     pub fn missing(instance: &InstanceId) -> StoreError {
         StoreError::Missing(format!("no instance {instance}"))
     }
@@ -123,7 +123,7 @@ pub enum VaultChange {
 }
 
 impl VaultChange {
-    /// Whether every row of the change belongs to a workspace.
+    /// Returns whether every row of the change belongs to a workspace.
     fn is_in(&self, own: &Workspace) -> bool {
         let owns = |rows: &[VariableRow]| rows.iter().all(|row| row.scope.in_workspace() == own);
         match self {
@@ -138,12 +138,12 @@ impl VaultChange {
         }
     }
 
-    /// The error for an unknown secret.
+    /// Returns the error for an unknown secret.
     pub fn missing_secret(name: &str) -> StoreError {
         StoreError::Missing(format!("no secret `{name}`"))
     }
 
-    /// The error for an unknown variable.
+    /// Returns the error for an unknown variable.
     pub fn missing_variable(name: &str) -> StoreError {
         StoreError::Missing(format!("no variable `{name}`"))
     }
@@ -185,7 +185,7 @@ pub enum DirectoryChange {
 }
 
 impl DirectoryChange {
-    /// The workspace that the change is about.
+    /// Returns the workspace that the change is about.
     pub fn workspace(&self) -> &Workspace {
         match self {
             Self::PutWorkspace { settings, .. } => &settings.workspace,
@@ -194,7 +194,7 @@ impl DirectoryChange {
         }
     }
 
-    /// The error for a user who is not a member.
+    /// Returns the error for a user who is not a member.
     pub fn missing_member(user: &str) -> StoreError {
         StoreError::Missing(format!("no member `{user}`"))
     }
@@ -213,7 +213,7 @@ impl DirectoryChange {
 }
 
 impl Expected<Box<WorkspaceSettings>> {
-    /// [`check`](Expected::check) for settings that are not in a box.
+    /// Applies [`check`](Expected::check) to settings that are not in a box.
     pub(crate) fn check_settings(
         &self,
         stored: Option<&WorkspaceSettings>,
@@ -255,7 +255,7 @@ impl From<Erasure<'_>> for ErasedContents {
 }
 
 impl ErasedContents {
-    /// The rows that [`Maintenance::erase_contents`](super::Maintenance::erase_contents) erases.
+    /// Returns the rows that [`Maintenance::erase_contents`](super::Maintenance::erase_contents) erases.
     pub fn erasure(&self) -> Erasure<'_> {
         match self {
             Self::Thread(thread) => Erasure::Thread(thread),
@@ -269,7 +269,7 @@ impl ErasedContents {
         }
     }
 
-    /// The workspace of the contents.
+    /// Returns the workspace of the contents.
     pub fn workspace(&self) -> &Workspace {
         match self {
             Self::Thread(thread) => thread.workspace(),

@@ -40,13 +40,13 @@ impl ApprovalRow {
         }
     }
 
-    /// The error for an unknown id.
+    /// Returns the error for an unknown id.
     #[must_use]
     pub fn missing(id: &str) -> StoreError {
         StoreError::Missing(format!("no approval `{id}`"))
     }
 
-    /// The row's position in the order of lists: `created`, then id.
+    /// Returns the row's position in the order of lists: `created`, then id.
     pub fn place(&self) -> (Timestamp, &str) {
         (self.request.created, &self.request.id)
     }
@@ -147,7 +147,7 @@ impl ApprovalRequest {
     /// The arguments of a request whose contents were erased.
     pub const BLANK: &'static str = "null";
 
-    /// The error for a request whose id exists already.
+    /// Returns the error for a request whose id exists already.
     #[must_use]
     pub fn exists(&self) -> StoreError {
         StoreError::Conflict(format!(
@@ -158,7 +158,7 @@ impl ApprovalRequest {
 }
 
 impl ApprovalStatus {
-    /// Whether the request may still expire or be withdrawn: it is pending, or approved and not used yet.
+    /// Returns whether the request may still expire or be withdrawn: it is pending, or approved and not used yet.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Approved)
     }
@@ -169,7 +169,7 @@ impl ApprovalAnswer {
         self.approver.trim().is_empty()
     }
 
-    /// Whether the answer contains edited arguments.
+    /// Returns whether the answer contains edited arguments.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn is_edit(&self) -> bool {
         matches!(self.verdict, Verdict::Edit(_))
@@ -192,7 +192,7 @@ impl ApprovalAnswer {
 }
 
 impl Verdict {
-    /// The status of a pending request after this verdict.
+    /// Returns the status of a pending request after this verdict.
     pub const fn leads_to(&self) -> ApprovalStatus {
         match self {
             Self::Approve | Self::Edit(_) => ApprovalStatus::Approved,
@@ -200,7 +200,7 @@ impl Verdict {
         }
     }
 
-    /// The columns of a verdict: its name, and the arguments of an edit.
+    /// Returns the columns of a verdict: its name, and the arguments of an edit.
     pub const fn columns(&self) -> (&'static str, Option<&str>) {
         match self {
             Self::Approve => ("approve", None),

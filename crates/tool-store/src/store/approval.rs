@@ -155,7 +155,7 @@ pub struct ApprovalFilter {
 }
 
 impl ApprovalFilter {
-    /// Whether the filter admits a row. The caller applies `limit`.
+    /// Returns whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &ApprovalRow) -> bool {
         let request = &row.request;
         let is = |wanted: &Option<String>, found: Option<&String>| {
@@ -212,7 +212,7 @@ impl ApprovalFilter {
 /// # }
 /// ```
 pub trait ApprovalStore: Send + Sync + 'static {
-    /// Whether stored requests survive the process and are shared with other processes that open the same store.
+    /// Returns whether stored requests survive the process and are shared with other processes that open the same store.
     fn is_durable(&self) -> bool;
 
     /// Stores a pending request. Fails with `Conflict` if the id exists.

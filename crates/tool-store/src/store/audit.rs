@@ -131,19 +131,19 @@ impl AuditRow {
     /// is unknown, or it was a read whose result was not stored.
     pub const OPEN: &'static [&'static str] = &["pending", "unavailable", "interrupted"];
 
-    /// Whether the outcome is final: it is set and is not one of [`OPEN`](Self::OPEN). A store never replaces such a row.
+    /// Returns whether the outcome is final: it is set and is not one of [`OPEN`](Self::OPEN). A store never replaces such a row.
     pub fn is_final(&self) -> bool {
         self.outcome
             .as_deref()
             .is_some_and(|outcome| !Self::OPEN.contains(&outcome))
     }
 
-    /// Whether the call has failed: its outcome is final and not `ok`.
+    /// Returns whether the call has failed: its outcome is final and not `ok`.
     pub fn is_failed(&self) -> bool {
         self.is_final() && self.outcome.as_deref() != Some("ok")
     }
 
-    /// The row's position in the order of exports: `started`, then key.
+    /// Returns the row's position in the order of exports: `started`, then key.
     pub fn place(&self) -> (Timestamp, super::CallKey) {
         (self.started, self.identity.key())
     }
@@ -180,7 +180,7 @@ pub struct AuditFilter {
 }
 
 impl AuditFilter {
-    /// Whether the filter admits a row. The caller applies `limit`.
+    /// Returns whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &AuditRow) -> bool {
         let is = |wanted: &Option<String>, found: Option<&String>| {
             wanted.as_ref().is_none_or(|wanted| Some(wanted) == found)
@@ -225,7 +225,7 @@ impl AuditFilter {
 /// # }
 /// ```
 pub trait AuditSink: Send + Sync + 'static {
-    /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
+    /// Returns the transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
     fn journal(&self) -> Option<Journal> {
         None
     }

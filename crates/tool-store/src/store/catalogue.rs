@@ -43,7 +43,7 @@ impl CatalogueEntry {
         }
     }
 
-    /// Whether two entries are equal, ignoring `synced_at`.
+    /// Returns whether two entries are equal, ignoring `synced_at`.
     pub fn is_same(&self, other: &Self) -> bool {
         let at = self.synced_at;
         *self
@@ -80,7 +80,7 @@ pub struct SyncReport {
 }
 
 impl SyncReport {
-    /// The number of changed entries.
+    /// Returns the number of changed entries.
     pub fn counts(&self) -> CatalogueChanges {
         let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
         CatalogueChanges {

@@ -194,12 +194,12 @@ pub enum Applied {
 }
 
 impl ChangeRequest {
-    /// The workspace of the change.
+    /// Returns the workspace of the change.
     pub fn workspace(&self) -> &Workspace {
         self.audit.identity.workspace()
     }
 
-    /// Whether the transaction writes contents: edited arguments, or a response.
+    /// Returns whether the transaction writes contents: edited arguments, or a response.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn has_contents(&self) -> bool {
         let is_edit = match &self.change {
@@ -235,7 +235,7 @@ impl ChangeRequest {
 }
 
 impl<T> RequestKey<T> {
-    /// The response to a repeated request, from the fingerprint and the response that are stored under the key. Fails with `Conflict` if the
+    /// Returns the response to a repeated request, from the fingerprint and the response that are stored under the key. Fails with `Conflict` if the
     /// key was used for a different request.
     pub fn repeated(&self, fingerprint: &str, response: String) -> Result<String, StoreError> {
         if fingerprint == self.fingerprint {
@@ -248,8 +248,8 @@ impl<T> RequestKey<T> {
 }
 
 impl Changed {
-    /// The conversation and the user whose contents a response about the changed row may contain. A store saves both with the response, so that
-    /// erasing the conversation or the user also removes the response.
+    /// Returns the conversation and the user whose contents a response about the changed row may contain. A store saves both with the response, so
+    /// that erasing the conversation or the user also removes the response.
     pub fn contents_of(&self) -> (Option<&str>, Option<&str>) {
         match self {
             Self::Approval(row) => {
@@ -306,8 +306,8 @@ impl Changed {
 }
 
 impl AuditRow {
-    /// The row of a change that an operator makes: the principal is the operator, and a note contains the action and its details (JSON). Fails with
-    /// [`StoreError::Unavailable`] if the operating system fails to return random bytes.
+    /// Creates the row of a change that an operator makes: the principal is the operator, and a note contains the action and its details (JSON).
+    /// Fails with [`StoreError::Unavailable`] if the operating system fails to return random bytes.
     pub fn of_operator(
         workspace: impl Into<Workspace>,
         operator: impl Into<String>,
@@ -327,8 +327,8 @@ impl AuditRow {
         })
     }
 
-    /// Whether the row records a change of an operator, as [`of_operator`](Self::of_operator) does: it has notes, but neither a call nor the contract of
-    /// a tool. The erasure of a user keeps these rows, so that an operator cannot erase the record of the operator's changes.
+    /// Returns whether the row records a change of an operator, as [`of_operator`](Self::of_operator) does: it has notes, but neither a call nor the
+    /// contract of a tool. The erasure of a user keeps these rows, so that an operator cannot erase the record of the operator's changes.
     pub fn is_of_operator(&self) -> bool {
         self.call.is_empty() && self.contract.is_none() && !self.notes.is_empty()
     }
@@ -358,7 +358,7 @@ impl ApprovalRow {
 }
 
 impl RunRow {
-    /// The error for an unknown run.
+    /// Returns the error for an unknown run.
     #[must_use]
     pub fn missing(id: &RunId) -> StoreError {
         StoreError::Missing(format!("no {id}"))

@@ -32,7 +32,7 @@ impl Order {
     }
 }
 
-/// The query for a page of the rows of owners. `narrow` adds the other conditions.
+/// Returns the query for a page of the rows of owners. `narrow` adds the other conditions.
 ///
 /// For [`Owners::Both`], the query merges the pages of two queries, because no index contains the rows of both owners in the order of the list.
 fn page<DB: SqlDatabase>(
@@ -91,7 +91,7 @@ fn narrow_to_side<DB: SqlDatabase>(
     }
 }
 
-/// The query for a page of tools. The rows of a page before a place are in reverse order.
+/// Returns the query for a page of tools. The rows of a page before a place are in reverse order.
 pub(crate) fn tools<DB: SqlDatabase>(
     workspace: &Workspace,
     filter: &StoredToolFilter,
@@ -160,7 +160,7 @@ fn narrow_to_agent<DB: SqlDatabase>(
     query.narrow("agent", Some(agent)).push(")");
 }
 
-/// The query for a page of functions.
+/// Returns the query for a page of functions.
 pub(crate) fn functions<DB: SqlDatabase>(
     workspace: &Workspace,
     filter: &FunctionFilter,
@@ -178,7 +178,7 @@ pub(crate) fn functions<DB: SqlDatabase>(
     })
 }
 
-/// The query for the versions of a function.
+/// Returns the query for the versions of a function.
 pub(crate) fn versions<DB: SqlDatabase>(workspace: &Workspace, function: &str) -> Statement<DB> {
     let mut query = Statement::select(&version_columns(Prefix::None), "function_version");
     query.push("function = ").bind(function);
@@ -187,7 +187,7 @@ pub(crate) fn versions<DB: SqlDatabase>(workspace: &Workspace, function: &str) -
     query
 }
 
-/// The query for a page of bindings.
+/// Returns the query for a page of bindings.
 pub(crate) fn bindings<DB: SqlDatabase>(
     workspace: &Workspace,
     filter: &BindingFilter,
@@ -204,7 +204,7 @@ pub(crate) fn bindings<DB: SqlDatabase>(
     query
 }
 
-/// The beginning of a query for tools with their functions and the versions that they run. A condition follows.
+/// Returns the beginning of a query for tools with their functions and the versions that they run. A condition follows.
 fn select_resolved<DB: SqlDatabase>(workspace: &Workspace) -> Statement<DB> {
     let tools = tool_columns(Prefix::Tool);
     let functions = function_columns(Prefix::Function);
@@ -220,7 +220,7 @@ fn select_resolved<DB: SqlDatabase>(workspace: &Workspace) -> Statement<DB> {
     query
 }
 
-/// The query for one tool with its function and the version that it runs.
+/// Returns the query for one tool with its function and the version that it runs.
 pub(crate) fn one_resolved<DB: SqlDatabase>(workspace: &Workspace, id: &str) -> Statement<DB> {
     let mut query = select_resolved(workspace);
     query.push("t.id = ").bind(id);
@@ -228,7 +228,7 @@ pub(crate) fn one_resolved<DB: SqlDatabase>(workspace: &Workspace, id: &str) -> 
     query
 }
 
-/// The query for the tools that an agent may use, with their functions and the versions that they run.
+/// Returns the query for the tools that an agent may use, with their functions and the versions that they run.
 pub(crate) fn resolution<DB: SqlDatabase>(workspace: &Workspace, agent: &str) -> Statement<DB> {
     let mut query = select_resolved(workspace);
     query.push("t.deleted_at IS NULL AND t.enabled");
@@ -238,7 +238,7 @@ pub(crate) fn resolution<DB: SqlDatabase>(workspace: &Workspace, agent: &str) ->
     query
 }
 
-/// The query for the deleted tools of a scope whose retention has ended.
+/// Returns the query for the deleted tools of a scope whose retention has ended.
 pub(crate) fn due<DB: SqlDatabase>(scope: Scope<'_>, now: Timestamp, most: u32) -> Statement<DB> {
     let mut query = Statement::select(&tool_columns(Prefix::None), "stored_tool");
     query.push("due <= ").bind(now);

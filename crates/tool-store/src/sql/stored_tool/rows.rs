@@ -86,7 +86,7 @@ impl Prefix {
         }
     }
 
-    /// The name of a column in the result.
+    /// Returns the name of a column in the result.
     fn name(self, column: &str) -> String {
         match self.letter() {
             None => column.to_owned(),
@@ -142,7 +142,7 @@ impl<'r> Part<'r> {
         self.columns.maybe(&self.prefix.name(column))
     }
 
-    /// A free text that may be null.
+    /// Returns a free text that may be null.
     fn maybe_text(self, column: &str) -> Result<Option<String>, StoreError> {
         self.columns.maybe_text(&self.prefix.name(column))
     }
