@@ -48,8 +48,8 @@ fn escape_slow(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Returns whether no byte needs an escape. It checks all bytes, sixteen at once, which takes half the time of a search for the
-/// first such byte.
+/// Returns whether no byte needs an escape. The function checks all bytes, sixteen at once, which takes half the time of a search for the first byte
+/// that needs one.
 #[inline]
 pub(crate) fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();

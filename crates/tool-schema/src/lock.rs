@@ -87,9 +87,9 @@ pub struct LockedTool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Callers {
-    /// Every value that was valid is still valid.
+    /// Callers need no change: for example, every argument that was valid is still valid.
     Compatible,
-    /// At least one value that was valid is no longer valid.
+    /// Callers may need a change: for example, an argument that was valid is no longer valid, or the tool has a new effect.
     Breaking,
 }
 
@@ -120,7 +120,7 @@ pub struct Change {
     pub text: String,
 }
 
-/// Returns every change between two locks, by tool.
+/// Returns all changes between the contracts of two lock files, ordered by the name of the tool.
 pub fn changes(before: &[LockedTool], now: &[LockedTool]) -> Vec<Change> {
     fn by_name(tools: &[LockedTool]) -> BTreeMap<&str, &LockedTool> {
         tools.iter().map(|tool| (&*tool.name, tool)).collect()

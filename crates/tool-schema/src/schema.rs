@@ -197,7 +197,7 @@ pub enum Kind {
     Format(Format),
     /// A string of exactly one character (`char`).
     Char,
-    /// `std::time::Duration`: ISO 8601 text such as `PT1M30S` in the arguments, `{secs, nanos}` as serde writes it.
+    /// `std::time::Duration`: ISO 8601 text such as `PT1M30S` in the arguments, and `{secs, nanos}`, the form of serde, in the output.
     Duration,
     /// An integer in the range of its Rust type.
     Integer(Integer),

@@ -64,7 +64,7 @@ impl Inner {
         }
     }
 
-    /// Writes the audit row of a change that the store does not contain, such as a change of the policy.
+    /// Writes only the audit row of a change that is made in a different way, such as a change of the policy or a purge.
     pub(crate) async fn note(
         &self,
         caller: &Caller,

@@ -393,7 +393,7 @@ async fn start(chat: Shared, room: Room, posted: Posted) -> Result<Arc<Reply>, P
     }
 }
 
-/// The beginning of a run.
+/// The stream of a run that begins, and the results of client tools for its open calls.
 struct Beginning {
     reply: Arc<Reply>,
     supplied: Vec<ClientResult>,
@@ -529,7 +529,7 @@ async fn resume(
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     if !row.is_held(Timestamp::now()) {
-        // The process of the run has died. The next request continues the run.
+        // The lease of the run has expired, so its process has died. The next request continues the run.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let tools = (chat.tools)(&room.cx);

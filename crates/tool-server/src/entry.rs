@@ -25,7 +25,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Accepts requests for this machine, with bodies of at most this many bytes.
+    /// Creates an entry that accepts only requests to loopback names, with bodies of at most `max_body` bytes.
     pub(crate) fn new(max_body: usize) -> Self {
         Self {
             authenticators: Vec::new(),

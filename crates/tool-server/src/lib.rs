@@ -28,11 +28,13 @@
 //! # Requests
 //!
 //! - `/openapi.json` is the OpenAPI 3.1 document, which [`openapi_json`] returns as well.
-//! - Lists have pages, with the parameters `limit` (1 to 100, 100 by default) and `cursor`, which is the `next` of the previous page.
+//! - Lists have pages, except the list of a function's versions. The parameters are `limit` (1 to 100, 100 by default) and `cursor`, which is the
+//!   `next` of the previous page.
 //! - Errors are problem details (RFC 9457); `errors` contains JSON pointers to wrong values of the body.
-//! - A change of a row is stored in one transaction with an audit row, which names the caller. The audit row of a policy change is stored
-//!   before the change. With the header `Idempotency-Key`, a repetition within 24 hours gets the first response and changes nothing. Refused
-//!   requests are not remembered. Requests that create functions, versions and stored tools refuse the header.
+//! - A change of a row is stored in one transaction with an audit row, which names the caller. The audit row of a policy change, a purge or a
+//!   rotation of keys is stored before the change.
+//! - Operations with the header parameter `Idempotency-Key` return the first response to a repetition within 24 hours, and change nothing. Refused
+//!   requests are not remembered. Purges, rotations of keys and answers to requests for variables refuse the header.
 //! - Operations with the header parameter `If-Match` accept the `ETag` of the resource, and fail with the status 412 if the resource has changed.
 //!   `PUT /v1/policy` requires the header.
 

@@ -161,7 +161,8 @@ thread_local! {
 }
 
 /// Returns random bytes for ids, which are not secrets. Each call returns different bytes. A thread draws them in blocks, because the system call
-/// takes several times as long as the other work for a call id. After a fork, both processes return the same bytes.
+/// takes several times as long as the other work for a call id. After a fork, both processes return
+/// the same bytes until their blocks are used up.
 #[cfg(feature = "host")]
 pub fn distinct() -> io::Result<[u8; 16]> {
     let mut own = [0; 16];

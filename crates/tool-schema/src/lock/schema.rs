@@ -292,7 +292,7 @@ impl<'a> Comparison<'a> {
         let mut left: Vec<&Value> = now.iter().collect();
         let mut lost = Vec::new();
         for shape in before {
-            // Matches equal variants first, then variants with the same tag, then variants of the same type.
+            // A variant is compared with an equal variant, otherwise with a variant of the same tag, otherwise with a variant of the same type.
             let at = left
                 .iter()
                 .position(|other| *other == shape)

@@ -29,9 +29,9 @@ pub(super) struct Reply {
 
 struct State {
     writer: Writer,
-    /// The first chunk.
+    /// The first chunks of the message.
     start: String,
-    /// What earlier runs have streamed of the same message.
+    /// The chunks that earlier runs have streamed for the same message.
     earlier: String,
     log: Log,
     partial: ModelMessage,
@@ -44,7 +44,7 @@ struct State {
 struct Log {
     events: BTreeMap<u64, String>,
     next: u64,
-    /// The number of the last progress of each call.
+    /// The number of the event with the last progress of each call.
     progress: HashMap<String, u64>,
 }
 
@@ -97,7 +97,7 @@ impl Reply {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes chunks. A step that the protocol cannot show is left out.
+    /// Writes chunks. A step that the protocol cannot show is left out, and the error is logged.
     pub(super) fn write(&self, chunks: impl FnOnce(&mut Writer) -> Result<Vec<Chunk>, UiError>) {
         let mut state = self.state();
         match chunks(&mut state.writer) {

@@ -13,7 +13,7 @@ use crate::problem::{Kind, Problem};
 /// The maximum length of an id of the interface.
 const LONGEST_ID: usize = 200;
 
-/// The body of a request.
+/// The parts of a request's body that the chat uses.
 pub(super) struct Posted {
     pub(super) message: Option<UserMessage>,
     /// Whether the answer to the last message of the user is requested again.
@@ -25,7 +25,7 @@ pub(super) struct Posted {
     pub(super) continues: Option<String>,
 }
 
-/// The keys of the body besides `messages`.
+/// The keys of the body that are read in addition to `messages`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {

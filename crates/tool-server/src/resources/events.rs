@@ -33,7 +33,7 @@ const POLL: Duration = Duration::from_millis(500);
 /// The interval of comments in a stream without events, so that proxies keep the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How long a stream lasts. The client then connects again, so that a token that was revoked is noticed.
+/// The maximum duration of a stream. The client then connects again, so that the server refuses a token that was revoked.
 const LONGEST: Duration = Duration::from_mins(10);
 
 pub(super) fn routes(all: Routes) -> Routes {
@@ -56,7 +56,7 @@ struct Start {
     last_event_id: Option<String>,
 }
 
-/// The rest of a stream.
+/// The state of a stream of events.
 struct Rest {
     admin: Shared,
     workspace: Workspace,
@@ -101,10 +101,10 @@ impl Rest {
         self.admin.store.events(&self.workspace, after, MOST).await
     }
 
-    /// Waits for new events. `None` at the end of the stream.
+    /// Waits for new events or for the next comment, and returns their text. Returns `None` at the end of the stream.
     async fn text(mut self) -> Result<Option<(String, Self)>, StoreError> {
         loop {
-            // Also between full pages, which are sent without a pause.
+            // The check also runs between full pages, which are sent without a pause.
             if self.admin.ending.is_cancelled() || Instant::now() >= self.ends {
                 return Ok(None);
             }
@@ -130,7 +130,7 @@ impl Rest {
                 self.read = Some(self.page().await?);
             }
             if text.is_empty() && Instant::now() >= self.comments {
-                // The id is that of the current position, which does not become too old while nothing happens.
+                // The comment has the id of the current position, so that the client's position does not become too old while there are no events.
                 let _ = write!(text, ": keep-alive\nid: {}\n\n", self.position);
             }
             if !text.is_empty() {
@@ -161,7 +161,7 @@ async fn stream_events(
     let header = header.map(|id| id.to_str().unwrap_or_default().to_owned());
     let id = header.or(start.last_event_id);
     let read = admin.store.events(&caller.workspace, id.as_deref(), MOST);
-    // The first page decides whether the stream is an error.
+    // If the first page cannot be read, the response is a problem and not a stream.
     let page = read
         .await
         .map_err(|error| Problem::of_store(&error, WHAT))?;

@@ -401,7 +401,7 @@ pub(super) async fn commit_read(connection: &mut PgConnection) -> Result<(), sql
     connection.execute("COMMIT").await.map(drop)
 }
 
-/// Runs statements in a transaction, and returns when it is on disk. After an error, nothing is stored.
+/// Runs statements in a transaction, and returns when it is on disk. After an error other than [`UnknownOutcome`], nothing is stored.
 ///
 /// The statements are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again after a conflict with a different transaction or
 /// the loss of the connection, so they must not move captured values.

@@ -34,8 +34,8 @@ macro_rules! skill_columns {
 /// The name of the generation that counts changes of enablement.
 pub(super) const GENERATION: &str = "enablement";
 
-/// Locks the generation, so that changes of enablement run one after the other: a process that reads a number can also read every change up to it.
-/// Readers of rows do not wait.
+/// Locks the generation, so that changes of enablement run one after the other: a process that reads a number can also read every change up
+/// to this number. Readers of rows do not wait.
 const LOCK: &str = "SELECT number FROM tool_store.generation WHERE name = 'enablement' FOR UPDATE";
 
 /// The query for the rows of one instance.
@@ -58,7 +58,7 @@ const REQUIRED_BY: &str = "SELECT DISTINCT p.skill FROM tool_store.skill_pin p \
      WHERE p.workspace = $1 AND p.instance = $2 \
      AND (t.tool = $3 OR t.tool IN (SELECT alias FROM tool_store.catalogue_alias WHERE tool = $3)) ORDER BY p.skill";
 
-/// The query for the pinned skills of all instances that require a tool, by its name or an alias.
+/// The query for the skills, with their instances, whose pinned version requires a tool, by its name or an alias.
 const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.skill FROM tool_store.skill_tool t \
      JOIN tool_store.skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
      WHERE t.tool IN (SELECT $1 UNION SELECT alias FROM tool_store.catalogue_alias WHERE tool = $1) ORDER BY p.skill";
@@ -72,7 +72,7 @@ const SKILLS: &str = concat!(
      WHERE p.workspace = $1 AND p.instance = $2 ORDER BY p.skill"
 );
 
-/// The instances of a workspace after a name.
+/// The query for the instances of a workspace after a name.
 pub(super) const INSTANCES: &str = "SELECT workspace, slug AS instance FROM tool_store.instance \
      WHERE workspace = $1 AND ($2::text IS NULL OR slug > $2) ORDER BY slug LIMIT $3";
 

@@ -1,8 +1,9 @@
 //! Events in PostgreSQL. Triggers write them.
 //!
 //! The position of a reader is a snapshot: the text of `pg_current_snapshot()` of its last read. The next read takes the rows whose transaction was not
-//! visible in it. So a transaction that commits late is read late, once, and no reader waits for open transactions, those of other databases of the server
-//! included. In the middle of a page, a position has both snapshots, between which the rows are fixed, and the number of the last event.
+//! visible in it. So a transaction that commits late is read late, once, and no reader waits for open transactions, including transactions of other
+//! databases on the server. The position of an event within a read also has the number of the event and the snapshot of this read, which fixes the rows
+//! that remain to be read.
 
 use crate::store::{
     Event, EventPage, EventStore, StoreFuture, Timestamp, Workspace, kept_since, read_event,
@@ -17,7 +18,7 @@ use super::{Fault, PostgresStore, step};
 /// The longest text that is read as a position. A snapshot has about 10 bytes for each transaction that was running.
 const LONGEST: usize = 100_000;
 
-/// Removes events that are older than they are kept. The newest one stays, because it is the position of readers.
+/// Removes events whose retention period has ended. The newest event is kept, because it is the position of readers.
 pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "DELETE FROM tool_store.event WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.event WHERE at < ",
@@ -63,9 +64,9 @@ struct Position {
     epoch: String,
     /// The snapshot of the last complete read.
     from: String,
-    /// In the middle of a page, the snapshot of the page.
+    /// The snapshot of a read that is not complete; `None` after a complete read.
     to: Option<String>,
-    /// An event that was stored at this position. In the middle of a page, it is the last one that was read.
+    /// The number of an event that was stored at this position. Within a read that is not complete, it is the last event that was read.
     seq: i64,
     tag: String,
 }
@@ -162,7 +163,7 @@ impl PostgresStore {
         let mut events = Vec::new();
         loop {
             let left = i64::try_from(most - events.len()).unwrap_or(i64::MAX);
-            // A number selects rows only in the middle of a page: a transaction that commits later may have lower numbers.
+            // The number selects rows only within a read that is not complete: a transaction that commits later may have lower numbers.
             let passed = position.to.as_ref().map_or(0, |_| position.seq);
             let rows = fetch!(
                 self,
@@ -190,7 +191,7 @@ impl PostgresStore {
             let to = position.to.clone().unwrap_or_else(|| now.from.clone());
             for row in &rows {
                 let Some(seq) = row.try_get::<Option<i64>, _>("seq")? else {
-                    // There are no events.
+                    // The left join returns one row without an event if there are no events.
                     break;
                 };
                 let place = Position {
@@ -223,7 +224,7 @@ impl PostgresStore {
                     is_reset: false,
                 });
             }
-            // The page was read to its end: its snapshot is the next beginning.
+            // All rows of this read were returned, so its snapshot is the beginning of the next read.
             (position.from, position.to) = (to, None);
         }
     }

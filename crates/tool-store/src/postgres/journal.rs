@@ -50,7 +50,7 @@ async fn write(db: &mut Change<'_>, batch: &Batch, sealer: &Sealer) -> Result<Ba
 impl PostgresStore {
     pub(super) fn as_journal(&self) -> Journal {
         let store = Arc::new(self.clone());
-        // A handle that seals has a journal of its own, so that no batch of it is written by a handle that does not seal.
+        // A handle that seals has its own journal, so that its batches are never written by a handle that does not seal.
         match self.contents().shared() {
             Some(handle) => Journal::new(store, handle),
             None => Journal::new(store, &self.0),

@@ -87,10 +87,10 @@ macro_rules! find {
     };
 }
 
-/// The query for the row of a key, or else for the first row whose earlier key it is.
+/// The query for the row of a key, or else for the first row that has the key as its earlier key.
 pub(super) const FIND: &str = find!();
 
-/// [`FIND`], which also locks the row.
+/// The query [`FIND`], which also locks the row.
 pub(super) const LOCK: &str = concat!(find!(), " FOR UPDATE");
 
 /// The query for the row of a key, which locks the row.
@@ -216,7 +216,7 @@ fn locks(intent: &Intent) -> Vec<i64> {
 /// The answer to an intent, and the claim to store.
 type Claimed = Result<(Begun, Option<EffectClaim>), StoreError>;
 
-/// Applies `step` to the claim of an intent's key, or of its earlier key.
+/// Applies `step` to the claim of an intent's key, or else of the intent's earlier key.
 async fn claim(
     db: &mut Change<'_>,
     intent: &Intent,

@@ -314,8 +314,8 @@ fn migrations() -> Migrator {
         )
     });
     let mut migrator = Migrator::with_migrations(all.collect());
-    // The host may have its own migrations in the database, so the table has a different name. sqlx's own lock belongs to a session, which a pooler may
-    // change, so it is disabled.
+    // The host may have its own migrations in the database, so the table has a different name. sqlx's own lock is disabled, because it belongs to a
+    // session, and a pooler may change the session between statements.
     migrator.dangerous_set_table_name("tool_store.migration");
     migrator.set_locking(false);
     migrator

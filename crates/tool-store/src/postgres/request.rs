@@ -20,7 +20,7 @@ use super::{
     maintenance, run, step, stored_tool, switch,
 };
 
-/// A refusal is part of the output, because an answer after the deadline is refused, but changes its row.
+/// The result of a change. A refusal is part of the output, because an answer after the deadline is refused but changes the row of the request.
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
 
 /// The query for the stored response of an idempotency key.
@@ -179,7 +179,7 @@ async fn make(
                 .await?
                 .map(|((), row)| Changed::Effect(Box::new(row)))
         }
-        // A refusal of these changes rolls back, because a part of the change may have been written before it.
+        // A refusal of these changes rolls the transaction back, because a part of the change may already be written.
         Wanted::Instance(change) => {
             enablement::lock(db).await?;
             Ok(shared::change_instance(db, change).await?)
@@ -233,14 +233,14 @@ fn locks(request: &ChangeRequest) -> Vec<i64> {
     let keys = request.key.iter();
     let mut locks: Vec<i64> = keys.map(|key| lock(request.workspace(), key)).collect();
     if let Wanted::Directory(change) = &request.change {
-        // The row is compared before it is written.
+        // The change compares the stored row with the expected row before it writes, so it locks the workspace.
         locks.push(stored_tool::lock(Some(change.workspace())));
     }
     locks
 }
 
 impl PostgresStore {
-    /// Applies a request, again after each key that its rows need was fetched.
+    /// Applies a request. If its rows need a key that was not fetched, fetches the key and applies the request again.
     async fn apply_request(&self, request: &ChangeRequest) -> Result<Applied, Fault> {
         let sealer = self.contents().sealer_if(request.has_contents()).await?;
         let reader = self.contents().reader();

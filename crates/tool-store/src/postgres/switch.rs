@@ -108,7 +108,7 @@ fn all(rows: &[PgRow]) -> Result<Vec<Switch>, Fault> {
 }
 
 /// Raises the generation. The lock of its row makes changes of switches run one after the other: a process that reads a number can also read every
-/// change up to it.
+/// change up to this number.
 async fn raise_generation(db: &mut Change<'_>) -> Result<(), Fault> {
     db.query("UPDATE tool_store.generation SET number = number + 1 WHERE name = 'switches'")
         .execute(&mut **db)

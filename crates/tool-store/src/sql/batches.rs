@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// How long one transaction of a deletion may take. Other writers of a SQLite file wait for it.
+/// The maximum duration of one transaction of a deletion. Other writers of a SQLite file wait until the transaction ends.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// The number of rows that the next transaction of a deletion removes, adapted to the duration of the previous ones.
+/// The number of rows that the next transaction of a deletion removes, adapted to the duration of the previous transactions.
 pub(crate) struct Batches(u32);
 
 impl Batches {
-    /// The first size, which no disk needs 20 ms for.
+    /// The first size, which is small enough that even a slow disk removes the rows within 20 ms.
     const FIRST: u32 = 100;
     /// The largest size, so that one slow transaction after many fast ones does not hold its locks for long.
     const LARGEST: u32 = 5_000;
@@ -23,7 +23,7 @@ impl Batches {
         self.0
     }
 
-    /// Records a transaction. Returns whether the deletion continues, which it does while transactions are full.
+    /// Records a transaction. Returns whether the deletion continues: it ends with a transaction that has removed fewer rows than it could.
     pub(crate) fn next(&mut self, removed: u64, took: Duration) -> bool {
         let was_full = removed >= u64::from(self.0);
         if took > LONGEST / 2 {

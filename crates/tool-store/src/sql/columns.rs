@@ -207,7 +207,7 @@ impl<'r> Columns<'r> {
         opened.map(Some).map_err(|why| self.corrupt(column, why))
     }
 
-    /// Returns the free text in the column `text`, or the sealed value in the column `sealed`, which replaces the text.
+    /// Opens the value in the column `sealed`, which replaces the text. If it is null, returns the free text in the column `text`.
     pub(crate) fn content(
         self,
         text: &str,

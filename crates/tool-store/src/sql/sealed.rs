@@ -16,7 +16,7 @@ pub(crate) struct Source {
     workspace: &'static str,
     owner: &'static str,
     id: &'static str,
-    /// The columns by which lists are ordered. The index of the column `key` continues with them.
+    /// The columns by which lists are ordered. In the index on the column `key`, they follow this column.
     pub(crate) order: &'static str,
 }
 
@@ -75,7 +75,7 @@ pub(crate) const fn source(column: SealedColumn) -> Source {
 }
 
 impl Source {
-    /// Returns the table, and the table with the rest of the place.
+    /// Returns the tables of the `FROM` clause: the table of the column, and for chunks the table with the workspace and the user of the output.
     fn tables<DB: SqlDatabase>(&self) -> String {
         let (schema, table) = (DB::SCHEMA, self.table);
         match self.column {
@@ -86,7 +86,7 @@ impl Source {
         }
     }
 
-    /// Returns the condition that a row has the place in a row `c` with the columns of [`Position`].
+    /// Returns the condition that a row of the table has the place that a row `c` with the columns of [`Position`] describes.
     pub(crate) fn at<DB: SqlDatabase>(&self) -> String {
         let schema = DB::SCHEMA;
         match self.column {

@@ -6,7 +6,7 @@ use super::columns::{Columns, SqlRow};
 use super::contents::Reader;
 use super::sealed::place;
 
-/// The largest size of a chunk in bytes. A chunk ends earlier if its last character would exceed it.
+/// The largest size of a chunk in bytes. A chunk ends earlier if its last character would exceed this size.
 const CHUNK: usize = 64 * 1024;
 
 pub(crate) fn length(text: &str) -> u64 {
@@ -25,8 +25,8 @@ pub(crate) fn chunks(text: &str) -> impl Iterator<Item = (u64, &str)> {
     })
 }
 
-/// Cuts the requested part out of its chunks, which are in a text of this workspace and principal. The first chunk contains the byte `from`, or is
-/// the last chunk.
+/// Cuts the requested part out of the chunks that contain it. They belong to a text of this workspace and principal. The first chunk contains the
+/// byte `from`, or is the last chunk of the text.
 pub(crate) fn part(
     rows: &[impl SqlRow],
     (workspace, principal): (&Workspace, &str),

@@ -17,7 +17,7 @@ use super::{
     Fault, SqliteStore, administration, approval, audit, ledger, maintenance, run, step, switch,
 };
 
-/// A refusal is part of the output, because an answer after the deadline is refused, but changes its row.
+/// The result of a change. A refusal is part of the output, because an answer after the deadline is refused but changes the row of the request.
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
 
 /// Maximum number of expired responses that a request with a key removes.
@@ -184,7 +184,7 @@ async fn change(
                 .await?
                 .map(|((), row)| Changed::Effect(Box::new(row)))
         }
-        // A refusal of these changes rolls back, because a part of the change may have been written before it.
+        // A refusal of these changes rolls the transaction back, because a part of the change may already be written.
         Change::Instance(change) => Ok(shared::change_instance(db, change).await?),
         Change::Vault(change) => Ok(administration::change_vault(db, change).await?),
         Change::Directory(change) => Ok(directory::change(db, change).await?),
@@ -227,7 +227,7 @@ async fn apply(
 }
 
 impl SqliteStore {
-    /// Applies a request, again after each key that its rows need was fetched.
+    /// Applies a request. If its rows need a key that was not fetched, fetches the key and applies the request again.
     async fn apply_request(&self, request: ChangeRequest) -> Result<Applied, Fault> {
         let sealer = self.contents.sealer_if(request.has_contents()).await?;
         let reader = self.contents.reader();

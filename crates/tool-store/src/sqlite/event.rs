@@ -8,7 +8,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite};
 
 use super::{Fault, SqliteStore, step};
 
-/// Removes events that are older than they are kept. The newest one stays, because it is the position of readers.
+/// Removes events whose retention period has ended. The newest event is kept, because it is the position of readers.
 ///
 /// The oldest events have the lowest numbers, so the search needs no index of times, which would write one more page for each event.
 pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
@@ -28,7 +28,7 @@ const KNOWN: &str = "SELECT EXISTS (SELECT 1 FROM event WHERE seq = ? AND tag = 
 
 /// The events of a workspace after a number, merged with those that concern every workspace.
 ///
-/// Two limited searches of the index, because one search with `OR` would read and sort every later event.
+/// The query searches the index twice, each time with the limit, because one search with `OR` would read and sort every later event.
 const AFTER: &str = "SELECT * FROM (SELECT seq, resource, key, at, tag FROM event WHERE seq > ?1 AND workspace = ?2 ORDER BY seq LIMIT ?3)
      UNION ALL
      SELECT * FROM (SELECT seq, resource, key, at, tag FROM event WHERE seq > ?1 AND workspace IS NULL ORDER BY seq LIMIT ?3)
@@ -50,7 +50,7 @@ impl SqliteStore {
         after: Option<&str>,
         limit: u32,
     ) -> Result<EventPage, Fault> {
-        // One transaction, so that all statements read one state.
+        // All statements run in one transaction, so that they read the same state.
         let mut db = self.readers.begin().await?;
         let newest = sqlx::query(NEWEST).fetch_one(&mut *db).await?;
         let mut page = EventPage {

@@ -16,7 +16,7 @@ impl BatchStore for SqliteStore {
             }
             let sealer = self.contents.sealer_if(batch.message.is_some()).await?;
             if batch.begin.is_some() {
-                // A batch that begins work waits in order of arrival. All other batches run before waiting changes.
+                // A batch that begins a run waits in order of arrival. All other batches run before waiting changes.
                 self.change(|db| Box::pin(write(db, batch, sealer))).await
             } else {
                 self.change_first(|db| Box::pin(write(db, batch, sealer)))
@@ -50,7 +50,7 @@ async fn write(db: &mut SqliteConnection, batch: Batch, sealer: Sealer) -> Resul
 impl SqliteStore {
     pub(super) fn as_journal(&self) -> Journal {
         let store = Arc::new(self.clone());
-        // A handle that seals has a journal of its own, so that no batch of it is written by a handle that does not seal.
+        // A handle that seals has its own journal, so that its batches are never written by a handle that does not seal.
         match self.contents.shared() {
             Some(handle) => Journal::new(store, handle),
             None => Journal::new(store, self.writer.shared()),

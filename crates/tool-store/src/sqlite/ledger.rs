@@ -60,8 +60,8 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<S
     query
 }
 
-/// The query for the row of a key, or else for the first row whose earlier key it is. With one condition for both keys, SQLite would read every row of
-/// the workspace.
+/// The query for the row of a key, or else for the first row that has the key as its earlier key. With one condition for both keys, SQLite would read
+/// every row of the workspace.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     columns!(),
@@ -165,7 +165,7 @@ impl SqliteStore {
     }
 }
 
-/// Applies `step` to the claim of an intent's key, or of its earlier key.
+/// Applies `step` to the claim of an intent's key, or else of the intent's earlier key.
 async fn claim(
     db: &mut SqliteConnection,
     intent: Intent,

@@ -34,7 +34,7 @@ pub(super) const ANNOTATIONS: u8 = MCP;
 /// Dialects whose definitions are sent to a model in one request, which has size limits.
 pub(super) const REQUEST: u8 = ALL & !MCP & !JSON_SCHEMA;
 
-/// The key of the schema in a definition: the dialects that use it, and the text from the comma to the colon.
+/// The keys of the schema in a definition: for each key, the dialects that use the key, and the text from the comma to the colon.
 pub(super) const SCHEMA_KEYS: [(u8, &str); 4] = [
     (OPENAI | JSON_SCHEMA, r#","parameters":"#),
     (ANTHROPIC, r#","input_schema":"#),

@@ -116,7 +116,7 @@ const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
         Kind::Null => put!(out, mask, r#""type":"null""#),
         Kind::Tuple(items) => tuple(out, items, mask),
         Kind::Never => put!(out, mask, r#""not":{}"#),
-        // Handled before, in `body` and `open_node`.
+        // `body` and `open_node` have handled these kinds before.
         Kind::Any
         | Kind::Refused { .. }
         | Kind::Ref(_)

@@ -127,7 +127,7 @@ fn of_types() -> Vec<Case> {
 fn of_constraints() -> Vec<Case> {
     static DIGITS: Pattern = Pattern::new("^[0-9]+$");
     const NONE: Constraints = Constraints::NONE;
-    // A field added to `Constraints` does not compile here until it is listed, as a reminder to add its cases.
+    // The pattern lists every field of `Constraints`. A new field is a compile error here, as a reminder to add its cases.
     let Constraints {
         min: _,
         max: _,
