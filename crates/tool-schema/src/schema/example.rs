@@ -297,7 +297,7 @@ impl Proof<'_> {
         count
     }
 
-    /// Returns whether a field is required, and its key.
+    /// Returns whether a field is required in the direction of the value (arguments or output), and its key in this direction.
     const fn needs(&self, field: &Field) -> (bool, &'static str) {
         if self.output {
             (field.output && !field.may_skip, field.out_name)

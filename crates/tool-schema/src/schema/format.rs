@@ -90,11 +90,11 @@ impl Format {
 
     /// Returns whether `text` has this format; [`Uri`](Self::Uri) and [`Unknown`](Self::Unknown) match every text.
     ///
-    /// The results equal the results of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs allow several readings: `t` and `z`
-    /// may be lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of digits; a UUID may be upper case
-    /// and of any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
+    /// Except in the cases below, the results equal the results of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs allow several
+    /// readings, `t` and `z` may be lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of digits; a
+    /// UUID may be upper case and of any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
     ///
-    /// This function is deliberately stricter than that crate in these cases, so that every text that passes here passes there:
+    /// In these cases, this function is deliberately stricter than that crate, so that every text that passes here passes there:
     ///
     /// - `hostname`: a label `xn--…` is rejected. Distinguishing valid and invalid A-labels requires Punycode and the
     ///   Unicode category tables.

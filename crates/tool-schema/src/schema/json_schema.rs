@@ -39,7 +39,7 @@ fn hand_over(
         .definitions_path
         .trim_matches('/')
         .to_owned();
-    // If the generator already contains a different type of the same name, this definition gets a number in its name.
+    // If the generator already contains a different type with the name of a definition, all definitions get a number in their names.
     for number in 1.. {
         let rename = |name: &str| match number {
             1 => name.to_owned(),

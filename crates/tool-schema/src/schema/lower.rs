@@ -184,7 +184,7 @@ pub(super) const fn is_crowded(schema: &Schema) -> bool {
     out.crowded
 }
 
-/// Writes a complete schema.
+/// Writes a complete schema, in one or two walks.
 pub(super) const fn root(out: &mut Out<'_>, schema: &Schema) {
     root_once(out, schema);
     if out.has_news() {
@@ -193,8 +193,8 @@ pub(super) const fn root(out: &mut Out<'_>, schema: &Schema) {
     }
 }
 
-/// Writes a schema in one or two walks. The first walk finds the types that a `Ref` refers to. Only a tree with such types is
-/// walked twice and has `$defs`.
+/// Writes a schema in one walk. The first walk finds the types that a `Ref` refers to. Only a tree with such types is walked again, and only the
+/// second walk writes `$defs`.
 const fn root_once(out: &mut Out<'_>, schema: &Schema) {
     let mask = out.mask;
     // The root itself is never a `$ref`, because providers require an object there.
@@ -226,7 +226,7 @@ const fn root_once(out: &mut Out<'_>, schema: &Schema) {
     put!(out, mask, "}");
 }
 
-/// Finds the node of this type.
+/// Returns the node of the type that a definition names, if the tree contains it.
 const fn find(schema: &Schema, of: Definition) -> Option<&Schema> {
     if schema.is_type(of.name, of.module) {
         return Some(schema);

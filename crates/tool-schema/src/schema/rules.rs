@@ -130,7 +130,7 @@ pub const fn check_circle(closed: bool, owner: &str, field: &str, held: &str, wa
     report.tell();
 }
 
-/// Checks a parameter of a tool: like [`check_field`], and in the complete tree the rules that depend on the providers.
+/// Checks a parameter of a tool against the rules of [`check_field`], and its complete tree against the rules that depend on the providers.
 #[track_caller]
 pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param: &str) {
     if is_plain(schema) {

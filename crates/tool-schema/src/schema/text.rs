@@ -184,8 +184,8 @@ impl<'a> Out<'a> {
         None
     }
 
-    /// Writes the name of a definition. The second type with the same name gets a hyphen and a number, which no Rust name
-    /// contains.
+    /// Writes the name of a definition. Each further type with the same name gets a hyphen and a number. No Rust name contains a hyphen, so the names
+    /// are unique.
     pub(super) const fn put_name(&mut self, mask: u8, definition: Definition) {
         self.put_escaped(mask, definition.name);
         if definition.number > 1 {

@@ -82,7 +82,7 @@ macro_rules! keys {
 keys!(true: String, Box<str>, Cow<'_, str>);
 keys!(false: bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
-/// Creates the schema of a map; rejected unless every string is a valid key.
+/// Creates the schema of a map. A map is rejected unless every string is a valid key.
 pub(super) const fn map<K: MapKey>(values: &'static Schema) -> Schema {
     if K::ANY_TEXT {
         return Schema::new(Kind::Map(values));

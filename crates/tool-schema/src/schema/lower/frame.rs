@@ -55,8 +55,8 @@ pub struct Heading<'a> {
     pub strict: bool,
 }
 
-/// Writes the definition of a tool whose schema is a text, with the same fields as the constants of `#[tool]`. In MCP, the title
-/// comes after the description.
+/// Writes the definition of a tool whose schema is a text, with the fields that the constants of `#[tool]` have, except the examples. In MCP, the
+/// title comes after the description.
 pub fn definition_around(dialect: Dialect, heading: &Heading<'_>, schema: &str) -> String {
     let Heading {
         name,

@@ -10,8 +10,8 @@ use crate::schema::rules::walk::Walk;
 use crate::schema::warn::{many_optionals, many_unions};
 use crate::schema::{Field, Kind, Schema};
 
-/// Checks a parameter of a tool: like [`check_field`](super::check_field), the rules that depend on the providers, and whether
-/// the tool exceeds a limit with this parameter. `at` is its index among the parameters that the model sends.
+/// Checks a parameter of a tool: the rules of [`check_field`](super::check_field), the rules that depend on the providers, and whether the tool
+/// exceeds a limit with this parameter. `at` is its index among the parameters that the model sends.
 #[track_caller]
 pub const fn check_argument(schema: &Schema, spec: &Spec, survey: &Survey, at: usize, param: &str) {
     let fits = fits(spec, survey);
@@ -40,7 +40,7 @@ const fn crossing(report: &mut Report, path: &Path<'_>, spec: &Spec, whole: &Sur
         Kind::Object(fields) => survey_of(fields.split_at(at).1.split_at(1).0),
         _ => return,
     };
-    // Totals of the whole tool, reported once: at the parameter that exceeds the limit.
+    // The totals are those of the whole tool. Each total is reported once, at the parameter that exceeds the limit.
     let told = Survey {
         optionals: total(
             before.optionals,
@@ -79,7 +79,7 @@ const fn total(before: usize, after: usize, whole: usize, most: usize) -> usize 
     }
 }
 
-/// Returns two surveys: of the parameters before this index, and of these with the parameter at the index.
+/// Returns two surveys: of the parameters before this index, and of these parameters together with the parameter at the index.
 const fn around(spec: &Spec, at: usize) -> (Survey, Survey) {
     match &spec.input.kind {
         Kind::Object(fields) => (

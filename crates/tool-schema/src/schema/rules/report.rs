@@ -238,7 +238,7 @@ impl Report {
         }
     }
 
-    /// Begins a line: "`path`: [rule] ". Returns `false` if the line does not fit.
+    /// Begins a line: "`path`: [rule] ". Returns `false` if the report has no room for a further line.
     pub(crate) const fn begin(&mut self, path: &Path<'_>, rule: &'static str) -> bool {
         self.count += 1;
         // After a fault that did not fit, later faults are only counted.

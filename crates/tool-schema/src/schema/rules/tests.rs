@@ -213,7 +213,7 @@ fn checked_types_are_reported_once() {
         .checked(),
     );
     check_field(inner, "Outer", "inner", true);
-    // The map depends on the tool's providers, so it is reported here; the format is not reported again.
+    // The rule for maps depends on the tool's providers, so the map is reported here. The format is not reported again.
     assert_eq!(told(inner), ["map-type t.x.map"]);
     let generic = leak(Schema {
         checked: false,
@@ -349,14 +349,14 @@ fn union_faults_are_reported_per_variant() {
         b.contains("write `#[serde(tag = \"kind\", content = \"value\")]` instead of `untagged`"),
         "{b}"
     );
-    // Of all variants that it overlaps with, only the first is named.
+    // `c` overlaps with `a` and with `b`, and only the first overlap is reported.
     assert_eq!(told(same, 2).unwrap().lines().count(), 1);
     let tagged = union(
         Tagging::Internal { tag: "kind" },
         [("a", Some(STRING)), ("b", Some(STRING))],
     );
     assert!(told(tagged, 0).unwrap().contains("[tagged-newtype-ref]"));
-    // `content` is added once for all of them, so only the first variant reports it.
+    // The attribute `content` applies to all variants, so only the first variant reports that it is missing.
     assert_eq!(told(tagged, 1), None);
     // A type without a schema is reported where the schema is required, and nowhere else.
     let unknown = union(

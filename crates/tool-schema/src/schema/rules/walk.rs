@@ -364,7 +364,7 @@ impl Walk<'_> {
     const fn variant(&mut self, path: &Path<'_>, union: &Union, at: usize, schema: &Schema) {
         let name = union.variants[at].name;
         let Kind::Object(fields) = &schema.kind else {
-            // Reported only at the first variant whose content is not an object, because `content` is added once for all variants.
+            // The attribute `content` applies to all variants, so the fault is reported only at the first variant whose content is not an object.
             if let Tagging::Internal { .. } = union.tagging
                 && !holds_a_value(union, at)
                 && !schema.is_reported()

@@ -12,8 +12,8 @@ const J: Targets = Targets::GEMINI;
 const P: Targets = Targets::GEMINI_PARAMETERS;
 const OA: Targets = O.and(A);
 
-/// A keyword, its rule, and the targets that reject the keyword at any position (except Gemini `parameters`, which has its own
-/// list).
+/// Keywords, each with its rule and the targets that reject the keyword at any position. Gemini `parameters` is not included, because it has its own
+/// list.
 const KEYWORDS: &[(&str, &Rule, Targets)] = &[
     ("oneOf", &Rule::JSON_ONE_OF, OA),
     ("not", &Rule::JSON_NOT, OA),
@@ -96,7 +96,7 @@ impl Judge {
                 targets = targets.and(P);
             }
             if key == "allOf" {
-                // Anthropic accepts `allOf`, but not with a reference in it.
+                // Anthropic rejects `allOf` only if one of its branches is a reference.
                 let around = value.items().iter().any(|branch| branch.has("$ref"));
                 let refused = O.and(P).and(if around { A } else { Targets::NONE });
                 self.fault_for(refused, &Rule::JSON_ALL_OF, &[]);

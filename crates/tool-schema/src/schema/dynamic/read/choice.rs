@@ -157,7 +157,7 @@ fn join(held: &mut Node, other: Node) -> bool {
     }
 }
 
-/// Returns whether a format is an IP address. `ipv4` or `ipv6` is the only union of formats that has a name.
+/// Returns whether a format is an IP address. The union of `ipv4` and `ipv6` is the only union of formats that has a name, [`Format::Ip`].
 const fn is_ip(format: Format) -> bool {
     matches!(format, Format::Ipv4 | Format::Ipv6 | Format::Ip)
 }
@@ -247,7 +247,7 @@ fn disjoint(a: &Node, b: &Node) -> bool {
         })
 }
 
-/// Returns whether one object requires a key that the other (closed) object does not have.
+/// Returns whether an object requires a property that the other object does not have. Both objects are closed.
 fn lacks(ours: &[Property], theirs: &[Property]) -> bool {
     ours.iter().any(|property| {
         is_needed(property) && !theirs.iter().any(|other| other.name == property.name)

@@ -115,8 +115,8 @@ impl Reader<'_> {
                 });
                 Node::new(Owned::Map(Box::new(values)))
             }
-            // An object without properties accepts any keys if `additionalProperties` accepts every value, or if that keyword is absent below the
-            // root.
+            // An object without properties accepts any keys if `additionalProperties` accepts every value. Below the root, it also does so if
+            // `additionalProperties` and `properties` are absent.
             Some(Doc::Boolean(true) | Doc::Object(_)) if properties.is_empty() => {
                 Node::new(Owned::Map(Node::boxed(Owned::Any)))
             }
@@ -265,7 +265,7 @@ fn fits(node: &Node, value: &Doc) -> bool {
             };
             entries.iter().all(known) && properties.iter().all(there)
         }
-        // The guard checks bounds of strings and all further details; only a default of a different JSON type is discarded here.
+        // Only the JSON type of the default is checked here. The guard checks the bounds and all further details.
         (Owned::String | Owned::Format(_) | Owned::Number | Owned::Boolean, value) => {
             node.inner().classes() & class_of(value) != 0
         }
