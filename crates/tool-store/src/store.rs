@@ -137,7 +137,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A stored row forbids the change. Nothing was changed, except for changes that the method's documentation lists.
+    /// A stored row or a value of the caller forbids the change. Nothing was changed, except for changes that the method's documentation lists.
     #[error("conflict: {0}")]
     Conflict(String),
     /// The stored row differs from the row that the caller has read. Nothing was changed.
@@ -201,7 +201,7 @@ macro_rules! words {
                 }
             }
 
-            /// Returns the value of a stored word; `None` for an unknown word.
+            /// Returns the variant of a stored word; `None` for an unknown word.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$variant),)+

@@ -90,9 +90,9 @@ impl Format {
 
     /// Returns whether `text` has this format; [`Uri`](Self::Uri) and [`Unknown`](Self::Unknown) match every text.
     ///
-    /// Except in the cases below, the results equal the results of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs allow several
-    /// readings, `t` and `z` may be lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of digits; a
-    /// UUID may be upper case and of any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
+    /// Except in the cases below, the results equal the results of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs allow
+    /// several readings, `t` and `z` may be lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of
+    /// digits; a UUID may be upper case and of any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
     ///
     /// In these cases, this function is deliberately stricter than that crate, so that every text that passes here passes there:
     ///
@@ -444,7 +444,8 @@ mod tests {
     const _: () = assert!(Format::parse("date-time").matches(b"2026-01-31T08:00:00Z"));
     const _: () = assert!(!Format::parse("ipv6").matches(b"1::2::3"));
 
-    /// Texts that the `jsonschema` crate (0.60) accepts and rejects. The texts that only this crate rejects are the last rejected texts of a row.
+    /// The table contains texts that the `jsonschema` crate (0.60) accepts and rejects. The texts that only this crate rejects are the last rejected
+    /// texts of a row.
     #[test]
     fn formats_agree_with_other_validators() {
         for (format, accepted, refused) in TABLE {

@@ -426,7 +426,7 @@ struct RotationReport {
     damaged_places: Vec<DamagedValue>,
     /// The values that are still sealed with other keys.
     left: Vec<SealedValues>,
-    /// Whether the same request, sent again, would seal more values.
+    /// Whether the same request, sent again, may seal more values.
     more: bool,
 }
 

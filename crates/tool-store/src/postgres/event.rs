@@ -2,8 +2,8 @@
 //!
 //! The position of a reader is a snapshot: the text of `pg_current_snapshot()` of its last read. The next read takes the rows whose transaction was not
 //! visible in it. So a transaction that commits late is read late, once, and no reader waits for open transactions, including transactions of other
-//! databases on the server. The position of an event within a read also has the number of the event and the snapshot of this read, which fixes the rows
-//! that remain to be read.
+//! databases on the server. The position of an event within a read also has the number of the event and the snapshot of this read, which fixes the
+//! rows that remain to be read.
 
 use crate::store::{
     Event, EventPage, EventStore, StoreFuture, Timestamp, Workspace, kept_since, read_event,

@@ -53,7 +53,7 @@ fn encrypt(key: &SealKey, id: &KeyId, text: &str, associated: &[u8]) -> Result<S
     Ok(Sealed::new(id, &nonce, &ciphertext))
 }
 
-/// Returns `None` if the value was sealed with a different key or for a different place, or if its bytes were changed.
+/// Decrypts a value. Returns `None` if the value was sealed with a different key or for a different place, or if its bytes were changed.
 fn decrypt(key: &SealKey, sealed: &Sealed, associated: &[u8]) -> Option<SecretString> {
     let (nonce, ciphertext) = sealed.parts();
     let nonce = XNonce::try_from(nonce).ok()?;

@@ -267,7 +267,7 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`StoreError::Conflict`] if the value is empty.
+    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`StoreError::Conflict`] if the value, the name or `by` is empty.
     pub async fn set_secret(
         &self,
         workspace: &Workspace,
@@ -284,7 +284,7 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Those of [`set_secret`](Self::set_secret).
+    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`StoreError::Conflict`] if the value is empty.
     pub async fn seal_secret(
         &self,
         workspace: &Workspace,
@@ -417,7 +417,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::NoKeys`], and stores nothing, if a variable is a secret and the vault has no keys.
+    /// Stores nothing and fails with [`VaultError::NoKeys`] if a variable is a secret and the vault has no keys, and like
+    /// [`VariableStore::put_variables`](crate::store::VariableStore::put_variables).
     pub async fn set_variables(
         &self,
         scope: &VariableScope,
@@ -433,7 +434,7 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Those of [`set_variables`](Self::set_variables).
+    /// Fails with [`VaultError::NoKeys`] if a variable is a secret and the vault has no keys.
     pub async fn seal_variables(
         &self,
         scope: &VariableScope,
@@ -580,8 +581,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Stores nothing and fails like [`variable_request`](Self::variable_request), and with [`StoreError::Conflict`] if the request does not contain
-    /// one of the names, or if a value is not an allowed choice.
+    /// Stores nothing and fails like [`variable_request`](Self::variable_request), with [`VaultError::NoKeys`] if a value is secret and the vault has
+    /// no keys, and with [`StoreError::Conflict`] if the request does not contain one of the names, or if a value is not an allowed choice.
     pub async fn answer_variables(
         &self,
         thread: &ThreadId,
@@ -600,7 +601,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Those of [`answer_variables`](Self::answer_variables).
+    /// Fails like [`variable_request`](Self::variable_request), and with [`VaultError::NoKeys`] if a value is secret and the vault has no keys. The
+    /// store checks the names and the choices when the answer is stored.
     pub async fn seal_answer(
         &self,
         thread: &ThreadId,

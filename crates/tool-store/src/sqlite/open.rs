@@ -29,7 +29,7 @@ const READERS: u32 = 4;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The folder does not exist, permission is missing, or the file is not a SQLite database.
+    /// SQLite cannot use the database: for example, the folder does not exist, permission is missing, or the file is not a SQLite database.
     #[error(
         "`{location}` cannot be opened as a SQLite database, give a file in a folder that exists and may be written: {cause}"
     )]

@@ -186,7 +186,7 @@ async fn unfiltered_lists_are_read_in_index_order() {
     }
 }
 
-// B11: no index is only for the list of one tool. The list is read in order of time, and stops at its limit.
+// B11: the list of one tool in all workspaces has no index of its own. It is read in order of time, and stops at its limit.
 #[tokio::test]
 async fn list_of_one_tool_is_read_by_time() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -261,8 +261,7 @@ async fn every_audit_index_is_used_by_a_statement() {
     assert_eq!(indexes, names);
 }
 
-// B11: an audit row, written when its call begins and when it ends, costs few pages, its two events included; without events it used to cost 72 to
-// 146 KB of write-ahead log.
+// B11: an audit row, written when its call begins and when it ends, costs less than 70 KB of write-ahead log, including its two events.
 #[tokio::test]
 async fn audit_row_costs_few_pages() {
     const CALLS: u64 = 50;

@@ -28,7 +28,7 @@ impl FileId {
         })
     }
 
-    /// Windows does not allow removing or renaming a file that SQLite has open, so only its existence is checked.
+    /// Checks only that the file exists, because Windows does not allow removing or renaming a file that SQLite has open.
     #[cfg(not(unix))]
     fn of(path: &Path) -> io::Result<Self> {
         std::fs::metadata(path)?;

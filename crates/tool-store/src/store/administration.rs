@@ -9,19 +9,19 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstanceChange {
-    /// [`EnablementStore::add_instance`](super::EnablementStore::add_instance).
+    /// Applies [`EnablementStore::add_instance`](super::EnablementStore::add_instance).
     Add {
         /// The instance.
         instance: InstanceId,
         /// When the instance is added.
         at: Timestamp,
     },
-    /// [`EnablementStore::remove_instance`](super::EnablementStore::remove_instance), which here fails with `Missing` for an unknown instance.
+    /// Applies [`EnablementStore::remove_instance`](super::EnablementStore::remove_instance), but fails with `Missing` for an unknown instance.
     Remove {
         /// The instance.
         instance: InstanceId,
     },
-    /// [`EnablementStore::enable`](super::EnablementStore::enable).
+    /// Applies [`EnablementStore::enable`](super::EnablementStore::enable).
     Enable {
         /// The instance.
         instance: InstanceId,
@@ -32,7 +32,7 @@ pub enum InstanceChange {
         /// When the operator enables the tool.
         at: Timestamp,
     },
-    /// [`EnablementStore::disable`](super::EnablementStore::disable).
+    /// Applies [`EnablementStore::disable`](super::EnablementStore::disable).
     Disable {
         /// The instance.
         instance: InstanceId,
@@ -41,7 +41,7 @@ pub enum InstanceChange {
         /// The operator.
         by: String,
     },
-    /// [`EnablementStore::enable_skill`](super::EnablementStore::enable_skill).
+    /// Applies [`EnablementStore::enable_skill`](super::EnablementStore::enable_skill).
     EnableSkill {
         /// The instance.
         instance: InstanceId,
@@ -52,7 +52,7 @@ pub enum InstanceChange {
         /// When the operator pins the version.
         at: Timestamp,
     },
-    /// [`EnablementStore::disable_skill`](super::EnablementStore::disable_skill).
+    /// Applies [`EnablementStore::disable_skill`](super::EnablementStore::disable_skill).
     DisableSkill {
         /// The instance.
         instance: InstanceId,
@@ -86,25 +86,25 @@ impl InstanceChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VaultChange {
-    /// [`SecretStore::put_secret`](super::SecretStore::put_secret).
+    /// Applies [`SecretStore::put_secret`](super::SecretStore::put_secret).
     PutSecret(Box<SecretRow>),
-    /// [`SecretStore::remove_secret`](super::SecretStore::remove_secret), which here fails with `Missing` for an unknown secret.
+    /// Applies [`SecretStore::remove_secret`](super::SecretStore::remove_secret), but fails with `Missing` for an unknown secret.
     RemoveSecret {
         /// The workspace of the secret.
         workspace: Workspace,
         /// The name of the secret.
         name: String,
     },
-    /// [`VariableStore::put_variables`](super::VariableStore::put_variables).
+    /// Applies [`VariableStore::put_variables`](super::VariableStore::put_variables).
     PutVariables(Vec<VariableRow>),
-    /// [`VariableStore::remove_variable`](super::VariableStore::remove_variable), which here fails with `Missing` for an unknown variable.
+    /// Applies [`VariableStore::remove_variable`](super::VariableStore::remove_variable), but fails with `Missing` for an unknown variable.
     RemoveVariable {
         /// The owner of the variable.
         scope: VariableScope,
         /// The name of the variable.
         name: String,
     },
-    /// [`VariableRequestStore::answer_request`](super::VariableRequestStore::answer_request).
+    /// Applies [`VariableRequestStore::answer_request`](super::VariableRequestStore::answer_request).
     AnswerRequest {
         /// The workspace of the request.
         workspace: Workspace,
@@ -113,7 +113,7 @@ pub enum VaultChange {
         /// The values.
         rows: Vec<VariableRow>,
     },
-    /// [`SealStore::retire_key`](super::SealStore::retire_key). Keys belong to the host, so the change is about no workspace.
+    /// Applies [`SealStore::retire_key`](super::SealStore::retire_key). Keys belong to the host and not to a workspace.
     RetireKey {
         /// The id of the key.
         key: KeyId,
@@ -153,7 +153,7 @@ impl VaultChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DirectoryChange {
-    /// [`Directory::put_workspace`](super::Directory::put_workspace).
+    /// Applies [`Directory::put_workspace`](super::Directory::put_workspace).
     PutWorkspace {
         /// The new settings.
         settings: Box<WorkspaceSettings>,
@@ -162,7 +162,7 @@ pub enum DirectoryChange {
         /// The settings that the author has read.
         expected: Expected<Box<WorkspaceSettings>>,
     },
-    /// [`Directory::put_member`](super::Directory::put_member).
+    /// Applies [`Directory::put_member`](super::Directory::put_member).
     PutMember {
         /// The member with the new role.
         member: Member,
@@ -171,7 +171,7 @@ pub enum DirectoryChange {
         /// The member that the author has read.
         expected: Expected<Member>,
     },
-    /// [`Directory::remove_member`](super::Directory::remove_member), which here fails with `Missing` for a user who is not a member.
+    /// Applies [`Directory::remove_member`](super::Directory::remove_member), but fails with `Missing` for a user who is not a member.
     RemoveMember {
         /// The workspace of the member.
         workspace: Workspace,
@@ -255,7 +255,7 @@ impl From<Erasure<'_>> for ErasedContents {
 }
 
 impl ErasedContents {
-    /// Returns the rows that [`Maintenance::erase_contents`](super::Maintenance::erase_contents) erases.
+    /// Returns the argument of [`Maintenance::erase_contents`](super::Maintenance::erase_contents) that erases these contents.
     pub fn erasure(&self) -> Erasure<'_> {
         match self {
             Self::Thread(thread) => Erasure::Thread(thread),
@@ -278,7 +278,8 @@ impl ErasedContents {
     }
 }
 
-/// Refuses a change of rows of a different workspace, with the error for rows that do not exist, and changes that no store makes.
+/// Refuses a change of rows of a different workspace, with the error for rows that do not exist, and a change with a value or an author that is
+/// invalid regardless of the stored rows.
 pub(super) fn check(change: &super::Change, own: &Workspace) -> Result<(), StoreError> {
     use super::Change;
     match change {

@@ -109,8 +109,8 @@ impl AuditRow {
         }
     }
 
-    /// Turns this into the row of a later attempt that an operator has allowed: sets the identity of the attempt, and adds a note `effect.rerun` that
-    /// contains the key of the call, the attempt and the operator.
+    /// Turns this row into the row of a later attempt that an operator has allowed: sets the identity of the attempt, and adds a note `effect.rerun`
+    /// that contains the key of the call, the attempt and the operator.
     #[must_use]
     pub fn again(mut self, attempt: u32, operator: &str) -> Self {
         let key = self.identity.key();

@@ -89,13 +89,13 @@ pub enum Change {
         /// When the operator ends the run.
         at: Timestamp,
     },
-    /// [`EffectLedger::force`](super::EffectLedger::force).
+    /// Applies [`EffectLedger::force`](super::EffectLedger::force).
     Force {
         /// The key of the call.
         key: CallKey,
-        /// What the operator found out.
+        /// The operator's finding about the effect.
         resolution: Resolution,
-        /// The operator.
+        /// The operator who settled the effect.
         operator: String,
         /// When the operator settled the effect.
         at: Timestamp,
@@ -106,7 +106,8 @@ pub enum Change {
     Vault(VaultChange),
     /// A change of a workspace or of its members.
     Directory(DirectoryChange),
-    /// [`Maintenance::erase_contents`](super::Maintenance::erase_contents). The audit row of the change is written after the erasure, and stays.
+    /// Applies [`Maintenance::erase_contents`](super::Maintenance::erase_contents). The audit row of the change is written after the erasure, and is
+    /// kept.
     Erase(ErasedContents),
     /// Writes only the audit row, because the caller makes the change itself, for example in the policy of the process.
     Note,
@@ -146,7 +147,7 @@ pub struct ChangeRequest {
 pub enum Changed {
     /// An approval was answered, assigned or revoked.
     Approval(Box<ApprovalRow>),
-    /// A stop of a run was requested.
+    /// A stop of a run was requested, or a run was ended.
     Run(Box<RunRow>),
     /// An effect was settled.
     Effect(Box<EffectRow>),
@@ -210,7 +211,8 @@ impl ChangeRequest {
     }
 
     /// Checks the request without the stored rows, for [`ChangeStore::apply`]. Fails with `Missing` if the changed row and the audit row belong to
-    /// different workspaces, and with `Conflict` if [`Switch::check`] fails.
+    /// different workspaces, like [`Switch::check`], [`SecretRow::check`](super::SecretRow::check) and [`Member::check`](super::Member::check) for an
+    /// invalid switch, secret or member, and with `Forbidden` if an author who removes a member is not an admin.
     pub fn check(&self) -> Result<(), StoreError> {
         let own = self.workspace();
         match &self.change {
@@ -327,8 +329,8 @@ impl AuditRow {
         })
     }
 
-    /// Returns whether the row records a change of an operator, as [`of_operator`](Self::of_operator) does: it has notes, but neither a call nor the
-    /// contract of a tool. The erasure of a user keeps these rows, so that an operator cannot erase the record of the operator's changes.
+    /// Returns whether the row records a change of an operator, like the rows of [`of_operator`](Self::of_operator): it has notes, but neither a call
+    /// nor the contract of a tool. The erasure of a user keeps these rows, so that an operator cannot erase the record of the operator's changes.
     pub fn is_of_operator(&self) -> bool {
         self.call.is_empty() && self.contract.is_none() && !self.notes.is_empty()
     }
@@ -384,7 +386,7 @@ impl RunRow {
         }
     }
 
-    /// Fails with `Conflict` if the run has ended, and with `Stale` if a different owner has taken it over.
+    /// Ends the run as cancelled. Fails with `Conflict` if the run has ended, and with `Stale` if a different owner has taken it over.
     fn force_end(&mut self, owner: &str, at: Timestamp) -> Result<(), StoreError> {
         if self.state == RunState::Ended {
             return Err(StoreError::Conflict(format!(

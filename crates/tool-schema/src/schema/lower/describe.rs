@@ -17,7 +17,7 @@ impl Description {
         Self { opened: 0, bare: 0 }
     }
 
-    /// Dialects in which the description has any text.
+    /// Returns the dialects in which the description has any text.
     pub(super) const fn opened(&self) -> u8 {
         self.opened
     }
