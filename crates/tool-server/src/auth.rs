@@ -184,7 +184,8 @@ impl fmt::Debug for StaticTokens {
 /// Authenticates callers by access tokens of an issuer, such as JSON Web Tokens of an OpenID Connect provider (`tool_http::JwtVerifier`, feature `jwt`).
 ///
 /// - The audience of the token must contain the public URL of this server.
-/// - The workspace is that of the principal (`JwtVerifierBuilder::workspace_claim`), or [`default_workspace`](Self::default_workspace).
+/// - The workspace is the principal's workspace (`JwtVerifierBuilder::workspace_claim`), or [`default_workspace`](Self::default_workspace) if the
+///   token names none.
 /// - The scope `tools:viewer`, `tools:approver`, `tools:operator`, `tools:author` or `tools:admin` of the token names the role. If the token names
 ///   several roles, the first that includes all others applies; the token is refused if none does.
 /// - The scope `tools:host` makes the caller an operator of the host.

@@ -179,7 +179,7 @@ impl ChatServerBuilder {
 
     /// Sets the role that every request requires; [`Role::Viewer`] by default, which every role includes.
     ///
-    /// A caller answers the approval requests of its own calls, and only those; an approver answers the requests of others with the admin API.
+    /// A caller can answer only the approval requests of its own calls. An approver answers the requests of other callers with the admin API.
     pub fn role(mut self, role: Role) -> Self {
         self.role = role;
         self
@@ -363,7 +363,7 @@ async fn chat(
         // A request without a new message concerns a conversation that exists; any other conversation is refused here.
         chat.running(&room).await?;
     }
-    // A task of its own, so that a client that disconnects now does not leave a message without a run.
+    // The run begins in a separate task, so that a client that disconnects now does not leave a message without a run.
     let again = posted.again;
     let begun = tokio::spawn(start(chat, room, posted)).await;
     let reply = begun.map_err(|error| {
@@ -483,7 +483,7 @@ fn shown(writer: &mut Writer, calls: Vec<ToolCall>) -> Vec<Chunk> {
     chunks
 }
 
-/// Drives a run in a task of its own, so that it does not end with the request.
+/// Drives a run in a separate task, so that the run does not end with the request.
 fn spawn(
     chat: Shared,
     room: Room,

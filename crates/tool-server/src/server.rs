@@ -202,7 +202,7 @@ impl AdminServer {
     }
 
     /// Ends the streams of events, also those of later requests. Call it when your own HTTP server shuts down, because a graceful shutdown waits for
-    /// the end of every response; [`serve_until`](Self::serve_until) does it itself.
+    /// the end of every response; [`serve_until`](Self::serve_until) calls this function itself.
     pub fn end_streams(&self) {
         self.inner.ending.cancel();
     }

@@ -31,8 +31,8 @@
 //! stored responses of idempotency keys: `SqliteStore::sealing` and `PostgresStore::sealing` return a handle of the store that does so.
 //!
 //! - New contents are sealed with the current key. Contents that were written before are read as they are, and stay unsealed.
-//! - A handle without `sealing` fails with [`StoreError::Corrupt`](crate::StoreError::Corrupt) when it reads a sealed content, and so does every handle
-//!   when the bytes or the place of the content were altered. The text of the error names the row.
+//! - A handle without `sealing` fails with [`StoreError::Corrupt`](crate::StoreError::Corrupt) when it reads sealed contents, and so does every
+//!   handle when the bytes or the place of the contents were altered. The text of the error names the row.
 //! - Rotation, the counts of values and the retirement of keys cover contents like all other [columns](crate::SealedColumn).
 //! - These values stay readable, because the stores filter and compare them: ids, names of tools, users and agents, roles, times, lengths, the reasons of
 //!   requests and answers, and the keys of calls. The key of a call is a hash of its place in the thread, and says nothing about its arguments. So a reader
@@ -41,7 +41,7 @@
 //!   see which calls have equal arguments and test guesses of short arguments. The ledger also contains the results of calls with effects.
 //! - Stored tools, their functions, and responses to edits of them are not sealed.
 //! - Sealed contents cannot be searched in SQL. A search has to read the contents through the store.
-//! - A writer of the database can replace a sealed content with an unsealed one, which the store reads.
+//! - A writer of the database can replace sealed contents with unsealed contents, which the store reads.
 //!
 //! # The keys
 //!

@@ -43,8 +43,8 @@ impl<'t, S: Sink> Walk<'t, S> {
 
     /// Walks one value. The cursor is at its first byte.
     ///
-    /// This only dispatches on the kind. The work is in separate functions, so that a scalar does not need the stack frame of a list. They match on
-    /// the kind again, which is cheaper than passing its contents.
+    /// The function only dispatches on the kind. The work is in separate functions, so that a scalar does not need the stack frame of a list. These
+    /// functions match on the kind again, which is cheaper than passing its contents.
     #[inline(never)]
     pub(super) fn value(
         &mut self,

@@ -66,7 +66,7 @@ pub(super) fn show(writer: &mut Writer, messages: &[Message], after: u64) -> Vec
 /// Returns a stream of a run in another process: its messages as they are stored, without the pieces of the message that the model is writing.
 /// Polling ends with the run, or when no client reads.
 ///
-/// `messages` are those of the conversation.
+/// `messages` are the messages of the conversation.
 pub(super) fn follow(
     turns: Turns,
     run: RunId,

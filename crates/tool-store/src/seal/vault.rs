@@ -429,7 +429,7 @@ impl Vault {
         Ok(self.store().put_variables(rows).await?)
     }
 
-    /// Seals those of the values that are secret, for [`VariableStore::put_variables`](crate::store::VariableStore::put_variables) or
+    /// Seals the secret values, for [`VariableStore::put_variables`](crate::store::VariableStore::put_variables) or
     /// [`VaultChange::PutVariables`](crate::store::VaultChange::PutVariables), and stores nothing.
     ///
     /// # Errors
@@ -595,7 +595,7 @@ impl Vault {
         Ok(answered.await?)
     }
 
-    /// Seals those of the values of an answer that are secret, for
+    /// Seals the secret values of an answer, for
     /// [`VariableRequestStore::answer_request`](crate::store::VariableRequestStore::answer_request) or
     /// [`VaultChange::AnswerRequest`](crate::store::VaultChange::AnswerRequest), and stores nothing. Empty values are left out.
     ///

@@ -28,7 +28,7 @@ proptest! {
         let admitted = admit(schema, &text, Repair::Off);
         prop_assert_eq!(admitted.is_ok(), wanted, "{} against {}: {:?}", text, document, admitted);
         match admitted {
-            // The text for policies and readers is JSON, too.
+            // The text for policies and readers must also be JSON.
             Ok(admitted) => drop(serde_json::from_str::<Value>(&admitted.text).unwrap()),
             Err(issues) => {
                 prop_assert!(!issues.is_empty() && issues.len() <= 33, "{:?}", issues);

@@ -49,7 +49,7 @@ pub(super) const fn body(
     put!(out, nullable, r#"},{"type":"null"}]"#);
 }
 
-/// Writes a `$ref`. It is wrapped in an `anyOf` for the dialects with null (`nullable`) or with a description or default next to
+/// Writes a `$ref`. The reference is wrapped in an `anyOf` for the dialects with null (`nullable`) or with a description or default next to
 /// it (`beside`).
 pub(super) const fn reference(
     out: &mut Out<'_>,
