@@ -1,6 +1,6 @@
 //! An MCP client: the tools of an MCP server in the registry of this program, limited by a lock file to the tools that were reviewed.
 //!
-//! `cargo run --example mcp_client` starts this program a second time as a small server; `… -- npx -y @modelcontextprotocol/server-everything` starts
+//! `cargo run --example mcp_client` starts this program a second time as a small server. `… -- npx -y @modelcontextprotocol/server-everything` starts
 //! a different server, and only lists its tools.
 
 use std::path::Path;
@@ -30,7 +30,7 @@ fn clear() -> String {
     "removed".to_owned()
 }
 
-/// Reads a server's tools. The lock file contains the reviewed tools; tools that differ from it are left out.
+/// Imports the tools of a server. The first call writes a lock file with the tools; later calls leave out tools that differ from this file.
 async fn load(client: &McpClient, lock: &Path) -> Result<McpTools, Box<dyn std::error::Error>> {
     let load = mcp_tools(client).namespace("notes");
     if !lock.exists() {

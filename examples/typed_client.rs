@@ -1,4 +1,4 @@
-//! A typed call of a tool: the tool's name is also the type of its arguments.
+//! A typed call of a tool: the name of the tool function is also the type of its arguments.
 //!
 //! `cargo run --example typed_client`
 

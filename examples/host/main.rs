@@ -1,8 +1,8 @@
 //! A complete host with a model over HTTP: two conversations, policy, approval, effect ledger, audit and redaction, a restart in between, and a run
 //! that its user stops.
 //!
-//! `cargo run --example host`, and with spans `cargo run --example host --features otel`. The example needs no network and no key, because a local
-//! server takes the place of the provider.
+//! Run it with `cargo run --example host`, or with spans: `cargo run --example host --features otel`. The example needs no network and no key,
+//! because a local server takes the place of the provider.
 
 use std::path::Path;
 use std::time::Duration;

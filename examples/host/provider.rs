@@ -22,7 +22,7 @@ enum Answer {
     Endless,
 }
 
-/// The model's next message. `asked` is the user's last message, and `said` the number of the model's messages since then.
+/// Returns the model's next message. `asked` is the user's last message, and `said` is the number of the model's messages since then.
 fn answer(asked: &str, said: usize) -> Answer {
     match (asked, said) {
         ("Send invoice 7 and import the payments.", 0) => Answer::Calls(&[

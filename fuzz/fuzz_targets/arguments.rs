@@ -1,4 +1,4 @@
-//! Fuzzes arguments: nothing panics, and arguments that one reader accepts are accepted by the other readers too.
+//! Fuzzes the arguments of a tool: nothing panics, serde reads all arguments that the guard accepts, and repair does not change valid arguments.
 //!
 //! `cargo +nightly fuzz run arguments -- -max_total_time=600`
 

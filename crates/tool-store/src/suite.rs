@@ -40,8 +40,8 @@
 //!
 //! # Comparisons of the tests
 //!
-//! - The tests check errors by the kind of the [`StoreError`] and by words of its text. A store that applies the state transitions of this crate
-//!   returns both: [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
+//! - The tests check errors by the kind of the [`StoreError`] and by words of its text. The state transitions of this crate return both:
+//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
@@ -203,7 +203,7 @@ impl<S: 'static> Opener<S> {
         });
     }
 
-    /// Tests a property on random values, each on a new store.
+    /// Tests a property on random values. Each value has its own new store.
     fn hold<T: Debug>(
         &self,
         values: &impl Strategy<Value = T>,
@@ -430,7 +430,7 @@ where
     said
 }
 
-/// Asserts that the store refused with a conflict whose text contains `words`.
+/// Asserts that the store refused a call with a conflict whose text contains `words`.
 fn conflict<T: Debug>(answer: Result<T, StoreError>, words: &str) {
     match answer {
         Err(StoreError::Conflict(text)) if text.contains(words) => {}

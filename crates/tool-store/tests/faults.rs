@@ -1,4 +1,4 @@
-//! Faults that only the operating system can cause, on a store in a child process: this program starts itself.
+//! Tests of faults that only the operating system can cause. This program starts itself as a child process, which opens the store.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -237,7 +237,7 @@ fn in_child(job: &str, mounts: bool) {
     );
 }
 
-/// Whether this process may mount file systems and has the programs `what`. Prints a note otherwise.
+/// Whether this process may mount file systems and has the programs `what`. If not, prints the reason.
 fn may_mount(what: &[&str]) -> bool {
     let mut script = "set -e; mount -t tmpfs tmpfs /mnt; umount /mnt".to_owned();
     for program in what {

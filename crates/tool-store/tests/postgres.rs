@@ -120,7 +120,7 @@ fn main() -> std::process::ExitCode {
             VaultStore
         ]
     );
-    // The traits whose records have contents, and those of the keys.
+    // The optional traits whose records contain sealed contents, and the trait of the vault's keys.
     let sealing = conformance_cases!(
         Opener::new(
             async || {

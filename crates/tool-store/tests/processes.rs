@@ -1,4 +1,4 @@
-//! Many processes on one file: this program starts itself as its child processes.
+//! Tests of many processes with one SQLite file. This program starts itself as its child processes.
 
 #![allow(
     clippy::unwrap_used,

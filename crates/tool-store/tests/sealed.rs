@@ -39,7 +39,7 @@ async fn vault(file: &Path) -> Vault {
     Vault::open(store, keys).await.unwrap()
 }
 
-/// Changes the file without the store's knowledge.
+/// Changes the file through a connection that does not belong to the store.
 async fn tamper(file: &Path, sql: String) {
     let mut connection = SqliteConnectOptions::new()
         .filename(file)
@@ -63,7 +63,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         .collect()
 }
 
-/// The files that contain a spelling of a text.
+/// The files that contain a text in clear, in hex or in base64.
 fn found(folder: &Path, text: &str) -> Vec<PathBuf> {
     let search = Search::new([text]);
     let files = files(folder).into_iter();
@@ -73,7 +73,7 @@ fn found(folder: &Path, text: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-// S4-13: the bytes of the database, its write-ahead log and its index lack every secret and every sealed content, plain, in hex and in base64.
+// S4-13: no secret and no sealed content is in the bytes of the database, its write-ahead log and its index, neither plain nor in hex or base64.
 #[tokio::test]
 async fn no_file_of_the_database_contains_a_secret() {
     let (folder, file) = folder();
@@ -153,7 +153,7 @@ async fn erasure_and_retention_remove_stored_responses() {
     erasure::removes_responses(SqliteStore::in_memory().await.unwrap()).await;
 }
 
-/// Stores in a file and in memory. The store in memory has one connection, which a vault must not need while a change uses it.
+/// Stores in a file and in memory. The store in memory has one connection, so a change that seals contents must not need a second connection.
 async fn stores() -> (TempDir, [SqliteStore; 2]) {
     let (folder, file) = folder();
     let stores = [
@@ -163,7 +163,7 @@ async fn stores() -> (TempDir, [SqliteStore; 2]) {
     (folder, stores.map(Result::unwrap))
 }
 
-// Contents come back equal, and only a handle with the keys reads them.
+// Contents are read back unchanged, and only a handle with the keys can read them.
 #[tokio::test]
 async fn contents_come_back_equal() {
     let (_folder, stores) = stores().await;
@@ -172,7 +172,7 @@ async fn contents_come_back_equal() {
     }
 }
 
-// Contents from before the host asked for sealing are read, and contents that are written later are sealed.
+// Contents that were written before the host enabled sealing are still read, and contents that are written later are sealed.
 #[tokio::test]
 async fn unsealed_contents_are_read() {
     let (_folder, stores) = stores().await;
@@ -181,7 +181,7 @@ async fn unsealed_contents_are_read() {
     }
 }
 
-// Rotation seals the contents of each column again, may be interrupted, and no key in use is retired.
+// Rotation seals the contents of each column with the new key and may be interrupted. A key in use is not retired.
 #[tokio::test]
 async fn rotation_covers_contents() {
     let (_folder, stores) = stores().await;
@@ -190,7 +190,7 @@ async fn rotation_covers_contents() {
     }
 }
 
-// A process that lacks the key of a content fails with the id of the key.
+// If a process lacks the key of sealed contents, the error contains the id of the key.
 #[tokio::test]
 async fn missing_key_of_a_content_is_named() {
     let (_folder, stores) = stores().await;
@@ -199,7 +199,7 @@ async fn missing_key_of_a_content_is_named() {
     }
 }
 
-// While the key service is down, contents are read and not written, and all other work continues.
+// While the key service is down, contents can be read but not written, and operations that do not write contents succeed.
 #[tokio::test]
 async fn key_service_is_needed_to_write_contents() {
     let (_folder, stores) = stores().await;
@@ -208,7 +208,7 @@ async fn key_service_is_needed_to_write_contents() {
     }
 }
 
-// A content that was moved or changed does not open, and its error names the row and not the content.
+// Sealed contents that were moved or changed do not open. The error names the row and does not contain the contents.
 #[tokio::test]
 async fn moved_contents_do_not_open() {
     let (_folder, stores) = stores().await;
@@ -217,7 +217,7 @@ async fn moved_contents_do_not_open() {
     }
 }
 
-// A handle that seals and a handle that does not write no batch together, so no message is stored in clear.
+// A sealing handle and a handle without sealing do not share a batch, so a batch cannot store a message in clear text.
 #[tokio::test]
 async fn journals_of_sealing_handles_are_separate() {
     let (_folder, stores) = stores().await;
@@ -226,7 +226,7 @@ async fn journals_of_sealing_handles_are_separate() {
     }
 }
 
-// Erasure removes sealed contents, and their key is not in use afterwards.
+// Erasure removes sealed contents, and their key no longer counts as used for them.
 #[tokio::test]
 async fn erasure_removes_sealed_contents() {
     let (_folder, stores) = stores().await;

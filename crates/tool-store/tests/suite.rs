@@ -76,7 +76,7 @@ conformance!(
         },
     )
     .cases(24),
-    // Without `VaultStore`: its tests seal values with keys that the second handle does not have.
+    // `VaultStore` is not tested, because its tests seal values with keys that the second handle does not have.
     [BatchStore, ChangeStore, Maintenance]
 );
 

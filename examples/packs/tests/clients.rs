@@ -46,8 +46,8 @@ fn once(tool: &'static str, arguments: Value, says: &'static str) -> Once {
     }
 }
 
-/// One call of each tool, in order: earlier calls provide the input of later calls. `{web}` is a server on this machine,
-/// `{clone}` the repository that `git_clone` has created.
+/// One call of each tool, in order: earlier calls provide the input of later calls. `{web}` is a server on this machine, and `{clone}` is the
+/// repository that `git_clone` has created.
 fn calls() -> Vec<Once> {
     let clone = || json!({"path": "{clone}"});
     vec![

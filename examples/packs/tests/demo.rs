@@ -22,7 +22,7 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::prelude::*;
 
-/// A writer that collects log lines.
+/// A list of texts. As a tracing layer, it collects the greetings that the demo tools log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -132,7 +132,8 @@ impl Host {
     }
 }
 
-// S2-44: an approval from the request to the answer, which also covers S2-12, S2-13, S2-14, S2-15, S2-16 and S2-17.
+// S2-44: a greeting needs an approval. The test covers all steps from the request to the answer, and thereby S2-12, S2-13, S2-14, S2-15, S2-16 and
+// S2-17.
 #[tokio::test]
 async fn greeting_is_logged_only_after_approval() {
     let log = Log::default();

@@ -3,8 +3,8 @@
 use super::ledger::{Begun, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution};
 use super::{CallKey, StoreError, Timestamp};
 
-/// The stored form of one effect, with its state transitions, without a store. They implement the rules of [`EffectLedger`](super::EffectLedger) for
-/// one key.
+/// The stored form of one effect. Its methods are the state transitions of [`EffectLedger`](super::EffectLedger) for one key, and do not access a
+/// store.
 ///
 /// For authors of a store: read the claim of the key, apply the step to it, and write the changed claim back, in one transaction that no other writer
 /// can interrupt. A step that fails leaves the claim unchanged, except that [`end`](Self::end) may mark the row as late.
@@ -49,7 +49,7 @@ impl EffectClaim {
     /// Returns the result, and the claim to store under the key of its own identity, or `None` if the stored claim is unchanged.
     /// [`Begun::audit_row`] returns the audit row to store with it. A new claim replaces a stored claim that has a different key.
     ///
-    /// Fails with `Conflict` if the key belongs to a different effect: to a different call id, tool, arguments, user or agent. A different
+    /// Fails with `Conflict` if the key belongs to a different effect: to a different call id, tool, arguments, workspace, user or agent. A different
     /// user or agent of the same conversation may begin a call whose key was released.
     pub fn begin(
         stored: Option<Self>,
@@ -104,8 +104,9 @@ impl EffectClaim {
         Ok((begun, claim))
     }
 
-    /// Whether the claim may belong to the intent's call: it has the same identity, or was found by an earlier key in the same conversation.
-    /// Versions without call identities could use the same key for calls of two conversations, so a store must leave all other claims unchanged.
+    /// Whether the claim may belong to the intent's call: both have the same identity, or the claim was found by an earlier key in the same
+    /// conversation. Versions without call identities could use the same key for calls of two conversations, so a store must leave all other claims
+    /// unchanged.
     pub fn is_of(&self, intent: &Intent) -> bool {
         let found = &self.row.intent;
         found.identity == intent.identity || found.thread == intent.thread
@@ -219,7 +220,7 @@ impl EffectClaim {
         if self.released {
             return Err(Self::missing(&self.row.intent.identity.key()));
         }
-        // A row whose lease has not expired is not ambiguous, so it is not changed.
+        // A running row whose lease has not expired stays running, and the check below refuses it.
         self.lapse(now);
         let row = &mut self.row;
         if row.state != EffectState::Ambiguous {

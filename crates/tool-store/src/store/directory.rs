@@ -83,7 +83,7 @@ words!(MemberRole {
 });
 
 impl MemberRole {
-    /// Whether a member with this role may do what requires `needed`.
+    /// Whether this role includes the rights of the role `needed`.
     ///
     /// ```
     /// use tool_store::MemberRole;
@@ -130,9 +130,9 @@ impl WorkspaceSettings {
         }
     }
 
-    /// Checks the settings before they are written. `stored` are the stored settings, and `member` is the membership of the default runtime user.
-    /// Returns the settings to write. Fails with `Missing` if the editor is a member of a different workspace, with `Forbidden` if the editor is not
-    /// an admin of the workspace, and with `Conflict` if the user has changed and is not a member.
+    /// Checks the settings before they are written, and returns the settings to write. `stored` are the stored settings, and `member` is the
+    /// membership of the default runtime user. Fails with `Missing` if the editor is a member of a different workspace, with `Forbidden` if the
+    /// editor is not an admin of the workspace, and with `Conflict` if the default runtime user is a new user who is not a member.
     pub fn decide(
         self,
         editor: &Editor,
@@ -183,8 +183,8 @@ impl Member {
         }
     }
 
-    /// Checks a member before it is written. Fails with `Missing` if the editor is a member of a different workspace, with `Forbidden` if the editor is
-    /// not an admin of the workspace or gives a role that the editor's own role does not include, and with `Conflict` if the user has no name.
+    /// Checks a member before it is written. Fails with `Missing` if the editor is a member of a different workspace, with `Forbidden` if the editor
+    /// is not an admin of the workspace or assigns a role that the editor's own role does not include, and with `Conflict` if the user has no name.
     pub fn check(&self, editor: &Editor) -> Result<(), StoreError> {
         editor.require_in(&self.workspace, MemberRole::Admin, "change its members")?;
         editor.require(self.role, "give this role to a member")?;
@@ -262,12 +262,14 @@ impl Editor {
         }
     }
 
-    /// Fails with `Forbidden` if the editor's role does not include this role. `what` is the rest of the sentence "the role … is required to …".
+    /// Fails with `Forbidden` if the editor is a member whose role does not include `role`. `what` completes the sentence "the role … is required to
+    /// …".
     pub fn require(&self, role: MemberRole, what: &str) -> Result<(), StoreError> {
         self.require_any(&[role], what)
     }
 
-    /// Fails with `Forbidden` if the editor's role includes none of these roles. `what` is the rest of the sentence "the role … is required to …".
+    /// Fails with `Forbidden` if the editor is a member whose role includes none of `roles`. `what` completes the sentence "the role … is required to
+    /// …".
     pub fn require_any(&self, roles: &[MemberRole], what: &str) -> Result<(), StoreError> {
         let Self::Member { role: own, .. } = self else {
             return Ok(());
@@ -337,7 +339,7 @@ impl Editor {
 /// # }
 /// ```
 pub trait Directory: Send + Sync + 'static {
-    /// Writes the settings of a workspace that [`WorkspaceSettings::decide`] returns.
+    /// Writes the settings that [`WorkspaceSettings::decide`] returns, and returns them. Fails if `decide` fails.
     fn put_workspace<'a>(
         &'a self,
         settings: WorkspaceSettings,

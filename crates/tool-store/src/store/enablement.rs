@@ -89,7 +89,7 @@ pub struct EnablementRow {
     pub source: EnablementSource,
     /// Whether a person has enabled the tool. If so, the row is kept when a higher source is removed.
     pub is_manual: bool,
-    /// The user who created the row; `sync` for a row that a sync created.
+    /// The user who created the row or later enabled the tool by hand; `sync` for a row that a sync created.
     pub by: String,
     /// When the row was created, or when a person enabled the tool.
     pub at: Timestamp,
@@ -330,7 +330,7 @@ impl EnablementFacts {
         }
     }
 
-    /// Returns the change that makes the row's source match the facts. This is not a change by a person.
+    /// Returns the change that makes the row's source match the facts. The change does not count as a change by a person, so `is_manual` is kept.
     pub fn settle(&self, instance: &InstanceId, by: &str, at: Timestamp) -> RowChange {
         let is_manual = self.row.as_ref().is_some_and(|row| row.is_manual);
         match (self.source(is_manual), &self.row) {
@@ -373,8 +373,8 @@ impl EnablementFacts {
         }))
     }
 
-    /// Removes a row that a person created. Fails with `Conflict` if a different source enables the tool, in which case the error contains this
-    /// source, and if `by` is empty.
+    /// Removes a row that a person created. Fails with `Conflict` if `by` is empty, or if a different source enables the tool; in the second case,
+    /// the error contains the source.
     pub fn disable(&self, by: &str) -> Result<RowChange, StoreError> {
         check_operator(by)?;
         let tool = &self.tool;
@@ -395,7 +395,7 @@ impl EnablementFacts {
     }
 }
 
-/// The user of rows that a sync creates.
+/// The value of [`EnablementRow::by`] in rows that a sync creates.
 pub(crate) const SYNC: &str = "sync";
 
 /// Fails with `Conflict` if the name of the operator is empty.
@@ -521,8 +521,8 @@ pub trait EnablementStore: Catalogue {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Removes a row that a person created. Returns false if the tool is not enabled. Fails with `Conflict` if the row's source is a skill or global,
-    /// in which case the error contains the source, and if `by` is empty.
+    /// Removes a row that a person created. Returns false if the tool is not enabled. Fails with `Conflict` if `by` is empty, or if the row's source
+    /// is a skill or global; in the second case, the error contains the source.
     fn disable<'a>(
         &'a self,
         instance: &'a InstanceId,
@@ -571,8 +571,8 @@ pub trait EnablementStore: Catalogue {
         most: u32,
     ) -> StoreFuture<'a, Vec<InstanceId>>;
 
-    /// Returns the instances whose rows, pins or existence have changed after a version. The result includes every change that ended before the call
-    /// began, including changes by other processes.
+    /// Returns the instances that were added, or whose rows or pins have changed, after a version. If an instance was removed, the result states that
+    /// any instance may have changed. The result includes every change that ended before the call began, including changes by other processes.
     fn changed_since(&self, version: u64) -> StoreFuture<'_, ChangedInstances>;
 
     /// Completes when the store detects that [`ChangedInstances::version`] is greater than `version`, for example by a notification of the database.

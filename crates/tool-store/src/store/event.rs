@@ -13,7 +13,7 @@ use super::{StoreFuture, Timestamp, Workspace, words};
 pub enum EventResource {
     /// A request for approval was made, answered, assigned, used, withdrawn or erased, or has expired. The key is its id.
     Approvals,
-    /// A call was recorded or has ended, or an operator has made a change. The key is that of the row.
+    /// A call was recorded or has ended, or an operator has made a change. The key is the key of the audit row.
     Audit,
     /// The tools or skills of an instance have changed. The key is the name of the instance.
     Enablement,
@@ -37,7 +37,7 @@ words!(EventResource {
     Switches = "switches",
 });
 
-/// A change of a row. It names the row and has none of its contents, so nothing in it has to be redacted or erased.
+/// A change of a row. An event identifies the row and contains none of the row's contents, so events need no redaction and no erasure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The position after this event.
@@ -57,15 +57,16 @@ pub struct EventPage {
     pub events: Vec<Event>,
     /// The position after the events, from which the next page is read.
     pub next: String,
-    /// Whether the position is unknown: it is of a different store, of a store before it was restored, or older than
-    /// [`EVENTS_KEPT`]. Then there are no events, and the reader has to read all rows again.
+    /// Whether the position is unknown: a different store created it, the store was restored to a state before the position, or events after the
+    /// position were already removed (see [`EVENTS_KEPT`]). If so, `events` is empty, and the reader has to read all rows again.
     pub is_reset: bool,
 }
 
 /// The changes of a store's rows: approvals, audit rows, enablement, functions, runs, stored tools and switches.
 ///
-/// A reader that continues at the position of the last event, or at [`EventPage::next`], neither misses an event nor gets one twice, also if
-/// transactions overlap. Events of one transaction are in the order of its changes. The events of different transactions may be in a different order from the commits.
+/// A reader that continues at the position of the last event, or at [`EventPage::next`], receives each event exactly once, even if transactions
+/// overlap. The events of one transaction and one resource are in the order of the changes. The events of different transactions may be in a
+/// different order from the commits.
 ///
 /// ```
 /// use tool_store::*;
@@ -87,10 +88,10 @@ pub struct EventPage {
 /// # }
 /// ```
 pub trait EventStore: Send + Sync + 'static {
-    /// Returns the events of a workspace after a position, and those that concern every workspace. Without a position, there are no events, and
-    /// [`next`](EventPage::next) is the current position.
+    /// Returns the events of a workspace after a position, including the events that concern every workspace. If `after` is `None`, the page has no
+    /// events, and its [`next`](EventPage::next) is the current position.
     ///
-    /// A position is opaque: visible ASCII characters without spaces. A text that is not a position counts as an unknown one.
+    /// A position is opaque: it consists of visible ASCII characters without spaces. A text that is not a position counts as an unknown position.
     fn events<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -102,7 +103,7 @@ pub trait EventStore: Send + Sync + 'static {
 /// How long the stores of this crate keep events, at least. [`Maintenance::purge`](super::Maintenance::purge) removes older ones.
 pub const EVENTS_KEPT: Duration = Duration::from_hours(7 * 24);
 
-/// The time before which events are removed.
+/// Returns the time before which events are removed.
 pub(crate) fn kept_since(now: Timestamp) -> Timestamp {
     let kept = i64::try_from(EVENTS_KEPT.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(now.as_millis().saturating_sub(kept))

@@ -144,7 +144,7 @@ pub enum FunctionKind {
 }
 
 impl FunctionKind {
-    /// The word of the kind, which stores write and filters use.
+    /// The name of the kind in stored rows and in filters.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Linked { .. } => "linked",
@@ -322,7 +322,7 @@ impl NewFunction {
     }
 }
 
-/// A change of a function: the fields that are set. Null removes a value.
+/// A change of a function. Only fields that are set are changed; null removes a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -341,7 +341,8 @@ pub struct FunctionUpdate {
 }
 
 impl FunctionUpdate {
-    /// Returns the changed row. Fails like [`NewFunction::decide`], and if the editor may not change the function.
+    /// Returns the changed row. Fails like [`NewFunction::decide`], with `Missing` for a function of a different workspace, and with `Forbidden` for
+    /// a system function.
     pub fn decide(
         self,
         editor: &Editor,
@@ -406,7 +407,9 @@ impl Function {
         check_member(self.runtime_user.as_ref(), before, member)
     }
 
-    /// Checks whether the function may be removed. `tools` is the number of tools that run it, including deleted tools that are still kept.
+    /// Checks whether the function may be removed. `tools` is the number of tools that run it, including deleted tools that are still kept. Fails
+    /// with `Missing` for a function of a different workspace, with `Forbidden` for a system function and if the role of the editor is too low, and
+    /// with `Conflict` if `tools` is not 0.
     pub fn check_removal(&self, editor: &Editor, tools: u64) -> Result<(), StoreError> {
         editor.check_owner(self.workspace.as_ref(), &self.what())?;
         editor.require(MemberRole::Author, "delete a function")?;
@@ -419,8 +422,9 @@ impl Function {
         Ok(())
     }
 
-    /// Makes a version the default. Fails if the editor may not change the function or publish the version, and with `Conflict` if the version
-    /// belongs to a different function.
+    /// Makes a version the default. Fails with `Missing` for a function of a different workspace, with `Forbidden` for a system function and if the
+    /// role of the editor is too low, and with `Conflict` if the version belongs to a different function. If the function has stated effects, only an
+    /// admin may publish.
     pub fn publish(
         &self,
         editor: &Editor,
@@ -430,7 +434,7 @@ impl Function {
         editor.check_owner(self.workspace.as_ref(), &self.what())?;
         editor.require(MemberRole::Author, "publish a version")?;
         if self.effects.is_some() {
-            // A version may do something else than the version for which an admin has stated the effects.
+            // The stated effects are those of the published version, and a new version may have other effects.
             editor.require(
                 MemberRole::Admin,
                 "publish a version of a function whose effects an admin has stated",
@@ -580,8 +584,9 @@ impl FunctionVersion {
         )))
     }
 
-    /// Checks whether the version may be removed. `is_default` is whether it is the default of its function, `pins` is the number of tools that
-    /// pin it, and `forks` is the number of versions that were derived from it.
+    /// Checks whether the version may be removed. `is_default` is whether it is the default of its function, `pins` is the number of tools that pin
+    /// it, and `forks` is the number of versions that were derived from it. Fails with `Missing` for a version of a different workspace, with
+    /// `Forbidden` for a system version and if the role of the editor is too low, and with `Conflict` if other rows refer to the version.
     pub fn check_removal(
         &self,
         editor: &Editor,
@@ -609,7 +614,7 @@ impl FunctionVersion {
 pub struct FunctionFilter {
     /// Functions whose name contains this text, ignoring the case of ASCII letters.
     pub name: Option<String>,
-    /// Functions of this kind: the word of [`FunctionKind::as_str`].
+    /// Functions of this kind, as [`FunctionKind::as_str`] names it.
     pub kind: Option<String>,
     /// The maximum number of functions.
     pub limit: Option<u32>,

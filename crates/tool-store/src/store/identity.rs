@@ -494,7 +494,7 @@ impl CallKey {
         &self.workspace
     }
 
-    /// The key as text: at most 64 lower-case hexadecimal digits.
+    /// The key as text. The keys that this version creates have 32 or 64 lower-case hexadecimal digits; a key from other software may be any text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -538,7 +538,7 @@ mod tests {
         ThreadId::new(workspace, conversation).unwrap()
     }
 
-    // A1: every part of the identity changes the key
+    // A1: every part of the identity changes the key.
     #[test]
     fn each_part_of_an_identity_changes_its_key() {
         let main = thread("acme", "main");
@@ -566,7 +566,7 @@ mod tests {
         }
     }
 
-    // A1: two calls outside of threads never share an identity
+    // A1: two calls outside of threads never share an identity.
     #[test]
     fn calls_outside_of_threads_have_different_keys() {
         let (one, other) = (CallId::alone("").unwrap(), CallId::alone("").unwrap());

@@ -39,8 +39,8 @@ pub struct Erased {
     pub requests: u64,
 }
 
-/// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs and idempotency keys, which are removed when
-/// they expire, and events, which are removed after [`EVENTS_KEPT`](super::EVENTS_KEPT).
+/// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs and idempotency keys, which are removed
+/// when they expire, and events, which are removed after [`EVENTS_KEPT`](super::EVENTS_KEPT).
 ///
 /// ```
 /// use std::time::Duration;
@@ -164,19 +164,18 @@ impl Retention {
 /// # }
 /// ```
 pub trait Maintenance: Send + Sync + 'static {
-    /// Erases contents, in one transaction. Messages, audit rows and spilled outputs are removed. The results of effects, and the arguments,
-    /// reasons and edits of approvals, are blanked, while keys, states and times are kept, so that no effect happens twice. An open approval
-    /// is withdrawn. Afterwards, no file of the store contains the erased data.
+    /// Erases contents, in one transaction. [`Erasure::Thread`] removes the messages of the thread; audit rows and spilled outputs of the thread are
+    /// kept, because they belong to users. [`Erasure::Principal`] removes the user's spilled outputs and audit rows, except the audit rows of changes
+    /// by operators. Both blank the results of effects, and the arguments, reasons and edits of approvals, but keep their keys, states and times, so
+    /// that no effect happens twice. An open approval is withdrawn. Afterwards, no file of the store contains the erased data.
     ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the
     /// responses to requests of the user.
-    ///
-    /// A thread's audit rows and spilled outputs belong to its users, so only [`Erasure::Principal`] removes them.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;
 
-    /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have expired
-    /// at `now`, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each.
+    /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have
+    /// expired at `now`, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each.
     fn purge<'a>(
         &'a self,
         retention: &'a Retention,

@@ -1,4 +1,4 @@
-//! In-memory store of all tables, behind one lock.
+//! In-memory store of all tables, which one lock protects.
 
 #[cfg(feature = "host")]
 mod administration;
@@ -43,8 +43,8 @@ use super::{StoreError, StoreFuture};
 /// All stores in memory, for tests and for hosts that may lose their data. Clones share the data.
 ///
 /// One lock protects all tables, so that other tasks see a change of several rows as a single step, and no code awaits while it holds the lock. Maps
-/// by key find rows, and sets by time find expiring rows; lists iterate over the rows in order and stop at their limit. Only methods that document a
-/// removal remove rows.
+/// by key find rows, and sets by time find most expiring rows; most lists iterate over the rows in order and stop at their limit. Only methods that
+/// document a removal remove rows.
 ///
 /// ```
 /// use tool_store::{ApprovalStore, MemoryStore};

@@ -269,7 +269,7 @@ impl RunRow {
     /// Applies [`RunStore::begin_run`] to the `running` row of the thread, or to `None`. `number` is the next number of the thread.
     /// Returns the result and the rows to store.
     ///
-    /// A run whose lease has expired keeps its number when the new driver takes it over. If a stop was requested, it ends instead, and a new run
+    /// A run whose lease has expired keeps its number when the new driver takes it over. If a stop was requested, the run ends instead, and a new run
     /// begins. A driver that begins again under the same owner receives its own run, so that it can repeat a request whose response was lost.
     pub fn begin(running: Option<Self>, new: NewRun, number: u64) -> (RunBegun, Vec<Self>) {
         let mut rows = Vec::new();
@@ -315,7 +315,7 @@ impl RunRow {
         (RunBegun::Begun(Box::new(row)), rows)
     }
 
-    /// Applies [`RunStore::renew_run`]. Returns whether the run continues and belongs to this owner.
+    /// Applies [`RunStore::renew_run`]. Returns false, and changes nothing, if the run has ended or belongs to a different owner.
     pub fn renew(&mut self, owner: &str, until: Timestamp, progress: RunProgress) -> bool {
         let renews = self.state == RunState::Running && self.owner == owner;
         if renews {
@@ -325,7 +325,7 @@ impl RunRow {
         renews
     }
 
-    /// Applies [`RunStore::end_run`]. Returns whether the run was running and belonged to this owner.
+    /// Applies [`RunStore::end_run`]. Returns false, and changes nothing, if the run has ended already or belongs to a different owner.
     pub fn end(&mut self, owner: &str, end: RunEnd) -> bool {
         let ends = self.state == RunState::Running && self.owner == owner;
         if ends {

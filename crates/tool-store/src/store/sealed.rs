@@ -139,8 +139,8 @@ impl fmt::Debug for Sealed {
     }
 }
 
-/// A column that contains sealed values. This enum is the registry of all such columns: rotation, the counts of a key's values and the retirement of a key
-/// cover exactly these columns.
+/// A column that contains sealed values. This enum is the registry of all such columns: rotation, the counts of a key's values and the retirement of
+/// a key cover exactly these columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SealedColumn {
@@ -171,7 +171,8 @@ words!(SealedColumn {
 });
 
 impl SealedColumn {
-    /// Whether the values of the column are contents: arguments, messages, chunks of spilled outputs or responses. A store seals contents only on request.
+    /// Whether the values of the column are contents: arguments, messages, chunks of spilled outputs or responses. A store seals contents only on
+    /// request.
     pub fn is_content(self) -> bool {
         match self {
             Self::Secret | Self::Variable => false,
@@ -286,8 +287,8 @@ impl SealKeyRow {
         Err(StoreError::Conflict(format!("the key `{id}` {why}")))
     }
 
-    /// Checks that a key whose row is `row` may be retired. `uses` are the numbers of values that are sealed with each key: the check fails if values are
-    /// sealed with this key.
+    /// Checks that a key whose row is `row` may be retired. `uses` are the numbers of values that are sealed with each key: the check fails if values
+    /// are sealed with this key.
     pub fn check_retirement(
         id: &KeyId,
         row: Option<&Self>,
@@ -366,7 +367,7 @@ pub trait SealStore: Send + Sync + 'static {
     /// `Conflict`, and changes nothing, if [`SealKeyRow::check_use`] fails for a new value.
     fn reseal(&self, changes: Vec<Reseal>) -> StoreFuture<'_, u64>;
 
-    /// Retires a key. Afterwards, no process can store a value that is sealed with the key. Retiring the key again changes nothing. Fails if
+    /// Retires a key. Afterwards, no process can store a value that is sealed with the key. Retiring a retired key changes nothing. Fails if
     /// [`SealKeyRow::check_retirement`] fails: with `Missing` for an unknown key, and with `Conflict` while values are sealed with the key.
     fn retire_key<'a>(&'a self, key: &'a KeyId, now: Timestamp) -> StoreFuture<'a, ()>;
 }

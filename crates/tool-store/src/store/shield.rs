@@ -1,4 +1,4 @@
-//! Panic shields for stores: a wrapper that converts panics of a store to errors, so that callers do not handle panics.
+//! Panic shields: wrappers of stores that convert panics to errors, so that callers do not handle panics.
 
 use std::any::Any;
 use std::future::ready;

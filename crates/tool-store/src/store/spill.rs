@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 
-/// A stored output that one user may read.
+/// An output that one user may read in parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spill {
     /// The handle of the text, unique in the store.
@@ -112,6 +112,6 @@ pub trait SpillStore: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'a, Option<SpillPart>>;
 
-    /// Removes every text of a scope that has expired at `now`, and returns their number.
+    /// Removes the texts of a scope that have expired at `now`, and returns their number.
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64>;
 }

@@ -99,7 +99,7 @@ pub struct StoredTool {
     pub target: ToolTarget,
     /// The id of the function; `None` for a client tool.
     pub function: Option<String>,
-    /// The version to which the tool is pinned. `None` follows the default version of the function at the time of each call.
+    /// The version to which the tool is pinned. If it is `None`, each call runs the default version that the function has at that time.
     pub function_version: Option<String>,
     /// The schema of the arguments, for the model and for the check of calls. `None` is the schema of the version that runs.
     pub input_schema: Option<ToolSchema>,
@@ -219,8 +219,9 @@ impl StoredTool {
         Ok(self)
     }
 
-    /// Deletes the tool, which stays readable until its retention ends. The current tier of the workspace determines this time. Fails with `Conflict`
-    /// if the tool is already deleted, so that the time does not change.
+    /// Deletes the tool, which stays readable until its retention ends. The current tier of the workspace determines this time. Fails with `Missing`
+    /// for a tool of a different workspace, with `Forbidden` for a system tool and if the role of the editor is too low, and with `Conflict` if the
+    /// tool is already deleted, so that the time does not change.
     pub fn delete(
         mut self,
         editor: &Editor,
@@ -245,8 +246,9 @@ impl StoredTool {
         Ok(())
     }
 
-    /// Checks whether the tool may be bound to an agent, or unbound from it. A system tool may be bound in every workspace. Returns the workspace
-    /// of the binding.
+    /// Checks whether the tool may be bound to an agent, or unbound from it. A system tool may be bound in every workspace. Returns the workspace of
+    /// the binding. Fails with `Forbidden` if the role of the editor is too low, with `Missing` for a tool of a different workspace and for an editor
+    /// without a workspace, and with `Conflict` if the agent has no id or a deleted tool is to be bound.
     pub fn check_binding<'e>(
         &self,
         editor: &'e Editor,
@@ -381,7 +383,7 @@ impl NewTool {
     }
 }
 
-/// A change of a tool: the fields that are set. Null removes a value. A change cannot set the other fields of a tool.
+/// A change of a tool. Only fields that are set are changed; null removes a value. The other fields of a tool cannot be changed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -723,7 +725,8 @@ impl ToolEdit {
         }
     }
 
-    /// Adds the audit row of the change, such as [`AuditRow::of_operator`]. [`ToolEdited::complete`] adds the name of the tool to the row.
+    /// Adds the audit row of the change, such as [`AuditRow::of_operator`]. If the change concerns a tool, [`ToolEdited::complete`] adds the name of
+    /// the tool to the row.
     #[must_use]
     pub fn audited(self, row: AuditRow) -> Self {
         let audit = Some(Box::new(row));
@@ -792,7 +795,7 @@ pub enum ToolEdited {
 }
 
 impl ToolEdited {
-    /// Adds the name of the tool to the audit row of a change.
+    /// Adds the name of the tool to the audit row of a change, if the change wrote a tool.
     pub fn complete(&self, audit: &mut AuditRow) {
         if let Self::Tool(tool) = self {
             audit.tool.clone_from(&tool.name);
@@ -865,8 +868,8 @@ pub trait StoredToolStore: Directory {
     /// [`RequestKey::at`], the method changes nothing and returns [`ToolEdited::Repeated`] with the response of [`RequestKey::repeated`].
     fn edit(&self, edit: ToolEdit) -> StoreFuture<'_, ToolEdited>;
 
-    /// Returns the response that [`edit`](Self::edit) would return for a repeated request; `None` if the key is not stored or has expired. With it, a
-    /// caller answers a repeated request before it validates the change against rows that may have changed.
+    /// Returns the response that [`edit`](Self::edit) would return for a repeated request; `None` if the key is not stored or has expired. A caller
+    /// can answer a repeated request with this response before it validates the change against rows that may have changed.
     fn repeated<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -120,16 +120,15 @@ pub trait SwitchStore: Send + Sync + 'static {
     fn is_durable(&self) -> bool;
 
     /// Stores a switch in place of the switch with the same key, and increases the [version](Self::version) in the same transaction. Returns true if
-    /// this turned the switch on or off; a switch that was never set is off. Fails with `Conflict` if [`Switch::check`] fails.
+    /// the call turned the switch on or off; a switch that was never set is off. Fails with `Conflict` if [`Switch::check`] fails.
     fn set(&self, switch: Switch) -> StoreFuture<'_, bool>;
 
     /// A number that increases with every [`set`](Self::set). The result reflects every `set` that ended before this call began, including calls of
     /// other processes.
     fn version(&self) -> StoreFuture<'_, u64>;
 
-    /// Completes when the store detects that its [version](Self::version) is later than `version`, for example by a notification of
-    /// the database. The caller must also poll, because a notification may be lost. The default
-    /// implementation never completes.
+    /// Completes when the store detects that its [version](Self::version) is later than `version`, for example by a notification of the database. The
+    /// caller must also poll, because a notification may be lost. The default implementation never completes.
     fn changed(&self, version: u64) -> StoreFuture<'_, ()> {
         let _ = version;
         Box::pin(std::future::pending())

@@ -35,8 +35,8 @@ pub struct NewMessage {
     /// the message if the thread contains a newer message of the model, so that only one of two concurrent runs continues. `None` disables this
     /// check.
     pub follows: Option<u64>,
-    /// The content, as JSON. `tool_core::turn::Turns` store a string for the system, a `UserMessage`, a
-    /// `ModelMessage` or a `ToolMessage`, depending on the role.
+    /// The content, as JSON. Depending on the role, `tool_core::turn::Turns` stores a string for the system, a `UserMessage`, a `ModelMessage` or a
+    /// `ToolMessage`.
     pub content: String,
     /// When the message was written.
     pub at: Timestamp,
@@ -101,7 +101,7 @@ impl NewMessage {
         ))
     }
 
-    /// Turns this into a stored message with its sequence number.
+    /// Returns the message as it is stored, with its sequence number.
     pub fn numbered(self, seq: u64) -> Message {
         let Self {
             thread,

@@ -360,6 +360,6 @@ pub trait VariableStore: Send + Sync + 'static {
         name: &'a str,
     ) -> StoreFuture<'a, bool>;
 
-    /// Removes all variables of an owner that no longer exists, and returns their number.
+    /// Removes all variables of an owner, for example of an owner that was deleted, and returns their number.
     fn remove_variables<'a>(&'a self, scope: &'a VariableScope) -> StoreFuture<'a, u64>;
 }

@@ -51,7 +51,7 @@ impl VariableField {
     }
 }
 
-/// A request for the variables that a thread waits for before it starts a sub-agent. The request contains no values.
+/// A request for variables that a user has to supply before a thread can start a sub-agent. The request contains no values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VariableRequest {
@@ -97,8 +97,8 @@ impl VariableRequest {
         self.thread.workspace()
     }
 
-    /// Checks the conditions of [`VariableRequestStore::open_request`] that do not depend on stored rows: fails with `Conflict` if the id or the agent
-    /// is empty, if the values belong to a different workspace than the thread, if `missing` is empty, if a name is empty or occurs twice, if a
+    /// Checks the conditions of [`VariableRequestStore::open_request`] that do not depend on stored rows. Fails with `Conflict` if the id or the
+    /// agent is empty, if the values belong to a different workspace than the thread, if `missing` is empty, if a name is empty or occurs twice, if a
     /// variable of type select has no choices, or if a variable of a different type has choices.
     pub fn check(&self) -> Result<(), StoreError> {
         let refuse = |why: String| Err(StoreError::Conflict(why));

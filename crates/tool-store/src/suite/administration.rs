@@ -1,11 +1,11 @@
-//! Changes of instances, of the vault, of workspaces and members, erasures and forced ends, with their audit rows.
+//! Tests of changes by operators with their audit rows: instances, the vault, workspaces, members, erasures and forced ends.
 
 use crate::*;
 
 use super::records::{acme, at, intent, key, request, thread};
 use super::{conflict, missing, tests};
 
-/// The stores that the changes of this file are about.
+/// The traits of a store whose rows these tests change.
 pub trait AdministeredStore:
     ChangeStore + EnablementStore + VaultStore + Directory + Maintenance
 {
@@ -145,7 +145,8 @@ async fn begin_run(store: &impl RunStore) -> RunId {
 tests! {
     ($) __suite_administration in administration for AdministeredStore;
 
-    // S1-34, S1-35, S1-36: changes of an instance are those of `EnablementStore`, with an audit row that names the tool. A refusal changes nothing.
+    // S1-34, S1-35, S1-36: a change of an instance has the result of the same method of `EnablementStore`, and the audit row names the tool. A
+    // refused change writes nothing.
     #[test]
     async fn instance_is_changed_with_its_audit_row(store: impl Store + ChangeStore + EnablementStore) {
         let entries = ["read_mail", "send_mail"].map(CatalogueEntry::new);
@@ -167,7 +168,7 @@ tests! {
         conflict(store.apply(of(&acme(), disable("read_mail"))).await, "source `skill`");
         conflict(store.apply(of(&acme(), skill("1", &["send_mail"]))).await, "different contents");
         missing(store.apply(of(&acme(), enable("unknown"))).await);
-        // A refusal does not add the instance either.
+        // A refused change does not add the instance.
         let sales = InstanceId::new(acme(), "sales");
         let unknown = InstanceChange::Enable { instance: sales.clone(), tool: "unknown".into(), by: "olga".into(), at: at(300) };
         missing(store.apply(of(&acme(), Change::Instance(unknown))).await);
@@ -202,7 +203,7 @@ tests! {
         assert_eq!(names(Some("b"), 2).await, [""; 0]);
     }
 
-    // S4-13, S4-57: changes of the vault are stored with an audit row, which no refused change writes.
+    // S4-13, S4-57: each change of the vault is stored with its audit row. A refused change writes no audit row.
     #[test]
     async fn vault_is_changed_with_its_audit_row(store: impl Store + ChangeStore + VaultStore) {
         conflict(store.apply(of(&acme(), secret("docs"))).await, "not registered");
@@ -238,7 +239,7 @@ tests! {
         assert_eq!(rows_of_audit(&store).await.len(), 7);
     }
 
-    // Of two operators that have read the same settings or the same member, one changes them. A role that the editor's role does not include is refused.
+    // If two operators change the settings or the member that both have read, the second change is stale. An editor who is not an admin is refused.
     #[test]
     async fn workspaces_and_members_are_changed_once(store: impl Store + ChangeStore + Directory) {
         let Changed::Workspace(first) = make(&store, put_workspace(RetentionTier::Long, Expected::Same(None))).await else {
@@ -269,7 +270,7 @@ tests! {
         assert_eq!(store.members(&acme(), None, 9).await.unwrap(), []);
     }
 
-    // An erasure is stored with an audit row, which stays although it is one of the erased user.
+    // An erasure of a user keeps its own audit row, although the operator is the erased user.
     #[test]
     async fn erasure_keeps_its_own_audit_row(store: impl Store + ChangeStore + Maintenance) {
         store.open(request("a1")).await.unwrap();
@@ -292,7 +293,7 @@ tests! {
         assert_eq!((row.status, &*row.request.arguments), (ApprovalStatus::Withdrawn, ApprovalRequest::BLANK));
     }
 
-    // A run and an effect whose lease has not expired are ended by force, once.
+    // A run and an effect whose leases have not expired can be ended by force. A second attempt is a conflict.
     #[test]
     async fn rows_of_dead_processes_are_ended_by_force(store: impl Store + ChangeStore) {
         let run = begin_run(&store).await;
@@ -307,7 +308,7 @@ tests! {
         assert_eq!((row.state, row.cause, row.ended), (RunState::Ended, Some(RunCause::Cancelled), Some(at(300))));
         assert_eq!(store.get_run(&run).await.unwrap().as_ref(), Some(&*row));
         conflict(store.apply(of(&acme(), end())).await, "has ended");
-        // The conversation is free for the next run.
+        // The next run of the conversation can begin.
         assert_eq!(begin_run(&store).await.number(), run.number() + 1);
         store.begin(intent("e1"), None).await.unwrap();
         let resolution = Resolution::Failed("no".into());
@@ -322,7 +323,7 @@ tests! {
         assert_eq!(rows_of_audit(&store).await.len(), 2);
     }
 
-    // No change reaches a row of another workspace.
+    // No change reaches a row of a different workspace.
     #[test]
     async fn administration_stays_in_its_workspace(store: impl Store + ChangeStore + EnablementStore + VaultStore + Directory + Maintenance) {
         store.reconcile(vec![CatalogueEntry::new("send_mail")]).await.unwrap();

@@ -163,7 +163,7 @@ tests! {
         assert!(matches!(store.apply(free).await, Ok(Applied::Changed(_))));
     }
 
-    // If two operators change a row that both have read, the second change is stale.
+    // If two operators change a row that both have read, the second change is refused as stale.
     #[test]
     async fn change_of_a_row_that_was_changed_meanwhile_is_stale(store: impl Store + ChangeStore) {
         store.open(request("a1")).await.unwrap();
@@ -201,7 +201,7 @@ tests! {
         conflict(store.apply(first(1000)).await, "not pending");
     }
 
-    // Of requests with the same idempotency key that arrive at once, one makes the change, and the others receive its response.
+    // Of concurrent requests with the same idempotency key, one makes the change, and the others receive its response.
     #[test]
     async fn one_of_many_concurrent_requests_with_a_key_is_made(store: impl Store + ChangeStore + Clone) {
         let acme = acme();

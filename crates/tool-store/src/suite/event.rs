@@ -1,4 +1,4 @@
-//! Events: each change once, to its workspace only, from any position.
+//! Tests of events: a reader receives each change of its workspace exactly once, and can continue at any position.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::*;
 use super::records::{acme, at, audit, named_in, request, says, thread};
 use super::{at_once, tests};
 
-/// The traits whose changes are events.
+/// The traits of a store whose changes the tests read as events.
 #[doc(hidden)]
 pub trait Evented: EventStore + EnablementStore + StoredToolStore + Maintenance {}
 impl<T: EventStore + EnablementStore + StoredToolStore + Maintenance> Evented for T {}
@@ -23,7 +23,7 @@ async fn now(store: &impl EventStore) -> String {
     page.next
 }
 
-/// The events of a workspace after a position, read in pages of this size, and the position after them.
+/// Reads the events of a workspace after a position, in pages of this size. Returns the events and the position after them.
 async fn after(
     store: &impl EventStore,
     workspace: &Workspace,
@@ -49,7 +49,7 @@ fn line(event: &Event) -> String {
     format!("{} {}", event.resource, event.key.join("/"))
 }
 
-/// The events of `acme` since a position, each row once. Moves the position.
+/// Returns the events of `acme` after a position, each row once, and moves `position` to their end.
 async fn changed(store: &impl EventStore, position: &mut String) -> BTreeSet<String> {
     let (events, next) = after(store, &acme(), position, 100).await;
     *position = next;
@@ -200,7 +200,7 @@ tests! {
             }
             assert!(after(&store, &acme(), &next, limit).await.0.is_empty());
         }
-        // A position in the middle of a page is followed by what was written since.
+        // A reader that continues in the middle of a page receives the rest of the page and the events that were written since.
         let (events, _) = after(&store, &acme(), &position, 3).await;
         store.write(vec![audit("late")]).await.unwrap();
         let (rest, _) = after(&store, &acme(), &events[4].position, 2).await;
@@ -241,7 +241,7 @@ tests! {
             let page = store.events(&acme(), Some(old), 10).await.unwrap();
             assert!(page.is_reset, "{old}");
         }
-        // A reader that had read all events continues.
+        // A reader that has read all events can continue, although they were removed.
         assert!(after(&store, &acme(), &end, 10).await.0.is_empty());
         store.write(vec![audit("new")]).await.unwrap();
         assert_eq!(after(&store, &acme(), &end, 10).await.0.len(), 1);

@@ -14,7 +14,7 @@ fn old(name: &str) -> Intent {
     }
 }
 
-/// The same call, dispatched again by this version: the call at a position of message 4.
+/// The same call, dispatched again by this version: the call at a position in message 4 of the thread.
 fn again(name: &str, position: u32) -> Intent {
     Intent {
         identity: CallId::in_thread(&thread("main"), 4, position),

@@ -213,7 +213,7 @@ tests! {
         }
     }
 
-    // B11: if an operator resolves a call while its body runs, and the body ends with a different outcome, the row is marked as late
+    // B11: if an operator resolves a call while its body runs, and the body ends with a different outcome, the row is marked as late.
     #[test]
     async fn end_that_contradicts_an_operator_is_recorded(store: impl EffectLedger) {
         for (name, ended, late) in [("k", EffectState::Succeeded, true), ("l", EffectState::Failed, false)] {

@@ -67,7 +67,7 @@ async fn approval(store: &impl ApprovalStore, name: &str) -> ApprovalRow {
     store.get(&acme(), name).await.unwrap().unwrap()
 }
 
-/// Purges until no rows are left to remove, and returns the sums.
+/// Purges until no rows are left to remove, and returns the sum of the results.
 async fn purge(store: &impl Maintenance, retention: Retention, now: i64) -> Purged {
     let mut all = Purged::default();
     loop {
@@ -198,7 +198,7 @@ tests! {
         assert_eq!(purge(&store, approvals, 10_000).await.approvals, 1);
     }
 
-    // B10: runs are removed some time after their end, and the next run of the thread has the next number
+    // B10: runs are removed some time after their end, and the next run of the thread has the next number.
     #[test]
     async fn ended_runs_are_purged_in_batches(store: impl RunStore + Maintenance) {
         let begin = |conversation: &str, at_ms| NewRun {

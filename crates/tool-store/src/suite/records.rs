@@ -24,13 +24,13 @@ pub fn named(name: &str) -> CallId {
     named_in("acme", name)
 }
 
-/// [`named`], in a different workspace.
+/// Like [`named`], but in the given workspace.
 pub fn named_in(workspace: &str, name: &str) -> CallId {
     let column = serde_json::json!({ "alone": name }).to_string();
     CallId::from_column(workspace, &column).unwrap()
 }
 
-/// The key of [`named`].
+/// The key of the identity that [`named`] returns.
 pub fn key(name: &str) -> CallKey {
     CallKey::new("acme", name)
 }

@@ -51,7 +51,7 @@ fn progress(steps: u32) -> RunProgress {
 tests! {
     ($) __suite_run in run for Store;
 
-    // A3: a second driver of a running thread receives `Busy`, and the store numbers the runs
+    // A3: a second driver of a running thread receives `Busy`, and the store numbers the runs of a thread.
     #[test]
     async fn a_thread_has_one_running_run(store: impl RunStore) {
         let first = begin(&store, "t", "one", 0).await;
@@ -76,7 +76,7 @@ tests! {
         assert_eq!(store.get_run(&RunId::new(thread("nobody's"), 1)).await.unwrap(), None);
     }
 
-    // A3: a different driver takes over the run of a dead process when its lease has expired, and the old driver's renewals and end are refused
+    // A3: a different driver takes over the run of a dead process when its lease has expired, and the old driver's renewals and end are refused.
     #[test]
     async fn expired_lease_is_taken_over(store: impl RunStore) {
         let id = begin(&store, "t", "one", 0).await.id;
@@ -100,7 +100,7 @@ tests! {
         assert_eq!(begun.into_iter().filter(|begun| *begun).count(), 1);
     }
 
-    // A6: a run can be stopped by a different process
+    // A6: a run can be stopped by a different process.
     #[test]
     async fn a_stop_request_reaches_the_driver(store: impl RunStore) {
         let id = begin(&store, "t", "one", 0).await.id;
@@ -111,7 +111,7 @@ tests! {
         assert_eq!(seen.stop, Some(RunStop::Cancel));
         assert_eq!(store.stop_run(&RunId::new(thread("t"), 9), RunStop::Cancel).await.unwrap(), None);
 
-        // The driver's process died: the run ends as requested, and a new run begins.
+        // The driver's process has died, so the run ends as requested, and a new run begins.
         let next = begin(&store, "t", "other", 150).await;
         assert_eq!((next.id.number(), next.stop), (2, None));
         let ended = store.get_run(&id).await.unwrap().unwrap();

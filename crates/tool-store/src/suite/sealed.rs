@@ -234,7 +234,7 @@ tests! {
         conflict(store.put_variables(vec![taken]).await, "new random id");
         let twice = VariableRow { id: clear(&agent, "Q", "").id, ..clear(&agent, "Z", "1") };
         conflict(store.put_variables(vec![clear(&agent, "Q", "1"), twice]).await, "new random id");
-        // A secret in clear text, and a sealed text, are refused with all other rows of the call.
+        // A secret in clear text and a sealed text are refused, together with all other rows of the call.
         let in_clear = VariableRow { kind: VariableType::Secret, ..clear(&agent, "Z", "sentinel") };
         let in_seal = VariableRow { kind: VariableType::Text, ..hidden(&agent, "Z", "k1") };
         for wrong in [in_clear, in_seal, clear(&agent, "", "1")] {
@@ -251,7 +251,7 @@ tests! {
         assert_eq!(store.variables(&[agent, conversation.clone()]).await.unwrap(), [clear(&conversation, "X", "3")]);
     }
 
-    // S4-56, S4-57: an answer stores its values, and the request is open until nothing is missing.
+    // S4-56, S4-57: an answer stores its values, and the request stays open until nothing is missing.
     #[test]
     async fn a_request_is_open_until_every_value_is_stored(store: impl VaultStore) {
         let acme = acme();

@@ -274,7 +274,7 @@ tests! {
         assert_eq!(stored(&store, &two.id).await, two);
     }
 
-    // S3-05: the description may be null, when the tool is created and later.
+    // S3-05: the description may be null when the tool is created, and may be set to null later.
     #[test]
     async fn description_may_be_null(store: impl StoredToolStore) {
         let tool = by(&store, author(), 1).tool(client("ask")).await.unwrap();
@@ -329,7 +329,7 @@ tests! {
         conflict(olga.tool(NewTool::server(" ", &*function.id)).await, "name");
     }
 
-    // S3-09, S3-10: a pinned tool runs its version, and a tool without a pin runs the version that is the default at the call.
+    // S3-09, S3-10: a pinned tool runs its version, and a tool without a pin runs the default version at the time of the call.
     #[test]
     async fn tool_without_a_pin_runs_the_default_version_at_the_call(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -888,7 +888,7 @@ tests! {
         assert_eq!(by(&store, admin(), 2).change_function(&function.id, update()).await.unwrap().effects, None);
         conflict(by(&store, admin(), 1).function(NewFunction { effects, ..linked("look") }).await, "only those of the kinds");
 
-        // The stated effects are those of the versions that an admin has published: an author cannot publish a version that does something else.
+        // An author cannot publish a version of a function with stated effects, because the version may have other effects.
         let stated = by(&store, admin(), 3).function(new()).await.unwrap();
         let document = [("api.json".to_owned(), "{}".to_owned())].into();
         let version = NewFunctionVersion { files: document, ..new_version() };

@@ -53,7 +53,7 @@ tests! {
         assert_eq!(sequence(&store, "t").await, [1, 2, 3]);
     }
 
-    // A3: a message of the model is stored only if it follows the model's last message, so only one of two runs in a thread continues
+    // A3: a message of the model is stored only if it follows the model's last message, so only one of two runs in a thread continues.
     #[test]
     async fn a_message_of_the_model_follows_the_last_one(store: impl ThreadStore) {
         let said = |follows| NewMessage { follows, ..message("t", Role::Assistant, None) };

@@ -11,7 +11,7 @@ fn twice<S: Clone + 'static>(opener: &Opener<S>, test: impl AsyncFnOnce(&[S; 2])
     opener.test(async |place| test(&[place.open().await, place.open().await]).await);
 }
 
-/// The store that a task uses: half of the tasks use each store.
+/// Returns the store that a task uses: half of the tasks use each of the two stores.
 fn one_of<S: Clone>(stores: &[S; 2], task: u32) -> S {
     stores[usize::from(task % 2 == 1)].clone()
 }

@@ -1,4 +1,4 @@
-//! The vault on a store: encryption, wrong keys, altered rows, rotation, and requests for variables.
+//! Tests of the vault with a store: encryption, wrong keys, altered rows, rotation, and requests for variables.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +57,7 @@ fn damaged<T>(answer: Result<T, VaultError>) {
     }
 }
 
-/// The only secret with this name, as it is stored.
+/// Returns the row of the only secret with this name.
 async fn row(store: &impl VaultStore, own: &Workspace, name: &str) -> SecretRow {
     let rows = store.secrets(own, &[name.to_owned()]).await.unwrap();
     rows.into_iter().next().unwrap()
@@ -184,7 +184,7 @@ tests! {
             read += 1;
             damaged(vault.open_secrets(&acme, ["a"]).await);
         }
-        // At least for each bit of the nonce, the ciphertext and the tag, the loop has tried to open the value.
+        // The loop has tried to open the value at least once for each bit of the nonce, the ciphertext and the tag.
         assert!(read >= (24 + 5 + 16) * 8, "{read}");
         store.put_secret(good).await.unwrap();
         assert_eq!(value(&vault, &acme, "a").await.as_deref(), Some("short"));
@@ -221,7 +221,7 @@ tests! {
         let wrong = SealKeys::new("k1", material("different")).unwrap();
         let refused = Vault::open(store.clone(), wrong.clone()).await.unwrap_err();
         assert!(matches!(&refused, VaultError::WrongKey(id) if *id == key("k1")), "{refused}");
-        // The store is also not opened if the wrong key is not the current key.
+        // The vault also refuses to open if only a key other than the current key is wrong.
         let behind = keys(&["k2"]).and("k1", material("different")).unwrap();
         let refused = Vault::open(store.clone(), behind).await.unwrap_err();
         assert!(matches!(refused, VaultError::WrongKey(_)), "{refused}");
@@ -258,8 +258,8 @@ tests! {
         assert!(vault.remove_variable(&scope, "TOKEN").await.unwrap());
     }
 
-    // S4-56: a request contains its agent and the missing names, without values; 404 if unknown or done, 403 for a different thread.
-    // S4-57: an answer stores the values; the request stays open until no value is missing, and an answer to a completed request is 404.
+    // S4-56: a request contains its agent and the missing names, without values. An unknown or completed request is 404, and a different thread is
+    // 403. S4-57: an answer stores the values; the request stays open until no value is missing, and an answer to a completed request is 404.
     #[test]
     async fn a_request_for_variables_is_read_and_answered(store: impl VaultStore + Clone) {
         let vault = vault(&store, &["k1"]).await;

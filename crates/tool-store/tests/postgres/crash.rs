@@ -130,7 +130,7 @@ async fn drive(store: &PostgresStore, owner: &str) {
     let until = now().plus(Duration::from_secs(1));
     let renewed = store.renew_run(&run.id, owner, until, RunProgress::default());
     if renewed.await.unwrap().is_none() {
-        // The lease had expired, and a different process has taken over the run.
+        // The lease has expired, and a different process has taken over the run.
         return;
     }
     let end = RunEnd {

@@ -28,7 +28,7 @@ impl Database {
         options.disable_statement_logging().connect().await.unwrap()
     }
 
-    /// Changes the database without the store's knowledge.
+    /// Changes the database through a connection that does not belong to the store.
     pub(crate) async fn tamper(&self, sql: &'static str) {
         let mut connection = self.connect().await;
         sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();

@@ -1,4 +1,5 @@
-//! Events beside open transactions: of the database, of another database of the server, and of rolled-back changes.
+//! Tests of events while other transactions are open: in the same database, in a different database of the server, and in transactions that are
+//! rolled back.
 
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
@@ -8,7 +9,7 @@ use tool_store::*;
 
 use crate::database::Database;
 
-/// The keys of the events after a position, in pages of this size, and the position after them.
+/// Reads the events after a position, in pages of this size. Returns their keys and the position after them.
 async fn after(store: &PostgresStore, position: &str, limit: u32) -> (Vec<String>, String) {
     let (mut keys, mut position) = (Vec::new(), position.to_owned());
     loop {
@@ -31,7 +32,7 @@ async fn write(store: &PostgresStore, id: &str) {
     store.write(vec![audit(id)]).await.unwrap();
 }
 
-/// Inserts the row of an audit by hand, in a transaction that stays open.
+/// Inserts an audit row with SQL, in a transaction that stays open.
 async fn insert(connection: &mut PgConnection, key: &str) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO tool_store.audit (workspace, key, call, tool, effect, arguments, original_hash, attempt, started, notes)
@@ -43,7 +44,8 @@ async fn insert(connection: &mut PgConnection, key: &str) -> Result<(), sqlx::Er
     .map(drop)
 }
 
-// A transaction that began first and commits last is read once, late, and delays no other event. One that is rolled back is never read.
+// The event of a transaction that began first and commits last is read once, after the commit, and delays no other event. The event of a transaction
+// that is rolled back is never read.
 pub(crate) async fn open_transaction_delays_and_loses_no_event_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
@@ -62,7 +64,7 @@ pub(crate) async fn open_transaction_delays_and_loses_no_event_case() -> Ran {
         assert_eq!(keys, ["0", "1", "2"]);
         positions.push(next);
     }
-    // A reader in the middle of a page.
+    // A position in the middle of a page.
     let middle = store.events(&acme(), Some(&start), 2).await.unwrap().next;
     undone.rollback().await.unwrap();
     open.commit().await.unwrap();
@@ -84,7 +86,7 @@ pub(crate) async fn open_transaction_delays_and_loses_no_event_case() -> Ran {
     Ok(())
 }
 
-// An open transaction in another database of the server delays no event.
+// An open transaction in a different database of the server delays no event.
 pub(crate) async fn transaction_of_another_database_delays_no_event_case() -> Ran {
     let (database, other) = (Database::create().await?, Database::create().await?);
     let store = database.options().open().await.unwrap();
@@ -106,7 +108,8 @@ pub(crate) async fn transaction_of_another_database_delays_no_event_case() -> Ra
     Ok(())
 }
 
-// Savepoints have ids of their own, which no snapshot names; the rows written in them are events of the transaction.
+// Savepoints have their own transaction ids, which a snapshot does not contain. Rows that were written in a savepoint are events of the outer
+// transaction.
 pub(crate) async fn rows_of_savepoints_are_events_of_their_transaction_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
@@ -128,7 +131,7 @@ pub(crate) async fn rows_of_savepoints_are_events_of_their_transaction_case() ->
     Ok(())
 }
 
-// A copy of the database, as a restore makes it, does not know the positions of the original, although it has the same rows.
+// A restored copy of the database does not know the positions of the original database, although it has the same rows.
 pub(crate) async fn restored_database_resets_its_readers_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
@@ -156,7 +159,7 @@ pub(crate) async fn restored_database_resets_its_readers_case() -> Ran {
             .unwrap()
             .is_reset
     );
-    // A restored state of the same database lacks the newest events.
+    // After a restore of an older state of the same database, the newest events are missing.
     write(&original, "two").await;
     let lost = now(&original).await;
     database

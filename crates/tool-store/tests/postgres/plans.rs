@@ -1,4 +1,4 @@
-//! Plans of statements: every list, filter and search uses its index and needs no sort.
+//! Tests of query plans: every list, filter and search uses its index and needs no sort.
 
 use std::collections::BTreeSet;
 
@@ -112,7 +112,7 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
         used.insert(index.to_owned());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // An index that no statement uses would only cost writes.
+    // An index that no statement uses would only slow down writes.
     let indexes: Vec<String> = sqlx::query_scalar(
         "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'run', 'switch', 'spill', 'request', \
          'workspace', 'member', 'function', 'function_version', 'stored_tool', 'agent_tool')",

@@ -1,4 +1,4 @@
-//! A pooler in transaction mode between the store and the server.
+//! Tests with a connection pooler in transaction mode between the store and the server.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! Child processes: this program starts itself.
+//! Child processes of the tests. This program starts itself as its child processes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, ExitCode, Stdio};

@@ -77,7 +77,7 @@ fn found(search: &Search) -> Vec<PathBuf> {
     all
 }
 
-// S4-13: a dump of the database, its files and the write-ahead log lack every secret, every sealed content and every key, plain, in hex and in base64.
+// S4-13: no secret, sealed content or key is in a dump of the database, in its files or in the write-ahead log, neither plain nor in hex or base64.
 pub(crate) async fn no_file_of_the_server_contains_a_secret_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
@@ -176,7 +176,7 @@ pub(crate) async fn retirement_waits_for_values_that_are_being_written_case() ->
     Ok(())
 }
 
-// The same holds for a message that is being sealed.
+// A key is not retired while a transaction seals a message with it.
 pub(crate) async fn retirement_waits_for_contents_that_are_being_written_case() -> Ran {
     let database = Database::create().await?;
     let plain = database.options().open().await.unwrap();
@@ -237,49 +237,49 @@ pub(crate) async fn erasure_and_retention_remove_stored_responses_case() -> Ran 
     Ok(())
 }
 
-// Contents come back equal, and only a handle with the keys reads them.
+// Contents are read back unchanged, and only a handle with the keys can read them.
 pub(crate) async fn contents_come_back_equal_case() -> Ran {
     contents::come_back_equal(store().await?).await;
     Ok(())
 }
 
-// Contents from before the host asked for sealing are read, and contents that are written later are sealed.
+// Contents that were written before the host enabled sealing are still read, and contents that are written later are sealed.
 pub(crate) async fn unsealed_contents_are_read_case() -> Ran {
     contents::unsealed_contents_are_read(store().await?).await;
     Ok(())
 }
 
-// Rotation seals the contents of each column again, may be interrupted, and no key in use is retired.
+// Rotation seals the contents of each column with the new key and may be interrupted. A key in use is not retired.
 pub(crate) async fn rotation_covers_contents_case() -> Ran {
     contents::rotation_covers_contents(store().await?).await;
     Ok(())
 }
 
-// A process that lacks the key of a content fails with the id of the key.
+// If a process lacks the key of sealed contents, the error contains the id of the key.
 pub(crate) async fn missing_key_of_a_content_is_named_case() -> Ran {
     contents::missing_key_is_named(store().await?).await;
     Ok(())
 }
 
-// While the key service is down, contents are read and not written, and all other work continues.
+// While the key service is down, contents can be read but not written, and operations that do not write contents succeed.
 pub(crate) async fn key_service_is_needed_to_write_contents_case() -> Ran {
     contents::key_service_is_needed_to_write(store().await?).await;
     Ok(())
 }
 
-// A content that was moved or changed does not open, and its error names the row and not the content.
+// Sealed contents that were moved or changed do not open. The error names the row and does not contain the contents.
 pub(crate) async fn moved_contents_do_not_open_case() -> Ran {
     contents::moved_values_do_not_open(store().await?).await;
     Ok(())
 }
 
-// A handle that seals and a handle that does not write no batch together, so no message is stored in clear.
+// A sealing handle and a handle without sealing do not share a batch, so a batch cannot store a message in clear text.
 pub(crate) async fn journals_of_sealing_handles_are_separate_case() -> Ran {
     contents::journals_are_separate(store().await?).await;
     Ok(())
 }
 
-// Erasure removes sealed contents, and their key is not in use afterwards.
+// Erasure removes sealed contents, and their key no longer counts as used for them.
 pub(crate) async fn erasure_removes_sealed_contents_case() -> Ran {
     contents::erasure_removes_sealed_contents(store().await?).await;
     Ok(())

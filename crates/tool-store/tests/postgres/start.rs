@@ -1,4 +1,4 @@
-//! Opening a store, and migrating its tables.
+//! Tests of opening a store and of migrating its tables.
 
 use test_support::Ran;
 use test_support::postgres::server;

@@ -1,4 +1,4 @@
-//! Erasure and retention of records of optional traits, for each store.
+//! Tests of erasure and retention of variables and stored responses, which belong to optional traits, for each store.
 
 use tool_store::seal::{NewValue, NewVariableRequest, SealKey, SealKeys, Vault};
 use tool_store::suite::records::{at, request};
@@ -114,7 +114,7 @@ pub(crate) async fn removes_responses(store: impl Store + ChangeStore + Maintena
     for (caller, id) in all {
         store.apply(assign(caller, id, id)).await.unwrap();
     }
-    // Whether each response is stored. Without a stored response, the repeated request fails, because its approval is unknown.
+    // Returns whether each response is still stored. Without a stored response, the repeated request fails, because its approval is unknown.
     let left = async || {
         let mut left = Vec::new();
         for (caller, key) in all {

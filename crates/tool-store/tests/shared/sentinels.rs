@@ -21,7 +21,7 @@ fn spellings(text: &str) -> Vec<Vec<u8>> {
     all
 }
 
-/// A search for texts in every spelling.
+/// A search for texts in clear, in hex and in base64.
 pub(crate) struct Search(AhoCorasick);
 
 impl Search {
@@ -36,7 +36,7 @@ impl Search {
     }
 }
 
-/// Writes a value through every path that seals, and returns the values.
+/// Stores values in every way that seals them, and returns the values.
 pub(crate) async fn fill(vault: &Vault) -> Vec<String> {
     let acme = Workspace::new("acme");
     let thread = ThreadId::new("acme", "main").unwrap();

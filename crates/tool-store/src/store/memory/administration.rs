@@ -1,4 +1,4 @@
-//! In-memory changes by operators of instances, of the vault, of workspaces and members.
+//! In-memory changes of instances, the vault, workspaces and members by operators.
 
 use super::Tables;
 use crate::store::{Changed, DirectoryChange, InstanceChange, StoreError, VaultChange};

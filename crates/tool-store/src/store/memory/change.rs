@@ -32,7 +32,8 @@ impl Requests {
         Some(key.repeated(&known.fingerprint, known.response.clone()))
     }
 
-    /// Stores the response of a change. `contents` are the conversation and the user whose contents the response may contain.
+    /// Stores the response of a change, and removes all expired keys. `contents` are the conversation and the user whose contents the response may
+    /// contain.
     pub(super) fn insert<T>(
         &mut self,
         workspace: &Workspace,

@@ -43,7 +43,7 @@ impl People {
         Ok(settings)
     }
 
-    /// Adds a member that was checked, or changes the role of one.
+    /// Stores a member that the caller has checked, in place of the stored member with the same user.
     pub(super) fn put_member(&mut self, member: Member) {
         let key = (member.workspace.clone(), member.user.clone());
         self.members.insert(key, member);

@@ -64,7 +64,7 @@ impl Enablement {
             .map(|((_, name), pin)| (name.as_str(), pin))
     }
 
-    /// Removes versions of a skill that no instance has pinned.
+    /// Removes the versions of a skill that no instance of the workspace has pinned.
     fn drop_unpinned(&mut self, workspace: &Workspace, skill: &str) {
         let pins = &self.pins;
         self.versions.retain(|(own, name, version), _| {

@@ -8,13 +8,13 @@ use crate::store::{
     Event, EventPage, EventResource, EventStore, StoreFuture, Timestamp, Workspace, kept_since,
 };
 
-/// A change that a table has made: the workspace, `None` for all of them, and the key of the row.
+/// A change that a table has made: the workspace, or `None` for a change that concerns every workspace, and the key of the row.
 pub(super) type Noted = (Option<Workspace>, Vec<String>);
 
 pub(super) struct Events {
-    /// The name of the store, in every position.
+    /// The name of the store, which every position contains.
     epoch: String,
-    /// The events, without those that were removed.
+    /// The events that were not removed, oldest first.
     all: VecDeque<Change>,
     /// The number of the last event.
     last: u64,
@@ -44,7 +44,7 @@ impl Events {
         format!("{}.{number}", self.epoch)
     }
 
-    /// The number of a position; `None` if it is of a different store, or if a later event was removed.
+    /// Returns the number of a position; `None` if a different store created the position, or if a later event was already removed.
     fn number(&self, position: &str) -> Option<u64> {
         let (epoch, number) = position.split_once('.')?;
         let number: u64 = number.parse().ok()?;
@@ -81,7 +81,7 @@ impl Events {
         page
     }
 
-    /// Removes at most `most` events that are older than they are kept.
+    /// Removes at most `most` events that are older than the retention of events.
     pub(super) fn purge(&mut self, now: Timestamp, most: u32) -> u64 {
         let since = kept_since(now);
         let old = self.all.iter().take_while(|event| event.at < since);
@@ -92,7 +92,7 @@ impl Events {
 }
 
 impl Tables {
-    /// Makes events of the changes that the tables have noted.
+    /// Converts the changes that the tables have noted to events.
     pub(super) fn collect_events(&mut self) {
         let noted = [
             (EventResource::Approvals, &mut self.approvals.noted),

@@ -130,7 +130,7 @@ impl Ledger {
         }
     }
 
-    /// Moves a key in `leases` from the end of one lease to the end of a different one.
+    /// Updates a key in `leases`: removes the end of its earlier lease and adds the end of its current lease, as far as they exist.
     fn reindex(&mut self, key: CallKey, before: Option<Timestamp>, now: Option<Timestamp>) {
         let mut place = (Timestamp::default(), key);
         if let Some(before) = before {

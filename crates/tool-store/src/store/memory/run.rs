@@ -55,7 +55,7 @@ impl Runs {
         self.rows.insert(row.id.clone(), row);
     }
 
-    /// Applies a step to a row. Returns the result of the step, and the row after it.
+    /// Applies a step to a row. Returns the result of the step and the row after the step; `None` if the row does not exist.
     pub(super) fn step<R>(
         &mut self,
         id: &RunId,

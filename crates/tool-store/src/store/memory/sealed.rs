@@ -19,7 +19,8 @@ impl Keys {
 }
 
 impl Tables {
-    /// The sealed values of a column, unordered. Contents are not sealed, because nothing of this store is on a disk.
+    /// The sealed values of a column, unordered. Columns of contents have none, because this store keeps no contents on a disk and does not seal
+    /// them.
     fn sealed(
         &self,
         column: SealedColumn,

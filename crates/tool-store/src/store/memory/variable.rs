@@ -36,7 +36,7 @@ impl Variables {
         self.requests.retain(|_, request| request.thread != *thread);
     }
 
-    /// Removes a variable, and returns whether there was one.
+    /// Removes a variable, and returns whether it existed.
     pub(super) fn remove(&mut self, scope: &VariableScope, name: &str) -> bool {
         let key = (scope.clone(), name.to_owned());
         self.rows.remove(&key).is_some()

@@ -1,4 +1,4 @@
-//! Panic shields of the stores of a gate.
+//! Panic shields for the ledger, the approvals and the audit sink of a gate.
 //!
 //! A gate wraps each store once, when the host adds the store.
 
