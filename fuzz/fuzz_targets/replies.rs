@@ -1,4 +1,5 @@
-//! Fuzzes responses of providers: nothing panics, pieces of any size result in the same reply as one piece, and no call of a truncated response runs.
+//! Fuzzes responses of providers: nothing panics, a response in pieces of any size results in the same reply as in one piece, and no call of a
+//! truncated response runs.
 //!
 //! `cargo +nightly fuzz run replies -- -max_total_time=600`; the recorded responses in `crates/tool-wire/tests/wire/recorded` are good seeds, if two
 //! bytes are put before each: the provider, and the size of the pieces.

@@ -1,5 +1,5 @@
-//! A generator of random type definitions. It writes each type twice: to `own.rs` with only `StrictSchema`, and to `twin.rs` with serde's derived `Deserialize`
-//! too. `cases.rs` lists the types.
+//! Generates random type definitions. Each type is written twice: to `own.rs` with only `StrictSchema`, and to `twin.rs` with serde's derived
+//! `Deserialize` too. `cases.rs` lists the types.
 //!
 //! The seed is fixed, so every build has the same types. Types that a rule refuses at compile time are not generated.
 #![allow(
@@ -94,8 +94,8 @@ struct Type {
 #[derive(Clone, Debug)]
 struct Known {
     ty: Type,
-    /// If the record may be flattened, the numbers of the record and of all records that are flattened into it. The names of their fields end in these
-    /// numbers, so an outer record may contain each number only once.
+    /// If the record may be flattened, the numbers of the record and of all records that are flattened into it. The names of the fields of a record
+    /// end in its number, so an outer record may contain each number only once.
     flat: Option<Vec<usize>>,
     /// Whether the type is a record that serde's derive accepts under an internal tag.
     struct_like: bool,
@@ -958,8 +958,8 @@ impl Maker {
         self.learn(&name, Look::Other, false, false, weight, None, false);
     }
 
-    /// Adds an untagged union whose variants have different shapes. A list is the first variant, because serde also accepts a list for a duration and for a
-    /// record.
+    /// Adds an untagged union whose variants have different shapes. A list is the first variant, because serde also accepts a list for a duration and
+    /// for a record.
     fn untagged(&mut self) {
         let name = self.name('S');
         self.head(&name);

@@ -1,4 +1,4 @@
-//! A linter for provider schemas, written from the rule catalogue alone: it shares no code with the crate that it checks.
+//! A linter for provider schemas, written only from the rule catalogue. It shares no code with the crate that it checks.
 //!
 //! The linter lists the keywords that each provider accepts, and the crate lists the keywords that each provider
 //! refuses. The linter therefore reports a keyword that is in neither list.

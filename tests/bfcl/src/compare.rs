@@ -178,7 +178,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares the verdict of `jsonschema` with its verdict on the published schema and with the dispatcher's outcome, and returns the first difference.
+    /// Compares the verdict of `jsonschema` with its verdict on the published schema and with the dispatcher's outcome. Returns the first difference.
     fn differs(&self, text: &str, outcome: &Outcome, verdict: Verdict) -> Option<String> {
         if self.published.judge(text) != Answer::Says(verdict) {
             return Some(format!(

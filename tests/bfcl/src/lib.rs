@@ -1,8 +1,8 @@
 //! Test of tool-core on real input: the function definitions of the Berkeley Function Calling Leaderboard as typed tools.
 //!
-//! The build script generates [`generated`], one tool for each definition that Rust types can express. [`compare`] sends every gold call (the recorded correct call) and five
-//! mutated variants of each through the dispatcher, and compares each verdict with the verdict of the `jsonschema` crate for the original
-//! schema after all its objects were closed. `cargo run -p bfcl` prints the report.
+//! The build script generates [`generated`], one tool for each definition that Rust types can express. [`compare`] sends every gold call (the
+//! recorded correct call) and five spoiled variants of each through the dispatcher, and compares each verdict with the verdict of the `jsonschema`
+//! crate for the original schema after all its objects were closed. `cargo run -p bfcl` prints the report.
 
 pub mod arrived;
 pub mod compare;

@@ -24,7 +24,7 @@ pub struct Variant {
     pub text: String,
 }
 
-/// Chooses the variants: the same variants in every run, and every kind about equally often, as far as the kinds apply.
+/// Chooses the variants of each call. The choice is the same in every run, and uses every kind about equally often, as far as the kinds apply.
 #[derive(Debug)]
 pub struct Spoiler {
     used: [usize; Kind::ALL.len()],

@@ -65,7 +65,7 @@ async fn compromised_engine_reaches_no_file_case() -> Ran {
     Ok(())
 }
 
-// S4-05, S4-06: a compromised engine cannot connect to anything.
+// S4-05, S4-06: a compromised engine cannot open a network connection.
 async fn compromised_engine_reaches_no_network_case() -> Ran {
     needs("network off").await?;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! Engine processes end with their run. This test has its own program, because no other test may start an engine at the same time.
+//! Engine processes end with their run. The test is a separate program, because no other test may start an engine at the same time.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -71,7 +71,7 @@ async fn no_process_outlives_its_run() {
             assert_eq!(left(), Vec::<String>::new(), "{code}");
         }
     }
-    // In the rest of the test no run reaches its time limit, even on a slow machine.
+    // In the rest of the test, no run reaches its time limit, even on a slow machine.
     let isolation = Isolation::new().helper(HOST);
     let limits = Limits {
         time: Duration::from_mins(10),

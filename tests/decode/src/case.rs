@@ -51,15 +51,16 @@ pub enum Known {
     /// at the enum or record. The one-pass decoder points at the value that a user-defined reader refused. If two values were refused, serde may
     /// report the other value.
     SerdeForgetsThePlace,
-    /// If a user-defined reader refuses a value, the one-pass decoder reports the value as it was written, and serde reports it with the defaults filled in.
+    /// If a user-defined reader refuses a value, the one-pass decoder reports the value as it was written, and serde reports it with the defaults
+    /// filled in.
     DescribedAsWritten,
     /// serde's derive cannot read 128-bit numbers from its buffers.
     SerdeBuffersNoWideNumber,
     /// A value fits the schema of a variant of an untagged union, but a user-defined reader inside refuses the value. The one-pass decoder reports
     /// the reader's error; serde only reports that no variant matched.
     SerdeForgetsTheReason,
-    /// A recursive record is flattened into a different record. The tree of the outer record has no node with the name of the recursive one, so the guard
-    /// admits only values without the recursion. The rule `ref-target` refuses such arguments of a tool.
+    /// A recursive record is flattened into a different record. The tree of the outer record has no node with the name of the recursive record, so
+    /// the guard admits only values without the recursion. The rule `ref-target` refuses such arguments of a tool.
     FlattenedCircle,
 }
 

@@ -39,7 +39,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Returns north plus east, or an error if the sum is over 100.
+    /// Returns the sum of north, east and the seconds of `wait`. Fails if north plus east is over 100.
     pub fn sum(&self) -> Result<f64, String> {
         let sum = self.north + self.east;
         if sum > 100.0 {
@@ -69,7 +69,7 @@ pub mod point {
 
     use super::{Deserialize, Deserializer, Point};
 
-    /// Reads a point whose sum is at most 100.
+    /// Reads a point. Fails if north plus east is over 100.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Point::deserialize(from)?.sum().map_err(D::Error::custom)
     }

@@ -1,4 +1,4 @@
-//! Random types and random texts, read by the one-pass decoder and by the guard with serde. Both must give the same result.
+//! Random types and random texts, which the one-pass decoder and the guard with serde read. Both must return the same result.
 
 mod case;
 pub mod helpers;

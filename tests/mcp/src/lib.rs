@@ -1,7 +1,7 @@
 //! An MCP server with all the tools, prompts and resources that the official conformance suite requests.
 //!
-//! Its tools are `#[tool]` functions. They are composed with a handler written with rmcp, which implements prompts, resources, completion and requests to the
-//! client.
+//! Its tools are `#[tool]` functions. They are composed with a handler written with rmcp, which implements prompts, resources, completion and
+//! requests to the client.
 
 use tool_core::prelude::*;
 use tool_mcp::{Composed, McpServer};

@@ -4,8 +4,9 @@
 //! cargo run -p public-api-tests -- RUSTDOC_JSON RECORD [--update]
 //! ```
 //!
-//! `RUSTDOC_JSON` is the output of rustdoc with `--output-format json`. `RECORD` has a line for each public item, method, variant, field and implementation. If
-//! the record differs, the program prints the lines that differ and exits with 1. `.ci/public-api` creates the JSON and calls this program.
+//! `RUSTDOC_JSON` is the output of rustdoc with `--output-format json`. `RECORD` has a line for each public item, method, variant, field and
+//! implementation. If the record differs, the program prints the lines that differ and exits with 1. `.ci/public-api` creates the JSON and calls this
+//! program.
 
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! A running admin server, its HTTP client, and records of a workspace.
+//! Helpers that start an admin server with its HTTP client, and store sample records of a workspace.
 
 #![allow(
     clippy::unwrap_used,

@@ -111,7 +111,7 @@ enum Opened {
 }
 
 impl Opened {
-    /// The vault of the store with some keys; the first one is the current key.
+    /// Opens a vault on the store with some keys; the first key is the current key.
     async fn vault(&self, ids: &[&str]) -> Vault {
         let key = |id: &str| SealKey::new(&[id.as_bytes()[id.len() - 1]; 32]);
         let mut keys = SealKeys::new(ids[0], key(ids[0])).unwrap();
@@ -183,7 +183,7 @@ impl Answer {
     }
 }
 
-/// Serves a store on a new port. Returns its address, and the task of the server.
+/// Serves a store on a new port. Returns the address and the task of the server.
 async fn serve(
     store: &Arc<dyn SiteStore>,
     vault: &Vault,
@@ -243,7 +243,7 @@ impl Site {
         (self.address, self.server) = serve(&self.store, vault, settings).await;
     }
 
-    /// The vault of the store in a process with these keys; the first one is the current key.
+    /// Opens a vault on the store as a process with these keys would; the first key is the current key.
     pub async fn vault_with(&self, ids: &[&str]) -> Vault {
         self.opened.vault(ids).await
     }
@@ -307,7 +307,7 @@ pub fn document() -> Value {
     serde_json::from_str(&tool_server::openapi_json()).unwrap()
 }
 
-/// Each operation of the document whose response ends: its method, its path and its object. A stream of events has tests of its own.
+/// Returns each operation of the document, except event streams, as its method, its path and its object. Event streams have separate tests.
 pub fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {

@@ -1,4 +1,4 @@
-//! Conversion of JSON Schemas to shapes of Rust types, or to the strict-mode rules that they violate.
+//! Converts JSON Schemas to shapes of Rust types, or reports the strict-mode rules that they violate.
 
 use tool_import::names;
 pub use tool_import::shape::{Fault, Need, Property, Shape};

@@ -59,7 +59,7 @@ fn names_of_tools_are_unique() {
     }
 }
 
-// A source that differs between two builds of the same sample would compile `bfcl` again without a reason.
+// If two builds of the same sample had different sources, `bfcl` would be compiled again without a reason.
 #[test]
 fn generated_source_is_deterministic_and_has_each_typed_definition_once() {
     let source = || {

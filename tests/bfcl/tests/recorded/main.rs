@@ -1,4 +1,4 @@
-//! The recorded calls and their definitions, against jsonschema and against the rules.
+//! Comparison of the recorded calls with `jsonschema`, and of their definitions with the rule catalogue.
 
 mod real_input;
 mod verdicts;

@@ -152,7 +152,8 @@ fn body(answer: &str) -> Value {
     serde_json::from_str(body.trim()).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
-/// S3-16, S3-23: with `serve --agent`, an operator creates a tool over the admin API, and clients can call it over MCP until it is muted or deleted.
+/// S3-16, S3-23: with `serve --agent`, an operator creates a tool over the admin API, and clients can call it over MCP until it is disabled or
+/// deleted.
 fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
     let served = Served::start(store, &["--agent", "clerk", "--workspace", "acme"]);
     let ask = |method: &str, path: &str, body: &Value| {
@@ -204,7 +205,7 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
     };
     let printed = until(true);
     assert!(printed.contains("printed as a4"), "{printed}");
-    // A muted tool does not run from the next call on.
+    // Calls of a disabled tool are refused immediately.
     ask(
         "PUT",
         &format!("{path}/enabled"),
@@ -221,8 +222,9 @@ fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
     assert!(audit.to_string().contains("stored_tool.delete"), "{audit}");
 }
 
-/// S4-13, S1-37: with `TOOL_SEAL_KEYS`, an operator writes a secret over the admin API. The tool that requires it is misconfigured before, and the calls
-/// of the server use it within seconds. Without keys, the secret is refused, or the server starts without the vault of a store that has secrets.
+/// S4-13, S1-37: with `TOOL_SEAL_KEYS`, an operator writes a secret over the admin API. The tool that requires the secret is misconfigured before,
+/// and the calls of the server use the secret within seconds. Without keys, a new secret is refused, and a store that has secrets is served without a
+/// vault.
 fn secret_of_an_operator_is_used_by_the_calls_of_the_server_case(store: &str) {
     let more = ["--workspace", "vault", "--variable", "STREET=main"];
     let secret = "/v1/secrets/box_key";
@@ -246,7 +248,7 @@ fn secret_of_an_operator_is_used_by_the_calls_of_the_server_case(store: &str) {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     drop(served);
-    // A server without the keys serves everything else.
+    // A server without the keys refuses a new value, but lists and removes secrets.
     let locked = Served::start(store, &more);
     let refused = locked.ask("PUT", secret, value);
     assert!(refused.starts_with("HTTP/1.1 404"), "{refused}");
@@ -275,7 +277,7 @@ impl Operator<'_> {
         self::body(&self.send(method, path, body))
     }
 
-    /// Creates a row and returns its id.
+    /// Returns the id in the JSON of a created row.
     fn id(value: &Value) -> String {
         value["id"].as_str().unwrap().to_owned()
     }
@@ -290,14 +292,14 @@ impl Operator<'_> {
         self.send("POST", &path, version)
     }
 
-    /// Expects that a version is refused with this text in the answer.
+    /// Asserts that a version is refused with an error that contains this text.
     fn refused(&self, function: &str, version: &Value, part: &str) {
         let answer = self.version(function, version);
         assert!(answer.starts_with("HTTP/1.1 422"), "{answer}");
         assert!(answer.contains(part), "{answer}");
     }
 
-    /// Publishes a version and binds a tool that runs it.
+    /// Creates and publishes a version, and binds a new tool that runs it to the agent `clerk`.
     fn offer(&self, name: &str, function: &str, version: &Value) {
         let version = Self::id(&self::body(&self.version(function, version)));
         let publish = format!("/v1/function-versions/{version}/publish");
@@ -308,7 +310,7 @@ impl Operator<'_> {
         self.ask("PUT", &bind, &json!({}));
     }
 
-    /// Calls a tool until the answer has this part.
+    /// Calls a tool until the response contains this text.
     fn until(&self, name: &str, arguments: &Value, part: &str) {
         let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
         loop {
@@ -322,7 +324,7 @@ impl Operator<'_> {
     }
 }
 
-/// An object with one text.
+/// The schema of an object with one required property, a text.
 fn object(key: &str) -> Value {
     json!({"type": "object", "properties": {key: {"type": "string"}}, "required": [key], "additionalProperties": false})
 }
@@ -363,7 +365,7 @@ fn functions_of_each_kind_are_created_and_served(store: &str) {
     olga.ask("PATCH", &format!("/v1/functions/{remote}"), &effects);
     olga.until("print_there", &json!({"format": "a5"}), "printed as a5");
 
-    // The program has a runner of its own for this document.
+    // The program registers its own runner for this document.
     let http = json!({"type": "http", "document": "parcels.json", "operation": "print"});
     let http = olga.function(&http);
     let version =
@@ -394,8 +396,8 @@ fn stored_tool_gets_the_secret_of_its_function(store: &str) {
     olga.until("insure_parcel", &arguments, "sent to insure");
 }
 
-/// S0-20, M14: with `serve --policy`, the policy of the file decides about the calls, and an operator of the host replaces it over the admin API. A file with an
-/// error ends the start.
+/// S0-20, M14: with `serve --policy`, the policy of the file decides about the calls, and an operator of the host replaces it over the admin API. If
+/// the file has an error, the server does not start.
 fn policy_of_a_file_decides_and_is_replaced(store: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("policy.json");
@@ -468,7 +470,7 @@ fn on(store: Store, test: fn(&str)) -> Ran {
     Ok(())
 }
 
-/// Runs a test twice on a store of its own.
+/// Runs a test twice on a separate store.
 fn on_new(store: Store, test: fn(&str)) -> Ran {
     match store {
         Store::Sqlite => on(store, test),

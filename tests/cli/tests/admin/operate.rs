@@ -1,4 +1,4 @@
-//! The commands for operators, on a store and on an admin API.
+//! Tests of the commands for operators, on a store and on an admin API.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -64,7 +64,7 @@ impl Target {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{words:?}: {error}: {text}"))
     }
 
-    /// The rows of a list, as the values of a key.
+    /// Returns the value of a key in each row of a list.
     fn list(&self, words: &[&str], key: &str) -> Vec<String> {
         let page = self.json(words);
         let rows = page["items"].as_array().unwrap();
@@ -244,7 +244,7 @@ fn switches(target: &Target) {
     );
 }
 
-// S4-13, S1-37: an operator writes a secret, which no command prints, and the tool that requires it is complete.
+// S4-13, S1-37: an operator writes a secret, and no command prints it. The tool that requires the secret is then no longer misconfigured.
 fn secrets(target: &Target) {
     let misconfigured = || target.list(&["secrets", "missing"], "name");
     assert!(misconfigured().contains(&"fetch_post".to_owned()));
@@ -284,14 +284,14 @@ fn secrets(target: &Target) {
     assert!(empty.contains("has no value"), "{empty}");
 }
 
-/// The commands change the rows of one workspace of a store, and no rows of a second workspace.
+/// The commands change the rows of one workspace of a store, and do not change the rows of a second workspace.
 pub(super) fn on_a_store(url: &str) {
     let (acme, other) = (seeded(url, "acme"), seeded(url, "other"));
     commands(&Target::store(url, &acme.workspace), &acme);
     untouched(&Target::store(url, &other.workspace));
 }
 
-/// The same commands work on a running host.
+/// The same commands change the rows of a running host over its admin API.
 pub(super) fn on_an_admin_api(url: &str) {
     let (acme, other) = (seeded(url, "acme"), seeded(url, "other"));
     let served = Served::with_keys(url, &[], Some(KEYS));
@@ -318,8 +318,8 @@ fn fails(words: &[&str], keys: Option<&str>, code: i32) -> String {
     errors
 }
 
-/// With the keys, the commands and a server with `--seal-contents` read and write sealed contents. The option is refused without keys, and a store with sealed
-/// contents is refused without the option.
+/// With the keys, the commands and a server with `--seal-contents` read and write sealed contents. The option is refused without keys, and a store
+/// with sealed contents is refused without the option.
 pub(super) fn on_a_store_with_sealed_contents(url: &str) {
     let serve = ["serve", "--admin", "127.0.0.1:0", "--store", url];
     let sealing = [&serve[..], &["--seal-contents"]].concat();

@@ -1,4 +1,4 @@
-//! The output of the command line for failed calls, for people and for models.
+//! Tests of the output of failed calls, for people and for models.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Files in results and in progress: their descriptions, redaction of secrets, and `--save`.
+//! Tests of files in results and in progress: their descriptions, the redaction of secrets, and `--save`.
 
 use std::fs;
 use std::path::Path;

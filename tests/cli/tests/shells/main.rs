@@ -1,4 +1,4 @@
-//! Shell completions, tested by sourcing them in the real shells.
+//! Tests of the shell completions, which the real shells load.
 
 #![allow(
     clippy::unwrap_used,

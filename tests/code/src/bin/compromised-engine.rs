@@ -1,7 +1,7 @@
 //! A compromised engine, which sends arbitrary frames to the host.
 //!
-//! Each line of the code is a command: `say JSON`, `raw HEX`, `many COUNT JSON`, `wait` or `try FOLDER PORT`. `try` reports whether the sandbox permits files,
-//! network, processes and threads. Any other command ends the process. This binary does not use the `tool-code` crate.
+//! Each line of the code is a command: `say JSON`, `raw HEX`, `many COUNT JSON`, `wait` or `try FOLDER PORT`. `try` reports whether the sandbox
+//! permits files, network, processes and threads. Any other command ends the process. This binary does not use the `tool-code` crate.
 
 use std::ffi::OsString;
 use std::fs;
@@ -55,7 +55,7 @@ fn compromised(_: Vec<OsString>) -> u8 {
     0
 }
 
-/// Tries files, the network, processes and threads, and returns whether each attempt succeeded.
+/// Attempts to use files, the network, processes and threads, and returns whether each attempt succeeded.
 fn attempts(folder: &Path, port: u16) -> Value {
     let limit = |resource| getrlimit(resource).current;
     let threads: Vec<_> = (0..64)

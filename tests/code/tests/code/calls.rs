@@ -1,4 +1,4 @@
-//! Tool calls from code. Each call passes the gate.
+//! Tests of tool calls from code. Each call passes the gate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Tests with frames of a compromised engine, which can do no more than the code of a run.
+//! Tests with a compromised engine. Its frames can do no more than the code of a run.
 
 use std::time::Duration;
 

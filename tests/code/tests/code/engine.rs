@@ -1,4 +1,4 @@
-//! Language features, limits, status and imports of a code run.
+//! Tests of language features, limits, status and imports of a code run.
 
 use std::time::Duration;
 

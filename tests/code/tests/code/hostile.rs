@@ -1,4 +1,4 @@
-//! Code that attacks the host, exhausts its limits or fails by mistake.
+//! Tests of code that attacks the host, exhausts its limits or fails by mistake.
 
 use std::time::Duration;
 

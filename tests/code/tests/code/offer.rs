@@ -1,4 +1,4 @@
-//! `run_code` and `describe_api` as tools of one turn.
+//! Tests of `run_code` and `describe_api` as tools of one turn.
 
 use std::time::Duration;
 

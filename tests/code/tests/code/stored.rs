@@ -1,4 +1,4 @@
-//! Stored tools whose functions are TypeScript: files, calls of tools, effects, and errors.
+//! Tests of stored tools whose functions are TypeScript: files, calls of tools, effects, and errors.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -183,7 +183,7 @@ impl World {
         self.edit(ToolChange::Bind { agent, tool }).await.unwrap();
     }
 
-    /// A tool that runs a version.
+    /// Publishes a version of a new function, and binds a new tool that runs the function.
     async fn offer(&self, name: &str, version: NewFunctionVersion) {
         let function = self.function().await;
         self.publish(&function.id, version).await;
@@ -215,7 +215,7 @@ fn output(result: &CallResult) -> Value {
     serde_json::from_str(output.get()).unwrap()
 }
 
-// S3-34: the files of a version run, import each other, get the arguments unchanged and call the declared tools.
+// S3-34: the files of a version import each other, receive the arguments unchanged and call the declared tools.
 #[tokio::test]
 async fn files_run_with_the_arguments_and_the_declared_tools() {
     let text = json!({"type": "string"});
@@ -277,7 +277,7 @@ async fn files_run_with_the_arguments_and_the_declared_tools() {
     assert_eq!(diary.read(), [odd]);
 }
 
-// S3-34: a version that does not compile is refused with the file, the line and the message.
+// S3-34: a version that does not compile is refused. The error contains the file, the line and the message.
 #[tokio::test]
 async fn compile_error_is_refused_with_its_place() {
     let world = World::new();
@@ -380,7 +380,7 @@ async fn compile_error_is_refused_with_its_place() {
         .unwrap();
 }
 
-// S3-34: the effects of a function are those of the tools that it declares, and it can call no others.
+// S3-34: the effects of a function are the effects of the tools that it declares, and it cannot call other tools.
 #[tokio::test]
 async fn effects_and_calls_are_those_of_the_declared_tools() {
     let world = World::new();
@@ -485,7 +485,7 @@ async fn tool_that_needs_an_approval_is_called_after_the_approval() {
     assert_eq!(diary.read(), ["first"]);
 }
 
-// S3-34: a declared tool that a rule of the host hides is not called, and the operator reads the reason.
+// S3-34: a function cannot call a declared tool that a rule of the host hides, and the error contains the reason.
 #[tokio::test]
 async fn hidden_tool_is_not_available_to_code() {
     let rules = Rules::default().deny(["note"]);
@@ -508,7 +508,7 @@ async fn hidden_tool_is_not_available_to_code() {
     );
 }
 
-// S3-12: a value that does not fit the output schema is an error result.
+// S3-12: if the returned value does not match the output schema, the result is an error.
 #[tokio::test]
 async fn returned_value_has_to_fit_the_output_schema() {
     let world = World::new();
@@ -526,7 +526,7 @@ async fn returned_value_has_to_fit_the_output_schema() {
     assert_eq!(output(&world.call("fits", json!({})).await), 7);
 }
 
-// S3-34: an exception names the file and the line in the author's code.
+// S3-34: the error for an exception contains the file and the line in the author's code.
 #[tokio::test]
 async fn exception_names_its_file_and_line() {
     let world = World::new();
@@ -558,7 +558,7 @@ async fn exception_names_its_file_and_line() {
     );
 }
 
-// S3-09, S3-10: a pinned tool runs the files of its version, the other tool those of the default version.
+// S3-09, S3-10: a pinned tool runs the files of its version, and a tool without a pin runs the files of the default version.
 #[tokio::test]
 async fn pinned_version_keeps_its_files() {
     let world = World::new();
@@ -577,7 +577,7 @@ async fn pinned_version_keeps_its_files() {
     assert_eq!(output(&world.call("free", json!({})).await), "two");
 }
 
-// S3-34: the code of a tenant calls tools as the tenant, and the other tenant does not see it.
+// S3-34: the code of a tenant calls tools as the tenant, and a different tenant cannot see the tool.
 #[tokio::test]
 async fn code_of_a_tenant_calls_tools_as_the_tenant() {
     let acme = World::new();
@@ -596,7 +596,7 @@ async fn code_of_a_tenant_calls_tools_as_the_tenant() {
     );
 }
 
-// S3-34: a cancelled call and a call beyond its deadline end, although the code does not.
+// S3-34: a cancelled call and a call that exceeds its deadline end, although their code runs in an endless loop.
 #[tokio::test]
 async fn cancelled_and_late_calls_end() {
     let endless = || main_file("export default () => { for (;;) {} };", &[]);
@@ -638,7 +638,7 @@ async fn cancelled_and_late_calls_end() {
     );
 }
 
-// S3-34: a secret in the error of a tool is redacted before the code can repeat it.
+// S3-34: a secret in the error of a tool is redacted before the code receives the error.
 #[tokio::test]
 async fn secret_in_the_error_of_a_tool_is_redacted() {
     const SECRET: &str = "key-4711-of-acme";
@@ -662,7 +662,7 @@ async fn secret_in_the_error_of_a_tool_is_redacted() {
     }
 }
 
-// S3-34: without an engine, versions are not saved unchecked, and calls are refused.
+// S3-34: without an engine, new versions are refused because they cannot be checked, and calls are refused.
 #[tokio::test]
 async fn missing_engine_is_a_clear_error() {
     let isolation = Isolation::new().helper("/nonexistent/engine");
@@ -675,7 +675,7 @@ async fn missing_engine_is_a_clear_error() {
     assert_eq!(faults[0].0, "/files/main.ts");
     assert!(faults[0].1.contains("the engine did not run"), "{faults:?}");
 
-    // The version was saved by a host with an engine on the same store.
+    // A host with an engine has saved the version in the same store.
     let store = MemoryStore::default();
     let tools = StoredTools::new(store.clone()).runner(runner(builder().build().unwrap()));
     let world = World {

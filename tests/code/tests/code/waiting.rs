@@ -1,4 +1,4 @@
-//! Code with tools that may need an approval or ask the user.
+//! Tests of code with tools that may need an approval or ask the user.
 
 use std::sync::Arc;
 
@@ -178,7 +178,7 @@ async fn questions_from_code_fail_unless_the_host_allows_waiting() {
     assert_eq!(result.result.get(), "\"Ulm\"");
 }
 
-// If a nested call waits for an approval, the outer call's result has its ticket. After the answer, calls that have ended are not repeated.
+// If a nested call waits for an approval, the outer call's result contains the ticket. After the answer, calls that have ended are not repeated.
 #[tokio::test]
 async fn code_resumes_after_its_approval_is_answered() {
     let (store, diary) = (MemoryStore::default(), Diary::default());

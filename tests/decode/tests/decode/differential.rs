@@ -1,7 +1,7 @@
 //! A differential test of every type with random texts, which the one-pass decoder and the guard with serde read.
 //!
-//! `DECODE_SEED` is the seed, and `DECODE_TEXTS` the total number of texts, by default 200,000. A million texts take 90 seconds in a debug build. The crate
-//! is not optimised, because `stack.rs` measures the stack that a debug build needs.
+//! `DECODE_SEED` is the seed, and `DECODE_TEXTS` is the total number of texts, by default 200,000. A million texts take 90 seconds in a debug build.
+//! The crate is not optimised, because `stack.rs` measures the stack that a debug build needs.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::sync::Mutex;

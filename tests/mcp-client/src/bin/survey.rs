@@ -1,5 +1,5 @@
-//! A survey of the tools of published MCP servers: `survey FILE` prints Markdown tables. FILE is a JSON list of `{"package", "command", "env"}`; each command
-//! starts a server over standard input and output.
+//! A survey of the tools of published MCP servers: `survey FILE` prints Markdown tables. FILE is a JSON list of `{"package", "command", "env"}`, and
+//! each command starts a server over standard input and output.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,8 @@ struct Server {
     env: BTreeMap<String, String>,
 }
 
-/// The tools of a server, imported with the default options and with the host's options.
+/// The number of tools of a server, and the reports of two imports: with strict schemas only (`by_default`), and with non-strict schemas too
+/// (`chosen`).
 struct Surveyed {
     tools: usize,
     by_default: McpReport,
@@ -86,7 +87,8 @@ fn row(package: &str, surveyed: &Surveyed) -> String {
     row
 }
 
-/// Lists the tools that are refused even with the options, and the changes that a provider required.
+/// Lists the refused tools, the providers that a tool is left out for, the outputs that are not checked, and the changes of schemas by provider and
+/// rule. All of them are from the import that allows non-strict schemas.
 fn remarks(package: &str, surveyed: &Surveyed, out: &mut String) {
     for tool in surveyed.chosen.tools() {
         let name = tool_core::hidden::show(&tool.remote, 100);

@@ -1,4 +1,4 @@
-//! Changes of a server's tools after the host has locked them.
+//! Tests of changes of a server's tools after the host has locked them.
 
 use serde_json::json;
 use tool_core::ErrorKind;

@@ -1,4 +1,4 @@
-//! Hidden text in tools and results: people do not see it, but models read it.
+//! Tests of hidden text in tools and results, which models read but people do not see.
 
 use serde_json::{Value, json};
 use tool_core::hidden;

@@ -1,4 +1,4 @@
-//! The tools and calls of a misbehaving MCP server.
+//! Tests of the tools and calls of a misbehaving MCP server.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tools with schemas that no strict mode accepts.
+//! Tests of tools with schemas that no strict mode accepts.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Exact numbers in arguments and results of a server's tools.
+//! Tests that numbers in arguments and results of a server's tools stay exact.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;

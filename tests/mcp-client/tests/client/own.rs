@@ -1,4 +1,4 @@
-//! This project's client with this project's servers: over pipes, as a child process, and over HTTP.
+//! Tests of this project's client with this project's servers: over pipes, as a child process, and over HTTP.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

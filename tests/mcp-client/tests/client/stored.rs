@@ -1,4 +1,4 @@
-//! Stored tools whose functions are tools of MCP servers.
+//! Tests of stored tools whose functions are tools of MCP servers.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -88,7 +88,7 @@ impl World {
         }
     }
 
-    /// The same host as a different tenant.
+    /// Returns the same host for a different tenant.
     fn of(&self, workspace: &'static str) -> Self {
         Self {
             runner: self.runner.clone(),
@@ -140,7 +140,7 @@ impl World {
         self.edit(ToolChange::Bind { agent, tool }).await.unwrap();
     }
 
-    /// Creates a stored tool with the name of the server's tool, and binds it to the agent.
+    /// Creates a function with this published version, and binds a stored tool with the name of the server's tool to the agent. Returns the function.
     async fn offer(&self, server: &str, tool: &str, version: NewFunctionVersion) -> Function {
         let function = self.function(server, tool).await;
         self.publish(&function.id, version).await;
@@ -204,7 +204,7 @@ async fn tool_of_a_server_runs_as_a_stored_tool() {
     }
 }
 
-// S3-21: the effects that an admin states replace those of a function that may do everything.
+// S3-21: the effects that an admin states replace the default, by which a foreign function may have any effect.
 #[tokio::test]
 async fn admin_lowers_the_effects_of_a_tool_of_a_server() {
     let client = connect(&sums(), eras()[0].clone()).await;
@@ -234,7 +234,8 @@ async fn admin_lowers_the_effects_of_a_tool_of_a_server() {
     );
 }
 
-// S3-11, S3-34: a version is refused if the server's tool does not fit it or is not listed, or if the server cannot be reached.
+// S3-11, S3-34: a version is refused if its schemas do not match the server's tool, if the server does not list the tool, or if the server cannot be
+// reached.
 #[tokio::test]
 async fn version_has_to_fit_the_tool_of_the_server() {
     let listed = Listed::start(&json!({"tools": [
@@ -335,7 +336,7 @@ async fn version_has_to_fit_the_tool_of_the_server() {
     );
 }
 
-/// A runner that starts a server for each connection. Each server has one of these lists of tools, the first server the last list.
+/// A runner that starts a new server for each connection. Each server serves one of these lists of tools, beginning with the last list.
 fn one_after_the_other(lists: Vec<Value>) -> (McpRunner, tempfile::TempDir, Arc<Mutex<u32>>) {
     let folder = tempfile::tempdir().unwrap();
     let (left, pid) = (Arc::new(Mutex::new(lists)), Arc::<Mutex<u32>>::default());
@@ -362,7 +363,7 @@ async fn stop(pid: &Mutex<u32>) {
     let pid = pid.lock().unwrap().to_string();
     let killed = Command::new("kill").arg(&pid).status().await.unwrap();
     assert!(killed.success());
-    // The client reads the end of the server's output.
+    // Waits until the client has read the end of the server's output.
     tokio::time::sleep(Duration::from_millis(300)).await;
 }
 
@@ -469,7 +470,7 @@ async fn server_that_ends_is_unavailable_and_connected_to_again() {
         );
         assert!(!world.call("stay", json!({})).await.is_error());
     }
-    // A connection that the host has opened is not opened again.
+    // The runner does not reopen a connection that the host has opened.
     let hostile = Hostile::start("").await;
     let world = World::new(McpRunner::default().server("hostile", &hostile.client));
     world
@@ -480,7 +481,7 @@ async fn server_that_ends_is_unavailable_and_connected_to_again() {
     failed(&result, ErrorKind::Unavailable, "cannot be reached");
 }
 
-// S3-12: an output that does not fit the version is an error result.
+// S3-12: if an output does not match the output schema of the version, the result is an error.
 #[tokio::test]
 async fn output_of_a_server_has_to_fit_the_version() {
     let hostile = Hostile::start("").await;
@@ -504,7 +505,7 @@ async fn output_of_a_server_has_to_fit_the_version() {
     assert_eq!(payload(&world.call("stay", json!({})).await), "{}");
 }
 
-// S3-34: each tenant calls its own server under a name, and a tenant without a server of this name calls none.
+// S3-34: tenants call different servers under the same name, and a tenant without a server of this name cannot create a version.
 #[tokio::test]
 async fn tenants_call_their_own_servers() {
     let said = |words: &str| {
@@ -543,7 +544,7 @@ async fn tenants_call_their_own_servers() {
     );
 }
 
-// S3-34: a cancelled call and a call beyond its deadline end, and the server reads that they are cancelled.
+// S3-34: a cancelled call and a call that exceeds its deadline end, and the server is notified of a cancellation.
 #[tokio::test]
 async fn cancelled_and_late_calls_end() {
     let hostile = Hostile::start("").await;
@@ -574,7 +575,7 @@ async fn cancelled_and_late_calls_end() {
     );
 }
 
-// S3-34: a secret of the turn in the error of a server is redacted.
+// S3-34: a secret of the context in the error of a server is redacted.
 #[tokio::test]
 async fn secret_in_the_error_of_a_server_is_redacted() {
     const SECRET: &str = "key-4711-of-acme";

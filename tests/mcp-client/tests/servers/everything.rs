@@ -1,4 +1,4 @@
-//! The protocol's reference server `everything`, from npm.
+//! Tests with the protocol's reference server `everything` from npm.
 
 use serde_json::json;
 use test_support::{Missing, Node, Ran};

@@ -1,4 +1,4 @@
-//! A server that is written with the `mcp` package of `PyPI`, run with both major versions of the package.
+//! Tests with a server that uses the `mcp` package of `PyPI`, in both major versions of the package.
 
 use serde_json::json;
 use test_support::Ran;

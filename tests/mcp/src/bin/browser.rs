@@ -1,6 +1,7 @@
 //! Calls an MCP server from pages of two origins in a real browser: `browser PROGRAM`, where PROGRAM is the path of Chromium.
 //!
-//! The browser resolves the names of the origins to a loopback address. Because the origins have names, the server does not trust them as loopback origins.
+//! The browser resolves the names of the origins to a loopback address. Because the origins have names, the server does not trust them as loopback
+//! origins.
 
 use std::error::Error;
 use std::path::Path;

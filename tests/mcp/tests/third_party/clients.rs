@@ -1,4 +1,4 @@
-//! Real MCP clients that list and call tools of the test server, receive progress, cancel calls and read errors.
+//! Tests with real MCP clients, which list and call tools of the test server, receive progress, cancel calls and read errors.
 
 use test_support::{Node, Ran};
 

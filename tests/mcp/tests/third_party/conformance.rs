@@ -6,8 +6,8 @@ use test_support::{Missing, Node, Ran};
 
 use crate::support::{self, Server, run};
 
-/// Runs every scenario of a protocol version and returns the number of checks that passed. `expected` names a file of known failures. A known failure that no
-/// longer fails is an error too.
+/// Runs every scenario of a protocol version and returns the number of checks that passed. `expected` names a file of known failures. If a known
+/// failure no longer fails, this is an error too.
 fn scenarios(
     server: &Server,
     package: &str,

@@ -1,4 +1,4 @@
-//! Authentication, roles, hosts and origins.
+//! Tests of authentication, roles, hosts and origins.
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -43,7 +43,7 @@ pub(crate) async fn every_route_requires_its_role(kind: StoreKind) {
         let path = path(&template, &operation, &acme);
         for role in Role::ALL {
             let token = format!("{role}-of-acme");
-            // Without a body and with a wrong `If-Match`, a request that is not refused fails later or only reads.
+            // A request without a body and with a wrong `If-Match` either fails later or only reads, if the role is sufficient.
             let answer = site
                 .send(
                     &method,
@@ -128,7 +128,7 @@ impl TokenVerifier for Scopes {
     }
 }
 
-// A token of an issuer is accepted only if its scopes name a role and its audience is this server.
+// A token of an issuer is accepted only if its scopes name a role that includes all other named roles, and its audience is this server.
 pub(crate) async fn verified_tokens_have_a_role_and_an_audience(kind: StoreKind) {
     let site = Site::with(kind, |server| {
         server

@@ -1,4 +1,4 @@
-//! Workspaces, members, erasure, removal of old rows, and forced ends.
+//! Tests of workspaces, members, erasure, removal of old rows, and forced ends.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn done(site: &Site, token: &str, method: &str, path: &str, body: &Value) 
     answer
 }
 
-/// The note of the last change of an action in the audit of `acme`: the operator and the details.
+/// The operator and the details of the last change with this action in the audit of `acme`.
 async fn note(site: &Site, action: &str) -> (String, Value) {
     let page = site.get("/v1/audit", VIEWER).await;
     let mut rows = page["items"].as_array().unwrap().iter();
@@ -32,7 +32,8 @@ async fn note(site: &Site, action: &str) -> (String, Value) {
     (operator, row["notes"][0]["details"].clone())
 }
 
-// S3-22: an operator of the host creates a workspace and an admin changes its settings; the runtime user has to be a member, and an old tag is refused.
+// S3-22: an operator of the host creates a workspace, and an admin changes its settings. The runtime user has to be a member, and an old `ETag` is
+// refused.
 pub(crate) async fn workspace_has_settings_that_admins_change_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     let there = [("tool-workspace", "initech")];
@@ -105,7 +106,7 @@ pub(crate) async fn workspace_has_settings_that_admins_change_case(kind: StoreKi
     );
 }
 
-// Only an admin changes members, whose role the admin's role includes; an old tag is refused, and each change has an audit row.
+// Only an admin changes members. A request with an old `ETag` is refused, and each change has an audit row.
 pub(crate) async fn members_are_changed_by_admins(kind: StoreKind) {
     let site = Site::start(kind).await;
     let approver = json!({ "role": "approver" });
@@ -158,7 +159,7 @@ pub(crate) async fn members_are_changed_by_admins(kind: StoreKind) {
         .send("delete", "/v1/members/eve", Some(ADMIN), &[], None)
         .await;
     assert_eq!(again.status, 404, "{}", again.text);
-    // A request for an existing member does not create one.
+    // A request with `If-Match` does not create a member.
     for tag in ["*", "none", "\"old\""] {
         let missing = site
             .send(
@@ -177,7 +178,7 @@ pub(crate) async fn members_are_changed_by_admins(kind: StoreKind) {
     assert_eq!(details["role"], "viewer");
 }
 
-// An admin erases a conversation or the contents of a user, with a reason; other rows stay, and the audit row of the erasure stays.
+// An admin erases a conversation or the contents of a user, with a reason. Other rows and the audit row of the erasure are kept.
 pub(crate) async fn contents_are_erased_with_a_reason(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -231,7 +232,7 @@ pub(crate) async fn contents_are_erased_with_a_reason(kind: StoreKind) {
         note(&site, "thread.erase").await.1["conversation"],
         acme.conversation
     );
-    // Another workspace with the same names keeps its rows.
+    // The rows of a different workspace are kept.
     let foreign = ThreadId::new("globex", "main-of-globex").unwrap();
     assert_eq!(
         ThreadStore::read(&*site.store, &foreign, None)
@@ -242,7 +243,7 @@ pub(crate) async fn contents_are_erased_with_a_reason(kind: StoreKind) {
     );
 }
 
-// An operator of the host removes old rows, a limited number in each request, and the response states whether more remain.
+// An operator of the host removes old rows. Each request removes a limited number, and the response states whether more rows remain.
 pub(crate) async fn old_rows_are_purged_in_limited_requests(kind: StoreKind) {
     let site = Site::start(kind).await;
     let main = ThreadId::new("acme", "main").unwrap();
@@ -294,7 +295,7 @@ pub(crate) async fn old_rows_are_purged_in_limited_requests(kind: StoreKind) {
     );
 }
 
-// An admin ends a run whose process is dead, with a reason; a run that has ended is not ended again.
+// An admin ends the run of a dead process by force, with a reason. A run that has ended cannot be ended again.
 pub(crate) async fn run_of_a_dead_process_is_ended_by_force(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -320,7 +321,7 @@ pub(crate) async fn run_of_a_dead_process_is_ended_by_force(kind: StoreKind) {
     assert_eq!(site.ask("post", &unknown, ADMIN, &why).await.status, 404);
 }
 
-// An admin settles an effect whose row is still `running` by force, with a reason; `resolve` refuses to settle such an effect.
+// An admin settles an effect whose row is still `running` by force, with a reason. `resolve` refuses to settle such an effect.
 pub(crate) async fn effect_of_a_dead_process_is_settled_by_force(kind: StoreKind) {
     let site = Site::start(kind).await;
     let thread = ThreadId::new("acme", "main").unwrap();

@@ -1,4 +1,4 @@
-//! Bodies, limits, failures of the store, and responses to requests that no handler receives.
+//! Tests of bodies, limits, failures of the store, and responses to requests that no handler receives.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Changes: answers, assignments, settlements, cancellations and switches, with their audit rows.
+//! Tests of changes: answers, assignments, settlements, cancellations and switches, with their audit rows.
 
 use std::time::Duration;
 
@@ -154,7 +154,7 @@ pub(crate) async fn edited_arguments_must_fit_the_tool(kind: StoreKind) {
     assert_eq!(answer.status, 409, "{}", answer.text);
 }
 
-// An assignment that is based on an old version of the approval is refused.
+// An assignment with an old `ETag` is refused.
 pub(crate) async fn assignment_with_an_old_tag_is_refused(kind: StoreKind) {
     let (site, acme) = start(kind).await;
     let approval = format!("/v1/approvals/{}", acme.approval);
@@ -198,7 +198,7 @@ pub(crate) async fn assignment_with_an_old_tag_is_refused(kind: StoreKind) {
     assert_eq!(blank.json()["errors"][0]["pointer"], "/assignee");
 }
 
-// Every change has one audit row, which names the operator; refused changes have none.
+// Every change has one audit row, which contains the operator. Refused changes have none.
 pub(crate) async fn each_change_has_an_audit_row_of_its_operator(kind: StoreKind) {
     let (site, acme) = start(kind).await;
     let run = format!("/v1/runs/{}/1/cancel", acme.conversation);

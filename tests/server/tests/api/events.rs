@@ -1,4 +1,4 @@
-//! The stream of events.
+//! Tests of the stream of events.
 
 use std::time::Duration;
 
@@ -88,7 +88,8 @@ async fn write(site: &Site, workspace: &str, number: usize) -> String {
     format!("audit {key}")
 }
 
-// Changes of operators and of the host are events of their workspace, with the row and without its contents, for any number of readers.
+// Changes by operators and by the host are events of their workspace. Any number of readers receive them. An event identifies the row and does not
+// contain the row's contents.
 pub(crate) async fn changes_are_streamed_to_their_workspace(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -121,7 +122,7 @@ pub(crate) async fn changes_are_streamed_to_their_workspace(kind: StoreKind) {
         rows[0].starts_with("audit ") && rows[1] == format!("runs {}/1", globex.conversation),
         "{rows:?}"
     );
-    // The client reads the row of an event from its resource.
+    // The client can read the row of an event from the API.
     let list = site.get("/v1/audit?limit=1", "viewer-of-acme").await;
     assert_eq!(list["items"][0]["notes"][0]["action"], "approval.answer");
     // A switch for every workspace is an event in each workspace.
@@ -146,7 +147,7 @@ pub(crate) async fn changes_are_streamed_to_their_workspace(kind: StoreKind) {
     }
 }
 
-// A client that connects again at any event gets exactly the later ones, by the header or by the parameter.
+// A client that reconnects with the id of any event receives exactly the later events. The id may be in the header or in the query.
 pub(crate) async fn client_continues_at_each_event(kind: StoreKind) {
     let site = Site::start(kind).await;
     let mut stream = Stream::open(&site, "viewer-of-acme", None).await;
@@ -172,7 +173,7 @@ pub(crate) async fn client_continues_at_each_event(kind: StoreKind) {
         assert_eq!(again.next().await.row(), new);
         rows.push(new);
     }
-    // More events than one page has.
+    // The following events need several pages.
     for number in 0..250 {
         rows.push(write(&site, "acme", number).await);
     }
@@ -191,7 +192,7 @@ pub(crate) async fn client_continues_at_each_event(kind: StoreKind) {
     }
 }
 
-// An id that the server does not know gets the event `reset`, and the stream continues from the present.
+// A client with an id that the server does not know receives the event `reset`, and then only new events.
 pub(crate) async fn unknown_id_gets_a_reset(kind: StoreKind) {
     let site = Site::start(kind).await;
     write(&site, "acme", 0).await;
@@ -206,7 +207,7 @@ pub(crate) async fn unknown_id_gets_a_reset(kind: StoreKind) {
     }
 }
 
-// The stream requires a token, and is in the document with its media type.
+// The stream requires a token, and the document describes it with its media type.
 pub(crate) async fn streams_are_refused_without_access(kind: StoreKind) {
     let site = Site::with(kind, |server| server.authenticator(tokens(&["acme"]))).await;
     for token in [None, Some("wrong")] {

@@ -1,4 +1,4 @@
-//! Instances, their tools and their skills.
+//! Tests of instances, their tools and their skills.
 
 use serde_json::{Value, json};
 use server_tests::{Site, StoreKind};
@@ -8,7 +8,7 @@ use tool_core::store::{Catalogue, CatalogueEntry, EnablementStore, InstanceId, T
 const VIEWER: &str = "viewer-of-acme";
 const OPERATOR: &str = "operator-of-acme";
 
-/// A site whose catalogue has a global tool, a harness tool and three others.
+/// Starts a site whose catalogue has a global tool, a harness tool and three other tools.
 async fn start(kind: StoreKind) -> Site {
     let site = Site::start(kind).await;
     let mut entries = ["end_turn", "read_mail", "search", "send_mail", "unlock"].map(|name| {
@@ -60,7 +60,8 @@ async fn last_change(site: &Site) -> (String, String, String) {
     )
 }
 
-// S1-32, S1-36: an operator enables and disables a tool of an instance; each tool is listed with its state and source, and a process of the host applies it.
+// S1-32, S1-36: an operator enables and disables a tool of an instance. Each tool is listed with its state and source, and a process of the host
+// applies the change.
 pub(crate) async fn tool_is_enabled_and_disabled_by_hand_case(kind: StoreKind) {
     let site = start(kind).await;
     let path = "/v1/instances/support/tools/send_mail";
@@ -133,7 +134,7 @@ pub(crate) async fn tool_is_enabled_and_disabled_by_hand_case(kind: StoreKind) {
     );
 }
 
-// S1-36: a tool that a skill or the program enables is not disabled, and the refusal names the source and writes no audit row.
+// S1-36: a tool that a skill or the program enables cannot be disabled. The refusal contains the source and writes no audit row.
 pub(crate) async fn refusal_names_the_source_case(kind: StoreKind) {
     let site = start(kind).await;
     let skill = json!({ "version": "1.0.0", "required_tools": ["read_mail"] });
@@ -151,7 +152,8 @@ pub(crate) async fn refusal_names_the_source_case(kind: StoreKind) {
     assert_eq!(last_change(&site).await, before);
 }
 
-// S1-34, S1-35: a skill enables the tools that it requires; if the skill is removed, a tool stays that a different skill requires or a person has enabled.
+// S1-34, S1-35: a skill enables the tools that it requires. If the skill is removed, a tool stays enabled if a different skill requires it or a
+// person has enabled it.
 pub(crate) async fn skill_enables_the_tools_that_it_requires_case(kind: StoreKind) {
     let site = start(kind).await;
     let mail = "/v1/instances/support/skills/mail";

@@ -1,4 +1,4 @@
-//! Lists, pages and filters.
+//! Tests of lists, pages and filters.
 
 use serde_json::Value;
 use server_tests::{Site, StoreKind, seed};
@@ -54,7 +54,7 @@ async fn write_rows(site: &Site, rows: i64) -> Vec<String> {
     written
 }
 
-// The pages of the audit together contain each row once, newest first.
+// The pages of the audit together contain each row once, and a page has the newest row first.
 pub(crate) async fn pages_of_the_audit_skip_and_repeat_nothing(kind: StoreKind) {
     let site = Site::start(kind).await;
     let mut written = write_rows(&site, 30).await;
@@ -67,7 +67,7 @@ pub(crate) async fn pages_of_the_audit_skip_and_repeat_nothing(kind: StoreKind) 
     assert_eq!(read, written);
 }
 
-// The audit is filtered by tool, user, conversation, call, time, and failed outcome.
+// Each query parameter filters the audit.
 pub(crate) async fn audit_is_filtered_by_each_parameter(kind: StoreKind) {
     let site = Site::start(kind).await;
     write_rows(&site, 12).await;
@@ -113,7 +113,7 @@ pub(crate) async fn export_has_every_row_as_a_json_line(kind: StoreKind) {
     assert_eq!(answer.status, 400, "{}", answer.text);
 }
 
-// Unknown parameters, wrong values and foreign cursors are refused.
+// Unknown parameters, wrong values and invalid cursors are refused.
 pub(crate) async fn malformed_queries_are_refused(kind: StoreKind) {
     let site = Site::start(kind).await;
     for query in [
@@ -193,7 +193,7 @@ pub(crate) async fn every_list_is_read_page_by_page(kind: StoreKind) {
     );
 }
 
-// The messages and runs of a conversation are found by a name that must be percent-encoded in paths.
+// The messages and runs of a conversation can be read if the name of the conversation must be percent-encoded in paths.
 pub(crate) async fn names_in_paths_are_percent_encoded(kind: StoreKind) {
     let site = Site::start(kind).await;
     let thread = ThreadId::new("acme", "a/b ?é").unwrap();

@@ -48,7 +48,7 @@ fn verdict(policy: &SharedPolicy) -> (PolicyVerdict, String) {
     (decision.verdict, decision.id.to_string())
 }
 
-// An operator can replace the policy only with the ETag of the current policy, and the replacement writes an audit row.
+// An operator can replace the policy only with the `ETag` of the current policy, and the replacement writes an audit row.
 pub(crate) async fn policy_is_replaced_only_with_its_current_etag(kind: StoreKind) {
     let (site, policy) = start(kind).await;
     let read = site.send("get", "/v1/policy", Some(HOST), &[], None).await;
@@ -101,7 +101,7 @@ pub(crate) async fn report_names_gaps_of_the_policy(kind: StoreKind) {
     assert_eq!(report["unreached"], json!(["remove_file"]));
 }
 
-// A shadow policy decides nothing, and its differences are counted.
+// A shadow policy does not decide about calls, and the differences from the policy are counted.
 pub(crate) async fn shadow_policy_is_compared_and_ended(kind: StoreKind) {
     let (site, policy) = start(kind).await;
     let path = "/v1/policy/shadow";

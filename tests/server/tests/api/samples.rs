@@ -1,9 +1,9 @@
-//! Requests that are generated from the OpenAPI document.
+//! Sample requests, generated from the OpenAPI document.
 
 use serde_json::{Map, Value, json};
 use server_tests::Sample;
 
-/// Follows a reference of the document.
+/// Returns the schema that a reference of the document points to, or the schema itself.
 fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str() {
         Some(reference) => document.pointer(&reference[1..]).unwrap(),
@@ -11,7 +11,7 @@ fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Valid bodies of an operation: one for each value of each enum property, or one if no property is an enum. Empty if the operation has no body.
+/// Returns valid bodies of an operation: one for each combination of the values of required enum properties. Empty if the operation has no body.
 pub(crate) fn bodies(document: &Value, operation: &Value) -> Vec<Value> {
     let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
     if schema.is_null() {

@@ -1,4 +1,4 @@
-//! Secrets, variables, requests for variables, and the keys that seal values.
+//! Tests of secrets, variables, requests for variables, and the keys that seal values.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ async fn done(site: &Site, token: &str, method: &str, path: &str, body: &Value) 
     answer.json()
 }
 
-/// The secrets of a workspace as the host opens them.
+/// The value of a secret of a workspace, as the host opens it.
 async fn opened(site: &Site, name: &str) -> Option<String> {
     let acme = Workspace::new("acme");
     let opened: BTreeMap<_, _> = site.vault.open_secrets(&acme, [name]).await.unwrap();
@@ -41,7 +41,7 @@ async fn audit(site: &Site) -> String {
     site.get("/v1/audit", VIEWER).await.to_string()
 }
 
-// S4-13: a secret is written, listed by name, and removed; no response and no audit row contains its value, and only an admin writes it.
+// S4-13: a secret is written, listed by name, and removed. No response and no audit row contains its value, and only an admin writes it.
 pub(crate) async fn secret_is_written_and_never_read_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     let path = "/v1/secrets/docs%2Fkey";
@@ -91,7 +91,8 @@ pub(crate) async fn secret_is_written_and_never_read_case(kind: StoreKind) {
     );
 }
 
-// S4-13: without a key provider, no secret is stored, and the problem names the variable to set; without a vault, it names the method that adds one.
+// S4-13: without a key provider, no secret is stored, and the problem names the environment variable to set. Without a vault, the problem names the
+// method that adds a vault.
 pub(crate) async fn server_without_keys_stores_no_secret_case(_: StoreKind) {
     let store = MemoryStore::default();
     let vault = tool_core::store::seal::Vault::without_keys(store.clone())
@@ -214,7 +215,7 @@ pub(crate) async fn misconfigured_tools_name_the_missing_keys_case(kind: StoreKi
     assert_eq!(other["items"], json!([lacks]));
 }
 
-// S4-13: values of an earlier key are counted, sealed again in limited requests and reported, and the earlier key is retired only then.
+// S4-13: values of an earlier key are counted, and sealed with the current key in limited requests. The earlier key can be retired only afterwards.
 pub(crate) async fn keys_are_rotated_in_limited_requests_and_retired_case(kind: StoreKind) {
     let mut site = Site::start(kind).await;
     let old = site.vault_with(&["2026-10", KEY]).await;
@@ -230,7 +231,7 @@ pub(crate) async fn keys_are_rotated_in_limited_requests_and_retired_case(kind: 
     old.set_variables(&scope, vec![token], "olga")
         .await
         .unwrap();
-    // A process with the new key in front, as after a restart.
+    // After the restart, the new key is the current key of the process.
     let both = site.vault_with(&[KEY, "2026-10"]).await;
     site.restart(&both).await;
     let keys = done(&site, "host", "get", "/v1/secret-keys", &Value::Null).await;
@@ -363,8 +364,8 @@ pub(crate) async fn variables_are_listed_without_secret_values_case(kind: StoreK
     assert!(!rows.contains(SECRET), "{rows}");
 }
 
-// S4-56, S4-57: a request for variables is read without values; values close it, and a missing value keeps it open. A
-// request of a different conversation and a closed request are not answered.
+// S4-56, S4-57: a request for variables is read without values. It is open until every value is stored. A request of a different conversation and a
+// closed request cannot be answered.
 pub(crate) async fn request_for_variables_is_open_until_every_value_is_stored_case(
     kind: StoreKind,
 ) {
@@ -390,7 +391,7 @@ pub(crate) async fn request_for_variables_is_open_until_every_value_is_stored_ca
     assert_eq!(read["required"][0]["choices"], json!(["eu", "us"]));
     let list = site.get("/v1/threads/main/variables", VIEWER).await;
     assert_eq!(list["items"], json!([read]));
-    // A different thread of the workspace, an unknown request and a different workspace.
+    // A different thread of the workspace is refused. An unknown request and a request of a different workspace are not found.
     for (token, path, status) in [
         (VIEWER, format!("/v1/threads/side/variables/{id}"), 403),
         (VIEWER, "/v1/threads/main/variables/none".to_owned(), 404),

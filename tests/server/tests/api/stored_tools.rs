@@ -1,4 +1,4 @@
-//! Functions, stored tools and bindings, as an operator manages them over HTTP.
+//! Tests of functions, stored tools and bindings, which an operator manages over HTTP.
 
 use serde_json::{Value, json};
 use server_tests::{Site, StoreKind, seed};
@@ -63,7 +63,7 @@ async fn offered(site: &Site) -> Toolset {
     own.registry.open()
 }
 
-// S3-01, S3-16, S3-23, S3-33: an operator creates a tool, and a process of the host offers and calls it until an operator mutes or deletes it.
+// S3-01, S3-16, S3-23, S3-33: an operator creates a tool, and a process of the host offers and calls it until an operator disables or deletes it.
 pub(crate) async fn tool_is_created_called_muted_and_deleted(kind: StoreKind) {
     let site = Site::start(kind).await;
     let function = function(&site).await;
@@ -184,7 +184,7 @@ pub(crate) async fn tool_has_every_key_and_times_in_iso_8601(kind: StoreKind) {
     assert!(renamed["tool"]["updated_at"].as_str() > tool["updated_at"].as_str());
 }
 
-// S3-11, S3-13: a bad schema, a bad example and a read-only field are refused with a pointer.
+// S3-11, S3-13: an invalid schema, an invalid example and a read-only field are refused with a JSON pointer.
 pub(crate) async fn faults_have_pointers(kind: StoreKind) {
     let site = Site::start(kind).await;
     let function = function(&site).await;
@@ -274,7 +274,7 @@ pub(crate) async fn changes_need_roles_and_are_audited(kind: StoreKind) {
     assert!(row.to_string().contains("stored_tool.update"), "{row}");
 }
 
-// S3-28: an update with an old tag is refused.
+// S3-28: an update with an old `ETag` is refused.
 pub(crate) async fn update_with_an_old_tag_is_refused(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -300,7 +300,7 @@ pub(crate) async fn update_with_an_old_tag_is_refused(kind: StoreKind) {
     }
 }
 
-// S3-32: pages of tools of the largest size are complete.
+// S3-32: a page with the largest number of tools is complete.
 pub(crate) async fn pages_of_tools_are_complete(kind: StoreKind) {
     let site = Site::start(kind).await;
     let new = |n: usize| {
@@ -380,7 +380,7 @@ pub(crate) async fn repeated_creation_is_made_once(kind: StoreKind) {
         .send("post", "/v1/stored-tools", Some(AUTHOR), &key, Some(&other))
         .await;
     assert_eq!(answer.status, 409, "{}", answer.text);
-    // A repetition is answered before it is validated: its runtime user has left the workspace meanwhile.
+    // A repeated request is answered before it is validated: the runtime user is no longer a member of the workspace.
     let member = "/v1/members/zoe";
     let joined = site
         .ask("put", member, ADMIN, &json!({"role": "viewer"}))

@@ -1,4 +1,4 @@
-//! Isolation of workspaces, for every route of the document.
+//! Tests of the isolation of workspaces, for every route of the document.
 
 use serde_json::Value;
 use server_tests::{Answer, Sample, Site, StoreKind, document, operations, seed};

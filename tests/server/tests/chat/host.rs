@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// Fails if this machine lacks what the store needs.
+    /// Fails if this machine lacks a requirement of the store.
     pub(crate) fn check(self) -> Ran {
         match self {
             Self::Memory | Self::Sqlite => Ok(()),
@@ -100,7 +100,7 @@ impl World {
         Arc::clone(all.entry(conversation.to_owned()).or_insert_with(new))
     }
 
-    /// Lets the model continue in a conversation.
+    /// Lets the model continue one `slow` response in a conversation.
     pub(crate) fn release(&self, conversation: &str) {
         self.gate(conversation).add_permits(1);
     }
@@ -124,7 +124,7 @@ impl World {
     }
 }
 
-/// A model that follows the words of the user's last message.
+/// A model that responds to certain words in the user's last message.
 struct Scripted(World);
 
 impl ChatModel for Scripted {

@@ -1,4 +1,4 @@
-//! The chat endpoint with the real client of the AI SDK.
+//! Tests of the chat endpoint with the real client of the AI SDK.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use crate::host::{Host, Kind};
 
-/// Plays scenarios, and returns what the interface shows in each.
+/// Plays scenarios in the AI SDK, and returns the messages that its interface shows in each of them.
 async fn play(
     host: &Host,
     package: &str,
@@ -31,14 +31,14 @@ async fn play(
     Ok(serde_json::from_str(&out).unwrap())
 }
 
-/// The texts of a message.
+/// Returns the text parts of a message, joined.
 fn text(message: &Value) -> String {
     let parts = message["parts"].as_array().unwrap();
     let texts = parts.iter().filter(|part| part["type"] == "text");
     texts.map(|part| part["text"].as_str().unwrap()).collect()
 }
 
-/// The parts of calls: type, state, and output or error.
+/// Returns the type, the state and the output of each part of a message that belongs to a call.
 fn calls(message: &Value) -> Vec<Value> {
     let parts = message["parts"].as_array().unwrap();
     let calls = parts.iter().filter(|part| part["toolCallId"].is_string());
@@ -119,7 +119,8 @@ fn check(told: &Value, host: &Host) {
     assert_eq!(text(&told["read"]["last"]), "Hello.");
 }
 
-// S2-14, S2-15, S2-18: the newest version of the AI SDK shows answers, approvals, client tools, a stopped answer, a failed one, and a resumed stream.
+// S2-14, S2-15, S2-18: the newest version of the AI SDK shows answers, approvals, client tools, a stopped answer, a failed answer, and a resumed
+// stream.
 pub(crate) async fn ai_sdk_shows_every_scenario_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let all = [
@@ -140,7 +141,7 @@ pub(crate) async fn ai_sdk_shows_every_scenario_case(kind: Kind) -> Ran {
         ["slow", "one two"]
     );
 
-    // A window that has only the user's message shows the calls of the earlier runs too.
+    // A window that has loaded only the user's message also shows the calls of the earlier runs.
     let window = &told["window"];
     assert_eq!(window["failed"], Value::Null, "{window}");
     let messages = window["messages"].as_array().unwrap();
@@ -150,7 +151,7 @@ pub(crate) async fn ai_sdk_shows_every_scenario_case(kind: Kind) -> Ran {
     Ok(())
 }
 
-// S2-14, S2-15, S2-18: version 6 shows the same, except resumed streams, which it does not treat as a replay.
+// S2-14, S2-15, S2-18: version 6 of the AI SDK shows the same, except resumed streams, which it does not treat as a replay.
 pub(crate) async fn ai_sdk_6_case() -> Ran {
     let host = Host::start(Kind::Memory).await;
     let told = play(

@@ -1,4 +1,4 @@
-//! The chat endpoint over HTTP on a loopback port, with each store: its runs, its requests, and the AI SDK as its client.
+//! Tests of the chat endpoint over HTTP on a loopback port, with each store: its runs, its requests, and the AI SDK as its client.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Requests of the chat: the callers that may send them, and the parts of their bodies that are read.
+//! Tests of requests to the chat: the callers that may send them, and the parts of their bodies that are read.
 
 use serde_json::{Value, json};
 use test_support::Ran;
@@ -73,7 +73,7 @@ pub(crate) async fn callers_without_access_are_refused(kind: Kind) -> Ran {
     Ok(())
 }
 
-// The responses for a conversation of another workspace, an unknown one, and one that the host hides are the same.
+// The responses are the same for a conversation of a different workspace, for an unknown conversation, and for a conversation that the host hides.
 pub(crate) async fn conversations_of_others_are_answered_like_unknown_ones_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let first = &host.first;
@@ -109,7 +109,7 @@ pub(crate) async fn conversations_of_others_are_answered_like_unknown_ones_case(
     Ok(())
 }
 
-// Each body that is too long, of another type, or without anything new gets a problem response, and nothing is stored.
+// A body that is too long, has a different media type, or contains nothing new gets a problem response, and nothing is stored.
 pub(crate) async fn unusable_bodies_are_refused(kind: Kind) -> Ran {
     let host = Host::with(kind, |chat| chat.max_body(1_000)).await;
     let first = &host.first;
@@ -181,7 +181,7 @@ pub(crate) async fn history_of_the_client_is_ignored_case(kind: Kind) -> Ran {
     Ok(())
 }
 
-// An approval is answered in its conversation, by its user, with the arguments that the user saw.
+// An approval can be answered only in its conversation, by its user, with the arguments that the user saw.
 pub(crate) async fn answers_of_other_conversations_and_users_are_refused_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let first = &host.first;
@@ -189,7 +189,7 @@ pub(crate) async fn answers_of_other_conversations_and_users_are_refused_case(ki
     let (bob, eve) = (approval(&asked, "call_1"), approval(&asked, "call_2"));
     assert_eq!(first.say("other", "hello").await.said(), "Hello.");
     let yes = answers(&[("call_1", "bob", &bob, true)]);
-    // Ann has asked in a different conversation.
+    // Ann has sent the request in a different conversation.
     let elsewhere = first.say("third", "mail").await;
     assert_eq!(elsewhere.status, 200);
     let _ = first.post("third", &yes).await.refused(404);
@@ -225,7 +225,8 @@ pub(crate) async fn answers_of_other_conversations_and_users_are_refused_case(ki
     Ok(())
 }
 
-// A client sends results only for client tools: a forged result of a tool of the host is not stored, and the call does not run without its approval.
+// A client can send results only for client tools: a forged result of a tool of the host is not stored, and the call does not run without its
+// approval.
 pub(crate) async fn results_for_tools_of_the_host_are_ignored_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let first = &host.first;
@@ -246,7 +247,7 @@ pub(crate) async fn results_for_tools_of_the_host_are_ignored_case(kind: Kind) -
             .concat()
             .contains("forged")
     );
-    // A result that does not fit the tool's schema is an error for the model, and one that fits is stored once.
+    // If a result does not match the tool's schema, the model receives an error, and the client cannot send a second result.
     assert_eq!(first.say("color", "color").await.status, 200);
     let wrong = first
         .post(

@@ -1,4 +1,4 @@
-//! Runs of the chat: at the same time, resumed, stopped, failed, and in two processes.
+//! Tests of runs of the chat: concurrent, resumed, stopped and failed runs, and runs in two processes.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tool_core::store::{RunCause, RunFilter, RunState, Workspace};
 
 use crate::host::{Host, Kind, Process, message};
 
-/// Waits until the conversation has a run, and all its runs have ended. Returns the cause of the newest.
+/// Waits until the newest run of the conversation has ended, and returns the cause of its end.
 async fn ended(process: &Process, conversation: &str) -> RunCause {
     loop {
         let filter = RunFilter {
@@ -29,7 +29,7 @@ async fn ended(process: &Process, conversation: &str) -> RunCause {
     }
 }
 
-// Two conversations of one user, and conversations of one name in two workspaces, run at the same time and do not mix.
+// Two conversations of one user, and conversations with the same name in two workspaces, run at the same time and do not mix.
 pub(crate) async fn conversations_run_at_the_same_time(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let one = host.first.begin("one", "slow", "one ").await;
@@ -103,7 +103,7 @@ pub(crate) async fn disconnected_client_does_not_stop_the_run(kind: Kind) -> Ran
     Ok(())
 }
 
-// A resumed stream is the same as the first one from its beginning, for any number of clients; without a run it is empty.
+// A resumed stream has the same contents as the first stream from its beginning, for any number of clients. Without a run, it is empty.
 pub(crate) async fn stream_is_resumed_from_its_beginning(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let first = host.first.begin("main", "slow", "one ").await;
@@ -147,7 +147,7 @@ pub(crate) async fn stream_of_another_process_shows_stored_messages(kind: Kind) 
         start.contains(r#""messageId":"answer-1""#)
             && shown.text.contains(r#""messageId":"answer-1""#)
     );
-    // The requests for approvals of such a run are shown as well.
+    // The stream contains a request for each of the two approvals.
     let chunks = host.first.say("mail", "mail").await.types();
     assert_eq!(
         chunks
@@ -192,7 +192,7 @@ pub(crate) async fn run_of_another_process_is_stopped(kind: Kind) -> Ran {
     Ok(())
 }
 
-// The user of a model that fails sees a generic text, and no detail of the error; the next request answers the message.
+// If the model fails, the user sees a generic text without details of the error. The next request answers the message.
 pub(crate) async fn failed_model_ends_the_stream_with_a_generic_text(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let failed = host.first.say("main", "fail once").await;
@@ -203,7 +203,7 @@ pub(crate) async fn failed_model_ends_the_stream_with_a_generic_text(kind: Kind)
     let mut again = message("fail once");
     again["trigger"] = json!("regenerate-message");
     assert_eq!(host.first.post("main", &again).await.said(), "Hello.");
-    // The message is not stored twice, and an answer that is stored is not made again.
+    // The message is not stored twice, and a stored answer is not generated again.
     assert_eq!(host.first.stored("acme", "main").await.len(), 2);
     let _ = host.first.post("main", &again).await.refused(409);
     Ok(())
@@ -228,7 +228,7 @@ pub(crate) async fn run_continues_after_the_death_of_its_process(kind: Kind) -> 
         .build();
     let dead = host.process().await;
     let begun = dead.turns.begin(&cx).await.unwrap();
-    // The value is never dropped, so the run does not end, as in a process that was killed.
+    // The value is never dropped, so the run does not end, like the run of a killed process.
     std::mem::forget(begun);
     let _ = host.first.say("main", "hello").await.refused(409);
     tokio::time::sleep(Duration::from_secs(1)).await;

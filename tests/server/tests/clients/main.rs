@@ -146,7 +146,8 @@ async fn generated_client_compiles_and_reads_the_server() -> Ran {
     Ok(())
 }
 
-// With 50 requests for each operation, Schemathesis finds no response with a status of 500 or more, and none that the document does not describe.
+// With up to 50 examples for each operation except the event stream, Schemathesis finds no response with a status of 500 or more, and no response
+// that the document does not describe.
 async fn fuzzer_finds_no_undocumented_response() -> Ran {
     let python = test_support::python("venv")?;
     let registry = Registry::builder().build().unwrap();
@@ -162,7 +163,7 @@ async fn fuzzer_finds_no_undocumented_response() -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let schema = folder.path().join("openapi.json");
     std::fs::write(&schema, tool_server::openapi_json()).unwrap();
-    // Half of the requests name existing records, so that they reach the code behind the check of the name.
+    // Some requests name existing records, so that they pass the look-up of the name.
     let known = format!(
         "[parameters]\n\"path.id\" = [\"{}\", \"x\"]\n\"path.key\" = [\"{}\", \"x\"]\n\"path.conversation\" = [\"{}\", \"x\"]\n\"path.kind\" = [\"kill\", \"x\"]\n",
         acme.approval, acme.effect, acme.conversation,
@@ -174,7 +175,7 @@ async fn fuzzer_finds_no_undocumented_response() -> Ran {
         .args(["-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"])
         .arg(&schema)
         .args(["--url", &url, "--header", "Authorization: Bearer host"])
-        // A response of this route ends after minutes.
+        // The response of this route is a stream that lasts for minutes.
         .args(["--exclude-path", "/v1/events"])
         .args(["--max-examples", "50", "--workers", "1", "--seed", "1", "--no-color"])
         .args(["--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,unsupported_method"])
