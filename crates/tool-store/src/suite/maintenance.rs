@@ -23,7 +23,7 @@ fn answered(verdict: Verdict) -> ApprovalAnswer {
     }
 }
 
-/// Fills a store with effects, approvals, messages and audit rows in two threads.
+/// Fills a store with effects, approvals, messages and audit rows in two threads, and with one spilled output.
 async fn filled(
     store: &(impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore),
 ) {
@@ -180,7 +180,7 @@ tests! {
         assert_eq!(effect(&store, "doubt").await.state, EffectState::Ambiguous);
     }
 
-    // B10: every table has a retention, and one purge removes a bounded number of rows.
+    // B10: old audit rows and approvals are purged, and one purge removes a bounded number of rows.
     #[test]
     async fn old_rows_are_purged_in_batches(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -193,7 +193,7 @@ tests! {
         let purged = purge(&store, audit, 10_000).await;
         // An expired spilled output is removed, even if no retention is set for its table.
         assert_eq!((purged.audit, purged.spills), (3, 1));
-        // An open approval is kept until it has expired.
+        // An approval that is still open is kept, even if its deadline has passed, until `expire` marks it as expired.
         let approvals = Retention { approvals: AGE, ..Retention::default() };
         assert_eq!(purge(&store, approvals, 10_000).await.approvals, 1);
     }

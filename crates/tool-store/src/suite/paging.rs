@@ -15,7 +15,7 @@ fn in_thread(name: &str, conversation: &str) -> Intent {
 tests! {
     ($) __suite_paging in paging for Store;
 
-    // B10: pages, newest first, contain every row once, even while rows are added.
+    // B10: pages in both orders contain every row once, even while rows are added.
     #[test]
     async fn pages_of_effects_skip_and_repeat_nothing(store: impl EffectLedger) {
         for n in 0..9 {
@@ -56,7 +56,7 @@ tests! {
         }
     }
 
-    // B10: the audit is read newest first, and filtered by thread, outcome and decision.
+    // B10: the audit is read newest first, and filtered by thread, outcome, decision and time.
     #[test]
     async fn pages_of_the_audit_are_narrowed_and_newest_first(store: impl AuditSink) {
         let row = |name: &str, minute, thread: &str, outcome: &str, decision: &str| AuditRow {

@@ -76,7 +76,7 @@ fn answers(request: &VariableRequest, region: &str) -> [VariableRow; 2] {
     [hidden(&request.target, "TOKEN", "k1"), region]
 }
 
-/// All records of the workspace `acme`, and all keys.
+/// The secrets `a` and `b` of `acme`, the variables of three owners, the requests of the thread `main`, and all keys, as text.
 async fn holdings(store: &impl VaultStore) -> String {
     let acme = acme();
     let scopes = [

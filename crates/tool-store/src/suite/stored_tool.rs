@@ -243,7 +243,8 @@ tests! {
         assert_eq!(renamed.id, one.id);
     }
 
-    // S3-02, S3-18: the owner is the workspace of the author; a system tool has neither a workspace nor an author. Both never change.
+    // S3-02, S3-18: the owner is the workspace of the author; a system tool has neither a workspace nor an author. The workspace and the author never
+    // change.
     #[test]
     async fn tool_keeps_its_owner_and_its_author(store: impl StoredToolStore) {
         let own = by(&store, author(), 1).tool(client("own")).await.unwrap();
@@ -344,7 +345,7 @@ tests! {
         assert_eq!(resolved(&store, &pinned.id).await.version.as_ref(), Some(&one));
         assert_eq!(resolved(&store, &free.id).await.version.as_ref(), Some(&two));
         assert_eq!(stored(&store, &free.id).await, free);
-        // An update removes the pin.
+        // An update can remove the pin.
         let unpinned = ToolUpdate { function_version: Some(None), ..ToolUpdate::default() };
         later.change(&pinned.id, unpinned).await.unwrap();
         assert_eq!(resolved(&store, &pinned.id).await.version, Some(two));
@@ -918,7 +919,7 @@ tests! {
         assert_eq!(rows[0].notes[0].action, "tool.create");
     }
 
-    // A2: a different workspace cannot read members, settings, functions, versions, tools and bindings of a workspace.
+    // A2: a different workspace cannot read or change the members, settings, functions, versions, tools and bindings of a workspace.
     #[test]
     async fn workspaces_are_separate(store: impl StoredToolStore) {
         let olga = by(&store, admin(), 1);

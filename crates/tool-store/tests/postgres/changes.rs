@@ -123,7 +123,7 @@ pub(crate) async fn enablement_reaches_another_process_by_notification_case() ->
     let support = InstanceId::new("acme", "support");
     let version = async |store: &PostgresStore| store.changed_since(0).await.unwrap().version;
     let mut known = version(&other).await;
-    // The state after each change, as the other process reads it after it has noticed the change.
+    // After each change, the other process notices the change and then reads the new state.
     for round in 0..5 {
         let tool = format!("tool_{round}");
         let mut skill = SkillVersion::new("mail", format!("1.{round}"));

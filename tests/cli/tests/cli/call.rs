@@ -237,7 +237,7 @@ fn tool_that_calls_others_is_called_and_its_calls_are_approved() {
     desk(&[&letters[..], &["--deny"]].concat()).fails(3, &["denied"]);
 }
 
-// S0-21: a call of a hidden tool is refused, and the error names the policy step that hides the tool.
+// S0-21: a call of a hidden tool is refused, and the error names the layer that hides the tool, such as `[deny]`.
 #[test]
 fn hidden_tool_is_refused_with_the_reason() {
     desk(&["call", "forbidden"]).fails(3, &["[deny]"]);

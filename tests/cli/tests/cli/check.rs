@@ -28,7 +28,7 @@ fn every_provider_has_a_verdict_on_every_tool() {
     assert_eq!(json["findings"], json!([]));
 }
 
-// M2: a missing description is a warning, and an error with `--strict`.
+// M2: a missing description is a warning, and the command fails with `--strict`.
 #[test]
 fn missing_description_is_a_warning_and_fails_strict_mode() {
     let check = |words: &[&str]| {
