@@ -1,10 +1,12 @@
 //! Comparison of two schemas regardless of their spelling.
 //!
-//! Only names, types, values and required keys are compared. The bounds of integer types are removed, because `schemars` writes only some of them.
+//! Titles, descriptions, defaults, `minimum`, `maximum`, boolean `additionalProperties` and formats of types other than `string` are not compared.
+//! For example, `schemars` writes only some of the bounds of integer types.
 
 use serde_json::{Map, Value, json};
 
-/// Returns the schema in one spelling: with inlined references, one form of optional values and of choices, and no descriptions.
+/// Returns the schema in one spelling: with inlined references, one form of optional values and of choices, and without the keywords that are not
+/// compared.
 pub fn canonical(schema: &Value) -> Value {
     node(schema, schema)
 }
@@ -124,7 +126,8 @@ fn choice(root: &Value, branches: &[Value]) -> Value {
     json!({"anyOf": branches})
 }
 
-/// Merges an internally tagged variant, which `schemars` writes as the tag next to a reference to the other fields.
+/// Merges a referenced schema with the keywords next to the reference. `schemars` writes an internally tagged variant in this form: the tag next to a
+/// reference to the other fields.
 fn merged(target: Value, beside: Map<String, Value>) -> Value {
     let Value::Object(mut target) = target else {
         return target;

@@ -1,7 +1,8 @@
 //! Long outputs: a model reads the head, and can read the rest in parts.
 //!
-//! A tool that returns [`Bounded<T, N>`](Bounded) gives the client all of its output. The model gets at most `N` bytes: if the output is longer, it reads the
-//! head, the total length and a handle. The complete output is in a [`SpillStore`], and the tool [`read_more`] returns further parts of it.
+//! A tool that returns [`Bounded<T, N>`](Bounded) gives the client all of its output. The model reads at most `N` bytes of the output: if the output
+//! is longer, the model reads the head, the total length and a handle. The complete output is in a [`SpillStore`], and the tool [`read_more`] returns
+//! further parts of it.
 //!
 //! A host adds the tool to its registry, and the store to its contexts:
 //!
@@ -27,8 +28,8 @@
 //! ```
 //!
 //! A handle works only for the tenant and principal of the call; for all other callers, `read_more` fails as if no output were stored. Callers without a
-//! workspace share one tenant, and callers without a user share one principal. Without a store, or if the store fails, the model reads the head and a note
-//! that the rest is not stored.
+//! workspace share one tenant, and callers without a user share one principal. Without a store, or if the store fails or does not answer in time, the
+//! model reads the head and a note that the rest is not stored.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -48,7 +49,7 @@ use crate::schema::{Schema, StrictSchema};
 use crate::store::{Spill, SpillStore, Timestamp, shield};
 use crate::tool::DynamicTool;
 
-/// An output of which the model reads at most `N` bytes at a time. See the [module](self).
+/// An output of which the result shows the model at most the first `N` bytes. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(alias("truncate", "pagination", "long output"))]
 pub struct Bounded<T, const N: usize = 4096> {
@@ -57,7 +58,7 @@ pub struct Bounded<T, const N: usize = 4096> {
 }
 
 impl<T, const N: usize> Bounded<T, N> {
-    /// Wraps a value of which the model reads at most `limit` bytes, regardless of `N`.
+    /// Wraps a value of which the result shows the model at most the first `limit` bytes, regardless of `N`.
     pub fn at_most(value: T, limit: usize) -> Self {
         Self { value, limit }
     }
@@ -204,7 +205,7 @@ async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
     format!("{head}\n[these are the first {shown} of {total} bytes, {rest}]")
 }
 
-/// Maximum time that a call waits for the store, if its deadline is not earlier.
+/// Maximum time that a call waits for the store, unless the deadline of the call is earlier.
 #[cfg(feature = "host")]
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -284,10 +285,11 @@ struct More {
     total: u64,
 }
 
-/// The tool `read_more`, which returns further parts of outputs of [`Bounded`] tools. A host adds it once, with
+/// Creates the tool `read_more`, which returns further parts of outputs of [`Bounded`] tools. A host adds the tool once, with
 /// [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), and adds [`Spills`] to its contexts.
 ///
-/// Its arguments are a handle, the byte to read from and the maximum number of bytes. It returns whole characters and the position for the next call.
+/// The arguments of the tool are a handle, the byte to read from and the maximum number of bytes. The tool returns whole characters, and the position
+/// for the next call.
 pub fn read_more() -> DynamicTool {
     let schema = serde_json::json!({
         "type": "object",

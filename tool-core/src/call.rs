@@ -66,8 +66,8 @@ pub enum ToolEvent {
 
 /// The result of a call. Errors, panics, timeouts and cancellations are results, too.
 ///
-/// Its texts contain no secrets of the turn, except for [`id`](Self::id) and [`name`](Self::name): a provider uses them to match a
-/// result to its call, so they are returned as the model wrote them.
+/// Secrets of the turn are redacted in its texts, with two exceptions. [`id`](Self::id) and [`name`](Self::name) are returned as the model wrote
+/// them, because a provider uses them to match a result to its call. The approval tickets contain the arguments that an approver has to check.
 #[cfg_attr(
     feature = "host",
     expect(

@@ -364,7 +364,7 @@ impl ToolContext {
         secret.is_some_and(|secret| !secret.expose_secret().is_empty())
     }
 
-    /// Returns a host value, if the running tool's effect covers the effect of the value.
+    /// Returns a host value. Inside a call, fails with `Denied` if the effect of the running tool does not cover the effect of the value.
     pub fn get<T: FromContext>(&self) -> Result<T, ToolError> {
         if let Some(scope) = self.scope() {
             let missing = T::EFFECT.beyond(scope.tool.effect());

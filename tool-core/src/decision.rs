@@ -73,7 +73,7 @@ impl DecisionId {
     }
 }
 
-/// `policy.cause.process.serial`, for example `1f0c….r3.9a….2f`.
+/// Prints `policy.cause.process.serial`, for example `1f0c….r3.9a….2f`.
 impl fmt::Display for DecisionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text())

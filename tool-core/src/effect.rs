@@ -109,7 +109,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// The tool declares no effects.
+    /// The attribute contains none of the options.
     pub const NONE: Self = Self {
         read_only: false,
         destructive: false,

@@ -37,7 +37,7 @@ pub enum ErrorKind {
     Panicked,
     /// A limit on calls was exceeded.
     RateLimited,
-    /// The process ended while the call ran. It is unknown whether the call had an effect.
+    /// The result of the call is unknown, for example because the process ended while the call ran. The call may have had an effect.
     Interrupted,
     /// The tool lacks something that the host has to supply.
     Unavailable,
@@ -377,7 +377,7 @@ impl fmt::Display for ToolError {
     }
 }
 
-/// Prints the text for the operator.
+/// Prints the kind and the text for the operator.
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolError")

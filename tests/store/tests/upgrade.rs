@@ -1,4 +1,5 @@
-//! Migration of files of versions without call identities (before the migration `0004_identity.sql`): their rows are converted, and their calls are not run again.
+//! Migration of files of versions without call identities (before the migration `0004_identity.sql`): their rows are converted, and their calls are
+//! not run again.
 
 #![allow(
     clippy::disallowed_methods,

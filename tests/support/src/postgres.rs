@@ -30,8 +30,8 @@ const NOBODY: u32 = 65534;
 /// The timeout for the start of a server.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Shell script that runs the server, and stops it when its standard input ends. The kernel closes the other end of this pipe when the test program ends,
-/// even if the program is killed. Arguments: the folder with the programs, the port, and the folder of the data.
+/// Shell script that runs the server, and stops it when the script's standard input ends. The input is a pipe from the test program, which the kernel
+/// closes when the program ends, even if the program is killed. Arguments: the folder with the programs, the port, and the folder of the data.
 const WATCH: &str = r#"
 "$1/postgres" -D "$3/data" -c listen_addresses=127.0.0.1 -p "$2" -c unix_socket_directories="$3" \
     -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c max_connections=400 -c shared_buffers=64MB \
@@ -55,22 +55,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// The address of the server.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// The URL of a database of this server. The user is a superuser without a password.
+    /// Returns the URL of a database of this server. The user in the URL is a superuser without a password.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The folder of the server's files. It is removed when the server stops.
+    /// Returns the folder of the server's data, which is removed when the server stops.
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// A program of the installation, such as `pg_dump`, if it exists.
+    /// Returns the path of a program of the installation, such as `pg_dump`, if it exists.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         Some(self.programs.join(name)).filter(|program| program.is_file())
     }
@@ -235,7 +235,7 @@ fn as_nobody(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The folder with `initdb` and `postgres`.
+/// Returns the folder with `initdb` and `postgres`.
 fn programs() -> Result<PathBuf, Missing> {
     let mut folders: Vec<PathBuf> = std::env::var_os("PATH")
         .map(|path| std::env::split_paths(&path).collect())

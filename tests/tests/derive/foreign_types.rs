@@ -147,13 +147,14 @@ fn reads<T: DeserializeOwned>(text: &str) -> bool {
     serde_json::from_value::<T>(Value::String(text.to_owned())).is_ok()
 }
 
-/// Asserts that serde reads every text that the schema admits, and that the schema admits the texts `written` and the texts that serde writes for them.
+/// Asserts that serde reads every text of [`TEXTS`] that the schema admits. Also asserts that the schema admits the texts `written`, and the texts
+/// that serde writes for them.
 #[track_caller]
 fn sound<T: StrictSchema + DeserializeOwned + Serialize + Debug>(written: &[&str]) {
     sound_but::<T>(written, &[]);
 }
 
-/// Asserts the same as [`sound`], except that the schema admits the texts `but`, which serde refuses.
+/// Asserts the same as [`sound`], except that serde refuses the texts `but` of [`TEXTS`], although the schema admits them.
 #[track_caller]
 fn sound_but<T: StrictSchema + DeserializeOwned + Serialize + Debug>(
     written: &[&str],

@@ -277,7 +277,8 @@ impl PlaceData<'_> {
         }
     }
 
-    /// Checks that the ledger agrees with the receiver: a `succeeded` row has one effect, a `failed` row none, and a row in any other state at most one.
+    /// Checks that the ledger agrees with the receiver: a `succeeded` row has one effect, an `ambiguous` or `running` row and each rerun at most one,
+    /// and a `failed` row none unless its run and an operator's resolution contradict each other.
     fn ledger(&self, found: &mut Found) {
         if !self.has_effects() || self.tool() == "fail" {
             return;
@@ -443,7 +444,8 @@ impl PlaceData<'_> {
         }
     }
 
-    /// Checks that each call that needs approval runs with its own approval, which was granted for the same user and the same arguments.
+    /// Checks that each run of a tool that needs approval has its own approval, which was granted for the same user and the same arguments, or that
+    /// an operator requested the run.
     fn approvals(&self, found: &mut Found) {
         if !is_asked(self.tool()) {
             return;

@@ -21,7 +21,8 @@ const WAIT: Duration = Duration::from_secs(5);
 const MOST: usize = 500;
 /// Delay between a failed write and its retry. If the retry fails as well, the sink counts as failing.
 const AGAIN: Duration = Duration::from_millis(200);
-/// Maximum time that a call waits for a sink that has not failed. After that, the sink counts as failing.
+/// Maximum time that a call waits for a sink that has not failed. After that, the sink counts as failing, unless no write is in progress and the call
+/// itself can write the rows.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A row, or the data from which it is built later, so that the call does not spend time on it.
@@ -145,7 +146,7 @@ impl AuditBuffer {
         if tokio::time::timeout(PATIENCE, room).await.is_ok() {
             return;
         }
-        // If no write is under way, the task belongs to a runtime that is not driven: the next row starts a task in this runtime.
+        // If no write is in progress, the task belongs to a runtime that is not driven: the next row starts a task in this runtime.
         let is_idle = inner.writing.try_lock().is_ok();
         if is_idle {
             inner.tended.store(false, Ordering::Relaxed);

@@ -20,8 +20,8 @@ const ITEMS: usize = 20;
 /// Maximum number of characters of a preview.
 const PREVIEW: usize = 100;
 
-/// Returns the audited form of valid arguments as JSON: numbers, booleans and enum values by value, texts by their length, unless a field has its own form.
-/// Keys are sorted by their bytes.
+/// Returns the audited form of valid arguments as JSON: numbers, booleans and enum values by value, texts by their length, unless a field has its own
+/// form. Keys are sorted by their bytes. For invalid arguments, returns [`blind`].
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     let mut cursor = Cursor::new(arguments);
     // While the keys of an object are sorted, its entries are in memory twice.
@@ -96,7 +96,7 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
 
 /// Skips a value that is not written or is only counted.
 fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
-    /// A number with fewer digits cannot be too large for `serde_json`.
+    /// A text that is shorter than this and has no exponent cannot contain a number that is too large for `serde_json`.
     const SHORT: usize = 300;
     let start = cursor.at;
     cursor.skip()?;
@@ -159,7 +159,7 @@ fn by_length(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Writes the object `{"what":count}` in place of a value.
+/// Writes an object with the key `what` and the value `count` in place of a value.
 fn counted(out: &mut String, what: &str, count: usize) {
     out.push_str("{\"");
     out.push_str(what);

@@ -43,8 +43,8 @@ impl End {
         }
     }
 
-    /// Returns the same end for a call that may be dispatched again: the call's row stays open, so that the row of the next run replaces
-    /// it.
+    /// Returns this end with an outcome that leaves the row open. It is for a call that may be dispatched again: the row of the next run then
+    /// replaces this row.
     pub(crate) fn open(self) -> Self {
         if AuditRow::OPEN.contains(&self.outcome) {
             return self;
@@ -114,7 +114,7 @@ impl Draft {
 /// Redacts a row. Each field is named, so that the compiler reports a new field that is not handled.
 fn mask(row: &mut AuditRow, redactor: &Redactor) {
     let AuditRow {
-        // These fields are names from the host, or hashes. Redaction would make rows impossible to find.
+        // These fields are names from the host, hashes, times or numbers. Redaction would make rows impossible to find.
         identity: _,
         thread: _,
         principal: _,

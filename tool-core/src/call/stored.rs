@@ -7,7 +7,7 @@ use crate::call::CallResult;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::{Citation, Content, ModelOutput, Output};
 
-/// The stored form of a result: everything that the model and the client may read.
+/// The stored form of a result: the output with the model output and the citations, or the kind of the error and its text for the model.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -28,7 +28,7 @@ struct StoredError {
     text: String,
 }
 
-/// Writes a result as JSON text.
+/// Returns a result as JSON text; `None` if it cannot be serialized.
 pub(crate) fn write(result: &CallResult) -> Option<String> {
     let stored = match result.outcome.get() {
         Ok(output) => Stored {

@@ -108,7 +108,8 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// Fails with `Unavailable` if the user cannot be asked, and with `InvalidArguments` if the answer does not match the form.
+    /// Fails with `Unavailable` if the user cannot be asked, with the error of the [`Asker`] if it fails, and with `InvalidArguments` if the answer
+    /// does not match the form.
     ///
     /// ```
     /// use tool_core::prelude::*;

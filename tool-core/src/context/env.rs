@@ -25,7 +25,7 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// If the variable has no value, the error requests a value. If the tool does not declare the name, the call is denied.
+    /// Fails with `Pending` if the variable has no value, so that the user can supply one, and with `Denied` if the tool does not declare the name.
     ///
     /// ```
     /// use tool_core::ToolContext;

@@ -26,7 +26,7 @@ impl TypedOutput {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
     }
 
-    /// Returns the value, if a body has returned a value of this type.
+    /// Removes and returns the value, if a body has returned a value of this type.
     pub(crate) fn take<T: 'static>(&self) -> Option<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         kept?.downcast().ok().map(|value| *value)
@@ -303,10 +303,11 @@ impl ToolContext {
         ))
     }
 
-    /// Adds a note to the audit row of this call, which already names tool, caller and conversation. Secrets in the note are redacted; the tool has to omit
-    /// other private text.
+    /// Adds a note to the audit row of this call, which already names tool, caller and conversation. Secrets in the note are redacted; the tool has
+    /// to omit other private text.
     ///
-    /// Does nothing without a [`Gate`](crate::Gate). At most 100 notes of a call are kept.
+    /// Does nothing without a [`Gate`](crate::Gate). Only the first 100 notes of a call are kept. Details that cannot be serialized are logged as a
+    /// warning, and the note is dropped.
     pub fn audit<T: Serialize + ?Sized>(&self, action: &str, details: &T) {
         let Some(gated) = self.gated() else { return };
         let Ok(details) = serde_json::to_string(details) else {
@@ -459,7 +460,7 @@ impl ToolContext {
         may_run_again && !self.is_inside() && !self.has_returned()
     }
 
-    /// Returns the nested call whose outcome is unknown, if the body ended with an error and can run again when the outcome is known.
+    /// Removes and returns the nested call whose outcome is unknown, if the body ended with an error and can run again when the outcome is known.
     pub(crate) fn take_doubt(&self) -> Option<Box<EffectRow>> {
         if !self.may_go_on() {
             return None;

@@ -107,7 +107,7 @@ pub struct Instances {
 pub(super) struct Resolver(pub(super) Arc<dyn ResolveInstance>);
 
 impl Instances {
-    /// Returns the UUID of the caller's instance.
+    /// Returns the UUID of the caller's instance. Fails with `Unavailable` if the workspace of the context is not a slug.
     pub async fn resolve(&self) -> Result<String, ToolError> {
         let slug = self
             .slug

@@ -63,7 +63,8 @@ impl Variables {
 }
 
 impl ToolContextBuilder {
-    /// Implements [`ToolContextBuilder::stored`]: opens the secrets with these keys, and the variables with these names and declared kinds.
+    /// Implements [`ToolContextBuilder::stored`]: opens the secrets with these keys, and the variables with these names and declared kinds. Values
+    /// that the builder already has are kept.
     pub(crate) async fn open_stored(
         mut self,
         vault: &Vault,

@@ -5,8 +5,8 @@
 //!
 //! A child thread inherits the current values of thread, agent and prompt of its ancestors: an edit in an ancestor is visible in the
 //! child. A child does not inherit a name that it declares `scoped`, but its children inherit its own value of that name.
-//! User and instance have the values of the parent, unless the host sets others. A `scoped` name does not block these two levels, because they do not belong
-//! to the thread.
+//! The levels user and instance of a child have the values of its parent, unless the host sets different values. A `scoped` name does not block these
+//! two levels, because they do not belong to the thread.
 //!
 //! ```
 //! use tool_core::variables::{Declarations, Thread, Variables};

@@ -8,7 +8,7 @@ const MOST: usize = 5;
 /// Maximum number of characters of the wanted name in the error.
 const SHOWN: usize = 80;
 
-/// The error for a call under an alias of the visible tool `now`.
+/// Creates the error for a call under an alias of the visible tool `now`.
 pub(crate) fn renamed_tool(now: &str, wanted: &str) -> ToolError {
     unknown(&[now], wanted)
 }

@@ -118,7 +118,7 @@ impl Approvals {
         &*self.0.store
     }
 
-    /// Creates a request of this caller without a tool or a policy. Fails if the system has no random bytes.
+    /// Creates an approval request of this caller without a tool or a policy. Fails if the system has no random bytes.
     pub(crate) fn question(
         &self,
         kind: ApprovalKind,
@@ -230,6 +230,7 @@ impl Approvals {
     ///
     /// `plan` is JSON text; `cx` identifies the requester and the conversation. Fails with [`ApprovalError::Edit`] if the text is not valid
     /// JSON or an object has a key twice, and with [`ApprovalError::Full`] if the limit of [`most_open`](ApprovalsBuilder::most_open) is reached.
+    /// Also fails if the store fails, or if the system has no random bytes.
     pub async fn ask_plan(&self, plan: &str, cx: &ToolContext) -> Result<Ticket, ApprovalError> {
         let arguments = plan_text(plan)?;
         let now = Timestamp::now();

@@ -62,7 +62,8 @@ struct Inner {
     approvals: Option<Approvals>,
     ledger: Option<Ledger>,
     audit: Audit,
-    /// The journal that the ledger and the required audit share. If only one of them is set, this is its journal. `None` if both are set and share none.
+    /// The journal that the ledger and the required audit share. If only one of them is set, this is its journal. `None` if both are set and do not
+    /// share a journal.
     journal: Option<Journal>,
     hooks: Option<Kept>,
     limits: Option<Limits>,
@@ -168,7 +169,7 @@ impl GateBuilder {
         self
     }
 
-    /// Sets how the ledger and the approvals are swept; defaults to [`Sweeper::default`].
+    /// Sets how the ledger and the approvals are swept and which expired data is purged; defaults to [`Sweeper::default`], which purges nothing.
     pub fn sweeper(mut self, sweeper: Sweeper) -> Self {
         self.sweeper = sweeper;
         self

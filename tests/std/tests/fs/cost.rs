@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the crates from which a package is built according to the lock file, with these features or the default features.
+/// Returns the package and its dependencies without dev-dependencies, in the versions of the lock file. `None` means the default features.
 fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["tree", "--offline", "--locked", "-e", "no-dev"]);

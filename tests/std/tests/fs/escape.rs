@@ -1,7 +1,7 @@
 //! Every tool is called with paths and file states that would lead out of a workspace.
 //!
-//! inotify watches the files outside of the workspace, so a read or a listing is detected even if no result contains it. The content of these files is also
-//! compared before and after.
+//! inotify watches the files outside of the workspace, so a read or a listing is detected even if no result contains it. The files are also compared
+//! before and after.
 
 mod links;
 mod outside;

@@ -287,7 +287,7 @@ async fn tail_works_for_files_of_any_length() {
     );
 }
 
-// readFile: the end, the middle and single lines of a file of hundreds of megabytes can be read.
+// readFile: the end and single lines of a file of 20 MiB can be read, and the end of a file of 257 MiB.
 #[tokio::test]
 async fn huge_file_is_read_in_pieces() {
     use std::os::unix::fs::FileExt as _;
@@ -324,7 +324,7 @@ async fn huge_file_is_read_in_pieces() {
     let out = place.ok("read_file_parts", parts).await;
     assert_eq!(out["parts"][0]["text"], "middle €\n");
     assert_eq!(out["parts"][1]["text"], "line\nline\n");
-    // A file of 257 MiB can be read too.
+    // The file is now longer than 257 MiB.
     file.write_all_at(b"\nend\n", 257 << 20).unwrap();
     let out = place
         .ok("read_file", json!({"path": "long", "tail": 1}))
@@ -446,7 +446,7 @@ async fn files_that_are_not_text_are_reported_by_kind() {
         place.ok("read_file_parts", parts).await["parts"][0]["total_lines"],
         1
     );
-    // The file is exactly one block long.
+    // The file is exactly one block long, and its last line has a line end.
     place.put("exact", "z\n".repeat(2 << 20));
     let out = place
         .ok("read_file", json!({"path": "exact", "tail": 2}))

@@ -509,8 +509,8 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-// D7: the number and length of ignore rules are limited, and ignored rules are reported. Earlier, a long `.gitignore` took 480 MB, and rules after 20,000
-// patterns were ignored without a report.
+// D7: the number and length of ignore rules are limited, and dropped rules are reported. Earlier, a long `.gitignore` took 480 MB, and rules after
+// 20,000 patterns were dropped without a report.
 #[tokio::test]
 async fn ignore_rules_are_bounded_and_dropped_rules_reported() {
     let found = async |place: &Place, hidden: bool| {

@@ -13,7 +13,7 @@ use crate::world::{call, output, tree};
 
 pub(crate) const HOURS: Duration = Duration::from_hours(2);
 
-/// A clock that a test sets relative to the last change in a folder.
+/// A clock that a test sets to a time after the last change in a folder.
 #[derive(Clone)]
 pub(crate) struct Clock(pub(crate) Arc<Mutex<SystemTime>>);
 

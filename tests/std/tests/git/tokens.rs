@@ -100,7 +100,8 @@ fn look(process: &Path, root: &str, seen: &mut Seen) {
     }
 }
 
-// S1-83, S1-84, S1-85: the token is first in a temporary file and then in its final file, and in no other place; the helper script contains only the path.
+// S1-83, S1-84, S1-85: the token is first in a temporary file and then in its final file, and in no other file. The helper script contains only the
+// path.
 #[tokio::test]
 async fn token_is_in_two_files_in_turn_and_nowhere_else() {
     let world = World::new();

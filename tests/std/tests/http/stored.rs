@@ -40,7 +40,7 @@ fn schema(value: &Value) -> ToolSchema {
     ToolSchema::new(value.to_string()).unwrap()
 }
 
-/// A document with one operation `go`.
+/// Returns a document with one operation `go`.
 fn document(server: &str, path: &str, method: &str, operation: Value) -> Value {
     let mut operation = operation;
     operation["operationId"] = "go".into();
@@ -62,7 +62,7 @@ fn bearer(document: Value) -> Value {
     with_key(document, &json!({"type": "http", "scheme": "bearer"}))
 }
 
-/// A version without arguments.
+/// Returns a function version without arguments that runs the document.
 fn version(document: &Value) -> NewFunctionVersion {
     let mut version = NewFunctionVersion::new(object(&json!({}), &[]), schema(&json!({})));
     let file = "api.json".to_owned();
@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    /// The same host as a different tenant.
+    /// Returns the same host for a different tenant.
     fn of(&self, workspace: &'static str) -> Self {
         let tools = self.tools.clone();
         Self { tools, workspace }
@@ -146,7 +146,7 @@ impl World {
         tool
     }
 
-    /// A tool `go` that runs a version.
+    /// Publishes a function version and binds a tool `go` that runs it.
     async fn offer(&self, version: NewFunctionVersion) {
         let function = self.function().await;
         self.publish(&function.id, version).await;
@@ -212,7 +212,7 @@ async fn arguments_are_sent_where_the_document_says() {
     );
     document["paths"]["/shops/{shop}/items/{item}.json"]["parameters"] = json!([
         {"name": "shop", "in": "path", "required": true, "schema": {"type": "string"}},
-        // The operation replaces it.
+        // The parameter `item` of the operation has priority over this one.
         {"name": "item", "in": "path", "required": true, "schema": {"type": "object"}},
     ]);
     document["components"] = json!({
@@ -449,7 +449,7 @@ async fn secret_is_bound_to_the_host_of_its_key() {
         Some(SECRET)
     );
 
-    // An author copies the document and names a server of their own: the secret has a different key there.
+    // An author copies the document and changes the server to their own. The key of the secret contains the host, so the copy gets no secret.
     let theirs = Server::start(OTHER, |_| text("thanks")).await;
     let copy = bearer(document(
         &theirs.url("other.example", ""),
@@ -515,7 +515,7 @@ async fn secret_in_an_error_body_is_redacted_and_the_body_is_cut() {
     }
 }
 
-// S3-09, S3-10: a pinned tool calls the server of its version, the other tool that of the default version.
+// S3-09, S3-10: a pinned tool calls the server of its version, and an unpinned tool calls the server of the default version.
 #[tokio::test]
 async fn pinned_version_keeps_its_document() {
     let old = Server::start(PUBLIC, |_| text("old")).await;
@@ -544,7 +544,7 @@ async fn pinned_version_keeps_its_document() {
 async fn server_that_goes_away_is_a_clear_error() {
     let gone = Server::start(PUBLIC, |_| text("ok")).await;
     let world = World::new();
-    // Nothing listens at this port of the other address.
+    // No server listens on this port of the other address.
     let url = format!("http://other.example:{}", gone.port());
     world
         .offer(version(&document(&url, "/a", "get", json!({}))))
@@ -654,7 +654,7 @@ async fn response_has_to_fit_the_output_schema() {
     );
 }
 
-// S3-34: a cancelled call and a call beyond its deadline end, although the server does not answer.
+// S3-34: a call ends when it is cancelled, when its deadline passes and when the client's timeout expires, although the server does not answer.
 #[tokio::test]
 async fn cancelled_and_late_calls_end() {
     let server = Server::silent(PUBLIC).await;

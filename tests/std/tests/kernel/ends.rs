@@ -84,7 +84,8 @@ pub(crate) async fn killed_supervisor_leaves_no_cgroup_case() -> Ran {
     Ok(())
 }
 
-// A host without privileges and with a masked `/proc`, as in a container, kills the remaining processes when the first process exits, and leaves no cgroup.
+// A host without privileges and with a masked `/proc`, as in a container, kills the remaining processes when the first process exits, and leaves no
+// cgroup.
 pub(crate) fn unprivileged_host_leaves_no_cgroup_case() -> Ran {
     let host = |program: &str, arguments: &[&str]| {
         let without =

@@ -134,7 +134,8 @@ pub(crate) async fn unprivileged_host_restricts_its_commands_case() -> Ran {
         assert_eq!(said["stdout"], "locked\n", "{said}");
         assert_eq!(left_in(path), [""; 0]);
     }
-    // The helper runs as the same user and has the job's environment in its memory. A job cannot inspect the helper, even without the other mechanisms.
+    // The helper runs as the same user and has the job's environment in its memory. A job cannot inspect the helper, even without the other
+    // mechanisms.
     let script = "import os\ntry: print(os.readlink(f'/proc/{os.getppid()}/exe'))\nexcept OSError as error: print(type(error).__name__)";
     let said = as_nobody(script, &["bare"]).unwrap();
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();

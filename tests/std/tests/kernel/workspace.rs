@@ -10,7 +10,7 @@ use tool_std::workspace::Workspaces;
 /// The variable that names the part of a case that a child process runs, for example as a different user.
 pub(crate) const CHILD: &str = "STD_TESTS_KERNEL_CHILD";
 
-/// If this process is such a child, runs the part of the case and returns true.
+/// Runs the part of a case that the variable [`CHILD`] names. Returns false if the variable is not set.
 pub(crate) fn child() -> bool {
     let Some(name) = std::env::var_os(CHILD) else {
         return false;

@@ -31,7 +31,8 @@ pub(crate) fn possible(before: &str, turns: &[Turn]) -> Vec<String> {
     texts
 }
 
-/// Checks that the file has one complete text and contains the change of each call that succeeded and was not overwritten.
+/// Checks that the file has one of the possible texts, that it contains the change of a successful call if the other call does not change the file,
+/// and that it contains both changes if two edits succeeded.
 pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
     let turns = done.map(|(turn, _)| *turn);
     let Ok(now) = fs::read_to_string(scene.file()) else {

@@ -105,7 +105,7 @@ fn swaps(scene: &Scene) -> Vec<Swap> {
     ]
 }
 
-/// Exchanges the names until it is stopped, and restores each of them. Adds the number of exchanges to `count`.
+/// Exchanges the two names of each pair and exchanges them back, until `stop` is set. Adds the number of first exchanges to `count`.
 fn exchange(swaps: &[Swap], stop: &AtomicBool, count: &AtomicUsize) {
     while !stop.load(Ordering::Relaxed) {
         for (one, other) in swaps {

@@ -66,13 +66,13 @@ fn main() -> ExitCode {
     messages::cases(drive::cases(aliases::cases(suite))).run()
 }
 
-/// The name of a test: its path in this program.
+/// Returns the name of a test, which is its path in this program.
 fn name(module: &str, test: &str) -> String {
     let (_, module) = module.split_once("::").unwrap();
     format!("{module}::{test}")
 }
 
-/// A store on a SQLite file that seals messages and arguments.
+/// Opens a store on a SQLite file that seals messages and arguments.
 async fn sealing(folder: &std::path::Path) -> tool_store::SqliteStore {
     use tool_store::seal::{SealKey, SealKeys, Vault};
 
@@ -84,7 +84,7 @@ async fn sealing(folder: &std::path::Path) -> tool_store::SqliteStore {
     store.sealing(&vault).unwrap()
 }
 
-/// A store in an empty database. Leases follow the times that the tests write, not the clock of the server.
+/// Opens a store in an empty database. It compares leases with the times that the tests pass, not with the clock of the server.
 #[cfg(unix)]
 async fn postgres() -> Result<tool_store::PostgresStore, test_support::Missing> {
     let url = test_support::postgres::database().await?;

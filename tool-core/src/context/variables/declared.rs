@@ -88,7 +88,7 @@ impl Declarations {
         Ok(())
     }
 
-    /// Iterates over all declared variables, by name.
+    /// Iterates over all declared variables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &VariableNeed> {
         self.0.values().map(|(need, _)| need)
     }

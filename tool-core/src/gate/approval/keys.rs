@@ -9,7 +9,7 @@ use sha2::Sha256;
 /// Minimum length of a key in bytes: the output length of SHA-256.
 const FEWEST: usize = 32;
 
-/// Maximum length of the id of a key in bytes, because each token contains it.
+/// Maximum length of a key's id in bytes. It is short, because each token contains the id.
 const LONGEST_ID: usize = 32;
 
 /// Keys that authenticate approval tokens (HMAC-SHA256). The first key signs, all keys verify.

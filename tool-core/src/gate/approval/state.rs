@@ -15,10 +15,10 @@ pub(crate) struct Approval<S> {
 /// The request is not answered yet.
 #[derive(Debug)]
 pub(crate) struct Asked;
-/// The call was approved, and the approval was not used yet.
+/// The request was approved, and the approval was not used yet.
 #[derive(Debug)]
 pub(crate) struct Granted(ApprovalAnswer);
-/// The call was denied.
+/// The request was denied.
 #[derive(Debug)]
 pub(crate) struct Refused(ApprovalAnswer);
 /// The approval was used and cannot be used again.

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{CANARY, Trial};
 
-/// Returns targets of links outside of the workspace.
+/// Returns link targets that are outside of the workspace.
 fn targets(trial: &Trial) -> Vec<PathBuf> {
     let above = trial.place.path.parent().unwrap().to_owned();
     let around = trial.place.around().to_owned();
@@ -74,7 +74,7 @@ async fn no_tool_follows_a_link_outside() {
     let targets = targets(&trial);
     assert!(targets.len() >= 65);
     for target in &targets {
-        // The paths below use the link itself, paths through it, a link to it, and a link in a subfolder.
+        // The paths below name the link, files behind the link, a link to the link, and a link in a subfolder.
         symlink(target, base.join("link")).unwrap();
         symlink("link", base.join("second")).unwrap();
         symlink("../../second", base.join("a/b/third")).unwrap();

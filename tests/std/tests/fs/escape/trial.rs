@@ -58,7 +58,7 @@ impl Trial {
         }
     }
 
-    /// Calls every tool with paths of pipes, sockets and devices. No tool may wait for them.
+    /// Checks that every tool refuses the paths of pipes, sockets and devices, and that searches do not return them.
     pub(crate) async fn refuses_special_files(&self, made: &[&str]) {
         // A read of a pipe without a writer never ends, so a tool that reads it would never return.
         for path in made {
@@ -81,7 +81,7 @@ impl Trial {
     }
 }
 
-/// Returns whether a search succeeded without a match. A pattern that names a file outside is not an error.
+/// Returns whether a search succeeded without a match. Such a search counts as refused.
 fn finds_nothing(result: &CallResult) -> bool {
     let Some(output) = result.output() else {
         return false;

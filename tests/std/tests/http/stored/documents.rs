@@ -1,4 +1,4 @@
-//! Documents that cannot be used, which are refused when they are saved, with the pointer of the fault.
+//! Validation of documents when they are saved: an unusable document is refused with the pointer of the fault.
 
 use serde_json::{Value, json};
 use tool_core::store::Workspace;
@@ -7,7 +7,7 @@ use super::{World, document, faults, object, version, with_key};
 
 const GET: &str = "/paths/~1a~1{b}/get";
 
-/// A document with an operation that has a parameter in the path.
+/// Returns a valid document with an operation that has a parameter in the path.
 fn good() -> Value {
     let parameter =
         json!({"name": "b", "in": "path", "required": true, "schema": {"type": "string"}});
@@ -15,14 +15,14 @@ fn good() -> Value {
     document("https://shop.example.com", "/a/{b}", "get", operation)
 }
 
-/// The document with a different value at a pointer.
+/// Returns the valid document with a different value at a pointer.
 fn changed(pointer: &str, value: Value) -> Value {
     let mut document = good();
     *document.pointer_mut(pointer).unwrap() = value;
     document
 }
 
-/// The document with a second parameter.
+/// Returns the valid document with a second parameter.
 fn with_parameter(parameter: Value) -> Value {
     let mut document = good();
     let all = document.pointer_mut(&format!("{GET}/parameters"));
@@ -34,7 +34,7 @@ fn parameter(name: &str, place: &str, required: bool, schema: &Value) -> Value {
     json!({"name": name, "in": place, "required": required, "schema": schema})
 }
 
-/// Expects that each document is refused with a fault at the pointer. Nothing is stored.
+/// Asserts that each document is refused with a fault at the pointer whose text contains the given part, and that no version is stored.
 async fn refused(cases: impl IntoIterator<Item = (Value, String, &'static str)>) {
     let world = World::new();
     let function = world.function().await;
@@ -94,7 +94,7 @@ async fn unusable_server_is_refused_with_a_pointer() {
         .await;
 }
 
-// S3-34: a small document that would expand without bound is refused, without long computation or large memory.
+// S3-34: a small document that would expand to a huge URL or schema is refused, as is a document with a long URL.
 #[tokio::test]
 async fn document_that_expands_without_bound_is_refused() {
     // Each default contains the next variable twice, 2^40 times in all.
@@ -202,7 +202,8 @@ async fn unusable_parameter_is_refused_with_a_pointer() {
     refused(added.into_iter().chain(references).chain(template)).await;
 }
 
-// S3-34: a document of another version, without the operation, or with a body or a scheme that is not supported is refused with a pointer.
+// S3-34: a document is refused with a pointer if its version, body or security scheme is not supported, if it has the operation twice or not at all,
+// if it is not JSON, or if it is too long.
 #[tokio::test]
 async fn unusable_document_is_refused_with_a_pointer() {
     let schemes = "/components/securitySchemes/shop_key";
