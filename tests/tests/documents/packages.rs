@@ -35,7 +35,8 @@ fn packages() -> Vec<Value> {
     all_packages().into_iter().filter(published).collect()
 }
 
-// G1: no package has the name of a different project on crates.io, such as `tool_macros`. crates.io treats `-` and `_` as the same.
+// G1: the published packages have exactly these names. `tool-macros` is not one of them, because `tool_macros` is a different project and crates.io
+// treats `-` and `_` as the same.
 #[test]
 fn no_package_name_belongs_to_a_different_project() {
     let packages = packages();
@@ -109,7 +110,7 @@ fn files(package: &Value) -> (PathBuf, BTreeSet<PathBuf>) {
     (manifest.parent().unwrap().to_owned(), files)
 }
 
-/// Returns the targets of a page's links, which are written as `](path)` or `[name]: path`.
+/// Returns the paths of files to which a page links with `](path)` or `[name]: path`.
 fn linked(page: &str) -> impl Iterator<Item = &str> {
     let inline = page
         .split("](")
@@ -215,7 +216,8 @@ fn the_readmes_have_one_example() {
     assert!(read("tool-core/README.md").contains(tool));
 }
 
-// A target with `test = false` or `doctest = false` contains no tests. Manifests set these options, because cargo would build each target a second time.
+// A library or binary with `test = false` or `doctest = false` contains no tests. Manifests set these options, because cargo would otherwise build
+// the target a second time.
 #[test]
 fn targets_that_are_not_tested_contain_no_tests() {
     let mut found = Vec::new();

@@ -83,7 +83,7 @@ fn has_message(text: &str) -> bool {
         .is_some()
 }
 
-// Only the note of an attribute, which must be a literal, repeats the message of a rule. All other messages use a constant.
+// In the code, only the `message` of one attribute, which must be a literal, repeats the message of a rule. All other messages use a constant.
 #[test]
 fn only_one_attribute_repeats_a_message() {
     let mut found = Vec::new();

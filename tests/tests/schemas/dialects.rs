@@ -389,7 +389,7 @@ fn maps_and_recursion_are_refused_where_they_must_be() {
     assert!(!clean(&tree, Dialect::Anthropic));
 }
 
-// M2: a generated schema can be read into the same tree, so an MCP client imports the same tool.
+// M2: a generated schema can be read back without a change of its meaning, so an MCP client imports the same tool.
 #[test]
 fn written_schemas_can_be_read_back() {
     let mut found = Vec::new();

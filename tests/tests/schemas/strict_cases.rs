@@ -67,7 +67,8 @@ fn agrees_with_labelled_cases() {
 // M2: a refusal names the rule of the label.
 #[test]
 fn names_the_labelled_rule() {
-    // These labels have the name of a different rule: an empty enum is reported as `conditional`, and a flattened map as `open-object`.
+    // Two labels differ from the reported rule: the label `not-keyword` of an empty enum is reported as `conditional`, and the label `map-type` of a
+    // flattened map as `open-object`.
     const OTHERWISE: [(&str, &str); 2] =
         [("not-keyword", "conditional"), ("map-type", "open-object")];
     for case in cases() {

@@ -558,7 +558,7 @@ impl PlaceData<'_> {
     }
 }
 
-/// Checks that no row contains a secret or a text of a different conversation.
+/// Checks that no row of the ledger, the audit or the threads contains a secret or a text of a different conversation.
 fn texts(state: &Running<'_>, rows: &Rows) {
     let who = |place: &Place| User {
         tenant: place.tenant.clone(),

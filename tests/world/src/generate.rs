@@ -139,7 +139,7 @@ fn rare_faults(random: &mut Random, settings: &Settings, actions: &mut Vec<Actio
     actions.sort_by_key(|action| action.at);
 }
 
-/// Assigns different users to the runs of a conversation.
+/// Assigns a random user to each run, so that runs of one conversation may have different users.
 fn other_users(random: &mut Random, runs: &mut [Run]) {
     for run in runs {
         let user = *random.pick(&["ann", "bob"]);
@@ -427,7 +427,8 @@ fn store_fault(random: &mut Random, host: usize) -> What {
     }
 }
 
-/// Returns the same plan with unique names of conversations and calls. If an invariant still fires, colliding names are not the cause.
+/// Returns the same plan with conversation names that are unique across workspaces, and call ids that are unique within a run. If an invariant still
+/// fires, colliding names are not the cause.
 pub fn with_unique_names(mut plan: Plan) -> Plan {
     for run in &mut plan.runs {
         run.who.conversation = format!("{}-{}", run.who.tenant, run.who.conversation);

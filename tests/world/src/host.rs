@@ -1,4 +1,5 @@
-//! A host that is written like a user's host. Only this file, its submodules and `store.rs` use the SDK's gate, turns and stores; `tools.rs` uses the macros.
+//! A host that is written like a user's host. Only this file and its submodules call the SDK's gate and turns; `store.rs` wraps the SDK's stores, and
+//! `tools.rs` uses the macros.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -56,7 +57,7 @@ pub(crate) enum End {
     Unsettled,
     /// The host is being drained and accepts no calls.
     Draining,
-    /// The run was cancelled, or its deadline passed.
+    /// The run was cancelled or interrupted, or it reached its deadline or its token budget.
     Stopped,
     /// Another request is driving the conversation.
     Busy,
@@ -312,7 +313,7 @@ impl Host {
         end
     }
 
-    /// Shows the pending approvals of a run to its client.
+    /// Shows the pending approvals of a run's conversation to its client, and checks that they belong to the conversation.
     pub(crate) async fn inbox(&self, run: &Run) {
         let Some(approvals) = self.gate.approvals() else {
             return;
@@ -341,7 +342,7 @@ impl Host {
         }
     }
 
-    /// Answers every pending approval of a workspace.
+    /// Answers every pending approval of a workspace `times` times. Returns the number of accepted answers.
     pub(crate) async fn answer(&self, tenant: &str, reply: PlannedReply, times: u32) -> usize {
         let Some(approvals) = self.gate.approvals() else {
             return 0;
@@ -426,7 +427,8 @@ impl Host {
         }
     }
 
-    /// Settles ambiguous effects, either with the state of the receiver or by running them again.
+    /// Settles ambiguous effects, either with the state of the receiver or by running them again. Calls of relay tools are always run again. Returns
+    /// the number of settled effects.
     pub(crate) async fn resolve(&self, rerun: bool) -> usize {
         let _ = self.store.sweep(Scope::All, Timestamp::now()).await;
         let rows = self.store.list(Scope::All, None).await.unwrap_or_default();
@@ -497,7 +499,7 @@ impl Host {
         }
     }
 
-    /// Removes every switch of a tool.
+    /// Removes the kill switches and the disable of a tool, and the deny rules of all tools on this host.
     pub(crate) async fn enable(&self, tool: &str) {
         self.policy.revive(tool, None);
         self.disables.enable(tool);

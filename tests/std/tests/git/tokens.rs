@@ -184,7 +184,7 @@ async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
             .filter(|(seen, _)| seen == name)
             .map(|(_, mode)| *mode)
             .collect();
-        // The file had the same mode at all times.
+        // The file or folder had the same mode at all times.
         assert_eq!(seen, [mode], "{name}");
     }
     // No file of the clone remains.

@@ -331,7 +331,7 @@ async fn path_that_is_not_a_repository_is_reported() {
     );
     let refused = call(&cx, "git_fetch", json!({ "path": "own" })).await;
     assert!(refused.error().unwrap().model_text().contains("git_clone"));
-    // A repository that was moved to the path of a clone has no server either.
+    // A path may be relative to the workspace, and a deleted folder of the clone is reported as a change.
     fs::remove_dir_all(clone.join("src")).unwrap();
     let relative = clone.strip_prefix(world.workspace()).unwrap();
     let status = output(&call(&cx, "git_status", json!({ "path": relative })).await);

@@ -208,7 +208,7 @@ async fn guard_refuses_odd_spellings_of_private_addresses() {
     assert_eq!(names.asked(), [""; 0], "a literal host was looked up");
 }
 
-/// The first and the last address of each special range in IANA's registries, and of multicast.
+/// The first and the last address of each range that is not public: special ranges in IANA's registries, multicast, and unassigned IPv6 ranges.
 const RANGES: &[(&str, &str)] = &[
     ("0.0.0.0", "0.255.255.255"),
     ("10.0.0.0", "10.255.255.255"),

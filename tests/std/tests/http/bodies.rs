@@ -301,7 +301,7 @@ async fn floods_of_headers_are_refused() {
     );
 }
 
-// The contracts of httpRequest and curl: a response that is not HTTP is reported as such.
+// The contracts of httpRequest and curl: the error states that a response is not valid HTTP or ended early.
 #[tokio::test]
 async fn response_that_is_not_http_is_reported() {
     for bytes in [

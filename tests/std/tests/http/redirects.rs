@@ -268,7 +268,7 @@ async fn number_of_redirects_is_limited() {
     assert_eq!(server.seen().len(), 7);
 }
 
-// The contracts of httpRequest and curl: a redirect without a usable location is returned as the response.
+// The contracts of httpRequest and curl: a response is returned if its status is not followed as a redirect, or if it has no single usable location.
 #[tokio::test]
 async fn redirect_without_a_usable_location_is_the_response() {
     let cases: [Vec<u8>; 8] = [

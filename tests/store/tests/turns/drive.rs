@@ -240,7 +240,7 @@ impl AuditSink for PanickingSink {
 }
 
 each_store! {
-    // A3: a second drive of a thread runs neither calls nor model requests
+    // A3: while a run of a thread is driven, a second drive makes neither calls nor model requests
     #[test]
     async fn a_second_drive_is_busy(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -779,7 +779,7 @@ each_store! {
         assert!(approvals.ask_plan(r#"{"pay":5,"to":{"pay":5}}"#, &cx).await.is_ok());
     }
 
-    // A3: a run that begins before its message refuses a second one, and its message is stored only in it
+    // A3: a run can begin before its message. No second run begins meanwhile, and `say` of the run stores the message
     #[test]
     async fn begun_run_stores_its_message_and_excludes_others(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -809,7 +809,7 @@ each_store! {
         let mut model = Script::new([calls(&["quick"]), ModelMessage::text("done again")]);
         assert_eq!(answered_text(&run.drive(&mut model, |_| tools(), &[]).await.unwrap()), "done again");
         assert_eq!(observed.lock().unwrap().len(), 1);
-        // A run that is not driven ends, and stores nothing.
+        // A cancelled run that was not driven stores nothing.
         let Begun::Run(run) = turns.begin(&cx).await.unwrap() else { panic!("the run has to begin") };
         run.cancel().await;
         assert_eq!(causes(&turns).await, [Some(RunCause::Cancelled), Some(RunCause::Replied), Some(RunCause::Replied)]);
@@ -817,7 +817,7 @@ each_store! {
         assert_eq!(turns.messages(&cx, Some(6)).await.unwrap()[0].seq, 7);
     }
 
-    // The text that a user has seen before the run was stopped is in the thread, and only then
+    // If a run is cancelled or interrupted, the text that the user has seen is stored in the thread. At a deadline, it is not stored
     #[test]
     async fn text_of_an_interrupted_message_is_stored(store: impl Both) {
         struct Partial(Arc<Notify>);

@@ -61,7 +61,7 @@ async fn looked_up(provider: &str, secrets: &[&str]) -> (Vec<String>, String) {
     (names.asked(), error.operator_text())
 }
 
-// The contract of webSearch: the engine is tavily, serpapi or duckduckgo; tavily is the default. S1-50: each engine has its own address.
+// The contract of webSearch: the engine is tavily, serpapi, brave or duckduckgo; tavily is the default. S1-50: each engine has its own address.
 #[tokio::test]
 async fn default_engine_is_tavily_and_each_has_its_address() {
     let shared = ["search_api_key"];
