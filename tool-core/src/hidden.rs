@@ -4,8 +4,8 @@
 //! spell whole sentences, bidirectional overrides change the order in which a line is read, escape sequences change the text that a terminal shows. [`find`]
 //! finds them, [`escape`] writes them as `\u{e0041}`, [`remove`] removes them.
 //!
-//! Hidden characters are control characters except tab and line breaks, every code point that Unicode defines as invisible
-//! (`Default_Ignorable_Code_Point`), format characters (`Cf`), line and paragraph separators, the Braille blank, private-use characters and
+//! Hidden characters are control characters except tab, line feed and CRLF, every code point that Unicode defines as invisible
+//! (`Default_Ignorable_Code_Point`), invisible format characters (`Cf`), line and paragraph separators, the Braille blank, private-use characters and
 //! noncharacters. The following uses are not hidden, because ordinary text needs them: one text or emoji selector (U+FE0E, U+FE0F) after a visible
 //! character, a joiner between two symbols of an emoji, and one joiner or non-joiner inside a word of a script that needs it (Arabic, Indic and their
 //! neighbours).

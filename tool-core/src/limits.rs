@@ -128,7 +128,7 @@ pub enum LimitError {
     /// The limit allows no calls.
     #[error("limit {0} allows no calls, hide the tool instead")]
     Nothing(usize),
-    /// The time per call is too short to be measured.
+    /// The time of a rate is shorter than a nanosecond per call, or the window of a quota is zero.
     #[error(
         "the time of limit {0} is too short for its calls, allow at least a nanosecond per call"
     )]
@@ -295,7 +295,7 @@ impl std::fmt::Debug for Limits {
 /// The refusal of a call by a rule.
 struct Refused {
     wait: Duration,
-    /// Whether the limit of keys is reached, so that a new key cannot be added.
+    /// Whether the maximum number of keys is reached, so that a new key cannot be added.
     full: bool,
 }
 

@@ -75,8 +75,8 @@ pub(crate) fn own_view<T: Any>(output: &T) -> Option<ModelOutput> {
 
 /// A type that a tool fn may return.
 ///
-/// These are `Result<T, E>` with a serializable `T` and any error, a [`ToolStream`](crate::ToolStream), the types of the standard library,
-/// [`Image`], [`Audio`], [`File`], [`Part`], [`ModelOutput`], and every type that derives `StrictSchema` and `Serialize`.
+/// These are `Result<T, E>` with an output type `T` and any error, a [`ToolStream`](crate::ToolStream), common types of the standard library, JSON
+/// values, [`Image`], [`Audio`], [`File`], [`Part`], [`ModelOutput`], and every type that derives `StrictSchema` and `Serialize`.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "a tool cannot return this type",

@@ -317,8 +317,8 @@ impl Policy {
         about.map(|(_, number)| number)
     }
 
-    /// Decides by the first rule that applies, because the rules are sorted by deny, ask, allow. If that rule asks, every ask rule that
-    /// applies may require four eyes.
+    /// Decides by the first rule that applies, because the rules are sorted by deny, ask, allow. If that rule asks, each of the
+    /// ask rules that apply can require four eyes.
     fn judge<'a>(
         &'a self,
         rules: impl Iterator<Item = (usize, &'a Rule)>,
@@ -401,7 +401,8 @@ impl Policy {
         }
     }
 
-    /// Returns the unconditional deny rules that apply to this caller. They refuse every call, so their tools are hidden.
+    /// Returns the indices of the unconditional deny rules that apply to this caller. Such a rule refuses every call of the tools that it matches, so
+    /// these tools are hidden.
     pub(crate) fn flat_denials(
         &self,
         tenant: &str,

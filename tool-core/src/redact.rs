@@ -2,8 +2,8 @@
 //!
 //! A [`Redactor`] contains the secrets of a turn. It finds each secret unchanged, without the white space around it, with other line breaks, in escapes of
 //! JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it by `[secret:NAME]`. The [threat
-//! model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline redacts every output of a tool: output, model text,
-//! citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline. For that text, use
+//! model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline redacts every output of a tool: payload, model
+//! text, citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline. For that text, use
 //!
 //! - [`RedactingWriter`], and under the feature `tracing-subscriber` `RedactingMakeWriter`, for logs,
 //! - under the feature `otel` `RedactingExporter`, for spans,
@@ -201,7 +201,8 @@ fn into_text(masked: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Returns the placeholder of a secret: the first candidate that cannot be a part of any secret, not even together with the text around it.
+/// Returns the placeholder of a secret: the first candidate that cannot be a part of any secret, not even together with the text around it. If there
+/// is no such candidate, returns U+FFFD.
 fn mask(name: &str, secrets: &[&str]) -> String {
     let meets = |mask: &str| {
         secrets.iter().any(|secret| {

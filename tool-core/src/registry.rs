@@ -135,8 +135,8 @@ impl ToolIndex {
         }
     }
 
-    /// Returns the capacity for the next output of the tool at a position: the length of its last outputs, so that a text of a steady length is written without
-    /// growing or shrinking. Zero if no length is known.
+    /// Returns the capacity for the next output of the tool at a position: the length of its recent outputs, so that outputs of a constant length are
+    /// written without a reallocation. Returns zero if no length is known.
     pub(crate) fn room(&self, at: usize) -> usize {
         self.rooms
             .get(at)
@@ -179,7 +179,7 @@ impl ToolIndex {
         self.index.get(name).copied()
     }
 
-    /// Returns the position of the tool that models knew by an earlier name. A tool whose present name this is has priority.
+    /// Returns the position of the tool that models knew by an earlier name; `None` if a tool has this name now.
     pub(crate) fn aliased(&self, alias: &str) -> Option<usize> {
         if self.aliases.is_empty() || self.index.contains_key(alias) {
             return None;

@@ -1,5 +1,5 @@
-//! Stores for state that outlives a call: the traits, their records and the in-memory store of [`tool_store`], whose documentation lists the data that each
-//! trait stores.
+//! Stores for state that outlives a call: re-exports the traits, their records and the in-memory store of [`tool_store`]. The documentation of that
+//! crate lists the data that each trait stores.
 //!
 //! `tool_store::SqliteStore` (feature `sqlite` of `tool-store`) is a durable store.
 

@@ -108,7 +108,7 @@ pub fn assert_kept(tools: &[ToolDef], judge: &dyn Fn(&ToolDef) -> Vec<Violation>
     );
 }
 
-/// Returns all violations of a tool that the kit finds.
+/// Returns all violations that the kit finds in a tool.
 pub fn violations(def: &ToolDef) -> Vec<Violation> {
     let mut all = strict_violations(def);
     all.extend(valid_violations(def));

@@ -85,7 +85,7 @@ pub trait Tool: HasSpec + Sized + Send + 'static {
         None
     }
 
-    /// Deserializes an output that a ledger has stored. `None` if its type has no `Deserialize`.
+    /// Deserializes an output that a ledger has stored. Returns `None` if its type has no `Deserialize`.
     #[doc(hidden)]
     fn stored_output(_: &str) -> Option<serde_json::Result<Self::Output>> {
         None
@@ -137,6 +137,6 @@ pub enum Approval {
     Never,
     /// Every call has to be approved.
     Always,
-    /// A predicate on the arguments decides; if it fails, the call has to be approved.
+    /// A predicate on the arguments and the context decides; if it fails, the call has to be approved.
     When(fn(&str, &ToolContext) -> Result<bool, ToolError>),
 }

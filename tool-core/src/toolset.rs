@@ -339,7 +339,7 @@ impl Toolset {
     }
 
     /// Returns the faults for which a provider would refuse these tools in one request. The limits are 128 tools; for Anthropic 20 strict tools, 24 optional
-    /// parameters and 16 unions. Empty if the tools are within the limits. [`toolset!`](crate::toolset) checks the same limits at compile time.
+    /// parameters and 15 unions. Empty if the tools are within the limits. [`toolset!`](crate::toolset) checks the same limits at compile time.
     pub fn faults(&self) -> Vec<Fault> {
         let specs: Vec<Spec> = self.offered().map(ToolDef::spec).collect();
         toolset_faults(&specs.iter().collect::<Vec<_>>())

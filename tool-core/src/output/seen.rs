@@ -178,8 +178,8 @@ pub(crate) fn without(payload: &str, parts: &[Part], why: &str) -> Option<String
     (!places.is_empty()).then_some(text)
 }
 
-/// Replaces the bytes of files in a JSON text: a string under `base64` that is their text, or a `data:` URL of them. Also returns the indices
-/// of the files that were found, in the order of the text.
+/// Replaces the bytes of files in a JSON text: the value of a key `base64` that equals the base64 text of a file, or a `data:` URL with that text.
+/// Also returns the indices of the files that were found, in the order of the text.
 fn replaced(
     text: &str,
     files: &[Part],

@@ -12,7 +12,8 @@ use super::glob::Glob;
 /// One test of one value in the arguments, which a JSON pointer selects (RFC 6901; `""` is the complete document).
 ///
 /// A condition is true, is false, or fails. It fails if the place is absent (except for [`exists`](Place::exists)), if the value has a
-/// different type, or if a number is too large to be compared exactly. An allow rule with a failed condition does not allow.
+/// different type (except that [`equals`](Place::equals) and [`one_of`](Place::one_of) can compare every value with null), or if a number is too
+/// large to be compared exactly. An allow rule with a failed condition does not allow.
 ///
 /// ```
 /// use tool_core::policy::Condition;

@@ -167,7 +167,7 @@ impl Rule {
         Self::of(name, PolicyVerdict::Ask)
     }
 
-    /// Matches tools by their own names, even if a toolset renames them.
+    /// Matches tools by their own names and aliases, even if a toolset renames them.
     #[must_use]
     pub fn tools<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.tools, names);
@@ -294,7 +294,7 @@ impl Rule {
         literal.map(Glob::as_str)
     }
 
-    /// The tool names that the rule states without `*` and `?`, each with its place for reports.
+    /// Returns the tool names that the rule states without `*` and `?`, each with its place for reports.
     pub(super) fn placed_tools(&self) -> impl Iterator<Item = (&str, String)> {
         self.stated_tools()
             .map(|name| (name, format!("rule `{}`", self.name)))

@@ -527,7 +527,7 @@ fn strictness(verdict: PolicyVerdict) -> u8 {
     2 - verdict.rank()
 }
 
-/// A reference implementation that reads the rules from their serialized form.
+/// Decides by a reference implementation that reads the rules from their serialized form.
 fn by_hand(policy: &Policy, rules: &[Rule], request: &PolicyRequest<'_>) -> PolicyVerdict {
     let mode: Value = serde_json::from_str(request.arguments).unwrap();
     let mut allowed = None;

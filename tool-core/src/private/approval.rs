@@ -57,7 +57,7 @@ impl<E: Into<ToolError>> Answer for Result<bool, E> {
 }
 
 /// `PredicateOf::<T, _>::of(path).picked()`: returns `Fits` for a predicate, else `FitsNot`, which does not implement `Predicate`. A bound
-/// that requires [`FnOnce`] would not be enough: for a fn with other parameters, rustc would not print the message of `Predicate`.
+/// that requires [`FnOnce`] would not be enough: for a fn with different parameters, rustc would not print the message of `Predicate`.
 pub struct PredicateOf<T, F>(F, PhantomData<fn() -> T>);
 
 impl<T, F> PredicateOf<T, F> {
@@ -79,7 +79,7 @@ where
 
 /// Fallback for a fn that is not a predicate.
 pub trait NoPredicate<F> {
-    /// Wraps the fn as not a predicate.
+    /// Wraps a fn that is not a predicate.
     fn picked(self) -> FitsNot<F>;
 }
 

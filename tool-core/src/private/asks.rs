@@ -217,7 +217,7 @@ impl<T> NoStart for StartOf<T> {
     const START: Start = not_started;
 }
 
-/// The start function of a tool that fails a check of the macro.
+/// Never called, because a tool that fails a check of the macro does not compile.
 pub(crate) fn not_started(_: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
     unreachable!("a tool that fails a check does not compile")
 }
@@ -281,7 +281,7 @@ pub trait Returns {
 }
 
 /// `<Picked<{ ReturnOf::<T>::IS }, T> as Pick>::Value`: the payload of a return type, and `()` if a tool cannot return it. rustc would report a
-/// projection that fails at every place that names it.
+/// failing projection at every place that names it.
 pub struct Picked<const IS: bool, T>(PhantomData<fn() -> T>);
 
 /// Selects the payload type for [`Picked`].

@@ -1,4 +1,4 @@
-//! Maps whose keys JSON cannot represent. `serde_json` fails to write each such map, so a tool cannot return one.
+//! Maps whose keys JSON cannot represent. `serde_json` fails to write such a map unless it is empty, so a tool cannot return one.
 //!
 //! This module lists only types that are known to be written as lists, records or null. The output of a user's own `Serialize` is unknown.
 
@@ -17,7 +17,7 @@ pub trait UnwritableKey {}
 /// A map with such keys, or a type that contains such a map.
 pub trait UnwritableMap {}
 
-/// A map whose values contain an unwritable map, or a pair whose second item contains one.
+/// A map whose values contain an unwritable map, a pair whose second item contains one, or a type that contains such a map or pair.
 pub trait UnwritableValue {}
 
 macro_rules! all {
@@ -49,7 +49,7 @@ all! { UnwritableMap: [K: UnwritableKey, V, S] indexmap::IndexMap<K, V, S> }
 #[cfg(feature = "indexmap")]
 all! { UnwritableValue: [K, V: UnwritableMap, S] indexmap::IndexMap<K, V, S> }
 
-/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type contains an `UnwritableMap`.
+/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type is an [`UnwritableMap`].
 pub struct WrittenMap<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
@@ -57,7 +57,7 @@ impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
     pub const UNWRITABLE: bool = true;
 }
 
-/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type contains an `UnwritableValue`.
+/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type is an [`UnwritableValue`].
 pub struct WrittenValue<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableValue + ?Sized> WrittenValue<T> {

@@ -1,8 +1,8 @@
 //! Redaction of secrets in JSON text, which stays valid JSON.
 //!
-//! Strings are decoded before the search, so a secret in JSON within JSON is found too. A number that contains a secret is replaced by the placeholder, as a
-//! string. A secret that spans several values, such as a key file that is JSON itself, is not found this way: the smallest value that encloses it is replaced by
-//! the placeholder.
+//! Strings are decoded before the search, so a secret in JSON within JSON is found too. A number that contains a secret becomes a string with the
+//! placeholder. A secret that spans several values, such as a key file that is JSON itself, is not found this way: the smallest value that encloses
+//! it is replaced by the placeholder.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -8,9 +8,9 @@ use super::SharedRedactor;
 
 /// Installs a hook that prints panics on standard error, and redacts the secrets that `shared` contains at the time of the panic.
 ///
-/// It prints the thread, the location and the message as the standard hook does, and a backtrace if `RUST_BACKTRACE` or `RUST_LIB_BACKTRACE` is set. It
-/// replaces the previous hook and does not call it, because a hook cannot pass a changed message to another hook. For a different format, write your own
-/// hook and redact its text with [`SharedRedactor::current`].
+/// It prints the thread, the location and the message as the default hook does, and a backtrace if `RUST_BACKTRACE` or `RUST_LIB_BACKTRACE` is set.
+/// It replaces the previous hook and does not call it, because a hook cannot pass a changed message to another hook. For a different format, write
+/// your own hook and redact its text with [`SharedRedactor::current`].
 ///
 /// Without this hook, the message of a tool that panics is printed without redaction. The texts that the model and the operator read about the panic are
 /// always redacted.
@@ -30,7 +30,7 @@ pub fn install_panic_hook(shared: &SharedRedactor) {
     }));
 }
 
-/// Formats a panic like the standard hook, without the thread's id and the note on `RUST_BACKTRACE`.
+/// Formats a panic like the default hook, without the thread's id and the note on `RUST_BACKTRACE`.
 fn message(info: &PanicHookInfo<'_>) -> String {
     let thread = std::thread::current();
     let place = info

@@ -53,7 +53,7 @@ impl StreamRedactor {
         into_text(self.finish_bytes())
     }
 
-    /// [`push`](Self::push) for bytes that need not be text.
+    /// Does the same as [`push`](Self::push) for bytes that need not be text.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.held.0.extend_from_slice(bytes);
         let (masked, settled) = self.redactor.advance(&self.held.0, false);
@@ -62,7 +62,7 @@ impl StreamRedactor {
         masked
     }
 
-    /// [`finish`](Self::finish) for bytes that need not be text.
+    /// Does the same as [`finish`](Self::finish) for bytes that need not be text.
     pub fn finish_bytes(&mut self) -> Vec<u8> {
         let held = std::mem::take(&mut self.held.0);
         self.redactor.advance(&held, true).0.into_owned()

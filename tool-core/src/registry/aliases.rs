@@ -1,11 +1,11 @@
-//! Earlier names of tools: the host's own, their checks, and their positions.
+//! Aliases of tools: adds the aliases of the host, checks all aliases, and finds tools by alias.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Fault, Pruned};
 use crate::tool::{ToolDef, wire_of};
 
-/// Adds the aliases that the host states to the tools. Each pair is the earlier name and the present name. Returns the faults of the pairs.
+/// Adds the host's aliases to the tools. Each pair is an earlier name and the present name of the tool. Returns the faults of the pairs.
 pub(super) fn state(
     tools: &mut [ToolDef],
     renamed: Vec<(String, String)>,
@@ -76,8 +76,8 @@ pub(super) fn faults(tools: &[ToolDef], pruned: &[Pruned]) -> Vec<Fault> {
     faults
 }
 
-/// Returns the names by which models knew the tools before, each with the position of its tool. A toolset that adds a namespace to the name of a tool adds it
-/// to the aliases as well.
+/// Returns the earlier names of tools as models saw them, each with the position of its tool. If a toolset has added a namespace to the name of a
+/// tool, the earlier names have this namespace, too.
 pub(super) fn positions(tools: &[ToolDef]) -> BTreeMap<String, usize> {
     let mut positions = BTreeMap::new();
     for (at, def) in tools.iter().enumerate() {

@@ -18,8 +18,9 @@ pub enum BootError {
 }
 
 impl RegistryBuilder {
-    /// Builds the registry and brings a catalogue up to date with it, in this order: collect the tools of the builder, remove tools whose
-    /// environment variables are missing, check the tools, sync the catalogue. No tool is served before every step is done; `tracing` logs each stage.
+    /// Builds the registry and brings a catalogue up to date with it, in this order: collects the tools of the builder, removes tools whose
+    /// environment variables are missing, checks the tools, syncs the catalogue. No tool is served before every step is done; `tracing` logs each
+    /// stage.
     ///
     /// Tools that exist only as configuration, such as those that call agents, are not entries of a catalogue.
     ///

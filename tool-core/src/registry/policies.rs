@@ -48,7 +48,7 @@ impl PolicyFile {
         self.other_names(registry.tools(), known).unknown
     }
 
-    /// Names in the file that are aliases of tools of the registry, with the present names. The policy applies to these tools.
+    /// Returns the names in the file that are aliases of tools of the registry, with the present names. The policy applies to these tools.
     ///
     /// ```
     /// use tool_core::policy::PolicyFile;

@@ -80,7 +80,7 @@ pub(crate) fn denied(reason: Option<&str>) -> ToolError {
     ToolError::of(ErrorKind::Denied, text)
 }
 
-/// Withdraws the approval of a call that is denied.
+/// Withdraws an approval that no longer permits its call, because the policy denies the call or requires a new approval.
 pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(), ToolError> {
     let request = grant.request();
     let withdrawn = approvals
@@ -90,7 +90,7 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
 }
 
 /// Withdraws every open approval of a finished call and of its nested calls, regardless of the requester, so that they cannot be used later. `result` is the
-/// result of the call. Fails if an approval is being used at the same time.
+/// result of the call. Fails if a store fails, or if an approval is being used at the same time.
 ///
 /// A used approval cannot be withdrawn. If its call has not begun, the ledger closes that call with `result`, or with a refusal if
 /// `result` is a success.
@@ -164,7 +164,7 @@ async fn of_call(
     Ok(found)
 }
 
-/// Whether a call or one of its nested calls has an approval whose token could start it elsewhere at this moment.
+/// Whether a call or one of its nested calls has an approval that is open or was used, so that its token could start the call elsewhere.
 pub(crate) async fn may_be_resumed(
     approvals: &Approvals,
     identity: &CallId,

@@ -50,8 +50,8 @@ impl Toolset {
     ///
     /// `token` is the token of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user, agent, workspace and conversation. All checks are
     /// repeated first: the tool has to be visible and unchanged, and if the policy has a different version, a call that is not denied needs a new approval.
-    /// If the approval is still open, the result is `Pending` again. If the approval was used before, the call is not run again, and the result is read from
-    /// the host's ledger.
+    /// If the approval is still open, the result is `Pending` again. If the approval was used before, the result is read from the host's ledger. The
+    /// call runs now only if the ledger shows that it has not begun.
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
         self.freshly(run::resume(self, token, cx, None))

@@ -22,7 +22,8 @@ use crate::store::{
     EndedEffect, Intent, StoreError, Timestamp,
 };
 
-/// Proof that this process has the lease on the row of a call. Only this file creates it, and only after the ledger has written the row.
+/// Proof that this process has the lease on the row of a call. Only this file creates it, and other files get it only after the ledger has written
+/// the row.
 pub(super) struct Claim {
     ledger: Ledger,
     key: CallKey,
@@ -262,7 +263,8 @@ async fn begin(
     begun
 }
 
-/// Finds the conflict with a call's identity: the same call with arguments that an approver edited, or a foreign call.
+/// Returns why the ledger refused the identity of a call: the same call ran before with edited arguments, or the identity belongs to a different
+/// call.
 async fn conflict(gate: &Gate, prepared: &Prepared, why: String) -> Result<Known, ToolError> {
     if let Some(before) = begun(gate, prepared).await? {
         return Ok(Known::Before(before));
@@ -405,8 +407,8 @@ impl Claim {
     /// Computes the end of the run for the ledger.
     ///
     /// A body that returned an output has taken effect, even if a later step failed. A body that was cut short after it began may have taken effect:
-    /// that is ambiguous, never failed. A body that waits for the approval of a nested call, or for an operator to settle that call, is released if its
-    /// tool is idempotent or acts only through nested calls, which the ledger answers when the body runs again.
+    /// that is ambiguous, never failed. If a body waits for the approval of a nested call, or for an operator to settle that call, its claim is
+    /// released if the tool is idempotent or acts only through nested calls. When the body runs again, the ledger answers the nested calls.
     pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
         let kind = result.error().map(ToolError::kind);
         let waits = kind == Some(ErrorKind::Pending) || result.unsettled().is_some();

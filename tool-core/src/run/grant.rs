@@ -13,7 +13,8 @@ fn invalid() -> ToolError {
     ToolError::of(ErrorKind::Denied, "the approval token is invalid")
 }
 
-/// Returns the call of a token if the approval belongs to this caller. Otherwise, returns a result with the reason.
+/// Returns the call of a token if the approval belongs to this caller and the call may run. Otherwise returns the result of the call: the stored
+/// result of an earlier run, or an error with the reason.
 pub(crate) async fn grant<'t>(
     toolset: &'t Toolset,
     token: &str,

@@ -27,7 +27,7 @@ pub(crate) struct Prepared {
     pub(super) cx: ToolContext,
     pub(super) repairs: Vec<RepairNote>,
     pub(super) since: Instant,
-    /// The tool's position on its shelf.
+    /// The tool's position in its toolset.
     pub(super) at: usize,
     pub(super) span: CallSpan,
     pub(super) def: ToolDef,

@@ -150,7 +150,7 @@ async fn write(
         Err(StoreError::Conflict(why)) => {
             let row = ledger.store.get(&key).await?;
             if row.is_none() {
-                // A released key has no visible row. A call with other arguments cannot begin under the same identity.
+                // A released key has no visible row. A call with different arguments cannot begin under the same identity.
                 tracing::debug!(key = key.as_str(), why, "the key of a call was not closed");
             }
             row

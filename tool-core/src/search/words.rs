@@ -1,8 +1,7 @@
 //! Splits text into normalized words for the search index.
 
-/// Calls `word` with every word of `text`: split at each character that is not alphanumeric and at `camelCase` boundaries, in
-/// lower case, without English plural endings. `listPullRequests` becomes `list`, `pull`, `request`; one-letter words are
-/// skipped.
+/// Calls `word` with every word of `text`, in lower case and without English plural endings. The text is split at each character that is not
+/// alphanumeric and at `camelCase` boundaries: `listPullRequests` becomes `list`, `pull`, `request`. One-letter words are skipped.
 pub(super) fn each(text: &str, mut word: impl FnMut(&str)) {
     let mut lower = String::new();
     for part in text.split(|c: char| !c.is_alphanumeric()) {
@@ -39,7 +38,8 @@ fn hump(word: &str) -> usize {
     word.len()
 }
 
-/// Removes a plural ending by the three rules of Harman's S-stemmer (JASIS 42(1), 1991): `queries`, `matches`, `files`.
+/// Removes a plural ending by the three rules of Harman's S-stemmer (JASIS 42(1), 1991): `queries`, `matches`, `files`. Unlike the S-stemmer, it also
+/// removes the `e` of `es` after a sibilant.
 fn singular(word: &mut String) {
     let ends = |ending: &str, but: &[&str]| {
         word.len() > ending.len() + 1

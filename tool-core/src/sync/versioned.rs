@@ -1,4 +1,4 @@
-//! A value that is replaced while others read it, with a version number.
+//! A value that is replaced while other threads read it, with an edition number.
 
 use std::ops::Deref;
 use std::sync::{Arc, PoisonError};

@@ -230,7 +230,7 @@ impl InvalidInputs {
         }
     }
 
-    /// Adds texts that are cut off, repeated, or not JSON. One text lacks only its last character.
+    /// Adds texts that are cut off, have two values or a repeated key, are not an object, or are not JSON. One text lacks only its last character.
     fn texts(&mut self, text: &str) {
         let mut cuts: Vec<usize> = (1..text.len())
             .filter(|at| text.is_char_boundary(*at))
@@ -275,7 +275,7 @@ fn may_be(schema: &Schema, value: &Value) -> bool {
         Kind::Integer(_) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         Kind::Number { .. } => value.is_number(),
         Kind::Boolean => value.is_boolean(),
-        // An empty list fits every item type, so only the items of other lists are checked.
+        // An empty list fits every item type.
         Kind::Array { items, .. } => value
             .as_array()
             .is_some_and(|list| list.iter().all(|item| may_be(items, item))),

@@ -7,7 +7,7 @@ use super::ToolDef;
 use crate::digest::sha256;
 use crate::schema::dialect::Dialect;
 
-/// Caches the contract of a tool whose `static` facts are at the address `place`.
+/// Returns the cached contract of the tool whose `static` facts are at the address `place`. On the first call, computes it with `make`.
 pub(super) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
     static KNOWN: LazyLock<RwLock<HashMap<usize, Arc<str>>>> = LazyLock::new(RwLock::default);
     let known = KNOWN
@@ -23,10 +23,10 @@ pub(super) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
     })
 }
 
-/// Fingerprint of a tool's contract: name, description, arguments, output and effects. An approval is bound to it. The name is the tool's own, or an alias for
-/// the contract before a rename. Aliases are not part of the contract.
+/// Returns the fingerprint of a tool's contract: name, description, arguments, output, effects and hints. An approval is bound to it. `name` is the
+/// tool's own name, or an alias for the contract before a rename. Aliases are not part of the contract.
 ///
-/// It is computed once for each tool, because the computation reads all of the tool's schemas.
+/// Callers cache the fingerprint under the tool's own name, because the computation reads schemas of the tool.
 pub(super) fn fingerprint(def: &ToolDef, name: &str) -> Arc<str> {
     let hints = def.hints();
     let flags = format!(

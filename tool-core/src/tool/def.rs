@@ -49,7 +49,7 @@ pub struct StaticDef {
 }
 
 impl StaticDef {
-    /// The facts of a tool whose attribute has no options.
+    /// Creates the facts of a tool whose attribute has no options.
     pub(crate) const fn bare(
         spec: &'static Spec,
         text: fn(Dialect) -> Lowered,
@@ -90,7 +90,7 @@ pub struct ToolDef(pub(super) Source);
 #[derive(Clone)]
 pub(super) enum Source {
     Own(Own),
-    /// A tool with another name or description, or with more required secrets or aliases.
+    /// A tool with a changed name or description, or with more required secrets or aliases.
     Exposed(Arc<Exposed>),
 }
 
@@ -166,7 +166,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns the tool with another name, and with another description if one is given.
+    /// Returns the tool with a new name, and with a new description if one is given.
     pub(crate) fn exposed(&self, name: String, description: Option<String>) -> Self {
         let mut exposed = self.to_exposed();
         exposed.name = name;
@@ -308,7 +308,7 @@ impl ToolDef {
         match &self.0 {
             Source::Own(Own::Static(def)) => contract::known(std::ptr::from_ref(*def).addr(), make),
             Source::Own(Own::Dynamic(def)) => Arc::clone(def.contract.get_or_init(make)),
-            // Another name or description changes the contract, so it is not cached with the tool's own contract.
+            // A changed description changes the contract, so it is not cached with the tool's own contract.
             Source::Exposed(exposed) => Arc::clone(exposed.contract.get_or_init(make)),
         }
     }

@@ -532,7 +532,7 @@ impl DynamicTool {
 
     /// Offers the tool as not strict, with its own schema, to each provider whose strict mode does not accept the schema. The schema is changed
     /// only where the provider would refuse the request, see [`dynamic::non_strict`](crate::schema::dynamic::non_strict).
-    /// Providers that accept the schema get the tool as strict as before, unless a request would exceed Anthropic's limits of strict tools.
+    /// Providers that accept the schema still get the tool as strict, unless a request would exceed Anthropic's limits of strict tools.
     ///
     /// Such a provider does not enforce the schema for its model. So `check` validates the arguments before a person approves the call, and again after they
     /// were [repaired](crate::Repair). It has to check exactly the schema of the tool. Arguments that it accepts reach the handler as they were written. Other

@@ -14,7 +14,8 @@ use crate::effect::Effect;
 use crate::json::Entries;
 use crate::schema::dialect::Dialect;
 
-/// A tool with the name and the description that a toolset gives it. The original tool has all other properties.
+/// A tool with the name and the description that a toolset gives it, and with the secrets and aliases that the host adds. All other properties are
+/// those of the original tool.
 pub(super) struct Exposed {
     pub(super) own: Own,
     pub(super) name: String,

@@ -13,7 +13,8 @@ impl Approvals {
     /// Answers the approval with this token, in the approver's workspace, and returns the next step of the host.
     ///
     /// Edited arguments are validated against the tool's schema now; the policy decides on them when the call is resumed. Fails with
-    /// [`ApprovalError::Invalid`] if the token was not issued by this host or belongs to a different workspace.
+    /// [`ApprovalError::Invalid`] if the token was not issued by this host or belongs to a different workspace, for the reasons of
+    /// [`Toolset::edited_arguments`], and if the store fails or refuses the answer.
     pub async fn answer(
         &self,
         workspace: &Workspace,
@@ -35,7 +36,7 @@ impl Approvals {
     }
 
     /// Answers the approval with this id, for a console whose users the host has authenticated. Fails with [`ApprovalError::Invalid`] if
-    /// the workspace has no approval with this id.
+    /// the workspace has no approval with this id, and otherwise for the same reasons as [`answer`](Self::answer).
     pub async fn answer_id(
         &self,
         workspace: &Workspace,
@@ -90,6 +91,8 @@ impl Approvals {
 impl Toolset {
     /// Validates arguments that an approver has edited, like a model's arguments but without repair, and returns the text that
     /// [`Verdict::Edit`] stores. [`Approvals::answer`] and [`Approvals::answer_id`] call it.
+    ///
+    /// An edited plan has no schema: it only has to be JSON without repeated keys.
     ///
     /// Fails with [`ApprovalError::Edit`] if the arguments do not match the schema, or if no tool has the name of the request. A tool
     /// whose contract has changed since the request also validates the arguments; the call then needs a new approval.

@@ -403,7 +403,7 @@ fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<ToolIndex>, Vec<
     });
     entries.dedup_by(|later, first| later.def.wire_name() == first.def.wire_name());
     let codes = entries.iter().map(|entry| entry.code).collect();
-    // The entries are sorted by unique names, so the shelf has the same order.
+    // The entries are sorted by unique names, so the index has the same order.
     let mut shelf = ToolIndex::of(entries.into_iter().map(|entry| entry.def).collect());
     shelf.pruned = pruned;
     (Arc::new(shelf), codes)

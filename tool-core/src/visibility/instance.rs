@@ -141,7 +141,7 @@ impl InstanceRules {
         Ok(Rules::default().enablement(rows).instance(view))
     }
 
-    /// Adds a row on behalf of a person: [`EnablementStore::enable`].
+    /// Calls [`EnablementStore::enable`], which adds a row on behalf of a person, and reads the change.
     pub async fn enable(
         &self,
         instance: &InstanceId,
@@ -154,7 +154,7 @@ impl InstanceRules {
         Ok(changed)
     }
 
-    /// Removes a row that a person created: [`EnablementStore::disable`].
+    /// Calls [`EnablementStore::disable`], which removes a row that a person created, and reads the change.
     pub async fn disable(
         &self,
         instance: &InstanceId,
@@ -166,7 +166,7 @@ impl InstanceRules {
         Ok(changed)
     }
 
-    /// Pins a version of a skill and enables its tools: [`EnablementStore::enable_skill`].
+    /// Calls [`EnablementStore::enable_skill`], which pins a version of a skill and enables its tools, and reads the change.
     pub async fn enable_skill(
         &self,
         instance: &InstanceId,
@@ -179,7 +179,7 @@ impl InstanceRules {
         Ok(change)
     }
 
-    /// Removes a skill from an instance: [`EnablementStore::disable_skill`].
+    /// Calls [`EnablementStore::disable_skill`], which removes a skill from an instance, and reads the change.
     pub async fn disable_skill(
         &self,
         instance: &InstanceId,
@@ -191,7 +191,7 @@ impl InstanceRules {
         Ok(change)
     }
 
-    /// Reads the changes in the store.
+    /// Reads the changes in the store now.
     pub async fn refresh(&self) -> Result<(), StoreError> {
         polled::refresh(&*self.0).await
     }

@@ -239,7 +239,7 @@ impl Explanation {
     }
 }
 
-/// One sentence for operators; empty if the tool is visible.
+/// Writes one sentence for operators, or nothing if the tool is visible.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;

@@ -223,8 +223,8 @@ impl Rules {
     }
 
     /// Returns these rules, and the rules of the parent agents in them, with the present policy, disables and switches. The rows of an
-    /// [instance](crate::InstanceRules) stay those that were read. A toolset hides what was hidden when its rules were built, so a program that keeps
-    /// rules for many turns calls this method for each turn.
+    /// [instance](crate::InstanceRules) are not read again. A toolset hides the tools that were hidden when its rules were built, so a program that
+    /// reuses rules for many turns calls this method for each turn.
     ///
     /// ```
     /// use tool_core::{Disables, Registry, Rules, ToolContext, tool};

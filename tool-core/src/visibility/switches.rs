@@ -17,8 +17,8 @@ use crate::tool::ToolDef;
 
 /// Kill switches, disables and enablement rows in a [`SwitchStore`], for all processes of a host. Clones are cheap.
 ///
-/// [`Rules::switches`](crate::Rules::switches) applies them to the calls of a turn. Every process on the same store applies them, also
-/// after a restart:
+/// [`Rules::switches`](crate::Rules::switches) applies the kill switches and disables to the calls of a turn. Every process on the same store applies
+/// them, also after a restart:
 ///
 /// - A call with a row in the effect ledger respects every switch that was stored before that row. If the store cannot be read after
 ///   the row was written, the call is not run.
@@ -133,8 +133,8 @@ impl Switches {
         self.set(key, true, by, reason).await
     }
 
-    /// Removes a [`kill`](Self::kill) of the same workspace. Returns whether the switch was on before. A switch that was stored under an alias of the tool must
-    /// be removed under this alias.
+    /// Removes a kill switch that [`kill`](Self::kill) has stored for the same workspace. Returns whether the switch was on before. A switch that was
+    /// stored under an alias of the tool must be removed under this alias.
     pub async fn revive(
         &self,
         tool: impl Into<String>,

@@ -295,7 +295,7 @@ impl Rules {
             } else {
                 later
             };
-            // This applies to tools without an enablement row: harness tools need no row, and a supervisor always has the tools that start sub-agents.
+            // This applies to tools without an enablement row: harness tools and the tools that start sub-agents need no row.
             let unlisted = if kind.harness || spawns {
                 first
             } else {

@@ -9,7 +9,7 @@ use tool_core::{DynamicTool, Effect, ErrorKind, Reply, policy};
 
 use crate::support::{Host, kind, placed, ticket};
 
-/// A tool without hints and effect. The tests add them.
+/// Returns a tool without hints and effects, which the tests add.
 fn tool() -> DynamicTool {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     DynamicTool::new("move_data", "Moves data.", schema, |_: Value, _| async {
@@ -21,7 +21,7 @@ fn toolset(tool: DynamicTool) -> Toolset {
     Registry::builder().dynamic(tool).build().unwrap().open()
 }
 
-/// Variants of [`tool`]: one without changes, and one for each hint and effect.
+/// Returns variants of [`tool`]: one without changes, and others with effects or with one hint.
 fn declared() -> Vec<(&'static str, DynamicTool)> {
     vec![
         ("nothing", tool()),
@@ -37,7 +37,7 @@ fn declared() -> Vec<(&'static str, DynamicTool)> {
     ]
 }
 
-// M3: the contract covers effect and hints (F4: no test failed without them)
+// M3, F4: the contract covers effects and hints
 #[test]
 fn each_hint_and_effect_is_part_of_the_contract() {
     let contracts = declared().into_iter().map(|(_, tool)| {

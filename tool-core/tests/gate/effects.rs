@@ -141,7 +141,7 @@ async fn repeated_effect_returns_the_recorded_result() {
         .await;
     assert_eq!(office.mailbox.sent(), 4);
 
-    // A call with other arguments under the same identity is not a repetition.
+    // A call with different arguments under the same identity is not a repetition.
     let other = office.post("c-1", "slow", &cx).await;
     assert_eq!(kind(&other), Some(ErrorKind::Denied));
     assert!(

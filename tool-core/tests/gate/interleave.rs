@@ -87,7 +87,7 @@ async fn peek(
     seen(cx, key.expose_secret().to_owned(), state).await
 }
 
-/// A variant of `peek` that a factory creates for each call.
+/// Returns a variant of `peek` whose closure a factory creates for each call.
 fn bound() -> DynamicTool {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     DynamicTool::factory(

@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// The tools, the turns and a context of a new process.
+    /// Returns the tools, the turns and a context of a new process.
     fn start(&self) -> (Toolset, Turns, ToolContext) {
         let keys = tool_core::KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
         let approvals = Approvals::builder(self.store.clone()).keys(keys);

@@ -58,7 +58,7 @@ fn ann(host: &Host) -> ToolContext {
     caller(host, "ann", "clerk").build()
 }
 
-/// The context of `ann`, after the user has stopped the turn.
+/// Returns the context of `ann` in a turn that the user has stopped.
 fn stopped(host: &Host) -> ToolContext {
     let stop = CancellationToken::new();
     stop.cancel();
@@ -71,7 +71,7 @@ async fn record(host: &Host, calls: impl IntoIterator<Item = ToolCall>) -> Store
     turns.record(message, &ann(host)).await.unwrap()
 }
 
-/// A message of two calls. The first call has run for ann, but its result is not in the thread, because the process died.
+/// Records a message with two calls. The first call has run for ann, but its result is not in the thread, as if the process had died.
 async fn cut(host: &Host, lost: bool) -> StoredMessage {
     let message = record(host, [sends("a", lost), sends("b", false)]).await;
     let tools = toolset![parcel].through(&gate(&host.store).build());
@@ -104,7 +104,7 @@ fn waiting(turn: Turn) -> Vec<Ticket> {
     }
 }
 
-/// The ambiguous row at which a turn stopped.
+/// Returns the ambiguous row at which a turn stopped.
 #[track_caller]
 fn doubt(turn: Turn) -> EffectRow {
     match turn {
@@ -224,7 +224,7 @@ async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
     }
 }
 
-/// Tools behind a gate that allows `calls` calls per hour.
+/// Returns tools behind a gate that allows `calls` calls per hour.
 fn limited(host: &Host, calls: u32) -> Toolset {
     let quota = Limit::quota(calls, Duration::from_hours(1));
     let limits = Limits::builder().limit(quota).build().unwrap();
@@ -290,7 +290,7 @@ async fn approval_of_a_call_that_a_limit_refuses_is_withdrawn() {
     }
 }
 
-/// Tools of a version that accepts amounts up to `most`.
+/// Returns the tools of a version that accepts amounts up to `most`.
 fn version(host: &Host, most: u32) -> Toolset {
     let schema = serde_json::json!({
         "type": "object",
@@ -354,7 +354,7 @@ async fn second_user_reads_the_result_of_an_earlier_call() {
     }
 }
 
-/// Tools under a policy that denies every tool, so that all are hidden.
+/// Returns tools under a policy that denies every tool, so that all are hidden.
 fn denying(host: &Host, tools: tool_core::RegistryBuilder, cx: &ToolContext) -> Toolset {
     let deny = Rule::deny("all").tools(["*"]);
     let policy = Policy::builder().rule(deny).build().unwrap();
@@ -468,7 +468,7 @@ async fn refused(host: &Host, message: &StoredMessage, refusal: Refusal) -> Turn
     }
 }
 
-/// A call that has sent a parcel and waits for the approval of a mail.
+/// Makes a call that has sent a parcel and waits for the approval of a mail.
 async fn half_done(host: &Host, name: &str, lost: bool) -> (StoredMessage, Ticket) {
     let message = record(host, [outer(name, lost)]).await;
     let tools = all().build().unwrap().open().through(&host.gate);

@@ -83,7 +83,7 @@ async fn turn_continues_with_edited_arguments() {
         ["sent to eve"]
     );
     assert_eq!(host.mailbox.sent(), 2);
-    // For a thread store without the result, the turn reads the result from the ledger.
+    // This thread store does not contain the result, so the turn reads it from the ledger.
     let elsewhere = Turns::new(MemoryStore::default());
     assert_eq!(
         texts(&elsewhere, &host.tools, &message, &host).await,
@@ -107,7 +107,7 @@ fn note(to: &str) -> ToolCall {
     ToolCall::new("c-1", "send_note", format!(r#"{{"to":"{to}"}}"#))
 }
 
-/// The tools under a policy with one rule.
+/// Returns the tools under a policy with one rule.
 fn under(host: &Host, rule: Rule) -> Toolset {
     let policy = Policy::builder().rule(rule).build().unwrap();
     let rules = Rules::default().policy(&SharedPolicy::new(policy));
@@ -140,7 +140,7 @@ async fn edited_call_is_replayed_under_a_changed_policy() {
     assert_eq!(host.mailbox.sent(), 1);
     let waiting = host.approvals().waiting(&thread("th-1")).await.unwrap();
     assert!(waiting.is_empty(), "{waiting:?}");
-    // A call with arguments other than the requested arguments is a different call.
+    // A call whose arguments differ from the requested arguments is a different call.
     let allowed = under(&host, Rule::allow("all").tools(["*"]));
     let refused = allowed.call(note("joe"), &cx).await;
     assert_eq!(kind(&refused), Some(ErrorKind::Denied), "{refused:?}");

@@ -40,7 +40,7 @@ fn cx() -> tool_core::ToolContextBuilder {
         .conversation("th-1")
 }
 
-/// The context of the first call in a message of the thread.
+/// Returns the context of the first call in a message of the thread.
 fn in_message(cx: &ToolContext, message: u64) -> ToolContext {
     let thread = cx.thread().unwrap();
     cx.for_call(CallId::in_thread(&thread, message, 0))
@@ -62,7 +62,7 @@ fn clean(text: &str, what: &str) {
     }
 }
 
-/// All texts of a result, joined.
+/// Returns all texts of a result, joined.
 fn texts(result: &CallResult) -> String {
     format!(
         "{} {} {} {result:?} {} {}",

@@ -23,7 +23,7 @@ mod other {
     }
 }
 
-/// Three names for one tool: its own, one with a prefix, and a new one.
+/// Returns toolsets with three names for one tool: its own name, a name with a prefix, and a new name.
 fn names(host: &Host) -> [(Toolset, &'static str); 3] {
     let tools = || toolset![send_mail, pay, count].through(&host.gate);
     [

@@ -282,7 +282,7 @@ async fn later_attempt_does_not_begin_without_its_row() {
     let refused = tools.call(call(), &cx).await;
     assert_eq!(kind(&refused), Some(ErrorKind::Unavailable), "{refused:?}");
     assert_eq!(mailbox.sent(), 1);
-    // The ledger lists no row for the refused attempt, which the next dispatch begins again.
+    // The ledger lists no row for the refused attempt. The next dispatch begins this attempt again.
     assert_eq!(
         EffectLedger::list(&ledger, Scope::All, None).await.unwrap(),
         []

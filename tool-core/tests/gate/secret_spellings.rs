@@ -69,7 +69,7 @@ async fn emit_panic(emission: &Emission) -> Result<Value, ToolError> {
 
 const TOOLS: [&str; 4] = ["emit", "emit_error", "emit_foreign", "emit_panic"];
 
-/// All outputs of the four calls, as texts; JSON is also split into each key and string.
+/// Makes the four calls and returns all their outputs as texts; also returns each key and string of JSON outputs.
 async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<String> {
     let store = MemoryStore::default();
     let gate = Gate::builder()
@@ -134,7 +134,7 @@ async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<Strin
     all
 }
 
-/// The texts of a JSON value, and of JSON inside those texts.
+/// Adds each key and string of a JSON value to `texts`, also from JSON inside these strings.
 fn read(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => {

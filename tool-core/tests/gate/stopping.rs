@@ -242,7 +242,7 @@ async fn deadline_covers_the_row_after_the_body() {
     );
 }
 
-/// A host whose ledger and required audit are in two databases.
+/// Returns the tools of a host whose ledger and required audit are in two databases.
 fn apart(ledger: &MemoryStore, sink: impl AuditSink) -> Toolset {
     let gate = Gate::builder()
         .ledger(ledger.clone())

@@ -168,7 +168,7 @@ impl Unwritten {
                 })
             }
             Ok(Begun::Known(known)) => {
-                // Another process began the call meanwhile, or its key belongs to a different caller: close the audit row that was opened.
+                // Another process began the call meanwhile, or its key belongs to a different call: close the audit row that was opened.
                 if let Some(sink) = sink_apart {
                     close_again(&held, sink).await;
                 }

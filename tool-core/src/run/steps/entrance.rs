@@ -89,7 +89,7 @@ pub(super) struct Entrance<'t, A: Arrived> {
     /// The call; `None` after its scope has taken it.
     arrived: Option<A>,
     inside: Option<(Prepared, A::Rest)>,
-    /// The arguments, if they differ from the arguments of the call, and the repairs.
+    /// The corrected arguments; `None` if they equal the arguments of the call.
     corrected: Option<String>,
     repairs: Vec<RepairNote>,
 }

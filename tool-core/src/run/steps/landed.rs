@@ -329,7 +329,7 @@ fn traced(flight: &Flight) {
 }
 
 /// Rewrites an error to report the outcome of the body, even if the error is from a hook or a limit: the call took effect if the body returned an output that
-/// cannot be passed on; it may have taken effect if the body was cut off.
+/// cannot be passed on; it may have taken effect if the body was cut off. In other cases, some errors get the number of nested calls that have run.
 #[cfg(feature = "host")]
 fn honest(
     flight: &Flight,
@@ -407,7 +407,7 @@ async fn in_part(
     (cx.redactor().clean(Err(error)), doubt)
 }
 
-/// Whether an error of this kind already reports that the body did not end: it was cut off, or it waits.
+/// Whether an error of this kind already reports that the body did not return: it was cut off, has panicked, or waits.
 #[cfg(feature = "host")]
 fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     matches!(
@@ -420,7 +420,8 @@ fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     )
 }
 
-/// Whether a call without a ledger row is over: it does not wait, it was not denied, and it is known that it has not run before.
+/// Whether a call without a ledger row is over: it does not wait, its error is not `Denied`, `Unavailable` or `Interrupted`, and the lookup of its
+/// earlier runs did not fail and found no unknown outcome.
 #[cfg(feature = "host")]
 fn has_nothing_to_come(result: &CallResult) -> bool {
     let may_come = result.error().is_some_and(|error| {

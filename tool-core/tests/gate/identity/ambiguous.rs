@@ -68,7 +68,7 @@ async fn parcel(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-/// A message of two parcels. The first is ambiguous in the ledger and has no result in the thread.
+/// Records a message with two calls of `parcel`. The first call is ambiguous in the ledger and has no result in the thread.
 async fn lost(host: &Host, turns: &Turns) -> StoredMessage {
     let parcels = ["a", "b"].map(|id| ToolCall::new(id, "parcel", "{}"));
     let cx = cx(host, ANN);

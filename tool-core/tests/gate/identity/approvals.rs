@@ -7,7 +7,7 @@ use tool_core::{ApprovalError, ErrorKind, Reply};
 use super::{ANN, cx};
 use crate::support::{Host, kind, mail, placed, send_mail, thread, ticket};
 
-/// The tools of a host under a policy that requires four eyes for every mail.
+/// Returns the tools of a host under a policy that requires four eyes for every mail.
 fn four_eyes(host: &Host, cx: &ToolContext) -> Toolset {
     use tool_core::policy::{Policy, Rule};
     let rule = Rule::ask("mails").tools(["send_mail"]).four_eyes();

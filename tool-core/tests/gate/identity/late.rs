@@ -8,7 +8,7 @@ use tool_wire::Provider;
 use super::{ANN, Script, cx, drive, pays, texts};
 use crate::support::{Host, mail, thread};
 
-/// The messages of a request to a provider, as text.
+/// Returns the messages of a request to a provider, as text.
 fn sent(provider: Provider, messages: &[Message]) -> String {
     let history = provider.history(messages).unwrap();
     let messages: Vec<_> = history
