@@ -428,7 +428,7 @@ impl Rule {
         }
     }
 
-    /// Removes a call from the count, if its window is still the current one.
+    /// Removes a call from the count if `window`, in which the call was counted, is still the current window.
     fn give_back(&self, key: &Key, window: Duration) {
         if let Some(Count::Quota(calls, since)) = self.counts().get_mut(key)
             && *since == window

@@ -244,7 +244,7 @@ fn split(text: &str) -> Result<(String, &str), (u64, &'static str)> {
         ));
     };
     let body = rest[end + 3..].strip_prefix('\n').unwrap_or_default();
-    // The leading line break stands for the first `---`, so that the parser reports the line numbers of the file.
+    // The leading line break replaces the line with the first `---`, so that the parser reports the line numbers of the file.
     Ok((format!("\n{}", &rest[..end]), body))
 }
 

@@ -139,7 +139,7 @@ impl StoredTools {
         self
     }
 
-    /// Returns the store.
+    /// Returns the store that contains the tools.
     pub fn store(&self) -> &Arc<dyn StoredToolStore> {
         &self.store
     }

@@ -487,7 +487,7 @@ impl ModelOutput {
         }
     }
 
-    /// Returns an error if the output could not be written. Files that no provider accepts are left out.
+    /// Returns the output without the files that no provider accepts, or an error if the output could not be written.
     pub(crate) fn proven(self) -> Result<Self, ToolError> {
         match self.0 {
             Content::Broken(text) => Err(ToolError::new("the tool's output could not be written")

@@ -48,7 +48,7 @@ pub(crate) struct CollectFiles {
     outer: Option<Outer>,
 }
 
-/// The state of an enclosing output: a `Serialize` may run a tool, whose files do not belong to the enclosing output.
+/// The state of an enclosing output. A `Serialize` impl may run a tool, and the files of that tool do not belong to the enclosing output.
 type Outer = Box<(Watch, Vec<Part>)>;
 
 /// Starts to collect the files that are written.

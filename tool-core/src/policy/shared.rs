@@ -129,7 +129,7 @@ impl State {
         def.names().any(|name| self.is_killed(name, tenant))
     }
 
-    /// Decides about a call by the kill switches, then by the policy. The shadow policy is evaluated as well.
+    /// Decides about a call by the kill switches, then by the policy. The shadow policy is evaluated as well, unless a kill switch decides.
     pub(crate) fn decide(
         &self,
         candidates: Option<&Candidates>,
@@ -381,7 +381,7 @@ impl SharedPolicy {
     }
 }
 
-/// A policy that allows everything.
+/// Returns a shared policy that allows every call.
 impl Default for SharedPolicy {
     fn default() -> Self {
         Self::new(Policy::anything())

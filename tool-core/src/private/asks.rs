@@ -366,7 +366,7 @@ impl<T> NoReturn<T> for ReturnOf<T> {
     }
 }
 
-/// [`StreamOf`] as a projection of the item; see [`Same`].
+/// Names [`StreamOf`] as a projection of the item, for the reason that [`Same`] explains.
 pub trait Streamed {
     /// The type `StreamOf<Self>`, as a projection.
     type Type;

@@ -72,7 +72,7 @@ pub(super) fn hex(tree: &Tree, text: &[u8], at: usize, last: bool, walked: &mut 
     let next = |at: usize| {
         let byte = match text.get(at) {
             None => return Next::Cut,
-            // In a dump, a line break takes the place of a blank.
+            // In a dump, a line break replaces a space.
             Some(b'\n' | b'\r' | b'\\') => b' ',
             Some(byte) => *byte,
         };

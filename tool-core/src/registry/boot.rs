@@ -121,7 +121,7 @@ impl RegistryBuilder {
         Ok((registry, report))
     }
 
-    /// Builds the registry and logs each stage.
+    /// Builds the registry and logs the stages before the sync.
     fn collect(self) -> Result<Registry, RegistryError> {
         tracing::info!(stage = "scan", linked = super::link::defs().count(), "boot");
         tracing::info!(stage = "import", tools = self.tools.len(), "boot");

@@ -57,7 +57,7 @@ impl Plugin {
         self
     }
 
-    /// Returns why this version of the crate refuses the plugin.
+    /// Returns why this version of the crate refuses the plugin; `None` if it accepts the plugin.
     fn refusal(&self) -> Option<String> {
         let engine: Version = match Self::ENGINE.parse() {
             Ok(engine) => engine,
@@ -77,8 +77,8 @@ impl Plugin {
 impl RegistryBuilder {
     /// Adds the tools of a plugin.
     ///
-    /// A plugin is left out with a warning if it was built for other versions of this crate, or if its version range cannot be parsed. All other tools are
-    /// added, and [`Toolset::explain`](crate::Toolset::explain) returns the reason why the plugin's tools are missing.
+    /// A plugin is left out with a warning if it was built for other versions of this crate, or if its version range cannot be parsed. The registry
+    /// is then built without its tools, and [`Toolset::explain`](crate::Toolset::explain) returns the reason.
     pub fn plugin(mut self, plugin: Plugin) -> Self {
         let Some(refusal) = plugin.refusal() else {
             return plugin.tools.into_iter().fold(self, Self::dynamic);

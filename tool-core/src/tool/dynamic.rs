@@ -160,7 +160,8 @@ impl DynamicTool {
         })
     }
 
-    /// Creates a tool like [`new`](Self::new), whose output type implements [`ToModelOutput`](crate::ToModelOutput) and so has a separate form for the model.
+    /// Creates a tool as [`new`](Self::new) does, for an output type that implements [`ToModelOutput`](crate::ToModelOutput): the model reads this
+    /// form.
     ///
     /// ```
     /// use serde_json::{Value, json};

@@ -10,8 +10,8 @@ use crate::tool::ToolDef;
 use crate::visibility::View;
 
 impl Toolset {
-    /// Hides the tools that a search can find, except [kept](ToolSearch::keep) tools, from the model, and offers `search_tools` and `call_tool` instead: see
-    /// [`search`](crate::search).
+    /// Hides from the model the tools that a search can find, except [kept](ToolSearch::keep) tools. Offers `search_tools` and `call_tool` instead:
+    /// see [`search`](crate::search).
     ///
     /// Apart from that, the toolset is unchanged: the hidden tools are still visible to the host, [`names`](Toolset::names) returns them, and calls of them
     /// run. Apply this change last: a toolset that is filtered, renamed or combined afterwards shows all its tools again.

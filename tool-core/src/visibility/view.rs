@@ -22,7 +22,7 @@ pub(super) const SPAWNS: &str = "agent";
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) codes: Vec<u8>,
-    /// The registry's tools.
+    /// The tools of the registry, before the agent tools.
     base: Arc<ToolIndex>,
     /// Keys of required secrets that are missing.
     pub(crate) absent: BTreeSet<String>,
@@ -142,7 +142,7 @@ impl Names<'_> {
         }
     }
 
-    /// Calls `found` with each agent tool for whose own name, alias or row name `holds` is true.
+    /// Calls `found` with the position of each agent tool if `holds` is true for its own name, an alias or its row name.
     fn agents(&self, holds: impl Fn(&str) -> bool, found: impl FnMut(usize)) {
         let after = self.shelf.tools.len();
         let agents = self

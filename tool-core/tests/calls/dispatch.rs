@@ -329,7 +329,7 @@ async fn stricter_deserialize_error_is_a_result() {
     );
 }
 
-// S0-23: the error for an unknown name suggests at most five similar names; a hidden tool gets the same error and is not suggested.
+// S0-23: the error for an unknown name suggests similar names; a call of a hidden tool gets the same error, and the hidden tool is not suggested.
 #[tokio::test]
 async fn unknown_tool_suggests_similar_names() {
     let result = call("Sleep-Shrot", json!({})).await;

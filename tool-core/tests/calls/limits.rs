@@ -186,7 +186,7 @@ async fn refused_call_uses_no_other_limit() {
     refused(limits.enter(&cx("acme", "cid"), &SEND));
 }
 
-// The refusal states the longest wait, because a shorter wait is refused again.
+// The refusal states the wait of the limit that refuses the call. Quotas are checked before rates.
 #[tokio::test(start_paused = true)]
 async fn retry_after_comes_from_the_limit_that_refuses() {
     let limits = limits([

@@ -122,7 +122,7 @@ fn expected(tenant: &str, n: u32) -> Value {
     })
 }
 
-// S1-08, S2-06: a hundred interleaved calls of two instances, whose conversations, positions and calls have the same names: no call reads
+// S1-08, S2-06: two instances make a hundred interleaved calls each, with the same conversation, positions and call ids: no call reads
 // secrets, variables, ids or state of the other instance, and each call has its own row.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_instances_are_isolated() {

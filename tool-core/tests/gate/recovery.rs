@@ -207,7 +207,7 @@ async fn executed_call_is_not_denied_to_a_second_user() {
     }
 }
 
-/// An environment whose wall clock never advances and whose random bytes decrease: of two approvals, the second comes first in the store.
+/// An environment with a wall clock that never advances and with decreasing random bytes: of two approvals, the second comes first in the store.
 struct Standing(AtomicU8);
 
 impl Env for Standing {
