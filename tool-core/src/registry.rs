@@ -408,7 +408,7 @@ fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<Pruned> {
 }
 
 impl DynamicTool {
-    /// Checks the tool and builds its definition, for [`RegistryBuilder::dynamic`].
+    /// Checks the tool as [`RegistryBuilder::dynamic`] does, and returns its definition.
     pub(crate) fn judge(self) -> Result<DynamicDef, RegistryError> {
         let name = self.def.name.clone();
         let fault = |text| Fault::Tool {

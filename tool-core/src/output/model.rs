@@ -308,7 +308,8 @@ impl Part {
 /// The text that replaces a file that contains a secret.
 pub const HOLDS_SECRET: &str = "[a file is left out here, because it contains a secret]";
 
-/// Removes files that contain a secret from the payload. The bytes are not redacted within the file, because that would corrupt the file.
+/// Replaces the bytes of each file that contains a secret by [`HOLDS_SECRET`] in the payload. The secret is not redacted within the file, because
+/// that would corrupt the file.
 pub(crate) fn without_secret_files(
     payload: Box<RawValue>,
     model: Option<&ModelOutput>,
@@ -469,7 +470,7 @@ impl ModelOutput {
         }
     }
 
-    /// Returns the size in bytes. Files count with their base64 text.
+    /// Returns the size in bytes. A file counts with its base64 text or its URL, and a bounded output counts as 0.
     pub(crate) fn size(&self) -> usize {
         let of = |part: &Part| match part {
             Part::Text { text } => text.len(),

@@ -29,7 +29,7 @@ const NOT_FINITE: &str = "a float that is infinite or not a number";
 pub(crate) enum Unwritten {
     /// A float at this JSON pointer is infinite or not a number.
     NotFinite(String),
-    /// The type's own `Serialize` failed, or a key of a map is not text.
+    /// The type's own `Serialize` failed, or a key of a map is not a string, a number or a boolean.
     Other(Error),
 }
 

@@ -300,7 +300,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns the fingerprint of the tool's contract: SHA-256 over name, description, schemas and effects, as lower-case hex. An approval is
+    /// Returns the fingerprint of the tool's contract: SHA-256 over name, description, schemas, effects and hints, as lower-case hex. An approval is
     /// bound to it, so a waiting approval is void as soon as the contract changes.
     #[cfg(feature = "host")]
     pub fn contract(&self) -> Arc<str> {

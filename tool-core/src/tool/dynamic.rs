@@ -160,8 +160,8 @@ impl DynamicTool {
         })
     }
 
-    /// Creates a tool as [`new`](Self::new) does, for an output type that implements [`ToModelOutput`](crate::ToModelOutput): the model reads this
-    /// form.
+    /// Creates a tool as [`new`](Self::new) does, for an output type that implements [`ToModelOutput`](crate::ToModelOutput). The model reads the
+    /// output that this trait returns.
     ///
     /// ```
     /// use serde_json::{Value, json};

@@ -15,7 +15,7 @@ use crate::registry::RegistryError;
 use crate::tool::{DynamicTool, ToolDef};
 
 /// The rows of an instance that enable tools. A tool is enabled if a row of the source `manual`, `skill` or
-/// `global` names it; rows of other sources are ignored.
+/// `global` names it and no such row is switched off; rows of other sources are ignored.
 /// The row `agent:<slug>` enables the tool that calls that agent.
 ///
 /// This type stores nothing: `InstanceRules::rules` and `Switches::enablement` build it from stored rows.
@@ -178,7 +178,7 @@ impl AgentTool {
         })
     }
 
-    /// Creates an agent tool from [`tool`](AgentTool::tool), without changes to it.
+    /// Creates an agent tool with [`new`](AgentTool::new) from the unchanged tool that [`tool`](AgentTool::tool) returns.
     #[track_caller]
     pub fn ask<F>(
         slug: &str,
@@ -228,7 +228,7 @@ impl AgentTool {
         .timeout(PATIENCE)
     }
 
-    /// Returns the default name of an agent tool: `ask_` and the slug, with `_` for each character that a name cannot contain.
+    /// Returns the default name of an agent tool: `ask_` and the slug, with `_` for each character that is not an ASCII letter or digit.
     ///
     /// ```
     /// assert_eq!(tool_core::AgentTool::name_of("tax-law"), "ask_tax_law");

@@ -114,7 +114,7 @@ async fn try_again(bodies: &Bodies) -> Result<u32, ToolError> {
     Ok(7)
 }
 
-// B3: a failed attempt releases its claim, and all attempts of a call share one row
+// B3: all attempts of a call share one row
 #[tokio::test(start_paused = true)]
 async fn retries_share_one_row() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());

@@ -264,7 +264,7 @@ async fn calls_with_equal_ids_need_separate_approvals() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// A1: calls outside of a thread never share an identity
+// A1: calls without a place in a thread never share an identity
 #[tokio::test]
 async fn calls_outside_of_a_thread_share_no_identity() {
     let host = Host::new();

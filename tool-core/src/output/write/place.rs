@@ -1,6 +1,6 @@
 //! JSON pointer of the value at which writing stopped.
 
-/// A list or record that is not closed yet.
+/// An array or object that is not closed yet.
 enum Open {
     List(usize),
     /// The last key, with its escapes decoded.
