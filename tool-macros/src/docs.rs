@@ -57,7 +57,7 @@ impl Doc {
         }
     }
 
-    /// Whether the doc comment is missing and no error about it has been reported.
+    /// Returns whether the doc comment is missing and no error about it has been reported.
     pub(crate) fn is_missing(&self) -> bool {
         self.is_empty() && !self.reported
     }
@@ -198,7 +198,7 @@ fn heading(line: &str) -> Option<&str> {
     ((1..=6).contains(&marks) && rest.starts_with(' ')).then(|| rest.trim())
 }
 
-/// Whether a line begins a list item: `- item`, `* item`, `+ item`, `1. item`, `1) item`.
+/// Returns whether a line begins a list item: `- item`, `* item`, `+ item`, `1. item`, `1) item`.
 fn is_item(line: &str) -> bool {
     if ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark)) {
         return true;

@@ -59,7 +59,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Whether the type has a misspelt `#[shown]` and no correct `#[shown]`. rustc reports the misspelt attribute with a correction.
+/// Returns whether the type has a misspelt `#[shown]` and no correct `#[shown]`. rustc reports the misspelt attribute with a correction.
 fn is_misspelt(input: &DeriveInput) -> bool {
     let Data::Enum(data) = &input.data else {
         return false;

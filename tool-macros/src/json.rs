@@ -47,7 +47,7 @@ pub(crate) enum Size {
 }
 
 impl Number {
-    /// The value as a float, to compare constraints of both kinds.
+    /// Returns the value as a float, to compare constraints of both kinds.
     #[allow(
         clippy::cast_precision_loss,
         reason = "only compares bounds; equal kinds are compared exactly"

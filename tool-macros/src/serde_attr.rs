@@ -112,7 +112,7 @@ impl Serde {
         serde
     }
 
-    /// Whether the field or variant is neither serialized nor deserialized.
+    /// Returns whether the field or variant is neither serialized nor deserialized.
     pub(crate) fn is_skipped(&self) -> bool {
         self.skip_serializing.is_some() && self.skip_deserializing.is_some()
     }

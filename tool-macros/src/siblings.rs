@@ -21,7 +21,7 @@ impl OtherDerives {
         }
     }
 
-    /// Whether the type also has a derive of this name, as far as that is known.
+    /// Returns whether the type also has a derive of this name, as far as that is known.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names
             .get_or_init(siblings)
@@ -29,7 +29,7 @@ impl OtherDerives {
             .any(|found| found == name)
     }
 
-    /// Whether serde's derive writes the type and nothing reads it.
+    /// Returns whether serde's derive writes the type and nothing reads it.
     pub(crate) fn is_only_written(&self) -> bool {
         !self.is_read && self.has("Serialize") && !self.has("Deserialize")
     }
@@ -81,7 +81,7 @@ fn around(text: &str, line: usize, column: usize) -> Vec<String> {
     names
 }
 
-/// Whether a line consists of an attribute or a comment, so that the item continues.
+/// Returns whether a line consists of an attribute or a comment, so that the item continues.
 fn is_attribute(line: &str) -> bool {
     let line = line.trim();
     line.starts_with("#[") && line.ends_with(']') || line.starts_with("//")

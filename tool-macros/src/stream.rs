@@ -268,7 +268,7 @@ fn is_block(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
-/// Whether an expression may start after this token; a `|` there starts a closure.
+/// Returns whether an expression may start after this token; a `|` there starts a closure.
 fn starts_expression(before: Option<&TokenTree>) -> bool {
     match before {
         None => true,
@@ -282,7 +282,7 @@ fn starts_expression(before: Option<&TokenTree>) -> bool {
     }
 }
 
-/// Whether this token may end an expression; a `?` after it is the operator, not a bound.
+/// Returns whether this token may end an expression; a `?` after it is the operator, not a bound.
 fn ends_expression(before: Option<&TokenTree>) -> bool {
     match before {
         None => false,

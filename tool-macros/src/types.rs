@@ -12,7 +12,7 @@ pub(crate) fn peeled(ty: &Type) -> &Type {
     }
 }
 
-/// Whether a type is a common one that a model can fill in and that contains no 128-bit integers.
+/// Returns whether a type is a common one that a model can fill in and that contains no 128-bit integers.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     let text = type_text(ty);
     let inner = text

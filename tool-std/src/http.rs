@@ -206,7 +206,7 @@ impl Http {
         self.trusting(request.url()).send(request).await
     }
 
-    /// These settings, with the origin of a URL allowed in addition.
+    /// Returns these settings, with the origin of a URL allowed in addition.
     pub(crate) fn trusting(&self, url: &str) -> Self {
         let mut own = self.clone();
         if let Ok(url) = url::Url::parse(url) {
@@ -215,7 +215,7 @@ impl Http {
         own
     }
 
-    /// Whether the guard admits a URL, as far as that is known before its host is resolved.
+    /// Checks whether the guard admits a URL, as far as that is known before its host is resolved.
     #[cfg(feature = "web")]
     pub(crate) fn admits(&self, url: &str) -> Result<(), Refusal> {
         self.guard.url(url).map(drop)
@@ -233,7 +233,7 @@ impl Http {
 pub struct HttpRead(Http);
 
 impl HttpRead {
-    /// The time limit of a call.
+    /// Returns the time limit of a call.
     #[cfg(feature = "web")]
     pub(crate) fn longest(&self) -> std::time::Duration {
         self.0.settings.timeout

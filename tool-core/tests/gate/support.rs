@@ -125,8 +125,8 @@ impl Host {
     }
 }
 
-/// The context of the call at this position in the first message of the context's conversation. A second dispatch
-/// with the same position repeats that call.
+/// Returns the context of the call at this position in the first message of the context's conversation. A second dispatch with the same position
+/// repeats that call.
 #[track_caller]
 pub(crate) fn placed(cx: &ToolContext, position: u32) -> ToolContext {
     let thread = cx.thread().expect("the context has a conversation");

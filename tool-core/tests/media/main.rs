@@ -50,7 +50,7 @@ async fn call(tools: &Toolset, name: &str) -> CallResult {
     result
 }
 
-/// The parts that the model reads.
+/// Returns the parts that the model reads.
 fn read(result: &CallResult) -> Vec<Part> {
     result
         .model_output()

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::redactor;
 
-/// Secrets with characters that are difficult in some spelling.
+/// Generates secrets with characters that are difficult in some spelling.
 fn secret() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-zA-Z0-9_-]{6,24}",
@@ -22,12 +22,12 @@ fn secret() -> impl Strategy<Value = String> {
     .prop_filter("long enough", |secret| secret.trim().len() >= 6)
 }
 
-/// Secrets that do not begin or end with a blank, so that an adjacent blank cannot be a part of them.
+/// Generates secrets that do not begin or end with a blank, so that an adjacent blank cannot be a part of them.
 fn solid_secret() -> impl Strategy<Value = String> {
     secret().prop_map(|secret| format!("<{secret}>"))
 }
 
-/// Text that looks like the start or the end of an escape, or any other text.
+/// Generates text that looks like the start or the end of an escape, and any other text.
 fn around() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => "[a-f0-9%\\\\u+ ]{0,8}",
@@ -62,7 +62,7 @@ fn spelling() -> impl Strategy<Value = Spelling> {
     prop_oneof![4 => escaped(), 1 => base64]
 }
 
-/// The spellings that encode only the secret, and no text around it.
+/// Generates the spellings that encode only the secret, and no text around it.
 fn escaped() -> impl Strategy<Value = Spelling> {
     prop_oneof![
         Just(Spelling::Plain),
@@ -109,7 +109,7 @@ impl Spelling {
     }
 }
 
-/// One character in one of the forms that JSON allows.
+/// Writes a character in one of the forms that JSON allows.
 fn json_character(character: char, coin: u8) -> String {
     let mut units = [0; 2];
     let units = character.encode_utf16(&mut units);

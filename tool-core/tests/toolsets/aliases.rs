@@ -53,7 +53,7 @@ fn dynamic(name: &str) -> DynamicTool {
     DynamicTool::new(name, "Sends a message to a user.", schema, body).destructive()
 }
 
-/// The renamed tool beside the tool `zero`, with an alias from each of the three places that can state one.
+/// Returns registries with the renamed tool and the tool `zero`, one registry for each of the three places that can state the aliases.
 fn registries() -> [(&'static str, Registry); 3] {
     let builder = || Registry::builder().tool::<zero>();
     let attribute = builder().tool::<send_message>();

@@ -108,7 +108,7 @@ rules:
     reason: too big
 "#;
 
-/// The same policy in every format that is compiled in.
+/// Returns the same policy in every format that is compiled in.
 fn formats() -> Vec<(&'static str, PolicyFile)> {
     vec![
         ("JSON", PolicyFile::from_json(JSON).unwrap()),

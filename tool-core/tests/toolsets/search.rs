@@ -299,7 +299,7 @@ fn filtering_a_searched_toolset_drops_the_search() {
     assert!(error.to_string().contains("toolset `mine`"), "{error}");
 }
 
-/// A toolset with a tool for each description; the names are `t0`, `t1`, …
+/// Returns a toolset with a tool for each description; the names are `t0`, `t1`, …
 fn many(words: &[String]) -> Toolset {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let tools = words.iter().enumerate().map(|(at, word)| {

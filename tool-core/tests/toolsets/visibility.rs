@@ -43,7 +43,7 @@ fn tool(name: &str) -> DynamicTool {
     )
 }
 
-/// A registry with tools of every kind.
+/// Returns the builder of a registry with tools of every kind.
 fn builder() -> RegistryBuilder {
     let knowledge = |name: &str| {
         tool(name)
@@ -110,7 +110,7 @@ fn everything() -> Rules {
         .agent_tool(ask("tax-law"))
 }
 
-/// The names in `STANDARD` and in `more`, sorted.
+/// Returns the names in `STANDARD` and in `more`, sorted.
 fn with(more: &[&str]) -> Vec<String> {
     let all: BTreeSet<&str> = STANDARD.into_iter().chain(more.iter().copied()).collect();
     all.into_iter().map(str::to_owned).collect()

@@ -61,7 +61,7 @@ pub(crate) enum Own {
 }
 
 impl Decided<'_> {
-    /// Whether the type has generic parameters, so that no constant outside of the impl may name the type.
+    /// Returns whether the type has generic parameters, so that no constant outside of the impl may name the type.
     pub(crate) fn is_generic(&self) -> bool {
         !self.input.generics.params.is_empty()
     }
@@ -188,17 +188,17 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    /// The alias of the type in generated code, which avoids repeated errors at the user's tokens.
+    /// Returns the alias of the type in generated code, which avoids repeated errors at the user's tokens.
     pub(crate) fn alias(&self) -> Ident {
         format_ident!("__F{}", self.number)
     }
 
-    /// The name of the constant with the constraints, if there are any.
+    /// Returns the name of the constant with the constraints, if there are any.
     pub(crate) fn bounds_name(&self) -> Option<Ident> {
         (!self.bounds.is_empty()).then(|| format_ident!("__BOUNDS_{}", self.number))
     }
 
-    /// The name of the constant with the default.
+    /// Returns the name of the constant with the default.
     pub(crate) fn default_name(&self) -> Ident {
         format_ident!("__DEFAULT_{}", self.number)
     }

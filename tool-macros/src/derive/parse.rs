@@ -125,7 +125,7 @@ fn words_of(attrs: &[Attribute], place: Place, errors: &Errors) -> SchemaOptions
     words
 }
 
-/// The options that are allowed at a place.
+/// Returns the options that are allowed at a place.
 fn known_words(place: Place) -> Vec<&'static str> {
     let own: &[&str] = match place {
         Place::Struct => &["deserialize", "json_schema", "crate", "allow"],

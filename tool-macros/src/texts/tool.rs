@@ -54,7 +54,7 @@ pub(crate) const IMPL_OUTPUT: &str = "a tool's output needs a type with a name, 
 pub(crate) const BORROWED_BY_STREAM: &str =
     "a stream outlives the borrow, take the host value by value: `#[context] name: T`";
 
-/// A stream that uses a host value which its fn only borrows.
+/// Returns the error text for a stream that uses a host value which its fn only borrows.
 pub(crate) fn borrowed_by_generator(name: &str, ty: &str) -> String {
     format!(
         "`tool_stream!` runs after its fn has returned, take the host value by value: `#[context] {name}: {ty}`"
@@ -97,10 +97,10 @@ pub(crate) const EXAMPLE_OBJECT: &str =
 pub(crate) const READ_AND_DESTROY: &str = Rule::READ_ONLY_AND_DESTRUCTIVE.message;
 pub(crate) const PROVIDERS_EMPTY: &str = "a tool for no provider is never listed, name one";
 
-/// A missing doc comment on the fn.
+/// The error text for a missing doc comment on the fn.
 pub(crate) const UNDESCRIBED_TOOL: &str = Rule::TOOL_DESCRIPTION_MISSING.message;
 
-/// A missing doc comment on a parameter.
+/// Returns the error text for a missing doc comment on a parameter.
 pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
     let host = match short(ty) {
         _ if is_plain(ty) => String::new(),
@@ -112,13 +112,13 @@ pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
         .to_string()
 }
 
-/// A default on an optional parameter: `#[arg(default = 3)] n: Option<u32>`.
+/// Returns the error text for a default on an optional parameter: `#[arg(default = 3)] n: Option<u32>`.
 pub(crate) fn default_of_option(inner: Option<&Type>) -> String {
     let inner = inner.map_or_else(|| "T".to_owned(), type_text);
     Rule::DEFAULT_OF_OPTION.message_with(&[&inner]).to_string()
 }
 
-/// A host value that is taken by value.
+/// Returns the error text for a host value that is taken by value.
 pub(crate) fn by_reference(instead: &str) -> String {
     let owned = if instead.starts_with('&') {
         ", or `#[context]` before the parameter to own it"
@@ -128,7 +128,7 @@ pub(crate) fn by_reference(instead: &str) -> String {
     format!("this value comes from the host, write `{instead}`{owned}")
 }
 
-/// A secret without an attribute, or with the wrong one.
+/// Returns the error text for a secret without an attribute, or with the wrong one.
 pub(crate) fn secret_from_the_host(name: &str, optional: bool) -> String {
     let ty = if optional {
         "Option<SecretString>"
@@ -138,7 +138,8 @@ pub(crate) fn secret_from_the_host(name: &str, optional: bool) -> String {
     format!("a `SecretString` comes from the host, write `#[secret(\"{name}\")] {name}: {ty}`")
 }
 
-/// A secret or variable that is taken by reference: `#[secret("key")] key: &SecretString`, `#[variable("NAME")] name: &str`.
+/// Returns the error text for a secret or variable that is taken by reference: `#[secret("key")] key: &SecretString`,
+/// `#[variable("NAME")] name: &str`.
 pub(crate) fn need_by_value(secret: bool, ty: &Type) -> String {
     let ty = match type_text(ty) {
         _ if secret => "SecretString".to_owned(),
@@ -149,7 +150,7 @@ pub(crate) fn need_by_value(secret: bool, ty: &Type) -> String {
     format!("a {what} is taken by value, write `{ty}`")
 }
 
-/// A secret or variable with a reference in its type: `#[variable("NAME")] name: Option<&str>`.
+/// Returns the error text for a secret or variable with a reference in its type: `#[variable("NAME")] name: Option<&str>`.
 pub(crate) fn need_without_reference(secret: bool) -> &'static str {
     if secret {
         "a secret is taken by value, write `SecretString` without `&`"
@@ -158,7 +159,7 @@ pub(crate) fn need_without_reference(secret: bool) -> &'static str {
     }
 }
 
-/// The option `optional` on a parameter whose type is not optional.
+/// Returns the error text for the option `optional` on a parameter whose type is not optional.
 pub(crate) fn optional(what: &str, ty: &str) -> String {
     let rule = match what {
         "secret" => Rule::SECRET_OPTIONAL,
@@ -167,7 +168,7 @@ pub(crate) fn optional(what: &str, ty: &str) -> String {
     rule.message_with(&[&ty]).to_string()
 }
 
-/// A secret or a variable without its key.
+/// Returns the error text for a secret or a variable without its key.
 pub(crate) fn key_expected(
     word: &impl ToTokens,
     on_param: bool,
@@ -189,7 +190,7 @@ pub(crate) fn key_expected(
     format!("expected the key as text, write `{usage}`")
 }
 
-/// A stream whose output is a result: `ToolStream<P, Result<T, ToolError>>`.
+/// Returns the error text for a stream whose output is a result: `ToolStream<P, Result<T, ToolError>>`.
 pub(crate) fn result_as_output(value: &Type) -> String {
     format!(
         "`?` ends a stream with an error, so its output is the value alone: write `{}` instead of this `Result`",
@@ -197,12 +198,12 @@ pub(crate) fn result_as_output(value: &Type) -> String {
     )
 }
 
-/// The same alias twice.
+/// Returns the error text for an alias that is stated twice.
 pub(crate) fn alias_twice(alias: &str) -> String {
     format!("the alias `{alias}` is stated twice, keep one")
 }
 
-/// Two parameters with the same key.
+/// Returns the error text for two parameters with the same key.
 pub(crate) fn key_twice(key: &str) -> String {
     Rule::DUPLICATE_PARAM.message_with(&[&key]).to_string()
 }
@@ -210,12 +211,12 @@ pub(crate) fn key_twice(key: &str) -> String {
 pub(crate) const SECRET_TWICE: &str = Rule::SECRET_TWICE.message;
 pub(crate) const VARIABLE_KINDS: &str = Rule::VARIABLE_KINDS.message;
 
-/// A key that some provider rejects.
+/// Returns the error text for a key that some provider rejects.
 pub(crate) fn key(key: &str) -> String {
     Rule::PARAM_KEY.message_with(&[&key]).to_string()
 }
 
-/// A struct with the fn's name that would shadow a primitive type.
+/// Returns the error text for a struct with the fn's name that would shadow a primitive type.
 pub(crate) fn hides_primitive(name: &str) -> String {
     format!(
         "the arguments' struct has the fn's name and would hide the type `{name}`, name it: `input = {}Input`",
@@ -223,7 +224,7 @@ pub(crate) fn hides_primitive(name: &str) -> String {
     )
 }
 
-/// An unknown attribute on a parameter, with the nearest known one.
+/// Returns the error text for an unknown attribute on a parameter, with the nearest known one.
 pub(crate) fn unknown_attribute(name: &str, nearest: Option<&str>, known: &[&str]) -> String {
     let known = crate::texts::list(known);
     match nearest {
@@ -236,7 +237,7 @@ pub(crate) fn unknown_attribute(name: &str, nearest: Option<&str>, known: &[&str
     }
 }
 
-/// An unknown option, with the nearest known one.
+/// Returns the error text for an unknown option, with a hint or the nearest known one.
 pub(crate) fn unknown(word: &str, nearest: Option<&str>, known: &[&str]) -> String {
     if let Some(instead) = instead(word, known) {
         return format!("unknown option `{word}`, {instead}");
@@ -269,7 +270,7 @@ fn instead(word: &str, known: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// A naming convention that serde does not have.
+/// Returns the error text for a naming convention that serde does not have.
 pub(crate) fn unknown_case<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     format!(
         "unknown naming convention `{name}`, expected one of {}",

@@ -174,7 +174,7 @@ fn stored_output(tool: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Whether a type contains a reference.
+/// Returns whether a type contains a reference.
 fn borrows(ty: TokenStream) -> bool {
     ty.into_iter().any(|token| match token {
         TokenTree::Punct(punct) => punct.as_char() == '&',

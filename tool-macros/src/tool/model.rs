@@ -56,17 +56,17 @@ pub(crate) struct Param<'a> {
 }
 
 impl Param<'_> {
-    /// The alias of the type in generated code, which avoids repeated errors at the user's tokens.
+    /// Returns the alias of the type in generated code, which avoids repeated errors at the user's tokens.
     pub(crate) fn alias(&self) -> Ident {
         format_ident!("__P{}", self.number)
     }
 
-    /// The alias of the type after `as` in generated code.
+    /// Returns the alias of the type after `as` in generated code.
     pub(crate) fn as_alias(&self) -> Ident {
         format_ident!("__A{}", self.number)
     }
 
-    /// The type of the value; for a borrowed value, the type without its `&`.
+    /// Returns the type of the value; for a borrowed value, the type without its `&`.
     pub(crate) fn value_ty(&self) -> &Type {
         match self.source {
             Source::Borrowed(ty) => ty,
@@ -74,7 +74,7 @@ impl Param<'_> {
         }
     }
 
-    /// Whether the model sends the value, so that the arguments' struct contains it.
+    /// Returns whether the model sends the value, so that the arguments' struct contains it.
     pub(crate) fn is_sent(&self) -> bool {
         matches!(self.source, Source::Model(_) | Source::Args)
     }
@@ -146,12 +146,12 @@ impl<'a> Decided<'a> {
         })
     }
 
-    /// Whether `#[tool(allow(rule))]` is present.
+    /// Returns whether `#[tool(allow(rule))]` is present.
     pub(crate) fn allows(&self, rule: &Rule) -> bool {
         self.allow.contains(rule)
     }
 
-    /// The span of the fn's name.
+    /// Returns the span of the fn's name.
     pub(crate) fn span(&self) -> Span {
         self.ident.span()
     }

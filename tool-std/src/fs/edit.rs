@@ -96,7 +96,7 @@ pub fn edit_file(
     })
 }
 
-/// The error for a file that cannot be read for an edit.
+/// Returns the error for a file that cannot be read for an edit.
 fn not_edited(path: &WorkspacePath, fault: Unreadable) -> ToolError {
     match fault {
         Unreadable::Long(most) => ToolError::new(format!(
@@ -106,7 +106,7 @@ fn not_edited(path: &WorkspacePath, fault: Unreadable) -> ToolError {
     }
 }
 
-/// The error for an `old_text` that was not found, with the likely cause.
+/// Returns the error for an `old_text` that was not found, with the likely cause.
 fn absent(path: &WorkspacePath, text: &str, old_text: &str) -> ToolError {
     let windows = text.contains("\r\n") && !old_text.contains('\r');
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

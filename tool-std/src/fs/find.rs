@@ -107,7 +107,7 @@ pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
     Ok(glob.compile_matcher())
 }
 
-/// The path of a file relative to the folder that is searched.
+/// Returns the path of a file relative to the folder that is searched.
 pub(super) fn from<'a>(start: &WorkspacePath, file: &'a str) -> &'a str {
     let below = file
         .strip_prefix(start.as_str())

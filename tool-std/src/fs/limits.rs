@@ -25,8 +25,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 500 lines and 512 KiB of text in a result, 400 lines in a part, 16 GiB for a file to read and 10 MiB for a file to write, 200 entries of a
-    /// folder, one million files in a walk.
+    /// Returns the default limits: 500 lines and 512 KiB of text in a result, 400 lines in a part, 16 GiB for a file to read and 10 MiB for a file to
+    /// write, 200 entries of a folder, one million files in a walk.
     fn default() -> Self {
         Self {
             lines: 500,
@@ -41,7 +41,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Sets the maximum number of lines that `read_file` returns.
+    /// Sets the maximum number of lines that `read_file` returns; at least 1.
     #[must_use]
     pub fn lines(mut self, most: usize) -> Self {
         self.lines = most.max(1);
@@ -55,7 +55,7 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum number of lines of each part that `read_file_parts` returns.
+    /// Sets the maximum number of lines of each part that `read_file_parts` returns; at least 1.
     #[must_use]
     pub fn part_lines(mut self, most: u64) -> Self {
         self.part_lines = most.max(1);
@@ -77,7 +77,7 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum number of entries that `list_directory` returns.
+    /// Sets the maximum number of entries that `list_directory` returns; at least 1.
     #[must_use]
     pub fn entries(mut self, most: usize) -> Self {
         self.entries = most.max(1);

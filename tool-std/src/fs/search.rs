@@ -282,7 +282,7 @@ impl Search<'_> {
     }
 }
 
-/// The matches after `offset`, as many as fit, with their context lines.
+/// Returns the matches after `offset`, as many as fit, with their context lines.
 fn cut(
     found: BTreeMap<usize, Hits>,
     files: &Files,

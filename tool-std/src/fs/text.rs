@@ -139,7 +139,7 @@ impl Text {
         }
     }
 
-    /// The number of the line that the byte at `offset` is in.
+    /// Returns the number of the line that the byte at `offset` is in.
     pub(super) fn line_at(&mut self, offset: u64) -> Result<u64, Unreadable> {
         let offset = offset.min(self.size);
         let piece = self.pieces.partition_point(|(at, _)| *at <= offset);
@@ -153,7 +153,7 @@ impl Text {
         Ok(before + newlines(bytes) + 1)
     }
 
-    /// The offset at which a line begins, counted from 1; the size of the file for a line that it does not have.
+    /// Returns the offset at which a line begins; lines are counted from 1. For a line that the file does not have, returns the size of the file.
     pub(super) fn start_of(&mut self, line: u64) -> Result<u64, Unreadable> {
         let before = line.saturating_sub(1);
         if before == 0 {
@@ -299,7 +299,7 @@ fn whole_characters(bytes: &[u8]) -> Result<usize, u64> {
     }
 }
 
-/// Whether a byte continues a character.
+/// Returns whether a byte continues a character.
 fn is_inside(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }

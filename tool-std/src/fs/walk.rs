@@ -71,7 +71,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// The note for the model if the walk ended early or not all ignore rules were applied.
+    /// Returns the note for the model if the walk ended early or not all ignore rules were applied.
     pub(super) fn note(&self, most: usize) -> Option<String> {
         let more = self.more.then(|| {
             format!("there are more than {most} files and only that many were searched, give the `path` of a folder that has fewer")
@@ -114,13 +114,13 @@ struct Shared<'a> {
     found: AtomicUsize,
 }
 
-/// Number of threads of a walk or a search.
+/// Returns the number of threads of a walk or a search: one for each processor, at most eight.
 pub(super) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| threads.get().min(8))
 }
 
 impl Walk<'_> {
-    /// The regular files below `start`, or `start` itself if it is a file.
+    /// Returns the regular files below `start`, or `start` itself if it is a file.
     pub(super) fn files(&self, start: &WorkspacePath) -> Result<Files, ToolError> {
         let start = self.home.real(start)?;
         let told = |error| open::told(&start, &error);
@@ -178,7 +178,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The rules of the folders from the workspace down to the parent of `start`.
+    /// Returns the rules of the folders from the workspace down to the parent of `start`.
     fn rules_above(&self, start: &WorkspacePath) -> Option<Arc<Rules>> {
         let mut rules = None;
         let mut path = String::new();

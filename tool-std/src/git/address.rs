@@ -76,24 +76,24 @@ impl Address {
         })
     }
 
-    /// The URL of a repository, without credentials.
+    /// Returns the URL of a repository, without credentials.
     pub(super) fn url(&self, repo: &Repo) -> String {
         let (scheme, path) = (self.scheme.name(), self.repository(repo));
         format!("{scheme}://{}/{path}", self.authority)
     }
 
-    /// The path of a repository, as git names it in credential requests.
+    /// Returns the path of a repository, as git names it in credential requests.
     pub(super) fn repository(&self, repo: &Repo) -> String {
         let path = format!("{}/{}/{}.git", self.path, repo.owner, repo.name);
         path.trim_start_matches('/').to_owned()
     }
 
-    /// The folder that contains all repositories, for a `file` URL.
+    /// Returns the folder that contains all repositories, for a `file` URL.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         (self.scheme == Scheme::File).then(|| PathBuf::from(&self.path))
     }
 
-    /// The TCP port to connect to, if any.
+    /// Returns the TCP port to connect to, if any.
     pub(super) fn port(&self) -> Option<u16> {
         port(&self.authority).or(match self.scheme {
             Scheme::Https => Some(443),
@@ -103,13 +103,13 @@ impl Address {
     }
 }
 
-/// The port that is written after a host.
+/// Returns the port that follows a host in an authority.
 pub(super) fn port(authority: &str) -> Option<u16> {
     let (_, port) = authority.rsplit_once(':')?;
     port.parse().ok()
 }
 
-/// Whether a text is a name, an IPv4 address or an IPv6 address in brackets, optionally with a port.
+/// Returns whether a text is a name, an IPv4 address or an IPv6 address in brackets, optionally with a port.
 fn is_authority(text: &str) -> bool {
     let (host, rest) = match text.strip_prefix('[') {
         Some(v6) => match v6.split_once(']') {

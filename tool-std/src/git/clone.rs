@@ -152,7 +152,7 @@ async fn clone(
     Ok((published.await??, branch, commit))
 }
 
-/// The folder that contains the clones of one owner's repositories.
+/// Returns the folder that contains the clones of one owner's repositories.
 fn owner_folder(workspace: &Workspace, repo: &Repo) -> io::Result<Dir> {
     enter(&enter(workspace.dir()?, REPOSITORIES)?, &repo.owner)
 }

@@ -309,7 +309,7 @@ impl Remote<'_> {
     }
 }
 
-/// The host's proxy for a scheme. An empty value means no proxy, and prevents git from looking for a different one.
+/// Returns the host's proxy for a scheme. An empty value means no proxy, and prevents git from looking for a different one.
 fn proxy(settings: &Settings, scheme: Scheme) -> OsString {
     let names = match scheme {
         Scheme::Https => ["https_proxy", "HTTPS_PROXY"],
@@ -326,7 +326,7 @@ fn proxy_port(proxy: &OsString) -> Option<u16> {
     Some(port(authority).unwrap_or(1080))
 }
 
-/// The host's `PATH` without relative entries.
+/// Returns the host's `PATH` without relative entries, or a default if nothing is left.
 fn search_path(settings: &Settings) -> OsString {
     let absolute = settings.env("PATH").map(|path| {
         std::env::join_paths(std::env::split_paths(path).filter(|folder| folder.is_absolute()))
@@ -337,7 +337,7 @@ fn search_path(settings: &Settings) -> OsString {
     }
 }
 
-/// The files to grant for a git that the host names by an absolute path: the program and its `libexec/git-core`.
+/// Returns the files to grant for a git that the host names by an absolute path: the program and its `libexec/git-core`.
 fn program_files(settings: &Settings) -> Vec<PathBuf> {
     let program = Path::new(&settings.program);
     if !program.is_absolute() {

@@ -124,7 +124,7 @@ fn made(said: &str) -> Option<(Option<&str>, &str)> {
     is_hash.then_some(((!is_detached).then_some(first), hash))
 }
 
-/// `git commit` without the message, which it reads from standard input, and without paths.
+/// Returns the command `git commit` without paths. It reads the message from standard input.
 pub(super) fn command<'a>(
     repository: &'a Repository,
     (author, email): (&str, &str),

@@ -58,7 +58,7 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
     }
 }
 
-/// Whether a remote's name is neither a URL nor a path.
+/// Returns whether a remote's name is neither a URL nor a path.
 fn is_nick(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !name.is_empty() && !name.starts_with(['.', '-']) && name.bytes().all(legal)

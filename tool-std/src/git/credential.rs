@@ -28,7 +28,7 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The scope of the repository at this path of the host's server.
+    /// Returns the scope of the repository at this path of the host's server.
     pub(super) fn of(settings: &'a Settings, path: &'a str) -> Self {
         Self {
             scheme: settings.address.scheme.name(),
@@ -39,7 +39,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The token of the call, if it is needed: `file` URLs need none, and a blank token counts as none.
+/// Returns the token of the call, if it is needed: `file` URLs need none, and a blank token counts as none.
 pub(super) fn brought(settings: &Settings, token: Option<SecretString>) -> Option<SecretString> {
     let needed = settings.address.scheme != Scheme::File;
     token.filter(|token| needed && !token.expose_secret().trim().is_empty())
@@ -91,7 +91,7 @@ fn replace(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
     placed
 }
 
-/// The content of the token's file. A secret that came from a file already ends with a line end.
+/// Returns the content of the token's file. A secret that came from a file already ends with a line end.
 fn line(token: &SecretString) -> io::Result<SecretString> {
     let token = token.expose_secret().trim();
     if token.contains(['\n', '\r', '\0']) {
@@ -118,12 +118,12 @@ pub(super) fn private(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::R
     dir.open_with(name, &options)?.write_all(content)
 }
 
-/// The value of `credential.helper` for the helper of a folder.
+/// Returns the value of `credential.helper` for the helper of a folder.
 pub(super) fn setting(folder: &Path) -> io::Result<String> {
     Ok(format!("!{}", quoted(text(&folder.join(HELPER))?)?))
 }
 
-/// The helper script. It uses only built-in commands of the shell, so the token is in no argument and no environment variable.
+/// Returns the helper script. It uses only built-in commands of the shell, so the token is in no argument and no environment variable.
 fn script(token: &Path, scope: Scope<'_>) -> io::Result<String> {
     let Scope {
         scheme,

@@ -82,7 +82,7 @@ pub async fn git_diff(
     })
 }
 
-/// `git diff` without the commits and paths to compare.
+/// Returns the command `git diff` without the commits and paths to compare.
 pub(super) fn command(repository: &Repository) -> Command<'_> {
     Command::new("diff")
         .args([

@@ -69,7 +69,7 @@ pub async fn git_log(
     Ok(Log { commits, truncated })
 }
 
-/// `git log` without paths.
+/// Returns the command `git log` without paths.
 pub(super) fn command<'a>(repository: &'a Repository, revision: &str, count: u32) -> Command<'a> {
     Command::new("log")
         .args([

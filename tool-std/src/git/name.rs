@@ -27,7 +27,7 @@ impl Repo {
     }
 }
 
-/// Whether a text is a valid owner or name of a repository, which becomes the name of a folder.
+/// Returns whether a text is a valid owner or name of a repository, which becomes the name of a folder.
 fn is_folder(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     (1..=100).contains(&name.len())
@@ -46,7 +46,7 @@ pub(super) fn branch<'a>(pointer: &str, text: &'a str) -> Result<&'a str, ToolEr
     Err(invalid(pointer, expected, text))
 }
 
-/// The rules of `git check-ref-format --branch`, with fewer characters allowed.
+/// Returns whether a text satisfies the rules of `git check-ref-format --branch`, with fewer characters allowed.
 pub(super) fn is_branch(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
     let part = |part: &str| {

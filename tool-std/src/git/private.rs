@@ -82,17 +82,17 @@ impl PrivateFolder {
         &self.inner.path
     }
 
-    /// The folder's name: eight hexadecimal digits.
+    /// Returns the name of the folder: eight hexadecimal digits.
     pub(super) fn suffix(&self) -> &str {
         &self.inner.suffix
     }
 
-    /// The name of the state that stores the token of a clone while it runs.
+    /// Returns the name of the state that stores the token of a clone while the clone runs.
     pub(super) fn shim(&self) -> String {
         self.inner.shim()
     }
 
-    /// The repository in the folder, whether it exists or not.
+    /// Returns the repository in the folder, whether it exists or not.
     pub(super) fn repository(&self) -> Repository {
         Repository {
             home: self.path().to_owned(),
@@ -197,7 +197,7 @@ pub(super) async fn copied(
     Ok(folder)
 }
 
-/// The content of `packed-refs` for these commits; each has to be a lower-case hexadecimal hash.
+/// Returns the content of `packed-refs` for these commits; each has to be a lower-case hexadecimal hash.
 fn refs(tips: &str, branch: Option<(&str, &str)>) -> Result<String, ToolError> {
     let mut refs = String::new();
     for (number, hash) in tips.lines().enumerate() {
@@ -209,7 +209,7 @@ fn refs(tips: &str, branch: Option<(&str, &str)>) -> Result<String, ToolError> {
     Ok(refs)
 }
 
-/// The commits at which the history of a shallow clone ends. The call is refused if the file contains any other line.
+/// Returns the commits at which the history of a shallow clone ends. The call is refused if the file contains any other line.
 fn shallow(file: &[u8]) -> Result<String, ToolError> {
     let file = std::str::from_utf8(file).unwrap_or("?");
     let mut lines = String::new();
@@ -256,7 +256,7 @@ fn begin(folder: &Dir, refs: &str, shallow: &str, sha256: bool) -> io::Result<()
     Ok(())
 }
 
-/// A path as an entry of `GIT_ALTERNATE_OBJECT_DIRECTORIES`, which are separated by colons unless they are quoted.
+/// Returns a path as an entry of `GIT_ALTERNATE_OBJECT_DIRECTORIES`, which are separated by colons unless they are quoted.
 pub(super) fn alternate(path: &Path) -> OsString {
     let mut quoted = vec![b'"'];
     for &byte in OsStr::as_bytes(path.as_os_str()) {

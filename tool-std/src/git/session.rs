@@ -228,7 +228,7 @@ impl Session {
     }
 }
 
-/// The value of `credential.helper` for a repository.
+/// Returns the value of `credential.helper` for a repository.
 pub(super) fn helper(repository: &Repository) -> Result<Option<String>, ToolError> {
     let folder = repository
         .kept
@@ -237,7 +237,7 @@ pub(super) fn helper(repository: &Repository) -> Result<Option<String>, ToolErro
     Ok(folder.map(credential::setting).transpose()?)
 }
 
-/// The remote of a repository, if `git_clone` created the repository and the remote belongs to the host's current base of repositories.
+/// Returns the remote of a repository, if `git_clone` created the repository and the remote belongs to the host's current base of repositories.
 pub(super) fn recorded<'a>(
     repository: &'a Repository,
     address: &'a Address,
@@ -263,7 +263,7 @@ pub(super) fn recorded<'a>(
     })
 }
 
-/// The repository that a cloned URL names, if the URL belongs to the host's base of repositories.
+/// Returns the repository that a cloned URL names, if the URL belongs to the host's base of repositories.
 fn cloned_from(url: &str, address: &Address) -> Option<Repo> {
     let parts: Vec<&str> = url.rsplitn(3, '/').collect();
     let [name, owner, _] = parts[..] else {
@@ -273,7 +273,7 @@ fn cloned_from(url: &str, address: &Address) -> Option<Repo> {
     (address.url(&repo) == url).then_some(repo)
 }
 
-/// The short hash of a commit, if it exists.
+/// Returns the short hash of a commit, if it exists.
 pub(super) async fn short(
     session: &Session,
     repository: &Repository,
@@ -285,7 +285,7 @@ pub(super) async fn short(
     session.line(command).await
 }
 
-/// The branch that is checked out; `None` if `HEAD` is detached.
+/// Returns the branch that is checked out; `None` if `HEAD` is detached.
 pub(super) async fn current(
     session: &Session,
     repository: &Repository,
@@ -296,7 +296,7 @@ pub(super) async fn current(
     session.line(command).await
 }
 
-/// The branch that a call names, by default the current branch.
+/// Returns the branch that a call names, by default the current branch. Fails if its name is invalid or no branch is checked out.
 async fn named(
     session: &Session,
     repository: &Repository,
@@ -346,7 +346,7 @@ fn not_run(error: &IsolateError, repository: Option<&Repository>) -> ToolError {
     .operator(error.to_string())
 }
 
-/// The error for a failed git command, with the part of its message that the model may read.
+/// Returns the error for a failed git command, with the part of its message that the model may read.
 pub(super) fn failed(word: &str, output: &Output) -> ToolError {
     const MOST: usize = 400;
     let denied = [

@@ -119,7 +119,7 @@ impl Git {
 }
 
 impl Settings {
-    /// A variable of the host's environment. [`command`](super::command) decides which variables git receives.
+    /// Returns a variable of the host's environment. [`command`](super::command) decides which variables git receives.
     pub(super) fn env(&self, name: &str) -> Option<&OsString> {
         let mut all = self.host_env.iter();
         all.find(|(known, _)| *known == name)

@@ -92,7 +92,7 @@ impl State {
         dir.open_with(USED, &options)?.into_std().set_modified(now)
     }
 
-    /// The time at which a tool last used a repository, if that is known.
+    /// Returns the time at which a tool last used a repository, if that is known.
     pub(super) fn used(&self, name: &str) -> Option<SystemTime> {
         let dir = self.dir.open_dir_nofollow(name).ok()?;
         Some(dir.symlink_metadata(USED).ok()?.modified().ok()?.into_std())
@@ -125,7 +125,7 @@ impl State {
     }
 }
 
-/// The name of a repository's state. It is unambiguous, because owners and names cannot contain a `~`.
+/// Returns the name of a repository's state. It is unambiguous, because owners and names cannot contain a `~`.
 pub(super) fn name(owner: &str, folder: &str) -> String {
     format!("{owner}~{folder}")
 }

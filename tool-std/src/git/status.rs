@@ -97,7 +97,7 @@ pub async fn git_status(
     Ok(status)
 }
 
-/// The status of the whole repository, or of the paths below `paths`.
+/// Returns the status of the whole repository, or of the paths below `paths`.
 pub(super) async fn status(
     session: &Session,
     repository: &Repository,

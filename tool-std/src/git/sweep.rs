@@ -111,7 +111,7 @@ fn old_repositories(
     kept
 }
 
-/// Whether `name` is the name of the state of the repository at `path`.
+/// Returns whether `name` is the name of the state of the repository at `path`.
 fn is_of(path: &str, name: &str) -> bool {
     let mut parts = path.split('/').skip(1);
     let (owner, folder) = (parts.next(), parts.next());
@@ -120,7 +120,7 @@ fn is_of(path: &str, name: &str) -> bool {
         .is_some_and(|(owner, folder)| state::name(owner, folder) == name)
 }
 
-/// Whether state without a repository is too old to belong to a clone that is about to finish.
+/// Returns whether state without a repository is too old to belong to a clone that is about to finish.
 fn is_settled(state: &State, name: &str, now: SystemTime) -> bool {
     const FINISH: Duration = Duration::from_mins(1);
     age(&state.dir, name, now).is_some_and(|age| age > FINISH)
@@ -130,7 +130,7 @@ fn is_old(dir: &Dir, name: &str, now: SystemTime) -> bool {
     age(dir, name, now).is_some_and(|age| age > AGE)
 }
 
-/// Whether no tool has used a repository, and nothing in it has changed, for two hours.
+/// Returns whether no tool has used a repository, and nothing in it has changed, for two hours.
 ///
 /// The time of the folder alone is not enough: neither a deeper edit nor a commit changes it. A time in the future is ignored, so that a program
 /// cannot keep a repository forever by setting such a time; programs cannot change the time that the tools record.
@@ -166,7 +166,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Whether a time is within the last two hours.
+    /// Returns whether a time is within the last two hours.
     fn at(&mut self, time: SystemTime) -> bool {
         let age = self.now.duration_since(time);
         self.old |= age.as_ref().is_ok_and(|age| *age > AGE);
@@ -178,7 +178,7 @@ impl Scan {
         changed.is_ok_and(|time| self.at(time.into_std()))
     }
 
-    /// Whether anything below a folder has changed within the last two hours. No link is followed.
+    /// Returns whether anything below a folder has changed within the last two hours. No link is followed.
     fn below(&mut self, dir: &Dir, depth: u32) -> bool {
         let Ok(entries) = dir.entries() else {
             return false;
@@ -205,7 +205,7 @@ impl Scan {
     }
 }
 
-/// The time since the folder itself was changed; `None` if that is in the future.
+/// Returns the time since the folder itself was changed; `None` if that is in the future.
 fn age(dir: &Dir, name: &str, now: SystemTime) -> Option<Duration> {
     let changed = dir.symlink_metadata(name).and_then(|meta| meta.modified());
     now.duration_since(changed.ok()?.into_std()).ok()

@@ -171,7 +171,7 @@ pub(super) async fn read(
     Ok(unpack.take(false))
 }
 
-/// The media type, in lower case and without parameters, and the charset.
+/// Returns the media type, in lower case and without parameters, and the charset.
 pub(crate) fn media_type(headers: &HeaderMap) -> (String, Option<&str>) {
     let text = headers
         .get(CONTENT_TYPE)
@@ -187,7 +187,7 @@ pub(crate) fn media_type(headers: &HeaderMap) -> (String, Option<&str>) {
     (essence, charset)
 }
 
-/// Whether bodies of this media type are text; `None` if only the body can show that.
+/// Returns whether bodies of this media type are text; `None` if only the body can show that.
 pub(crate) fn is_text(essence: &str) -> Option<bool> {
     const TEXTS: [&str; 12] = [
         "application/json",
@@ -214,7 +214,8 @@ pub(crate) fn is_text(essence: &str) -> Option<bool> {
     )
 }
 
-/// Whether bytes without a media type look like text: their beginning has no control characters that text does not use.
+/// Returns whether bytes look like text: they begin with a byte order mark, or their first 1,024 bytes have no control characters that text does not
+/// use.
 pub(crate) fn looks_like_text(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(1024)];
     Encoding::for_bom(head).is_some()

@@ -123,7 +123,7 @@ async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// The name that the certificate must have: the URL's host, not the address that it resolved to.
+/// Returns the name that the certificate must have: the URL's host, not the address that it resolved to.
 fn server_name(url: &Url) -> io::Result<ServerName<'static>> {
     match url.host() {
         Some(Host::Domain(domain)) => {

@@ -66,7 +66,8 @@ impl Credential {
         self
     }
 
-    /// The header to send for a style. The error contains the reason why the secret is not sent to this URL.
+    /// Returns the header to send for a style, or `None` for a style that sends no secret. The error is the reason why the secret is not sent to this
+    /// URL.
     pub(super) fn injected(
         this: Option<&Self>,
         style: Option<AuthStyle>,

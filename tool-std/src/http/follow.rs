@@ -253,7 +253,7 @@ fn unanswered(error: ExchangeError, url: &Url) -> ToolError {
     }
 }
 
-/// If a body cannot be decoded, the response with its status is returned without the body.
+/// Returns an empty body and a note if the body cannot be decoded, so that the response keeps its status; fails if the connection broke.
 fn unread(error: BodyError) -> Result<(Body, Option<String>), ToolError> {
     match error {
         BodyError::Broken(error) => Err(ToolError::new(format!(

@@ -16,7 +16,7 @@ use super::special::special_range;
 ///
 /// Closures implement this: `|address| special_range(address)` is the default of a [`Guard`].
 pub trait AddressPolicy: Send + Sync + 'static {
-    /// The reason why nothing may be sent to an address; `None` if the address is allowed.
+    /// Returns the reason why nothing may be sent to an address; `None` if the address is allowed.
     fn refusal(&self, address: IpAddr) -> Option<&'static str>;
 }
 
@@ -342,7 +342,7 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 impl Refusal {
-    /// The error of the call: `Denied`, or a failure if the URL is malformed or its host could not be resolved.
+    /// Converts the refusal to the error of the call: `Denied`, or a failure if the URL is malformed or its host could not be resolved.
     pub(crate) fn into_tool_error(self) -> ToolError {
         let text = self.to_string();
         match self {

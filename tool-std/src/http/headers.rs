@@ -85,7 +85,7 @@ const TOLD: [&str; 16] = [
 /// Maximum number of headers in a result.
 const MOST_TOLD: usize = 50;
 
-/// The headers to send for a model, and the names of the headers that are left out. `injected` is the header that carries the secret.
+/// Returns the headers to send for a model, and the names of the headers that are left out. `injected` is the header that carries the secret.
 pub(super) fn wanted(
     fields: &[Field],
     injected: Option<&HeaderName>,
@@ -123,7 +123,7 @@ fn is_credential(name: &HeaderName) -> bool {
     [header::AUTHORIZATION, header::COOKIE].contains(name)
 }
 
-/// The headers that are kept for a different origin.
+/// Returns the headers that are kept for a different origin.
 pub(super) fn for_another_origin(headers: &HeaderMap) -> HeaderMap {
     let harmless = headers.iter().filter(|(name, _)| HARMLESS.contains(name));
     harmless
@@ -131,7 +131,7 @@ pub(super) fn for_another_origin(headers: &HeaderMap) -> HeaderMap {
         .collect()
 }
 
-/// The headers of a response that a model gets.
+/// Returns the headers of a response that a model gets, at most [`MOST_TOLD`]. Long values are truncated.
 pub(super) fn told(headers: &HeaderMap) -> Vec<Field> {
     let is_told = |name: &HeaderName| {
         let name = name.as_str();

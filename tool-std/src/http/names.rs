@@ -61,7 +61,7 @@ impl Domains {
         read.collect::<Result<_, _>>().map(Self)
     }
 
-    /// The list of [`BLOCKED`] names.
+    /// Returns the list of [`BLOCKED`] names.
     pub(super) fn special() -> Self {
         Self(BLOCKED.map(str::to_owned).into())
     }
@@ -70,7 +70,7 @@ impl Domains {
         self.0.extend(more.0);
     }
 
-    /// Whether a host, in the form that [`plain`] returns, is one of these domains or a subdomain of one.
+    /// Returns whether a host, in the form that [`plain`] returns, is one of these domains or a subdomain of one of them.
     pub(super) fn hold(&self, host: &str) -> bool {
         self.0.iter().any(|domain| {
             let above = host.strip_suffix(domain.as_str());
@@ -98,7 +98,7 @@ fn domain(text: &str) -> Result<String, DomainError> {
     spelled(name).ok_or_else(fault)
 }
 
-/// The form of a host in lists and for resolvers: as the URL standard writes it, without brackets and without a trailing dot.
+/// Converts a host to the form that lists and resolvers use: as the URL standard writes it, without brackets and without a trailing dot.
 pub(super) fn plain(name: &str) -> String {
     let bare = name.trim_matches(['.', '[', ']']);
     if let Ok(address) = bare.parse::<Ipv6Addr>() {
@@ -107,7 +107,7 @@ pub(super) fn plain(name: &str) -> String {
     spelled(bare).unwrap_or_else(|| bare.to_ascii_lowercase())
 }
 
-/// A host as the URL standard writes it, without brackets; `None` if it is invalid.
+/// Returns a host as the URL standard writes it, without brackets; `None` if it is invalid.
 fn spelled(host: &str) -> Option<String> {
     Some(match url::Host::parse(host).ok()? {
         url::Host::Domain(domain) => domain,

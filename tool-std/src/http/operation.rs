@@ -252,7 +252,7 @@ fn with_variables(template: &str, variables: Option<&Value>) -> String {
     url
 }
 
-/// The first server of the operation, of its path or of the document.
+/// Returns the first server of the operation, else of its path, else of the document.
 fn server(reader: &Reader<'_>, found: &Located<'_>) -> Result<(Url, String), ToolFault> {
     let places = [
         (found.operation.get("servers"), &*found.pointer),
@@ -500,7 +500,7 @@ fn template(
     }
 }
 
-/// The host of a server as it is written in the keys of secrets: with its port, unless that is the default of the scheme.
+/// Returns the host of a server as it is written in the keys of secrets: with its port, unless that is the default of the scheme.
 pub(super) fn host_of(server: &Url) -> String {
     let host = server.host_str().unwrap_or_default();
     match server.port() {
@@ -509,7 +509,7 @@ pub(super) fn host_of(server: &Url) -> String {
     }
 }
 
-/// The first alternative of the security requirements that is supported.
+/// Returns the first alternative of the security requirements that is supported.
 fn auth(reader: &Reader<'_>, found: &Located<'_>, server: &Url) -> Result<Option<Auth>, ToolFault> {
     let (requirements, at) = match found.operation.get("security") {
         Some(own) => (Some(own), format!("{}/security", found.pointer)),

@@ -171,17 +171,17 @@ pub struct Response {
 }
 
 impl Response {
-    /// The status code, such as 200.
+    /// Returns the status code, such as 200.
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// The URL of the response, after all redirects.
+    /// Returns the URL of the response, after all redirects.
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    /// The value of a header, if the response has it and it is text.
+    /// Returns the value of a header, if the response has it and it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -191,32 +191,32 @@ impl Response {
         &self.headers
     }
 
-    /// The body, decompressed, up to the limit.
+    /// Returns the body, decompressed, up to the limit.
     pub fn bytes(&self) -> &[u8] {
         &self.body
     }
 
-    /// Whether the body was longer than the limit.
+    /// Returns whether the body was longer than the limit.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// A note about the response, such as why it has no body.
+    /// Returns a note about the response, such as why it has no body.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// The body, decoded as text.
+    /// Returns the body, decoded as text.
     pub fn text(&self) -> String {
         decode(&self.body, media_type(&self.headers).1, None)
     }
 
-    /// The body, deserialized from JSON.
+    /// Returns the body, deserialized from JSON.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.body)
     }
 
-    /// The time to wait before a retry, if the server sends `Retry-After`, as seconds or as a date.
+    /// Returns the time to wait before a retry, if the server sends `Retry-After`, as seconds or as a date.
     pub fn retry_after(&self) -> Option<Duration> {
         let text = self.header("retry-after")?.trim();
         if let Ok(seconds) = text.parse() {

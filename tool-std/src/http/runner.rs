@@ -395,7 +395,7 @@ fn encode(text: &str, to: &mut String) {
     }
 }
 
-/// The texts of a parameter: one, or one for each item of a list.
+/// Returns the texts of a parameter: one, or one for each item of a list.
 fn items(value: &Value, pointer: &str) -> Result<Vec<String>, ToolError> {
     let one = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
@@ -412,7 +412,7 @@ fn items(value: &Value, pointer: &str) -> Result<Vec<String>, ToolError> {
     }
 }
 
-/// The output of a successful response.
+/// Returns the output of a successful response.
 fn output(response: &Response) -> Result<FunctionOutput, ToolError> {
     if let Some(note) = response.note() {
         return Err(ToolError::new(format!(
@@ -449,7 +449,7 @@ fn output(response: &Response) -> Result<FunctionOutput, ToolError> {
     )))
 }
 
-/// The error of any other response. The secret is redacted before the text is cut: a part of a secret would not be found afterwards.
+/// Returns the error for any other response. The secret is redacted before the text is cut: a part of a secret would not be found afterwards.
 fn failed(response: &Response, redactor: &Redactor) -> ToolError {
     let status = response.status();
     let (essence, _) = media_type(&response.headers);

@@ -266,7 +266,7 @@ fn shown(
     })
 }
 
-/// The body as JSON if it is complete and valid and its media type is JSON, else as a string. JSON that is nested deeper than serde allows is
+/// Returns the body as JSON if it is complete and valid and its media type is JSON, else as a string. JSON that is nested deeper than serde allows is
 /// returned as a string, because clients could not parse it.
 fn as_json(text: String, essence: &str, truncated: bool) -> Result<Box<RawValue>, ToolError> {
     let says_json = essence == "application/json" || essence.ends_with("+json");

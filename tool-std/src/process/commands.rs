@@ -126,7 +126,7 @@ impl Commands {
         &self.isolation
     }
 
-    /// The job of a command that runs in `cwd`, may write below `workspace` and has the private folder `scratch`.
+    /// Returns the job of a command that runs in `cwd`, may write below `workspace` and has the private folder `scratch`.
     pub(super) fn job(
         &self,
         command: &[String],
@@ -169,8 +169,8 @@ impl Commands {
     }
 }
 
-/// Whether this is a shell with `-c`, alone or among other letters. From the first argument that is not an option on, the arguments belong
-/// to a script.
+/// Returns whether a program is a shell with `-c`, alone or among other letters. From the first argument that is not an option on, the arguments
+/// belong to a script.
 fn takes_a_line(program: &str, args: &[String]) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str);
     let Some(name) = name.filter(|name| SHELLS.contains(name)) else {

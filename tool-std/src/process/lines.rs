@@ -21,7 +21,7 @@ impl Lines {
         Some(String::from_utf8_lossy(&lines).into_owned())
     }
 
-    /// The last, incomplete line, at the end of the stream.
+    /// Returns the incomplete line at the end of the stream, if there is one.
     pub(super) fn rest(self) -> Option<String> {
         (!self.0.is_empty()).then(|| String::from_utf8_lossy(&self.0).into_owned())
     }

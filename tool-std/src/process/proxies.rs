@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use crate::isolate::Network;
 
-/// The host's variables that a command with this network gets.
+/// Returns the host's variables that a command with this network gets, without the user names and passwords of proxies.
 pub(super) fn shown<'a>(
     environment: &'a [(OsString, OsString)],
     network: &'a Network,

@@ -179,7 +179,7 @@ impl Output {
         self.stdout.0.bytes + self.stderr.0.bytes > self.keep.limit
     }
 
-    /// The last, incomplete line of each stream.
+    /// Returns the incomplete line at the end of each stream that has one.
     fn rest(&mut self) -> impl Iterator<Item = Progress> + use<> {
         let both = [
             (OutputStream::Stdout, std::mem::take(&mut self.stdout.1)),

@@ -115,7 +115,7 @@ pub(super) fn text_of(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The charset that a page declares, as browsers find it: in a `meta` element among its first bytes.
+/// Returns the charset that a page declares, as browsers find it: in a `meta` element among its first bytes.
 pub(super) fn charset(html: &[u8]) -> Option<&'static Encoding> {
     let head = &html[..html.len().min(CHARSET_HEAD)];
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();

@@ -108,7 +108,7 @@ impl Search {
         }
     }
 
-    /// The error for a name that no engine has, if the first engine cannot be used instead.
+    /// Returns the error for a name that no engine has, if the first engine cannot be used instead.
     pub(super) fn unknown(&self, name: &str) -> ToolError {
         let known = self.names().collect::<Vec<_>>().join("`, `");
         let name: String = name.chars().take(80).collect();

@@ -249,7 +249,7 @@ fn hits(list: &Value, url: &str, snippet: &str) -> Vec<SearchHit> {
     .collect()
 }
 
-/// A field's text, if it is present and not empty.
+/// Returns the text of a field, if it is present and not empty.
 fn text(value: &Value, key: &str) -> Option<String> {
     let text = value[key].as_str()?;
     (!text.is_empty()).then(|| text.to_owned())

@@ -95,10 +95,10 @@ pub struct SearchHit {
 /// # }
 /// ```
 pub trait SearchProvider: Send + Sync + 'static {
-    /// The name that selects this engine.
+    /// Returns the name that selects this engine.
     fn name(&self) -> &str;
 
-    /// Whether requests need a key: the secret `search_api_key`, or the engine's separate secret (see [`Search`]).
+    /// Returns whether requests need a key: the secret `search_api_key`, or the engine's separate secret (see [`Search`]).
     fn needs_key(&self) -> bool;
 
     /// Sends a query to the engine. Requests must use `http`, so that its guard applies.
@@ -197,7 +197,7 @@ pub async fn search_web(
     })
 }
 
-/// The hits with the URL of a web page, each page once, in the engine's order.
+/// Returns the hits with the URL of a web page, each page once, in the engine's order.
 fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
     let mut urls = std::collections::HashSet::new();
     let kept = hits.into_iter().filter(|hit| {
@@ -217,7 +217,7 @@ fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
         .collect()
 }
 
-/// A text on one line, without the HTML that engines put into it.
+/// Returns a text on one line, without the HTML that engines put into it.
 fn plain(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(MOST_MARKED)];
     let said = if text.contains(['<', '&']) {

@@ -55,7 +55,7 @@ impl Facts {
         facts(dir, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Whether the file may be read or replaced in a workspace whose folder is at `home`.
+    /// Checks whether the file may be read or replaced in a workspace whose folder is at `home`.
     pub(crate) fn admit(&self, home: Place, trust: Trust) -> Result<(), Refused> {
         if self.place != home && !trust.other_devices {
             return Err(Refused::OtherDevice);

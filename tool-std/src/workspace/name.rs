@@ -21,7 +21,7 @@ pub(super) fn check_conversation(id: &str) -> Result<(), WorkspaceError> {
     Ok(())
 }
 
-/// The possible names for an id, in order of preference.
+/// Returns the possible names for an id, in order of preference.
 pub(super) fn candidates(id: &str) -> impl Iterator<Item = String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let kept = |c: char| if legal(c) { c } else { '_' };
@@ -36,7 +36,8 @@ pub(super) fn candidates(id: &str) -> impl Iterator<Item = String> {
         .chain((2..=64).map(move |n| format!("{again}-{n}")))
 }
 
-/// FNV-1a, which is the same on every machine and in every version. It only makes names differ; the file with the id ensures that a name has one owner.
+/// Hashes a text with FNV-1a, which is the same on every machine and in every version. The hash only makes names differ; the file with the id ensures
+/// that a name has one owner.
 fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -38,7 +38,7 @@ fn handle(parent: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
     }
 }
 
-/// An `O_PATH` handle does not support `fchmod`; its link in `/proc` leads to the same folder.
+/// Sets the mode of a folder through its link in `/proc`, because an `O_PATH` handle does not support `fchmod`.
 #[cfg(target_os = "linux")]
 fn set_mode(folder: &OwnedFd, mode: Mode) -> rustix::io::Result<()> {
     use std::os::fd::AsRawFd as _;

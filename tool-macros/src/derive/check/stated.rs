@@ -10,12 +10,12 @@ use crate::serde_attr::{OtherType, Serde};
 use crate::texts;
 
 impl Check<'_> {
-    /// Whether the type also has a derive of this name, as far as that is known.
+    /// Returns whether the type also has a derive of this name, as far as that is known.
     pub(super) fn has_derive(&self, name: &str) -> bool {
         self.siblings.has(name)
     }
 
-    /// Whether the type derives `Serialize` and not `Deserialize`, so that the rules for arguments do not apply. If a tool reads the type
+    /// Returns whether the type derives `Serialize` and not `Deserialize`, so that the rules for arguments do not apply. If a tool reads the type
     /// nevertheless, const evaluation reports the error.
     pub(super) fn is_only_written(&self) -> bool {
         self.siblings.is_only_written()

@@ -109,7 +109,7 @@ fn stated(decided: &Decided<'_>, this: &TokenStream) -> Vec<TokenStream> {
     decided.stated.iter().map(of).collect()
 }
 
-/// Whether a variant may have an error that its syntax does not show.
+/// Returns whether a variant may have an error that its syntax does not show.
 fn needs_check(tagging: &Tagging, branch: &Branch<'_>) -> bool {
     match &branch.payload {
         Payload::Nothing => false,

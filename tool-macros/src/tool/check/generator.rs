@@ -54,7 +54,7 @@ pub(crate) fn without_captures(tool: &Decided<'_>, function: &Function) -> Token
     quote!(#[allow(unused_variables)] #item)
 }
 
-/// Whether a `tool_stream!` in the tokens uses a name that no `let` before it has shadowed. `taken` is whether a `let` has shadowed the name.
+/// Returns whether a `tool_stream!` in the tokens uses a name that no `let` before it has shadowed. `taken` is whether a `let` has shadowed the name.
 fn captures(tokens: TokenStream, name: &str, taken: &mut bool) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for at in 0..tokens.len() {
@@ -91,7 +91,7 @@ fn captures(tokens: TokenStream, name: &str, taken: &mut bool) -> bool {
     false
 }
 
-/// Whether a variable of this name is used, also in a format string. Fields, methods and the keys of a struct's fields do not count.
+/// Returns whether a variable of this name is used, also in a format string. Fields, methods and the keys of a struct's fields do not count.
 fn uses(tokens: TokenStream, name: &str) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     (0..tokens.len()).any(|at| match &tokens[at] {

@@ -39,7 +39,7 @@ pub(crate) fn secret(tokens: TokenStream) -> Option<TokenTree> {
     None
 }
 
-/// Whether a type is an `Option`.
+/// Returns whether a type is an `Option`.
 pub(crate) fn is_option(ty: &Type) -> bool {
     named(ty).is_some_and(|(name, _)| name == "Option")
 }

@@ -53,7 +53,7 @@ fn check_name(name: &str, at: &TokenStream, errors: &Errors) {
     }
 }
 
-/// Whether this is a tool's name: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
+/// Returns whether this is a tool's name: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
 fn is_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_alphabetic())

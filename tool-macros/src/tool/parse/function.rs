@@ -159,7 +159,7 @@ fn is_self(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Ident(word) if word == "self")
 }
 
-/// Whether a parameter is a variadic or `_`, which have no name but are complete.
+/// Returns whether a parameter is a variadic or `_`, which have no name but are complete.
 fn is_pattern(tokens: &TokenStream) -> bool {
     let text = without_head(tokens.clone()).to_string();
     text.starts_with('_') || text.starts_with("...")
@@ -304,7 +304,7 @@ fn deeper(depth: usize, token: &TokenTree) -> usize {
 }
 
 impl Function {
-    /// Whether rustc has reported a syntax error in the parameters.
+    /// Returns whether rustc has reported a syntax error in the parameters.
     pub(crate) fn is_half_typed(&self) -> bool {
         self.params.iter().any(|param| match param {
             Param::Other(tokens) => is_reported(tokens),
@@ -312,12 +312,12 @@ impl Function {
         })
     }
 
-    /// Whether the fn is in an `impl` or a `trait`, as far as its own tokens show.
+    /// Returns whether the fn is in an `impl` or a `trait`, as far as its own tokens show.
     pub(crate) fn is_associated(&self) -> bool {
         self.has_receiver() || self.own_type().is_some()
     }
 
-    /// Whether the fn takes `self`.
+    /// Returns whether the fn takes `self`.
     pub(crate) fn has_receiver(&self) -> bool {
         self.params.iter().any(|param| match param {
             Param::Other(tokens) => tokens.clone().into_iter().any(|token| is_self(&token)),
@@ -405,7 +405,7 @@ impl ToTokens for Param {
     }
 }
 
-/// Whether rustc accepts an attribute on a parameter. `cfg` is included, although `split` handles it before.
+/// Returns whether rustc accepts an attribute on a parameter. `cfg` is included, although `split` handles it before.
 pub(crate) fn belongs_to_the_fn(attr: &Attribute) -> bool {
     [
         "allow", "expect", "warn", "deny", "forbid", "cfg", "cfg_attr",

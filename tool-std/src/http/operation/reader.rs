@@ -26,7 +26,7 @@ impl<'d> Reader<'d> {
         Self { root, prefix }
     }
 
-    /// A fault at a pointer of the document.
+    /// Creates a fault at a pointer of the document.
     pub(super) fn fault(&self, pointer: &str, text: impl Into<String>) -> ToolFault {
         fault(self.prefix, pointer, text)
     }
@@ -85,7 +85,7 @@ pub(super) fn document(text: &str, prefix: &str) -> Result<Value, ToolFault> {
     Err(fault(prefix, "/openapi", text))
 }
 
-/// A key as a part of a JSON pointer.
+/// Escapes a key for a JSON pointer.
 pub(in crate::http) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

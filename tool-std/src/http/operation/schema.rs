@@ -20,7 +20,7 @@ impl Types {
         Self(None)
     }
 
-    /// The types of a schema, after its references.
+    /// Reads the types that a schema admits; references are resolved.
     pub(super) fn read<'d>(
         reader: &Reader<'d>,
         schema: &'d Value,
@@ -93,7 +93,7 @@ impl Types {
         self.0.as_ref().is_none_or(|types| types.contains(word))
     }
 
-    /// The types of `self` that `wide` does not admit. Every integer is a number. Unrestricted types are not compared.
+    /// Returns the types of `self` that `wide` does not admit. Every integer is a number. Unrestricted types are not compared.
     fn beyond(&self, wide: &Self, is_optional: bool) -> Vec<&str> {
         let (Some(own), Some(wide)) = (&self.0, &wide.0) else {
             return Vec::new();
