@@ -61,8 +61,8 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
         .args(rest)
         .current_dir(workspace)
         .env("CARGO_TARGET_DIR", target)
-        // `check` is incremental like in an editor, because rustc then does not merge equal errors of two items. Other commands build a program only once, so
-        // they are not incremental.
+        // `check` is incremental like in an editor, because an incremental rustc does not merge equal errors of two items. Other commands build a
+        // program only once, so they are not incremental.
         .env(
             "CARGO_INCREMENTAL",
             if command[0] == "check" { "1" } else { "0" },

@@ -293,7 +293,7 @@ fn definitions_are_stable_per_dialect_and_rules() {
     }
 }
 
-// S1-63, S3-14: an example follows the description, with its label.
+// S1-63, S3-14: the description that the model reads contains each example with the example's label.
 #[test]
 fn examples_reach_the_model() {
     let registry = explicit();

@@ -7,8 +7,8 @@ use syn::{LitStr, Token, parenthesized};
 
 use crate::texts;
 
-/// A rule that can be allowed: its id in messages, and its type in the module `warn` of tool-schema. The name of the type is empty for a rule that is an
-/// error unless it is allowed.
+/// A rule that can be allowed: its id in messages, and the name of its type in the module `warn` of tool-schema. The name is empty for a rule that is
+/// an error unless it is allowed.
 pub(crate) struct Rule {
     pub(crate) id: &'static str,
     pub(crate) warn: &'static str,

@@ -1,8 +1,8 @@
 //! Conversion of doc comments to description texts.
 //!
-//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. A heading keeps its own line
-//! without its `#` marks. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Example`, `# Examples`) are removed: a model does not need
-//! them, and every token has a cost.
+//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. A heading keeps its own
+//! line, without its `#` marks. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Example`, `# Examples`) are removed: a model does
+//! not need them, and every token has a cost.
 
 use std::fmt::Write;
 

@@ -50,7 +50,8 @@ pub(crate) fn schema_of(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     }
 }
 
-/// Generates an expression for whether a model may fill in a type: true if the type is read, or is neither read nor written. The type must not have parameters.
+/// Generates an expression that is true if a model may fill in a type: the type is read, or is neither read nor written. The type must not have
+/// parameters.
 pub(crate) fn is_input(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     let private = paths.private();
     quote! {

@@ -12,7 +12,8 @@ pub(crate) fn peeled(ty: &Type) -> &Type {
     }
 }
 
-/// Returns whether a type is a common one that a model can fill in and that contains no 128-bit integers.
+/// Returns whether a type is `String`, `bool`, `char` or a number of at most 64 bits, or an `Option` or `Vec` of such a type, so that a model can
+/// fill it in.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     let text = type_text(ty);
     let inner = text

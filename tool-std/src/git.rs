@@ -113,8 +113,8 @@
 //! program gains at most a content filter, which has only the rights of the program itself; because of the fourth point, it gains neither a network nor the
 //! token.
 //!
-//! A call may take 120 seconds in all, and each of its runs of git may write 5 MB to both outputs; the host can change both limits
-//! ([`Git::deadline`], [`Git::output_limit`]).
+//! A call may take 120 seconds in all, and each of its runs of git may write 5 MB to standard output and standard error together; the host can change
+//! both limits ([`Git::deadline`], [`Git::output_limit`]).
 //!
 //! # Cost
 //!

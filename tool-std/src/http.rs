@@ -167,7 +167,8 @@ impl Http {
         self
     }
 
-    /// Sets the maximum number of decompressed bytes of a page that are read to find its text. The default is 4 MiB.
+    /// Sets the maximum number of decompressed bytes of a response's body that are read, for requests without their own [limit](Request::most_bytes).
+    /// The default is 4 MiB.
     pub fn most_bytes(mut self, bytes: usize) -> Self {
         self.settings().most_bytes = bytes;
         self
@@ -222,7 +223,7 @@ impl Http {
     }
 
     pub(crate) fn of(cx: &ToolContext) -> Self {
-        /// Shared by all contexts, because each new value reads the system's certificates.
+        /// Shared by all contexts without an `Http`, because each value reads the system's certificates on first use.
         static DEFAULT: LazyLock<Http> = LazyLock::new(Http::default);
         cx.extension().unwrap_or_else(|| DEFAULT.clone())
     }

@@ -133,7 +133,8 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the instance or the conversation has no valid name, or if the root cannot be written.
+    /// Returns a [`WorkspaceError`] if the instance or the conversation has no valid name, if the root cannot be read or written, or if other
+    /// conversations have all names that the conversation could get.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -215,7 +216,8 @@ impl Workspaces {
 
 /// The workspace of one conversation. Cheap to clone.
 ///
-/// A host with a single workspace puts it into the context itself; it is then used for every instance and conversation.
+/// A host with a single workspace can put a `Workspace` into its contexts instead of [`Workspaces`]; that workspace is then used for every instance
+/// and conversation.
 #[derive(Clone, Debug)]
 pub struct Workspace(Arc<Inner>);
 

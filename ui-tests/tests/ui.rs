@@ -1,6 +1,6 @@
-//! Programs that must not compile, with a folder for each rule and a file for each mistake. `TRYBUILD=overwrite cargo test -p ui-tests --test ui` accepts
-//! rustc's current output, and `UI=<part of a path>` selects programs. The programs are checked but not built, because an editor shows only the errors that
-//! `cargo check` finds.
+//! Programs that must not compile, with a folder for each rule and a file for each mistake. `TRYBUILD=overwrite cargo test -p ui-tests --test ui`
+//! accepts rustc's current output, and `UI=<part of a path>` selects programs. The programs are checked but not built, because an editor shows only
+//! the errors that `cargo check` finds.
 
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ fn refused<T: std::fmt::Debug>(made: Result<T, ToolError>) -> String {
     made.unwrap_err().model_text()
 }
 
-// G3: the errors for wrong media types, missing data and bytes of a different type name the correction
+// G3: an error for a wrong media type, for missing data or for bytes of a different type states what to write instead
 #[test]
 fn media_that_no_provider_accepts_is_refused_at_creation() {
     for (error, expected) in [

@@ -190,7 +190,7 @@ fn wrapped_base64_is_redacted() {
                 assert_eq!(masked.matches("[secret:key]").count(), 1, "{wrapped}");
                 let flat: String = masked.replace(line_break, "");
                 assert!(!flat.contains(core), "{flat}");
-                // At the end of a line, only the characters that share bits with the secret may remain.
+                // At least as many characters are removed as consist of the secret's bits alone.
                 assert!(
                     flat.len() <= text.len() - core.len() + "[secret:key]".len(),
                     "{flat}"

@@ -176,8 +176,8 @@ fn logs_contain_no_secret() {
         .with_ansi(false)
         .with_writer(RedactingMakeWriter::new(move || below.clone(), shared))
         .finish();
-    // With a single subscriber, tracing decides on the thread that first reaches a callsite whether the callsite is enabled, and that may be the thread of a
-    // different test.
+    // With a single subscriber, tracing decides whether a callsite is enabled on the thread that reaches the callsite first, which may be the thread
+    // of a different test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     tracing::subscriber::with_default(subscriber, || {
         tracing::info_span!("turn", key = SECRET).in_scope(|| {

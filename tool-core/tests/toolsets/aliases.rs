@@ -257,7 +257,7 @@ async fn denials_of_an_earlier_name_refuse_calls_of_a_running_turn() {
     }
 }
 
-// S1-43: a kill switch applies to a decision of the policy, which states its cause
+// S1-43: a kill switch of an earlier name makes the policy deny the renamed tool, for that tenant only
 #[test]
 fn decision_of_a_kill_switch_of_an_earlier_name_denies() {
     for (place, registry) in registries() {
@@ -412,7 +412,7 @@ fn definitions_and_contracts_contain_no_alias() {
     );
 }
 
-// S1-43: tools of plugins and tools that call agents have aliases, too
+// S1-43: aliases also apply to tools of plugins and to tools that call agents
 #[test]
 fn plugins_and_agent_tools_have_aliases() {
     let plugin = Plugin::new("post", ">=0.1, <1").tool(dynamic("send").alias("deliver"));

@@ -438,8 +438,8 @@ impl tracing::Subscriber for Warnings {
 #[test]
 fn omitted_tools_are_logged_once() {
     let warnings = Arc::new(Mutex::new(Vec::new()));
-    // With a single subscriber, tracing decides on the thread that first reaches a callsite whether the callsite is enabled, and that may be the thread of a
-    // different test.
+    // With a single subscriber, tracing decides whether a callsite is enabled on the thread that reaches the callsite first, which may be the thread
+    // of a different test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let registry = tracing::subscriber::with_default(Warnings(Arc::clone(&warnings)), || {
         let registry = Registry::builder()

@@ -13,13 +13,15 @@ use crate::allow::{EXTERNAL_TAG, EXTERNAL_TAG_VALUES, UNTAGGED, UNTAGGED_VALUES}
 use crate::derive::model::{Decided, Payload, Shape};
 use crate::spans;
 
+/// Generates the impls, the checks and the warnings of a type:
+///
 /// ```text
 /// const _: () = {
-///     enum __NodeAgain {}                                 // only if the type contains itself
+///     enum __NodeAgain {}                                 // only for a recursive type
 ///     impl StrictSchema for __NodeAgain { … Kind::Ref("Node") … }
 ///     const __BOUNDS_0: &Constraints = &Constraints { … };
-///     impl StrictSchema for Node { const SCHEMA: &'static Schema = &Schema::new(…).named("Node").checked(); }
-///     impl MapKey for Node {}                             // only for an enum of strings
+///     impl StrictSchema for Node { const SCHEMA: &'static Schema = &Schema::new(…).named("Node").checked_if(__INPUT); }
+///     impl UnwritableKey for Node {}                      // `MapKey` for an enum of strings, neither for other types
 ///     const _: () = check_field(<String as StrictSchema>::SCHEMA, "Node", "label", __INPUT);
 ///     const _: () = check_type(<Node as StrictSchema>::SCHEMA, __INPUT);
 ///     impl Decode for Node where … { … }

@@ -236,7 +236,8 @@ fn reading() -> OpenOptions {
     options
 }
 
-/// Opens a file that a walk found, without following a link at its end. `None` if it is not a regular file any more or the workspace does not admit it.
+/// Opens a file that a walk found, without following a link at its end. Returns `None` if the entry is not a regular file any more, or if the
+/// workspace does not admit the file.
 pub(super) fn walked(home: &Home<'_>, path: &str) -> io::Result<Option<(File, Facts)>> {
     let mut options = reading();
     options.follow(FollowSymlinks::No);

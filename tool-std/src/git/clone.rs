@@ -165,7 +165,7 @@ fn lend(parts: &Parts, name: &str, repo: &Repo, token: &SecretString) -> io::Res
     Ok(state.path(name))
 }
 
-/// A clone in the workspace, and its state. Both are removed when this is dropped, unless the clone is kept.
+/// A clone in the workspace, and its state. Both are removed when the value is dropped, unless the clone is kept.
 #[derive(Debug)]
 struct Published {
     workspace: Workspace,

@@ -87,7 +87,7 @@ const SETTINGS: [(&str, &str); 42] = [
     ("http.cookieFile", ""),
     ("http.saveCookies", "false"),
     ("transfer.bundleURI", "false"),
-    // Refuse names that some file systems treat as `.git`, and print output in the form that is parsed here.
+    // Refuse names that some file systems treat as `.git`, print output in the form that is parsed here, and write no commit graph.
     ("core.protectHFS", "true"),
     ("core.protectNTFS", "true"),
     ("i18n.logOutputEncoding", "UTF-8"),
@@ -263,7 +263,7 @@ impl<'a> Command<'a> {
 }
 
 impl Remote<'_> {
-    /// Lets a job reach this remote and no other.
+    /// Lets a job reach this remote: for a `file` URL the folder of the repositories, otherwise the TCP ports of the remote, the proxy and DNS.
     fn open(self, job: Job, settings: &Settings, config: &mut Vec<(String, OsString)>) -> Job {
         let scheme = self.address.scheme;
         let mut job = job.env("GIT_ALLOW_PROTOCOL", scheme.name());

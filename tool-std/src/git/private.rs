@@ -34,7 +34,7 @@ pub(super) const SITE: &str = "site";
 /// Maximum number of branches whose commits are copied.
 const MOST: &str = "1000";
 
-/// A folder that is removed with its content: by `remove`, or by a background thread after this is dropped.
+/// A folder that is removed with its content: by `remove`, or by a background thread after the value is dropped.
 #[derive(Debug)]
 pub(super) struct PrivateFolder {
     inner: Arc<Inner>,
@@ -151,8 +151,8 @@ impl Inner {
     }
 }
 
-/// Creates a private repository that contains only the commits of a repository's branches. `branch` is the name and commit of a branch to create in
-/// it.
+/// Creates a private repository that contains only the commits of a repository's branches and remote-tracking branches, at most [`MOST`] of them.
+/// `branch` is the name and commit of a branch to create in the private repository.
 pub(super) async fn copied(
     session: &Session,
     from: &Repository,
@@ -256,7 +256,7 @@ fn begin(folder: &Dir, refs: &str, shallow: &str, sha256: bool) -> io::Result<()
     Ok(())
 }
 
-/// Returns a path as an entry of `GIT_ALTERNATE_OBJECT_DIRECTORIES`, which are separated by colons unless they are quoted.
+/// Quotes a path for `GIT_ALTERNATE_OBJECT_DIRECTORIES`, whose entries are separated by colons.
 pub(super) fn alternate(path: &Path) -> OsString {
     let mut quoted = vec![b'"'];
     for &byte in OsStr::as_bytes(path.as_os_str()) {

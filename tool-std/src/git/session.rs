@@ -82,7 +82,7 @@ impl Session {
         Ok(tokio::task::spawn_blocking(move || work(&parts)).await?)
     }
 
-    /// Opens the repository at a path, after checking that no file in it leads elsewhere and that the allowlist permits its configuration.
+    /// Opens the repository at a path, after checking that nothing in its `.git` leads out of it, and that the allowlist permits its configuration.
     pub(super) async fn repository(&self, path: String) -> Result<Repository, ToolError> {
         let mut repository = self
             .blocking(move |parts| repository::open(&parts.workspace, &path, parts.settings.now()))

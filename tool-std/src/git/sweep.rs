@@ -29,7 +29,7 @@ pub(super) struct Swept {
 }
 
 impl Swept {
-    /// Logs a warning for every token that the sweep removed: of unused repositories, and of hosts that ended before they removed the token.
+    /// Logs a warning for every token that the sweep removed: tokens of unused or removed repositories, and tokens that a killed host left behind.
     pub(super) fn warn(&self, workspace: &Workspace) {
         for name in &self.tokens {
             tracing::warn!(

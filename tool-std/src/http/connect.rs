@@ -84,7 +84,7 @@ pub(super) enum ExchangeError {
     Http(hyper::Error),
 }
 
-/// A response whose body has not been read. The connection stays open while this exists.
+/// A response whose body has not been read. The connection stays open while the value exists.
 pub(super) struct Exchange {
     pub(super) response: http::Response<Incoming>,
     #[expect(

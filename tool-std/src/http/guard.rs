@@ -29,9 +29,9 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
 /// Decides to which hosts requests may be sent, for every hop of every request.
 ///
 /// A URL is parsed once, by the URL standard, so that every odd spelling has one meaning. It must be `http` or `https` and must not contain a user.
-/// Its port must be 80 or 443; its host must not be a special name or lack a dot, and must be on the operator's list, if there is one. A literal
-/// address is checked as it is. A name is resolved once, **every** address of it is checked, and the connection uses one of these addresses: no second
-/// lookup could return a different address. A name that cannot be resolved is refused.
+/// Its port must be allowed, by default 80 or 443. Its host must not be blocked, must not be a special name or lack a dot, and must be on the
+/// operator's list, if there is one. A literal address is checked as it is. A name is resolved once, **every** address of it is checked, and the
+/// connection uses one of these addresses: no second lookup could return a different address. A name that cannot be resolved is refused.
 ///
 /// ```
 /// use tool_std::http::Guard;
@@ -105,8 +105,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// Returns a [`DomainError`] if a text is neither a domain nor an address, such as a text with a scheme, a port, a path or a `*` elsewhere, because it
-    /// could never match a host.
+    /// Returns a [`DomainError`] if a text is neither a domain nor an address, such as a text with a scheme, a port, a path or a `*` elsewhere,
+    /// because such a text could never match a host.
     pub fn allow<N: AsRef<str>>(
         mut self,
         domains: impl IntoIterator<Item = N>,
@@ -292,7 +292,7 @@ pub enum Refusal {
         host: String,
         /// The address of the host that the address policy refused.
         address: IpAddr,
-        /// The range that it belongs to.
+        /// The reason that the address policy states, such as the range of the address.
         range: &'static str,
     },
     /// The name has no addresses or could not be resolved.

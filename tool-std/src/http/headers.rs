@@ -62,7 +62,7 @@ const HARMLESS: [HeaderName; 5] = [
     header::RANGE,
 ];
 
-/// Response headers that a model gets.
+/// Response headers that a model gets, in addition to headers with a prefix for rate limits.
 const TOLD: [&str; 16] = [
     "content-type",
     "content-length",

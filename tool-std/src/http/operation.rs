@@ -33,7 +33,7 @@ const METHODS: [(&str, Method); 6] = [
     ("delete", Method::Delete),
 ];
 
-/// Keys of a path item that are methods which are not supported.
+/// Keys of a path item for methods that are not supported.
 const OTHER_METHODS: [&str; 2] = ["options", "trace"];
 
 /// Headers that `OpenAPI` describes elsewhere, so that a parameter for them has no effect.
@@ -319,7 +319,7 @@ fn read_parameters<'d>(
                 faults.push(reader.fault(&pointer, "a parameter is an object"));
                 continue;
             };
-            // A parameter of the operation replaces that of the path.
+            // A parameter of the operation replaces the parameter of the path with the same name and place.
             let same = |old: &Map<String, Value>| {
                 old.get("name") == own.get("name") && old.get("in") == own.get("in")
             };
@@ -509,7 +509,8 @@ pub(super) fn host_of(server: &Url) -> String {
     }
 }
 
-/// Returns the first alternative of the security requirements that is supported.
+/// Returns the secret of the first supported alternative of the security requirements. Returns `None` if no secret is required and no alternative is
+/// supported.
 fn auth(reader: &Reader<'_>, found: &Located<'_>, server: &Url) -> Result<Option<Auth>, ToolFault> {
     let (requirements, at) = match found.operation.get("security") {
         Some(own) => (Some(own), format!("{}/security", found.pointer)),

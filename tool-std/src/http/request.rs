@@ -108,7 +108,8 @@ impl Request {
         Ok(self)
     }
 
-    /// Sends a secret as a query parameter, to the URL's origin only; a redirect to a different origin does not get it. [`Response::url`] does not contain it.
+    /// Sends a secret as a query parameter, to the URL's origin only; a redirect to a different origin does not get the secret. [`Response::url`]
+    /// does not contain the secret.
     pub fn secret_query(mut self, name: &'static str, secret: &SecretString) -> Self {
         self.secret = Some(Secret::Query(name, secret.clone()));
         self
@@ -148,7 +149,7 @@ impl Request {
     }
 }
 
-/// Prints the method and the URL; leaves out headers, body and secret.
+/// Prints the method and the URL; leaves out added query parameters, headers, body and secret.
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")

@@ -26,27 +26,30 @@ const MOST_ERROR: usize = 1_000;
 ///
 /// # Arguments
 ///
-/// The arguments of the tool are the parameters in path, query and header under their own names, and the JSON body as `body`. A null is an argument
-/// that was left out. [`StoredTools::edit`](tool_core::stored::StoredTools::edit) refuses a version whose document cannot be used, and one whose input
-/// schema does not fit the operation. The pointer of a fault continues from the file into its JSON: `/files/api.json/paths/~1items/get/parameters/0/in`.
+/// The arguments of the tool are the parameters in path, query and header under their own names, and the JSON body as `body`. A null counts as an
+/// omitted argument. [`StoredTools::edit`](tool_core::stored::StoredTools::edit) refuses a version if its document cannot be used, or if its input
+/// schema does not fit the operation. The pointer of a fault continues from the file into its JSON:
+/// `/files/api.json/paths/~1items/get/parameters/0/in`.
 ///
 /// Not supported are cookies, objects in parameters, styles other than the default, bodies other than JSON, and references to other documents.
 ///
 /// # Result
 ///
-/// The result is the JSON of a response with a status from 200 to 299, a text if it is not JSON, and null if it has no body. Any other status is an
-/// error with the status and at most 1,000 characters of the body, in which the secret of the request is redacted.
+/// For a status from 200 to 299, the result is the body: its JSON if its media type is JSON, otherwise its text, or null if there is no body. A body
+/// that is neither, or that is longer than the limit of the [`Http`], is an error. Any other status is an error with the status and at most 1,000
+/// characters of a text body, in which the secret of the request is redacted.
 ///
 /// # Servers and secrets
 ///
-/// Requests are sent to the first server of the document, and every request passes the guard of the [`Http`]: by default, servers at private addresses
-/// are refused. An operation with a security scheme (`http` with `bearer`, or `apiKey` in a header) needs a secret, whose key contains the host of the
-/// server: `api.example.com/NAME`, where `NAME` is the name of the scheme. Authors of tools therefore cannot send a secret to a different server than
-/// the one for which an operator has stored it. Secrets are sent over HTTPS only, unless the host [allows](Self::secrets_over_plain_http) otherwise.
+/// Requests are sent to the first server of the operation, else of its path, else of the document. Every request passes the guard of the [`Http`]: by
+/// default, servers at private addresses are refused. An operation with a security scheme (`http` with `bearer`, or `apiKey` in a header) needs a
+/// secret, whose key contains the host of the server: `api.example.com/NAME`, where `NAME` is the name of the scheme. Authors of tools therefore
+/// cannot send a secret to a different server than the one for which an operator has stored it. Secrets are sent over HTTPS only, unless the host
+/// [allows](Self::secrets_over_plain_http) otherwise.
 ///
 /// # Effects
 ///
-/// The method of an operation says nothing certain about its effects, so a function may do everything until an admin states its effects
+/// The method of an operation says nothing certain about its effects, so a function has all effects until an admin states its effects
 /// ([`Function::effects`]).
 ///
 /// ```
@@ -255,7 +258,7 @@ fn issue(pointer: &str, expected: &str, found: &Value) -> ToolError {
     }])
 }
 
-/// Builds the request from the arguments. The schema of a tool may differ from that of the version, so the arguments are checked here as well.
+/// Builds the request from the arguments. The schema of a tool may differ from the schema of the version, so the arguments are checked here as well.
 fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<Request, ToolError> {
     let of = |name: &str| arguments.get(name).filter(|value| !value.is_null());
     let mut request = Request::new(operation.method, url(operation, &of)?).header(

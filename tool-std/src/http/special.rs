@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// A range of addresses: the first address, the number of bits that all of them share, and a description.
 type Range<A> = (A, u8, &'static str);
 
-/// IANA IPv4 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv4-special-registry>. It includes the entries that are
-/// globally reachable, because they host no public page or service. Multicast has a separate registry.
+/// IANA IPv4 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv4-special-registry>. The list includes the registry's
+/// globally reachable entries, because they host no public page or service. Multicast has a separate registry.
 const V4: [Range<[u8; 4]>; 18] = [
     ([0, 0, 0, 0], 8, "this network (RFC 791)"),
     ([10, 0, 0, 0], 8, "a private network (RFC 1918)"),

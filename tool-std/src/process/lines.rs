@@ -1,4 +1,5 @@
-//! Splitting output into complete lines, so that neither a character nor a secret without line breaks is split between two progress messages. Very long incomplete lines are split.
+//! Splitting output into complete lines, so that neither a character nor a secret without line breaks is split between two progress messages. Only
+//! incomplete lines of more than [`LONGEST`] bytes are split.
 
 /// An incomplete line that is longer than this, in bytes, is returned in parts.
 const LONGEST: usize = 64 << 10;

@@ -23,7 +23,7 @@ pub(super) const LONGEST_URL: usize = 2_000;
 /// Number of bytes of a page that are searched for its charset.
 const CHARSET_HEAD: usize = 1024;
 
-/// Elements that are never the text of a page, even if it has hardly any other text.
+/// Elements that are never the text of a page, even if the page has hardly any other text.
 const NAVIGATION: &str = "nav, [role=navigation]";
 
 /// Elements that surround the text of a page or cannot be text.
@@ -84,7 +84,8 @@ fn rest(document: &Document) -> String {
     document.select_single("body").inner_html().to_string()
 }
 
-/// Makes the links absolute, removes those that do not lead to a web page, and returns the others, each once.
+/// Makes the links absolute and removes links that do not lead to a web page. Returns the first [`MOST_LINKS`] of the other links, each once, without
+/// links to the page itself and without URLs of more than [`LONGEST_URL`] bytes.
 fn links(document: &Document, base: &Url) -> Vec<Link> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();

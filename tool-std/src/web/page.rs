@@ -191,7 +191,7 @@ async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolErr
     }
 }
 
-/// Runs `work` in a thread with a large stack; `None` if it panics. A thread cannot be stopped from outside, so it occupies one of the [`READERS`]
+/// Runs `work` in a thread with a large stack; `None` if it panics. A thread cannot be stopped from outside, so it counts as one of the [`READERS`]
 /// until it ends, even if its call has timed out.
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     static PLACES: Semaphore = Semaphore::const_new(READERS);

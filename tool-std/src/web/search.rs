@@ -16,7 +16,8 @@ use crate::http::{Http, Request, Response};
 /// Timeout of a request to a search engine.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// Number of bytes of an engine's text that are parsed to remove HTML. They are more than the longest excerpt, and quick to parse.
+/// Number of bytes of an engine's text that are parsed to remove HTML. The number is larger than the longest excerpt, and small enough to be parsed
+/// quickly.
 const MOST_MARKED: usize = 16_384;
 
 /// A query for a search engine.

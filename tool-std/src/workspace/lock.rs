@@ -21,7 +21,8 @@ pub(crate) struct WriteLock {
 }
 
 impl Workspace {
-    /// Waits for the other writers of this workspace, in this process and in others.
+    /// Waits for the other writers of this workspace, in this process and in others. Fails with [`io::ErrorKind::ResourceBusy`] if the call is
+    /// cancelled or the wait takes longer than [`WAIT`].
     ///
     /// Locks the file that contains the id of the conversation, which no program of the workspace can open. If the instance was deleted, the file
     /// does not exist and nothing is locked, because the files of the workspace are deleted as well.

@@ -22,7 +22,7 @@ pub(crate) enum Replace {
 
 /// Writes a file under a spare name and renames it: no reader sees a part of it, and other hard links of a replaced file keep the old content.
 ///
-/// `name` is one component. After an error, no file is left behind.
+/// `name` is one component. After an error, the file with the spare name is removed, if that is possible.
 pub(crate) fn replace(dir: &Dir, name: &str, content: &[u8], mode: Replace) -> io::Result<()> {
     let spare = spare_name();
     let mut options = OpenOptions::new();

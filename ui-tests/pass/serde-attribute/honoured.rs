@@ -18,7 +18,7 @@ pub struct Record {
     /// A field that is neither read nor written.
     #[serde(skip)]
     pub cache: u32,
-    /// A field that is omitted if it is absent.
+    /// A field that is not written if it is `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nick: Option<String>,
 }

@@ -54,8 +54,8 @@ pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// For an enum, generates `MapKey`, so that the rule `map-type` refuses a map with such keys. For a record, which cannot be a key in
-/// JSON, generates `UnwritableKey`, which refuses such a map as an output.
+/// For an enum of strings, generates `MapKey`, so that the rule `map-type` refuses a map with such keys. For a record, which cannot be a key in JSON,
+/// generates `UnwritableKey`, which refuses such a map as an output. Generates nothing for other types.
 pub(super) fn key(decided: &Decided<'_>) -> Option<TokenStream> {
     let marker = match decided.shape {
         Shape::Enum(_) => quote!(MapKey),

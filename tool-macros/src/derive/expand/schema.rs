@@ -24,7 +24,7 @@ pub(super) fn constants(decided: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// Generates `&Schema::new(…).named("Name").within(MODULE).described(…).checked()`.
+/// Generates `&Schema::new(…).named("Name").within(MODULE).described(…).checked_if(__INPUT)`.
 pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();

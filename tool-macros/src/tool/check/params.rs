@@ -161,7 +161,8 @@ fn source<'a>(
     known.then_some(source)
 }
 
-/// Refuses a type that contains a secret, which only `#[secret]` and `#[variable]` can supply, unless an `#[arg(…)]` states that the model sends it.
+/// Refuses a type that contains a secret, unless an `#[arg(…)]` states that the model sends the value. Only `#[secret]` and `#[variable]` can supply
+/// a secret.
 fn refused_secret(named: &Named, attributes: &Attributes, errors: &Errors) -> bool {
     let Some(at) = known::secret(named.ty.to_token_stream()) else {
         return false;

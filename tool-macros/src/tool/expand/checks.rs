@@ -105,7 +105,8 @@ fn not_sent(ty: &Type) -> Option<TokenStream> {
     })
 }
 
-/// Generates `check_argument` at the type, `check_constraints` at the constraints, and `check_default` at the default. `at` is the index of the argument.
+/// Generates `check_argument` at the type, `check_constraints` at the constraints, and `check_default` at the default. `at` is the index of the
+/// argument.
 fn of_argument(
     tool: &Decided<'_>,
     param: &Param<'_>,

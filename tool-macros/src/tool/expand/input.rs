@@ -97,6 +97,8 @@ pub(crate) fn impls(tool: &Decided<'_>) -> TokenStream {
     quote!(#record #decode #derived)
 }
 
+/// Generates `impl Record`:
+///
 /// ```text
 /// impl Record for search_docs {
 ///     const NAME: &'static str = "search_docs";
@@ -147,6 +149,8 @@ fn record(tool: &Decided<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
+/// Generates `impl Decode`, `impl Deserialize` and the type that reads each argument:
+///
 /// ```text
 /// type __V0 = Via<{ how(DecodeOf::<__P0>::ASKS, …) }, __P0>;
 /// impl Decode for search_docs {

@@ -7,6 +7,8 @@ use crate::paths::{ends, respan, underlined};
 use crate::tool::expand::input;
 use crate::tool::model::{Decided, Output, Param, Source};
 
+/// Generates `Tool::run`:
+///
 /// ```text
 /// impl Tool for search_docs {
 ///     fn run(self, __cx: ToolContext, _: Pass) -> impl Future<Output = Result<Returned<Self::Output>, ToolError>> + Send {

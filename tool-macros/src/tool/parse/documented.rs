@@ -15,7 +15,7 @@ const PAGES: [&str; 2] = [
     include_str!("../../../docs/options.md"),
 ];
 
-/// Returns the code blocks of a page that rustdoc compiles and that must compile.
+/// Returns the code blocks without a language on a page: rustdoc compiles these blocks, and they must compile.
 fn programs(page: &str) -> impl Iterator<Item = String> {
     let mut blocks = page.split("\n```").skip(1).step_by(2);
     std::iter::from_fn(move || {

@@ -6,7 +6,7 @@ use tool_core::stored::ToolFault;
 /// Maximum number of bytes of a document. It is parsed for every call.
 pub(crate) const MOST_DOCUMENT: usize = 1 << 20;
 
-/// Maximum number of references that lead from one to the next.
+/// Maximum length of a chain of references.
 const MOST_HOPS: usize = 16;
 
 /// A document, and the pointer of its file in the request that saves it.
@@ -15,7 +15,7 @@ pub(in crate::http) struct Reader<'d> {
     prefix: &'d str,
 }
 
-/// A value after its references, and its own pointer.
+/// A value that is not a reference, and its pointer.
 pub(super) struct Found<'d> {
     pub(super) value: &'d Value,
     pub(super) pointer: String,
@@ -31,7 +31,7 @@ impl<'d> Reader<'d> {
         fault(self.prefix, pointer, text)
     }
 
-    /// Follows the references of a value.
+    /// Follows references until a value is not a reference.
     pub(super) fn resolve(&self, value: &'d Value, pointer: &str) -> Result<Found<'d>, ToolFault> {
         let (mut value, mut pointer) = (value, pointer.to_owned());
         for _ in 0..MOST_HOPS {

@@ -8,7 +8,7 @@ use tool_core::stored::ToolFault;
 use super::reader::{Found, Reader, escaped};
 use super::{BODY, Operation};
 
-/// The number of schemas that are read for the types of one schema. References can repeat a schema in every alternative of every level.
+/// Maximum number of schemas that are read for the types of one schema. References can repeat a schema in every alternative of every level.
 const MOST_SCHEMAS: u32 = 1_000;
 
 /// The JSON types that a schema admits; `None` if the schema does not restrict them.
