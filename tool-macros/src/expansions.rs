@@ -12,7 +12,7 @@ use quote::{ToTokens as _, quote};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Meta};
 
-/// Expands every item with a macro of this crate.
+/// Expands the items that have a macro of this crate, and drops all other items.
 fn expand(program: TokenStream) -> TokenStream {
     let items = |input: ParseStream<'_>| {
         let mut out = TokenStream::new();

@@ -1,4 +1,5 @@
-//! serde's attributes: each one is applied, known not to affect the wire format, or refused with a reason. No attribute is ignored.
+//! serde's attributes: each one is applied, known not to affect the wire format, or refused with a reason. Unknown attributes are refused, not
+//! ignored.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;

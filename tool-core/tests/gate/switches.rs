@@ -35,7 +35,7 @@ async fn look(
     at
 }
 
-/// A store whose reads of switches fail or hang while the flags are set.
+/// A store that cannot read the version of its switches while a flag is set: the read fails or never returns.
 #[derive(Clone, Default)]
 struct Shaky {
     store: MemoryStore,

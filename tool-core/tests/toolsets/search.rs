@@ -83,7 +83,7 @@ fn search_finds_tools_by_description() {
     let search = ToolSearch::new(&tools);
     let first = |query: &str| names(&search.find(query, &tools)).first().copied();
     let cases = [
-        // The queries match by name, plural, description, category, tag, parameter, and the beginning of a word.
+        // The queries match by name, singular of a plural, description, category, tag, parameter, and the beginning of a word.
         ("pull request", "list_pull_requests"),
         ("listPullRequests", "list_pull_requests"),
         ("electronic messages", "send_mail"),

@@ -203,7 +203,7 @@ fn enablement_is_the_union_of_its_rows() {
     );
 }
 
-// S1-39: without enablement rows, only `spawn_task` is visible, unless the host sets `default_open`. A row that enables no tool still counts as a row.
+// S1-39: without enablement rows, only `spawn_task` is visible, unless the host sets `default_open`. A row that enables no tool counts as a row, too.
 #[test]
 fn missing_enablement_rows_enable_nothing() {
     let registry = builder().dynamic(tool("plain")).build().unwrap();

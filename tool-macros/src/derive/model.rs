@@ -29,7 +29,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) circles: Cycles,
     /// The readers and writers of the type, if `as` or `integer` states its format.
     pub(crate) stated: Vec<Stated>,
-    /// serde's attributes on the type, as far as they concern reading.
+    /// serde's attributes on the type, for the code that reads it.
     pub(crate) serde: Serde,
     /// Whether `as` on the type determines the format, instead of the fields.
     pub(crate) stated_as: bool,
@@ -120,7 +120,7 @@ pub(crate) struct Branch<'a> {
     pub(crate) name: Name,
     pub(crate) payload: Payload<'a>,
     pub(crate) fields: &'a syn::Fields,
-    /// serde's attributes on the variant, as far as they concern reading.
+    /// serde's attributes on the variant, for the code that reads it.
     pub(crate) serde: Serde,
 }
 
@@ -145,9 +145,9 @@ pub(crate) struct Entry<'a> {
     pub(crate) audit: Option<AuditForm>,
     pub(crate) flow: Flow,
     pub(crate) may_skip: bool,
-    /// Whether an absent key is read as null, because serde does not call the field's deserializer.
+    /// Whether an absent optional value is read as null, because the field's deserializer runs only if the key is present.
     pub(crate) null_if_absent: bool,
-    /// serde's attributes on the field, as far as they concern reading.
+    /// serde's attributes on the field, for the code that reads it.
     pub(crate) serde: Serde,
     /// Whether the inner fields replace this field.
     pub(crate) flatten: bool,

@@ -60,7 +60,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Generates the fields of `StaticDef` about the lists of tools.
+    /// Generates the fields `category`, `tags` and `aliases` of `StaticDef`.
     pub(super) fn listing(&self) -> TokenStream {
         let (category, tags, aliases) = (&self.category, self.tags, self.aliases);
         quote! {
@@ -70,7 +70,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Generates the fields of `StaticDef` about the host's execution of a call.
+    /// Generates the fields `approval`, `timeout`, `sequential` and `harness` of `StaticDef`.
     pub(super) fn handling(&self, paths: &Paths, input: &Ident) -> TokenStream {
         let approval = self.approval(paths, input);
         let timeout = self.timeout(paths);
@@ -83,7 +83,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Generates the fields of `StaticDef` that bound the output.
+    /// Generates the field `output_limit` of `StaticDef`.
     pub(super) fn limits(&self) -> TokenStream {
         let output_limit = option(self.output_limit);
         quote!(output_limit: #output_limit,)

@@ -139,7 +139,8 @@ fn window(
     })
 }
 
-/// Returns the offset at which the last `tail` lines begin, and whether they are fewer than requested.
+/// Returns the offset at which the last `tail` lines begin, or as many of them as the limits allow, and whether the limits leave some of the lines
+/// out.
 fn tail_from(text: &mut Text, tail: u32, limits: &Limits) -> Result<(u64, bool), Unreadable> {
     let wanted = text.lines.min(tail.into());
     let lines = wanted.min(limits.lines as u64);

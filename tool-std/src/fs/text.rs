@@ -38,7 +38,7 @@ enum Held {
 /// The reason why a file cannot be read as text.
 pub(super) enum Unreadable {
     Io(io::Error),
-    /// The file contains a NUL byte.
+    /// The file contains a NUL byte in its first [`LOOKED_AT`] bytes.
     Binary,
     /// The file is not valid UTF-8 at this offset.
     Encoding(u64),
@@ -284,7 +284,7 @@ fn newlines(bytes: &[u8]) -> u64 {
     lines + memchr_iter(b'\n', rest).count() as u64
 }
 
-/// Converts a length; a file that is read is never longer than the address space.
+/// Converts a length; a length beyond `usize::MAX` becomes `usize::MAX`.
 fn as_length(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

@@ -91,7 +91,8 @@ fn replace(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
     placed
 }
 
-/// Returns the content of the token's file. A secret that came from a file already ends with a line end.
+/// Returns the content of the token's file: the token, without white space around it, and a line end. Fails if the token contains a line break or a
+/// NUL.
 fn line(token: &SecretString) -> io::Result<SecretString> {
     let token = token.expose_secret().trim();
     if token.contains(['\n', '\r', '\0']) {

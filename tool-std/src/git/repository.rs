@@ -94,7 +94,8 @@ fn kept(
     Ok(kept)
 }
 
-/// Refuses everything that would make git read or write elsewhere: links, hard-linked files, pipes, and files that name other folders.
+/// Refuses everything that would make git read or write elsewhere: links, pipes, files that name other folders, and, unless the host allows them,
+/// hard-linked files. Also refuses more than [`MOST`] files and folders.
 fn look_through(dot_git: &Dir, hard_links: bool) -> Result<(), ToolError> {
     let mut folders = vec![(String::new(), dot_git.try_clone()?)];
     let mut seen = 0;

@@ -80,7 +80,7 @@ pub(super) enum ExchangeError {
     Tls(io::Error),
     /// The system has no usable root certificates.
     Roots(rustls::Error),
-    /// The request or the response is not valid HTTP.
+    /// The exchange failed: the connection broke, a limit was exceeded, or the request or the response is not valid HTTP.
     Http(hyper::Error),
 }
 

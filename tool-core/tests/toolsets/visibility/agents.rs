@@ -26,7 +26,7 @@ fn call(arguments: &Value) -> ToolCall {
     ToolCall::new("1", "ask_tax_law", arguments.to_string())
 }
 
-/// Returns an agent that never answers, and the number of times that its work was dropped.
+/// Returns an agent that never answers, and the counter of the times that its work was dropped.
 fn silent() -> (DynamicTool, Arc<AtomicUsize>) {
     let dropped = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&dropped);

@@ -59,7 +59,7 @@ async fn hidden_tool_is_reported_like_an_unknown_tool() {
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
-// S0-21: a tool that is denied, disabled or killed while the turn runs is refused at its next call, for this tenant only.
+// S0-21: a tool that is denied, disabled or killed while the turn runs is refused at its next call. A kill switch of another tenant has no effect.
 #[tokio::test]
 async fn denials_apply_at_the_next_dispatch() {
     let Counted { registry, runs } = counted();

@@ -114,7 +114,7 @@ fn allow_and_deny_lists_of_a_toolset_apply() {
     assert_eq!(names(&registry, &both), ["read", "shell", "web", "write"]);
 }
 
-// S4-40: only `true`, `1` and `yes` enable an optional tool.
+// S4-40: only `true`, `1` and `yes` enable an optional tool, in any case and with any white space around them.
 #[test]
 fn optional_tool_is_hidden_without_its_flag() {
     let registry = registry();

@@ -43,7 +43,7 @@ pub(super) fn decide<'a>(written: &'a Written, errors: &Errors) -> Vec<Param<'a>
     params
 }
 
-/// Checks that the model sends no parameter besides the struct of `#[args]`.
+/// Checks that a tool with `#[args]` has one such parameter, no other parameter that the model sends, and no `rename_all`.
 fn args_alone(params: &[Param<'_>], options: &Options, errors: &Errors) {
     let mut args = params
         .iter()
