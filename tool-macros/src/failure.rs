@@ -1,4 +1,4 @@
-//! `#[derive(ToolError)]`: marks the errors of a type whose text the model may read.
+//! `#[derive(ToolError)]`: marks which errors of a type the model may read.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};

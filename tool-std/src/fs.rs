@@ -43,8 +43,8 @@
 //!
 //! - Every file is opened below the workspace's handle (on Linux with `openat2`, by which the kernel enforces this), so no path, link or race reaches
 //!   a file outside of the workspace. Reads follow links that stay inside. Writes follow no links; the error names the target of the link.
-//! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. Files with more than one hard link and files
-//!   on a different file system, bind mounts included, are refused unless the host allows them with
+//! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. Files with more than one hard link and
+//!   files on a different file system, bind mounts included, are refused unless the host allows them with
 //!   [`allow_hard_links`](crate::workspace::Workspaces::allow_hard_links) and
 //!   [`allow_other_devices`](crate::workspace::Workspaces::allow_other_devices).
 //! - A file is written under a temporary name and then renamed, so no reader sees a part of it. Calls that replace files in the same workspace hold
@@ -52,8 +52,8 @@
 //!   program that runs in the workspace does not take this lock. With `overwrite` set to false, the file is created only if no entry has its name.
 //!   Nothing is written into a `.git`, in any spelling that a file system treats as `.git`.
 //! - Ignore files of the workspace apply. Ignore files above it, git's global ignore file and `.git/info/exclude` are not read.
-//! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in a different encoding is reported with the position of the
-//!   first invalid byte. Names that are not UTF-8 appear in lists, but no tool can open them.
+//! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in a different encoding is reported with the position
+//!   of the first invalid byte. Names that are not UTF-8 appear in lists, but no tool can open them.
 //!
 //! # Cost
 //!

@@ -74,23 +74,24 @@
 //! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, exists while the call runs
 //! ```
 //!
-//! No git process that has the token or a network reads anything of the workspace, so a program that changes files there at the same time cannot affect
-//! such a process. `git_clone` clones into that folder, checks out the files without the token or a network, and moves the result into the workspace in one
-//! step. `git_fetch` and `git_push` copy the commits of the branches into it, talk to the server, and copy what was fetched back; the jobs that copy have
-//! neither the token nor a network. While it runs, a fetch or a push therefore needs additional disk space of the size of the repository's objects.
+//! No git process that has the token or a network reads anything of the workspace, so a program that changes files there at the same time cannot
+//! affect such a process. `git_clone` clones into that folder, checks out the files without the token or a network, and moves the result into the
+//! workspace in one step. `git_fetch` and `git_push` copy the commits of the branches into it, talk to the server, and copy what was fetched back;
+//! the jobs that copy have neither the token nor a network. While it runs, a fetch or a push therefore needs additional disk space of the size of the
+//! repository's objects.
 //!
-//! The helper answers only for the scheme, host and path that were cloned. The clone's own configuration names the helper too, so that a manual `git fetch`
-//! works later without this program. The token is in no argument, environment variable, log, audit row or result. Under
+//! The helper answers only for the scheme, host and path that were cloned. The clone's own configuration names the helper too, so that a manual
+//! `git fetch` works later without this program. The token is in no argument, environment variable, log, audit row or result. Under
 //! [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), a program runs as the host's user without Landlock and can read the token.
 //!
 //! The token belongs to the conversation: if a call of `git_fetch` or `git_push` has the secret, that token is used and replaces the stored one; a
-//! call without it uses the stored token, regardless of which caller supplied it. So the next call with a new token replaces an expired token, and every
-//! caller of these tools in a conversation has the rights of its token. The stored token is redacted from the server's responses.
+//! call without it uses the stored token, regardless of which caller supplied it. So the next call with a new token replaces an expired token, and
+//! every caller of these tools in a conversation has the rights of its token. The stored token is redacted from the server's responses.
 //!
 //! A token is removed with its clone. Every `git_clone` first removes the conversation's clones that no tool of this pack has used, and in which no
-//! file or folder has changed, for two hours. Unpushed work and tokens are removed with them, and a warning is logged for each token that was still stored.
-//! The call also removes tokens whose repository no longer exists, and leftovers of a host that was killed. A modification time in the future does not
-//! count as a change. [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes everything of an instance, and
+//! file or folder has changed, for two hours. Unpushed work and tokens are removed with them, and a warning is logged for each token that was still
+//! stored. The call also removes tokens whose repository no longer exists, and leftovers of a host that was killed. A modification time in the future
+//! does not count as a change. [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes everything of an instance, and
 //! [`delete_conversation`](crate::workspace::Workspaces::delete_conversation) everything of one conversation, when the host calls it.
 //!
 //! # Hostile repositories
@@ -109,9 +110,9 @@
 //!   `git_push` that reaches the host's TCP port works only in the folder of the call, and talks to the URL that was cloned, not to the one in the
 //!   configuration.
 //!
-//! Between the check and the run, only a program that runs in the same workspace at the same time can change the files. Because of the third point, such a
-//! program gains at most a content filter, which has only the rights of the program itself; because of the fourth point, it gains neither a network nor the
-//! token.
+//! Between the check and the run, only a program that runs in the same workspace at the same time can change the files. Because of the third point,
+//! such a program gains at most a content filter, which has only the rights of the program itself; because of the fourth point, it gains neither a
+//! network nor the token.
 //!
 //! A call may take 120 seconds in all, and each of its runs of git may write 5 MB to standard output and standard error together; the host can change
 //! both limits ([`Git::deadline`], [`Git::output_limit`]).

@@ -190,7 +190,7 @@ fn wrapped_base64_is_redacted() {
                 assert_eq!(masked.matches("[secret:key]").count(), 1, "{wrapped}");
                 let flat: String = masked.replace(line_break, "");
                 assert!(!flat.contains(core), "{flat}");
-                // At least as many characters are removed as consist of the secret's bits alone.
+                // The characters that consist only of bits of the secret are removed.
                 assert!(
                     flat.len() <= text.len() - core.len() + "[secret:key]".len(),
                     "{flat}"

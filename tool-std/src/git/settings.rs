@@ -99,8 +99,8 @@ impl Git {
         self.change(|settings| settings.deadline = after)
     }
 
-    /// Sets the maximum number of bytes that one run of git may write to standard output and standard error together. A run that writes more is killed
-    /// and the call fails. The default is 5,000,000.
+    /// Sets the maximum number of bytes that one run of git may write to standard output and standard error together. A run that writes more is
+    /// killed and the call fails. The default is 5,000,000.
     #[must_use]
     pub fn output_limit(self, bytes: u32) -> Self {
         self.change(|settings| settings.output = bytes)

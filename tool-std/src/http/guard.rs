@@ -99,8 +99,8 @@ impl Guard {
         self
     }
 
-    /// Allows only these domains and their subdomains, in addition to the domains of earlier calls: `example.com`, `*.example.com` and `.example.com` all
-    /// allow `api.example.com` and not `evil-example.com`. An empty list allows nothing. An allowed domain still needs a public address. A search
+    /// Allows only these domains and their subdomains, in addition to the domains of earlier calls: `example.com`, `*.example.com` and `.example.com`
+    /// all allow `api.example.com` and not `evil-example.com`. An empty list allows nothing. An allowed domain still needs a public address. A search
     /// engine must be on the list as well, unless the operator has set its address.
     ///
     /// # Errors

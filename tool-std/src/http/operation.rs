@@ -1,7 +1,7 @@
 //! An operation of an `OpenAPI` document: its parameters, its body, its server and its secret.
 //!
-//! The document is read as plain JSON. The crates that were considered (openapiv3 2.2 for version 3.0, oas3 0.22 for version 3.1) each read one of the
-//! two versions, do not resolve references, and report a fault without its JSON pointer, which the author of a document needs.
+//! The document is read as plain JSON. The crates that were considered (openapiv3 2.2 for version 3.0, oas3 0.22 for version 3.1) each read one of
+//! the two versions, do not resolve references, and report a fault without its JSON pointer, which the author of a document needs.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ const ELSEWHERE: [&str; 3] = ["accept", "content-type", "authorization"];
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) method: Method,
-    /// The URL of the server, whose path may end with `/`.
+    /// The URL of the server. The path of the URL may end with `/`.
     pub(super) server: Url,
     /// The pointer of the server's URL, for faults.
     pub(super) server_pointer: String,

@@ -80,7 +80,7 @@ fn output_keys(tool: &Decided<'_>) -> Option<TokenStream> {
     ))
 }
 
-/// Returns the parameters that the model fills in and whose types need a check for `Send`.
+/// Returns the parameters that the model fills in, without parameters of plain types, which need no check for `Send`.
 pub(crate) fn sent<'t, 'a>(tool: &'t Decided<'a>) -> impl Iterator<Item = &'t Param<'a>> {
     tool.params
         .iter()
