@@ -174,7 +174,7 @@ fn placeholder_is_delayed_while_a_spelling_may_continue() {
     assert_eq!(joined, "[secret:key][secret:key]");
 }
 
-// M8: two secrets that share a character of one base64 text are redacted.
+// M8: two secrets that share a character of one base64 text are replaced by one placeholder.
 #[test]
 fn adjacent_secrets_in_base64_share_a_placeholder() {
     let redactor = redactor(&[("user", "user-42"), ("pass", "pass-word")]);

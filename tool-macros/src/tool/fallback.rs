@@ -111,7 +111,7 @@ fn struct_of(
     }
 }
 
-/// Generates `impl Tool` for a tool that is never called.
+/// Generates `impl HasSpec` and `impl Tool` for a tool that is never called.
 fn impls(paths: &Paths, name: &Ident) -> TokenStream {
     let private = paths.private();
     quote! {

@@ -100,7 +100,7 @@ impl Git {
     }
 
     /// Sets the maximum number of bytes that one run of git may write to standard output and standard error together. A run that writes more is
-    /// killed and the call fails. The default is 5,000,000.
+    /// killed and the call fails, except for `git commit`, which is not killed and whose output is truncated. The default is 5,000,000.
     #[must_use]
     pub fn output_limit(self, bytes: u32) -> Self {
         self.change(|settings| settings.output = bytes)

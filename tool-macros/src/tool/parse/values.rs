@@ -68,7 +68,7 @@ pub(super) fn case(input: ParseStream<'_>) -> syn::Result<Case> {
     })
 }
 
-/// Reads `("a", "b")` or `= ["a", "b"]`.
+/// Reads `("a", "b")` or `= ["a", "b"]`. None of the texts may be empty.
 pub(super) fn texts_of(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
     let content;
     if input.peek(token::Paren) {
@@ -158,7 +158,7 @@ pub(super) fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
     Ok(Approval::When(Predicate::Path(path)))
 }
 
-/// Reads the closure `|call, cx| …` up to the next comma.
+/// Reads the closure `|call, cx| …` up to the next comma. Fails unless the closure has two parameters.
 fn closure(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     if input.peek(Token![move]) {
@@ -227,7 +227,7 @@ pub(super) fn timeout(input: ParseStream<'_>) -> syn::Result<Timeout> {
     }
 }
 
-/// Converts `5s`, `250ms`, `2m` or `1h` to milliseconds.
+/// Converts `5s`, `250ms`, `2m`, `2min` or `1h` to milliseconds.
 fn duration(text: &str) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
