@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
-use super::chat::reported;
+use super::chat::{named, reported};
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::{Draft, Reading, Reasoning};
 use super::{Delta, ModelReply, Provider, StopReason, WireError};
@@ -280,6 +280,7 @@ fn with_input(block: &RawValue, input: &str) -> Box<RawValue> {
 impl Reading for Streamed {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         let event = Node::read(ANTHROPIC, data)?.object()?;
+        reported(ANTHROPIC, &event)?;
         match &*event.text("type")? {
             "content_block_start" => {
                 let index = event.required("index")?;
@@ -303,7 +304,8 @@ impl Reading for Streamed {
                     self.stop = Some(stop);
                 }
             }
-            "error" => reported(ANTHROPIC, &event)?,
+            // The event has no details.
+            "error" => return Err(named(ANTHROPIC, &event, &[])),
             // Ignores `message_stop`, `ping`, and events that a later version of the API may add.
             _ => {}
         }

@@ -25,6 +25,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
         return Err(WireError::Reported {
             provider: BEDROCK,
             kind: kind.unwrap_or_else(|| "error".to_owned()),
+            code: None,
             message,
         });
     }
@@ -318,10 +319,14 @@ impl Reading for Streamed {
         }
         let failed = event.entries().find(|(key, _)| key.ends_with("Exception"));
         if let Some((kind, _)) = failed {
-            let message = event.required(kind)?.object()?.text_if_any("message")?;
+            // The name is enough to report the error, so its content may have any shape.
+            let message = event
+                .inner(kind)
+                .and_then(|error| error.get("message")?.text().ok());
             return Err(WireError::Reported {
                 provider: BEDROCK,
                 kind: kind.to_owned(),
+                code: None,
                 message: message.unwrap_or_default(),
             });
         }

@@ -36,7 +36,7 @@ fn usage(body: &Object<'_>) -> Option<Usage> {
     })
 }
 
-/// Returns an error if the body reports an error instead of a reply.
+/// Returns an error if the body or the event reports an error, as an object or as a text.
 pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), WireError> {
     let Some(error) = body.get("error") else {
         return Ok(());
@@ -45,18 +45,26 @@ pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), Wire
         return Err(WireError::Reported {
             provider,
             kind: "error".to_owned(),
+            code: None,
             message: error.text()?,
         });
     };
-    let word = |key| error.get(key).and_then(|node: Node<'_>| node.text().ok());
-    Err(WireError::Reported {
+    Err(named(provider, &error, &["type", "status", "code"]))
+}
+
+/// Creates the error that an object describes. Its kind is the first of the keys that has a text.
+pub(super) fn named(provider: Provider, error: &Object<'_>, kinds: &[&str]) -> WireError {
+    let word = |key: &str| error.get(key)?.text().ok().filter(|word| !word.is_empty());
+    let number = |key| Some(error.get(key)?.number().ok()?.to_string());
+    let kind = kinds.iter().copied().find_map(word);
+    let kind = kind.unwrap_or_else(|| "error".to_owned());
+    let code = word("code").or_else(|| number("code"));
+    WireError::Reported {
         provider,
-        kind: word("type")
-            .or_else(|| word("status"))
-            .or_else(|| word("code"))
-            .unwrap_or_else(|| "error".to_owned()),
+        code: code.filter(|code| *code != kind),
+        kind,
         message: word("message").unwrap_or_default(),
-    })
+    }
 }
 
 /// Returns the only choice of a response. More than one choice is an error.
@@ -68,6 +76,7 @@ fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, Wire
         [] if !whole => Ok(None),
         [choice] => {
             let choice = choice.object()?;
+            reported(CHAT, &choice)?;
             match choice.get("index").map(|index| index.number()) {
                 None | Some(Ok(0)) => Ok(Some(choice)),
                 Some(Err(error)) => Err(error),

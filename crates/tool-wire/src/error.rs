@@ -37,6 +37,9 @@ pub enum WireError {
         provider: Provider,
         /// The provider's name for the kind of error.
         kind: String,
+        /// The provider's second name or number of the error, if it sends one that differs from `kind`: `OpenAI` sends `type` and `code`, Gemini
+        /// sends `status` and the HTTP status.
+        code: Option<String>,
         /// The provider's message about the error.
         message: String,
     },

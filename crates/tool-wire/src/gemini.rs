@@ -22,7 +22,7 @@ const MADE: &str = "gemini_call_";
 
 pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let mut streamed = Streamed::default();
-    streamed.response(&Node::read(GEMINI, body)?.object()?, &mut Vec::new())?;
+    streamed.element(&Node::read(GEMINI, body)?, &mut Vec::new())?;
     Ok(streamed.close())
 }
 
@@ -50,6 +50,18 @@ impl Default for Streamed {
 }
 
 impl Streamed {
+    /// Reads a response, or an array of responses: without `alt=sse` in the URL, the API sends a stream as an array, and errors may be in an array
+    /// even with it.
+    fn element(&mut self, node: &Node<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
+        let Ok(responses) = node.array() else {
+            return self.response(&node.object()?, deltas);
+        };
+        for response in responses {
+            self.response(&response.object()?, deltas)?;
+        }
+        Ok(())
+    }
+
     /// Reads a response. In a stream, each response contains a piece of the reply.
     fn response(&mut self, body: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         reported(GEMINI, body)?;
@@ -73,6 +85,7 @@ impl Streamed {
             return Err(WireError::Reported {
                 provider: GEMINI,
                 kind: reason,
+                code: None,
                 message: "the prompt was blocked".to_owned(),
             });
         }
@@ -186,7 +199,7 @@ impl Streamed {
 
 impl Reading for Streamed {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
-        self.response(&Node::read(GEMINI, data)?.object()?, deltas)
+        self.element(&Node::read(GEMINI, data)?, deltas)
     }
 
     fn finish(self: Box<Self>) -> ModelReply {

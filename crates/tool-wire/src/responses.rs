@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
-use super::chat::reported;
+use super::chat::{named, reported};
 use super::file::{Bytes, File, Piece, piece};
 use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning};
@@ -69,6 +69,14 @@ impl Streamed {
                     Some("content_filter") => StopReason::Filtered,
                     Some(other) => StopReason::Other(other.to_owned()),
                 }
+            }
+            "failed" => {
+                return Err(WireError::Reported {
+                    provider: RESPONSES,
+                    kind: "failed".to_owned(),
+                    code: None,
+                    message: String::new(),
+                });
             }
             // The request was made with `background`, or was cancelled.
             other => StopReason::Other(other.to_owned()),
@@ -238,6 +246,8 @@ impl Reading for Streamed {
             return Ok(());
         }
         let event = Node::read(RESPONSES, data)?.object()?;
+        // The API sends `error` events also with the fields in `error`, and some servers send them without a type.
+        reported(RESPONSES, &event)?;
         match &*event.text("type")? {
             kind @ ("response.output_item.added" | "response.output_item.done") => {
                 let index = event.required("output_index")?.number()?;
@@ -283,16 +293,8 @@ impl Reading for Streamed {
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.ended(&event.required("response")?.object()?)?;
             }
-            "error" => {
-                reported(RESPONSES, &event)?;
-                return Err(WireError::Reported {
-                    provider: RESPONSES,
-                    kind: event
-                        .text_if_any("code")?
-                        .unwrap_or_else(|| "error".to_owned()),
-                    message: event.text_if_any("message")?.unwrap_or_default(),
-                });
-            }
+            // As documented, with the fields at the top level.
+            "error" => return Err(named(RESPONSES, &event, &["code"])),
             // Ignores progress of tools that the provider runs itself, and annotations: the items contain both.
             _ => {}
         }

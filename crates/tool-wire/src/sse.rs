@@ -9,7 +9,12 @@ pub(super) struct Sse {
     returned: bool,
     /// Whether the first line was read, which may start with a byte order mark.
     begun: bool,
+    /// Lines that do not belong to any event, up to a limit.
+    foreign: String,
 }
+
+/// The greatest length of [`Sse::foreign`]. Bodies of errors are shorter.
+const FOREIGN: usize = 64 << 10;
 
 impl Sse {
     /// Accepts bytes, and calls `each` with the data of every event that they complete. Returns an error of `each`, or `not_utf8` for a line
@@ -59,8 +64,18 @@ impl Sse {
                     data.push_str(value);
                 }
             }
+        } else if !matches!(field, "" | "event" | "id" | "retry")
+            && self.foreign.len() + line.len() < FOREIGN
+        {
+            self.foreign.push_str(line);
+            self.foreign.push('\n');
         }
         None
+    }
+
+    /// Returns the lines that do not belong to any event: a body that is not a stream.
+    pub(super) fn foreign(&self) -> &str {
+        &self.foreign
     }
 
     /// Returns the data of the last event if the stream ended without an empty line after it.

@@ -1,5 +1,6 @@
 //! Complete and streamed replies of a provider.
 
+use super::json::Node;
 use super::reply::Reading;
 use super::sse::Sse;
 use super::{Delta, ModelReply, Provider, WireError, anthropic, bedrock, chat, gemini, responses};
@@ -103,7 +104,7 @@ impl ReplyStream {
     }
 
     /// Ends the stream and returns the reply. If the stream ended before the reply was complete, the reply is cut off:
-    /// [`StopReason::Cut`](super::StopReason::Cut).
+    /// [`StopReason::Cut`](super::StopReason::Cut). If the body is an error in JSON and not a stream, returns this error.
     pub fn finish(mut self) -> Result<ModelReply, WireError> {
         if let Some(data) = self.sse.rest() {
             // An event without its closing empty line may be incomplete.
@@ -112,8 +113,22 @@ impl ReplyStream {
                 Err(error) => return Err(error),
             }
         }
+        error_body(self.provider, self.sse.foreign())?;
         Ok(self.reading.finish())
     }
+}
+
+/// Returns an error if the lines of a body outside of its events are the JSON of an error, alone or in an array.
+fn error_body(provider: Provider, body: &str) -> Result<(), WireError> {
+    let Ok(body) = Node::read(provider, body) else {
+        return Ok(());
+    };
+    for element in body.array().unwrap_or_else(|_| vec![body]) {
+        if let Ok(object) = element.object() {
+            chat::reported(provider, &object)?;
+        }
+    }
+    Ok(())
 }
 
 impl std::fmt::Debug for ReplyStream {
