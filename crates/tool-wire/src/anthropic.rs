@@ -1,7 +1,5 @@
 //! Anthropic Messages API: replies, streamed events and assistant messages.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -9,8 +7,8 @@ use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
 use super::chat::{named, reported};
-use super::json::{Node, Object, arguments_object, as_message, json as raw};
-use super::reply::{Draft, Reading, Reasoning};
+use super::json::{Node, Object, arguments_object, as_message, json as raw, with_key};
+use super::reply::{Draft, Reading, Reasoning, call_id};
 use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 mod results;
@@ -29,7 +27,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     }
     streamed.stop = body.text_if_any("stop_reason")?;
     streamed.used(&body);
-    Ok(streamed.close())
+    streamed.close()
 }
 
 /// A block of the message while it arrives.
@@ -112,7 +110,9 @@ impl Streamed {
                 }
             }
             "tool_use" => {
-                let (id, name) = (block.text("id")?, block.text("name")?);
+                let earlier = || self.blocks.iter().filter_map(Block::call_id);
+                let id = call_id(block.text_if_any("id")?, earlier);
+                let name = block.text("name")?;
                 deltas.push(Delta::Call {
                     id: id.clone(),
                     name: name.clone(),
@@ -203,7 +203,7 @@ impl Streamed {
         Ok(())
     }
 
-    fn close(mut self) -> ModelReply {
+    fn close(mut self) -> Result<ModelReply, WireError> {
         self.blocks.sort_by_key(|block| block.index);
         let mut draft = Draft::new(ANTHROPIC);
         let mut content = Vec::new();
@@ -235,6 +235,13 @@ impl Streamed {
 }
 
 impl Block {
+    fn call_id(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Call { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
     /// Returns the block as it is sent back to the provider, or `None` if it cannot be sent back.
     fn written(&self) -> Option<Box<RawValue>> {
         match &self.kind {
@@ -262,19 +269,12 @@ impl Block {
                 &json!({"type": "thinking", "thinking": thinking, "signature": signature}),
             )),
             Kind::Other(input) if input.is_empty() => Some(self.raw.clone()),
-            Kind::Other(input) => Some(with_input(&self.raw, input)),
+            Kind::Other(input) => {
+                let input = serde_json::from_str(input).unwrap_or_else(|_| raw(&json!({})));
+                Some(with_key(&self.raw, "input", input))
+            }
         }
     }
-}
-
-/// Adds the streamed input to a block that began without it.
-fn with_input(block: &RawValue, input: &str) -> Box<RawValue> {
-    // The values remain raw texts, so that no number is rounded.
-    let mut block: BTreeMap<String, Box<RawValue>> =
-        serde_json::from_str(block.get()).unwrap_or_default();
-    let input = serde_json::from_str(input).unwrap_or_else(|_| raw(&json!({})));
-    block.insert("input".to_owned(), input);
-    raw(&block)
 }
 
 impl Reading for Streamed {
@@ -312,7 +312,7 @@ impl Reading for Streamed {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> ModelReply {
+    fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {
         self.close()
     }
 }

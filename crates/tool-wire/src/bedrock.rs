@@ -7,7 +7,7 @@ use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
-use super::reply::{Draft, Reading, Reasoning};
+use super::reply::{Draft, Reading, Reasoning, call_id};
 use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 mod results;
@@ -36,7 +36,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
         .required("message")?
         .object()?;
     for (index, block) in message.required("content")?.array()?.iter().enumerate() {
-        let kind = Kind::whole(&block.object()?)?;
+        let kind = streamed.identified(Kind::whole(&block.object()?)?);
         if let Kind::Thinking { text, .. } = &kind {
             streamed.reasoning.end();
             streamed.reasoning.push(text, &mut Vec::new());
@@ -50,7 +50,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     }
     streamed.stop = body.text_if_any("stopReason")?;
     streamed.usage = usage(&body);
-    Ok(streamed.close())
+    streamed.close()
 }
 
 /// Returns the tokens that the request used. Bedrock does not count cached tokens in `inputTokens`.
@@ -119,7 +119,7 @@ impl Kind {
         }
         let input = call.get("input");
         Ok(Self::Call {
-            id: call.text("toolUseId")?,
+            id: call.text_if_any("toolUseId")?.unwrap_or_default(),
             name: call.text("name")?,
             input: input.map_or_else(String::new, |input| input.raw().get().to_owned()),
         })
@@ -136,6 +136,15 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
+    /// Gives a call without an id an id.
+    fn identified(&self, mut kind: Kind) -> Kind {
+        if let Kind::Call { id, .. } = &mut kind {
+            let earlier = || self.blocks.iter().filter_map(Block::call_id);
+            *id = call_id(Some(std::mem::take(id)), earlier);
+        }
+        kind
+    }
+
     /// Returns the block that an event belongs to. A text block begins without a start event.
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
         let place = event.required("contentBlockIndex")?;
@@ -162,7 +171,7 @@ impl Streamed {
         let start = event.required("start")?.object()?;
         let kind = match start.get("toolUse") {
             None => Kind::Other,
-            Some(call) => Kind::call(&call.object()?)?,
+            Some(call) => self.identified(Kind::call(&call.object()?)?),
         };
         if let Kind::Call { id, name, .. } = &kind {
             deltas.push(Delta::Call {
@@ -208,7 +217,7 @@ impl Streamed {
         Ok(())
     }
 
-    fn close(mut self) -> ModelReply {
+    fn close(mut self) -> Result<ModelReply, WireError> {
         self.blocks.sort_by_key(|block| block.index);
         let mut draft = Draft::new(BEDROCK);
         let mut content = Vec::new();
@@ -264,6 +273,13 @@ fn think(kind: &mut Kind, thought: &Object<'_>) -> Result<(), WireError> {
 }
 
 impl Block {
+    fn call_id(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Call { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
     /// Returns the block as it is sent back to the provider, or `None` if it cannot be sent back.
     fn written(&self) -> Option<Box<RawValue>> {
         match &self.kind {
@@ -336,7 +352,7 @@ impl Reading for Streamed {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> ModelReply {
+    fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {
         self.close()
     }
 }

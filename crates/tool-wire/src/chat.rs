@@ -7,7 +7,7 @@ use tool_core::turn::ModelMessage;
 
 use super::file::{Bytes, File, Piece, piece};
 use super::json::{Node, Object, json};
-use super::reply::{Draft, Reading, Reasoning};
+use super::reply::{Draft, Reading, Reasoning, call_id};
 use super::results::{ToolResult, View};
 use super::{Delta, ModelReply, Provider, RequestMessages, StopReason, WireError};
 
@@ -22,7 +22,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
         streamed.message(&choice.required("message")?.object()?, &mut Vec::new())?;
         streamed.finish = choice.text_if_any("finish_reason")?;
     }
-    Ok(streamed.close())
+    streamed.close()
 }
 
 /// Returns the tokens that the request used. In a stream, only the last chunk reports them.
@@ -157,18 +157,14 @@ impl Streamed {
             ),
         };
         let name = name.filter(|name| !name.is_empty());
-        let at = if let Some(at) = self.place(index, &id, name.is_some()) {
+        let at = if let Some(at) = self.place(index, &id, name.as_deref()) {
             at
         } else {
             let name = name.ok_or_else(|| {
                 call.wrong("a call that begins with the name of its function", "none")
             })?;
             // Some compatible servers leave out ids.
-            let id = if id.is_empty() {
-                format!("call_{}", self.calls.len())
-            } else {
-                id
-            };
+            let id = call_id(Some(id), || self.calls.iter().map(|call| &*call.id));
             deltas.push(Delta::Call {
                 id: id.clone(),
                 name: name.clone(),
@@ -194,18 +190,20 @@ impl Streamed {
         Ok(())
     }
 
-    /// Finds the call that a piece belongs to. A piece with a new id begins a new call, even if its number is in use: some servers number every
-    /// call 0. Without numbers, as in a complete message, a name begins a new call.
-    fn place(&self, index: Option<u64>, id: &str, named: bool) -> Option<usize> {
+    /// Finds the call that a piece belongs to. A piece with a new id or with a new name begins a new call, even if its number is in use: some servers
+    /// number every call 0. Without numbers, as in a complete message, a name begins a new call.
+    fn place(&self, index: Option<u64>, id: &str, name: Option<&str>) -> Option<usize> {
         let at = match index {
             Some(_) => self.calls.iter().rposition(|call| call.index == index)?,
-            None if named => return None,
+            None if name.is_some() => return None,
             None => self.calls.len().checked_sub(1)?,
         };
-        (id.is_empty() || self.calls[at].id == id).then_some(at)
+        let call = &self.calls[at];
+        let same = (id.is_empty() || call.id == id) && name.is_none_or(|name| call.name == name);
+        same.then_some(at)
     }
 
-    fn close(self) -> ModelReply {
+    fn close(self) -> Result<ModelReply, WireError> {
         let mut draft = Draft::new(CHAT);
         draft.text(&self.text);
         draft.reasoning(self.reasoning);
@@ -245,7 +243,7 @@ impl Reading for Streamed {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> ModelReply {
+    fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {
         self.close()
     }
 }

@@ -43,6 +43,17 @@ pub enum WireError {
         /// The provider's message about the error.
         message: String,
     },
+    /// Two calls of one response have the same id, so a result with this id would be ambiguous. The response is invalid: none of its calls is run.
+    /// The request can be sent again.
+    #[error(
+        "{provider} sent two calls with the id `{id}` in one response, so none of its calls is run: send the request again"
+    )]
+    RepeatedId {
+        /// The provider that sent the calls.
+        provider: Provider,
+        /// The id that two calls share.
+        id: String,
+    },
     /// The bytes of a stream cannot be read.
     #[error("the stream of {provider} cannot be read: {why}")]
     Stream {

@@ -23,7 +23,7 @@ const MADE: &str = "gemini_call_";
 pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let mut streamed = Streamed::default();
     streamed.element(&Node::read(GEMINI, body)?, &mut Vec::new())?;
-    Ok(streamed.close())
+    streamed.close()
 }
 
 /// The part of a reply that has arrived.
@@ -144,7 +144,7 @@ impl Streamed {
             }
         }
         let name = call.text("name")?;
-        let given = call.text_if_any("id")?.filter(|id| !id.is_empty());
+        let given = call.text_if_any("id")?.filter(|id| !id.trim().is_empty());
         let id = given.unwrap_or_else(|| self.made());
         let arguments = call.get("args");
         let arguments = arguments
@@ -175,7 +175,7 @@ impl Streamed {
         id
     }
 
-    fn close(mut self) -> ModelReply {
+    fn close(mut self) -> Result<ModelReply, WireError> {
         if !self.parts.is_empty() {
             // The parts contain thought signatures, which must be sent back in the same position.
             self.draft.written(&[raw(&Content {
@@ -202,7 +202,7 @@ impl Reading for Streamed {
         self.element(&Node::read(GEMINI, data)?, deltas)
     }
 
-    fn finish(self: Box<Self>) -> ModelReply {
+    fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {
         self.close()
     }
 }

@@ -1,5 +1,7 @@
 //! Reader for a provider's JSON: the model's arguments stay raw text, and every error names the place in the body.
 
+use std::collections::BTreeMap;
+
 use serde_json::value::RawValue;
 use tool_core::__private0::Entries;
 
@@ -178,6 +180,14 @@ impl<'a> Object<'a> {
 pub(super) fn json<T: serde::Serialize + ?Sized>(value: &T) -> Box<RawValue> {
     // Serialization fails only for maps with keys other than strings and for a failing `Serialize`; this crate has neither.
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// Sets a key of an object. The other values remain raw texts, so that no number is rounded.
+pub(super) fn with_key(object: &RawValue, key: &str, value: Box<RawValue>) -> Box<RawValue> {
+    let mut object: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_str(object.get()).unwrap_or_default();
+    object.insert(key.to_owned(), value);
+    json(&object)
 }
 
 /// Creates a message from content blocks. Returns `None` without blocks, because no provider accepts an empty message.

@@ -1,5 +1,7 @@
 //! A model's reply to a request.
 
+use std::collections::HashSet;
+
 use serde_json::value::RawValue;
 use tool_core::ToolCall;
 use tool_core::store::Usage;
@@ -58,7 +60,26 @@ impl ModelReply {
 /// Reads the events of one provider.
 pub(super) trait Reading: Send {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError>;
-    fn finish(self: Box<Self>) -> ModelReply;
+    fn finish(self: Box<Self>) -> Result<ModelReply, WireError>;
+}
+
+/// Returns the id of a new call: the provider's id or, if it is missing or empty, an id that none of the earlier calls has. `earlier` returns the
+/// ids of the earlier calls.
+pub(super) fn call_id<'a, I: Iterator<Item = &'a str>>(
+    given: Option<String>,
+    earlier: impl Fn() -> I,
+) -> String {
+    if let Some(id) = given.filter(|id| !id.trim().is_empty()) {
+        return id;
+    }
+    let mut number = earlier().count();
+    loop {
+        let id = format!("call_{number}");
+        if earlier().all(|other| other != id) {
+            return id;
+        }
+        number += 1;
+    }
 }
 
 /// The reasoning of a reply while it is read: blocks, separated by empty lines.
@@ -156,7 +177,15 @@ impl Draft {
         self.usage = usage;
     }
 
-    pub(super) fn close(self, stop: StopReason) -> ModelReply {
+    /// Completes the reply. Fails if two calls have the same id.
+    pub(super) fn close(self, stop: StopReason) -> Result<ModelReply, WireError> {
+        let mut ids = HashSet::new();
+        if let Some(call) = self.calls.iter().find(|call| !ids.insert(&call.id)) {
+            return Err(WireError::RepeatedId {
+                provider: self.provider,
+                id: call.id.clone(),
+            });
+        }
         let stop = match stop {
             StopReason::End | StopReason::Calls | StopReason::Paused if !self.whole => {
                 StopReason::Cut
@@ -168,7 +197,7 @@ impl Draft {
             provider: self.provider.name().to_owned(),
             messages,
         });
-        ModelReply {
+        Ok(ModelReply {
             message: ModelMessage {
                 text: self.text,
                 reasoning: self.reasoning,
@@ -180,6 +209,6 @@ impl Draft {
                 usage: self.usage,
             },
             stop,
-        }
+        })
     }
 }

@@ -7,8 +7,8 @@ use tool_core::turn::ModelMessage;
 
 use super::chat::{named, reported};
 use super::file::{Bytes, File, Piece, piece};
-use super::json::{Node, Object, json};
-use super::reply::{Draft, Reading, Reasoning};
+use super::json::{Node, Object, json, with_key};
+use super::reply::{Draft, Reading, Reasoning, call_id};
 use super::results::{ToolResult, View};
 use super::{Delta, ModelReply, Provider, RequestMessages, StopReason, WireError};
 
@@ -17,7 +17,7 @@ const RESPONSES: Provider = Provider::Responses;
 pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let mut streamed = Streamed::default();
     streamed.ended(&Node::read(RESPONSES, body)?.object()?)?;
-    Ok(streamed.close())
+    streamed.close()
 }
 
 /// An item of the output while it arrives.
@@ -37,6 +37,8 @@ struct Item {
 #[derive(Debug)]
 struct Called {
     id: String,
+    /// Whether the JSON of the item lacks this id.
+    made: bool,
     name: String,
     arguments: String,
 }
@@ -121,8 +123,10 @@ impl Streamed {
         let reasoned = known.is_some_and(|known| known.reasoned);
         match &*object.text("type")? {
             "function_call" => {
+                let (id, made) = self.call_id(index, object.text_if_any("call_id")?);
                 item.call = Some(Called {
-                    id: object.text("call_id")?,
+                    id,
+                    made,
                     name: object.text("name")?,
                     arguments: object.text_if_any("arguments")?.unwrap_or_default(),
                 });
@@ -168,6 +172,24 @@ impl Streamed {
         Ok(())
     }
 
+    /// Returns the id of an item's call, and whether the item lacks this id. The id of a call remains the same until its item is complete.
+    fn call_id(&self, index: u64, given: Option<String>) -> (String, bool) {
+        let given = given.filter(|id| !id.trim().is_empty());
+        let known = self.items.iter().find(|item| item.index == index);
+        if let Some(known) = known.and_then(|item| item.call.as_ref())
+            && (known.made || given.is_none())
+        {
+            return (known.id.clone(), true);
+        }
+        let made = given.is_none();
+        let earlier = || {
+            self.items
+                .iter()
+                .filter_map(|item| Some(&*item.call.as_ref()?.id))
+        };
+        (call_id(given, earlier), made)
+    }
+
     /// Adds a piece of reasoning in a part of an item. Each part is a block.
     fn think(&mut self, part: (u64, &'static str, u64), piece: &str, deltas: &mut Vec<Delta>) {
         if self.thinking.replace(part) != Some(part) {
@@ -185,7 +207,7 @@ impl Streamed {
             .ok_or_else(|| index.wrong("the number of an item that has begun"))
     }
 
-    fn close(mut self) -> ModelReply {
+    fn close(mut self) -> Result<ModelReply, WireError> {
         self.items.sort_by_key(|item| item.index);
         let mut draft = Draft::new(RESPONSES);
         let mut written = Vec::new();
@@ -205,7 +227,12 @@ impl Streamed {
                     draft.call(call.id, call.name, call.arguments);
                 }
                 Some(call) => {
-                    written.push(item.raw);
+                    // The result has the id of the call, so the item must have it as well.
+                    written.push(if call.made {
+                        with_key(&item.raw, "call_id", json(&call.id))
+                    } else {
+                        item.raw
+                    });
                     draft.call(call.id, call.name, call.arguments);
                 }
                 None if item.whole => written.push(item.raw),
@@ -301,7 +328,7 @@ impl Reading for Streamed {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> ModelReply {
+    fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {
         self.close()
     }
 }

@@ -114,7 +114,7 @@ impl ReplyStream {
             }
         }
         error_body(self.provider, self.sse.foreign())?;
-        Ok(self.reading.finish())
+        self.reading.finish()
     }
 }
 

@@ -9,6 +9,7 @@
 mod cache;
 mod calls;
 mod cut;
+mod ids;
 mod malformed;
 mod media;
 mod offers;

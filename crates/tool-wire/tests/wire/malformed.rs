@@ -56,8 +56,8 @@ fn unexpected_shape_is_reported_with_its_position() {
         ),
         (
             Provider::Responses,
-            r#"{"status":"completed","output":[{"type":"function_call","name":"x","arguments":"{}"}]}"#,
-            "OpenAI Responses sent an unexpected shape at `/output/0/call_id`: expected a value, found none",
+            r#"{"status":"completed","output":[{"type":"function_call","call_id":"a","arguments":"{}"}]}"#,
+            "OpenAI Responses sent an unexpected shape at `/output/0/name`: expected a value, found none",
         ),
         (
             Provider::Anthropic,
@@ -76,8 +76,8 @@ fn unexpected_shape_is_reported_with_its_position() {
         ),
         (
             Provider::Bedrock,
-            r#"{"output":{"message":{"content":[{"toolUse":{"name":"x","input":{}}}]}}}"#,
-            "Bedrock sent an unexpected shape at `/output/message/content/0/toolUse/toolUseId`: expected a value, found none",
+            r#"{"output":{"message":{"content":[{"toolUse":{"toolUseId":"a","input":{}}}]}}}"#,
+            "Bedrock sent an unexpected shape at `/output/message/content/0/toolUse/name`: expected a value, found none",
         ),
         (
             Provider::Bedrock,
