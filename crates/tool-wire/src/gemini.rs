@@ -17,6 +17,9 @@ use super::{Delta, ModelReply, Provider, RequestMessages, StopReason, WireError}
 
 const GEMINI: Provider = Provider::Gemini;
 
+/// The documented placeholder for a call without a thought signature. Gemini 3 refuses a message of the model whose first call has no signature.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
 /// Prefix of the ids that are generated here for calls without an id. These ids are never sent to the provider.
 const MADE: &str = "gemini_call_";
 
@@ -217,6 +220,8 @@ struct Content<T> {
 #[serde(rename_all = "camelCase")]
 struct Called<'a> {
     function_call: Call<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -232,18 +237,20 @@ fn own(id: &str) -> Option<&str> {
     (!id.starts_with(MADE)).then_some(id)
 }
 
+/// Writes a message that is not sent back as Gemini wrote it: without signatures, so the first call has the placeholder. Parallel calls need none.
 pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
     let mut parts = Vec::new();
     if !message.text.is_empty() {
         parts.push(raw(&json!({"text": message.text})));
     }
-    parts.extend(message.calls.iter().map(|call| {
+    parts.extend(message.calls.iter().enumerate().map(|(at, call)| {
         raw(&Called {
             function_call: Call {
                 id: own(&call.id),
                 name: &call.name,
                 args: arguments_object(&call.arguments),
             },
+            thought_signature: (at == 0).then_some(NO_SIGNATURE),
         })
     }));
     if parts.is_empty() {

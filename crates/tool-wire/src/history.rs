@@ -23,13 +23,55 @@ impl Provider {
     /// does not accept, and the model reads a line in its place. With `history` and [`reply`](Self::reply), one
     /// [`Model`](tool_core::turn::Model) serves all providers.
     pub fn history(self, thread: &[Message]) -> Result<RequestMessages, WireError> {
-        history(self, thread)
+        history(self, thread, None)
+    }
+
+    /// Converts a thread like [`history`](Self::history), for a request to an origin: the endpoint and the model, under the name that the host
+    /// passes to [`ModelReply::with_origin`](super::ModelReply::with_origin).
+    ///
+    /// A message that a different origin or provider wrote is written from its text and its calls, without opaque parts: signatures, encrypted
+    /// reasoning and compaction blocks are valid only where they were written, and every request with them would fail. A message without an origin,
+    /// as earlier versions stored it, is sent unchanged to its provider.
+    ///
+    /// ```
+    /// use tool_core::store::{MemoryStore, ThreadId, ThreadStore};
+    /// use tool_core::turn::Turns;
+    /// use tool_core::ToolContext;
+    /// use tool_wire::Provider;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let body = r#"{"role":"assistant","stop_reason":"end_turn","content":[
+    ///     {"type":"thinking","thinking":"Easy.","signature":"EqQB=="},{"type":"text","text":"It is 7."}]}"#;
+    /// let reply = Provider::Anthropic.reply(body)?.with_origin("claude-opus-5");
+    ///
+    /// let (store, cx) = (MemoryStore::default(), ToolContext::builder().workspace("acme").conversation("main").build());
+    /// Turns::new(store.clone()).record(reply.into_message(), &cx).await?;
+    /// let thread = ThreadStore::read(&store, &ThreadId::new("acme", "main")?, None).await?;
+    ///
+    /// let same = Provider::Anthropic.history_for(&thread, "claude-opus-5")?;
+    /// assert!(same.messages[0].get().contains("EqQB=="));
+    /// let other = Provider::Anthropic.history_for(&thread, "claude-haiku-5")?;
+    /// assert_eq!(other.messages[0].get(), r#"{"role":"assistant","content":[{"text":"It is 7.","type":"text"}]}"#);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn history_for(
+        self,
+        thread: &[Message],
+        origin: &str,
+    ) -> Result<RequestMessages, WireError> {
+        history(self, thread, Some(origin))
     }
 }
 
-/// Writes a thread. Every message of the model is followed by the results of its calls, in the order of the calls, wherever in the thread
-/// the results were stored. Messages that were stored in between come after the results.
-fn history(provider: Provider, thread: &[Message]) -> Result<RequestMessages, WireError> {
+/// Writes a thread, for a request to this origin if it is known. Every message of the model is followed by the results of its calls, in the order of
+/// the calls, wherever in the thread the results were stored. Messages that were stored in between come after the results.
+fn history(
+    provider: Provider,
+    thread: &[Message],
+    origin: Option<&str>,
+) -> Result<RequestMessages, WireError> {
     let mut results: HashMap<CallPlace, ToolMessage> = HashMap::new();
     for message in thread {
         if let Some(call) = message.answers {
@@ -43,7 +85,8 @@ fn history(provider: Provider, thread: &[Message]) -> Result<RequestMessages, Wi
             Role::Tool => {}
             Role::Assistant => {
                 let written: ModelMessage = read(provider, message)?;
-                out.messages.extend(provider.assistant(&written));
+                out.messages
+                    .extend(provider.assistant_for(&written, origin));
                 if written.calls.is_empty() {
                     continue;
                 }

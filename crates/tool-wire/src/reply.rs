@@ -22,6 +22,16 @@ impl ModelReply {
         &self.message
     }
 
+    /// Sets the host's name for the endpoint and the model that wrote the reply, such as `https://api.anthropic.com claude-opus-5`. With it,
+    /// [`Provider::history_for`] leaves signatures, encrypted reasoning and other opaque parts of the reply out of requests to a different origin.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
+        if let Some(written) = &mut self.message.written {
+            written.origin = Some(origin.into());
+        }
+        self
+    }
+
     /// Converts the reply into its message.
     pub fn into_message(self) -> ModelMessage {
         self.message
@@ -195,6 +205,7 @@ impl Draft {
         };
         let written = self.written.map(|messages| Written {
             provider: self.provider.name().to_owned(),
+            origin: None,
             messages,
         });
         Ok(ModelReply {

@@ -12,8 +12,20 @@ impl Provider {
     /// Writes the model's message as messages (items, contents) of the next request: unchanged if the message came from this provider, otherwise
     /// made from its text and calls.
     pub fn assistant(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
+        self.assistant_for(message, None)
+    }
+
+    /// Writes the model's message for a request to an origin: unchanged if the message came from this provider and from this origin, or if the
+    /// origin of the request or of the message is not known.
+    pub(super) fn assistant_for(
+        self,
+        message: &ModelMessage,
+        origin: Option<&str>,
+    ) -> Vec<Box<RawValue>> {
+        let elsewhere = |written: &str| origin.is_some_and(|origin| origin != written);
         if let Some(written) = &message.written
             && written.provider == self.name()
+            && !written.origin.as_deref().is_some_and(elsewhere)
             && let Ok(messages) = serde_json::from_str(&written.messages)
         {
             return messages;

@@ -122,6 +122,11 @@ impl From<StopReason> for String {
 pub struct Written {
     /// The name of the provider.
     pub provider: String,
+    /// The host's name for the endpoint and the model that wrote the message; `None` if the host does not set it, and in messages that earlier
+    /// versions stored. Signatures, encrypted reasoning and compaction blocks are valid only there, so requests to a different origin must not
+    /// contain them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// The message in the format of that provider's requests: a JSON array of messages (items, contents).
     pub messages: String,
 }

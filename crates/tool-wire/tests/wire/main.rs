@@ -13,6 +13,7 @@ mod ids;
 mod malformed;
 mod media;
 mod offers;
+mod origins;
 mod parts;
 mod reasoning;
 mod results;
