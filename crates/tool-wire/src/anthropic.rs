@@ -65,26 +65,93 @@ pub(super) struct Streamed {
     blocks: Vec<Block>,
     reasoning: Reasoning,
     stop: Option<String>,
-    usage: Option<Usage>,
+    usage: Option<Counts>,
+}
+
+/// The token counts of a reply. Counts in a later event are cumulative, so they replace those of an earlier event. A later event may lack some of
+/// them.
+#[derive(Debug, Default)]
+struct Counts {
+    top: Iteration,
+    /// The sum of the iterations that the counts at the top level do not include.
+    apart: Iteration,
+}
+
+/// The token counts of one run of a model, of which a reply may have several.
+#[derive(Debug, Default)]
+struct Iteration {
+    /// Tokens of the input that were neither read from a cache nor written to it.
+    fresh: u64,
+    read: u64,
+    written: u64,
+    output: u64,
+}
+
+impl Counts {
+    fn read(&mut self, usage: &Object<'_>) {
+        self.top.read(usage);
+        let Some(iterations) = usage.get("iterations").and_then(|list| list.array().ok()) else {
+            return;
+        };
+        let mut apart = Iteration::default();
+        for iteration in iterations.iter().filter_map(|node| node.object().ok()) {
+            // Runs of type `message` are in the counts at the top level; those that compact the context or ask a different model for advice are not.
+            let kind = iteration.get("type").and_then(|kind| kind.text().ok());
+            if matches!(kind.as_deref(), Some("compaction" | "advisor_message")) {
+                apart.add(&iteration);
+            }
+        }
+        self.apart = apart;
+    }
+
+    fn total(&self) -> Usage {
+        let mut usage = self.top.usage();
+        usage += self.apart.usage();
+        usage
+    }
+}
+
+impl Iteration {
+    fn read(&mut self, usage: &Object<'_>) {
+        let mut later = Self::default();
+        later.add(usage);
+        // Some compatible servers send zeros in place of the input that an earlier event has reported.
+        if later.input() > 0 {
+            usage.counted("input_tokens", &mut self.fresh);
+            usage.counted("cache_read_input_tokens", &mut self.read);
+            usage.counted("cache_creation_input_tokens", &mut self.written);
+        }
+        usage.counted("output_tokens", &mut self.output);
+    }
+
+    fn add(&mut self, usage: &Object<'_>) {
+        let sum = |counter: &mut u64, key| *counter = counter.saturating_add(usage.count(key));
+        sum(&mut self.fresh, "input_tokens");
+        sum(&mut self.read, "cache_read_input_tokens");
+        sum(&mut self.written, "cache_creation_input_tokens");
+        sum(&mut self.output, "output_tokens");
+    }
+
+    /// Returns the tokens of the whole input. Anthropic does not count cached tokens in `input_tokens`.
+    fn input(&self) -> u64 {
+        let cached = self.read.saturating_add(self.written);
+        self.fresh.saturating_add(cached)
+    }
+
+    fn usage(&self) -> Usage {
+        Usage {
+            input_tokens: self.input(),
+            output_tokens: self.output,
+            cached_tokens: self.read,
+        }
+    }
 }
 
 impl Streamed {
-    /// Reads the token usage of a message or an event. Counts of a later event replace the counts of earlier events.
+    /// Reads the token usage of a message or an event.
     fn used(&mut self, of: &Object<'_>) {
-        let Some(usage) = of.inner("usage") else {
-            return;
-        };
-        let known = self.usage.get_or_insert_default();
-        let cached = usage.count("cache_read_input_tokens");
-        // Anthropic does not count cached tokens in `input_tokens`.
-        let input = usage.count("input_tokens") + cached;
-        let input = input + usage.count("cache_creation_input_tokens");
-        if input > 0 {
-            known.input_tokens = input;
-            known.cached_tokens = cached;
-        }
-        if usage.get("output_tokens").is_some() {
-            known.output_tokens = usage.count("output_tokens");
+        if let Some(usage) = of.inner("usage") {
+            self.usage.get_or_insert_default().read(&usage);
         }
     }
 
@@ -222,7 +289,7 @@ impl Streamed {
             draft.written(&[message]);
         }
         draft.reasoning(self.reasoning);
-        draft.used(self.usage);
+        draft.used(self.usage.as_ref().map(Counts::total));
         draft.close(match self.stop.as_deref() {
             None => StopReason::Cut,
             Some("end_turn" | "stop_sequence" | "tool_use") => StopReason::End,

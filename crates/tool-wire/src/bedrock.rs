@@ -59,7 +59,10 @@ fn usage(of: &Object<'_>) -> Option<Usage> {
     let cached = usage.count("cacheReadInputTokens");
     let written = usage.count("cacheWriteInputTokens");
     Some(Usage {
-        input_tokens: usage.count("inputTokens") + cached + written,
+        input_tokens: usage
+            .count("inputTokens")
+            .saturating_add(cached)
+            .saturating_add(written),
         output_tokens: usage.count("outputTokens"),
         cached_tokens: cached,
     })

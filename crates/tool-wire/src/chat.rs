@@ -70,6 +70,10 @@ pub(super) fn named(provider: Provider, error: &Object<'_>, kinds: &[&str]) -> W
 /// Returns the only choice of a response. More than one choice is an error.
 fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, WireError> {
     reported(CHAT, body)?;
+    // Some servers report the token usage of a stream in a chunk that has only the usage.
+    if !whole && !body.has("choices") && body.has("usage") {
+        return Ok(None);
+    }
     let choices = body.required("choices")?;
     match &choices.array()?[..] {
         // The last chunk may report only the token usage.

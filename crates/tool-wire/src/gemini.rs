@@ -38,6 +38,36 @@ pub(super) struct Streamed {
     response: Option<String>,
     parts: Vec<Box<RawValue>>,
     finish: Option<String>,
+    usage: Option<Counts>,
+}
+
+/// The token counts of a reply. Each response of a stream has the counts up to then, and may lack some of them.
+#[derive(Debug, Default)]
+struct Counts {
+    prompt: u64,
+    tool_use_prompt: u64,
+    cached: u64,
+    candidates: u64,
+    thoughts: u64,
+}
+
+impl Counts {
+    fn read(&mut self, usage: &Object<'_>) {
+        usage.counted("promptTokenCount", &mut self.prompt);
+        usage.counted("toolUsePromptTokenCount", &mut self.tool_use_prompt);
+        usage.counted("cachedContentTokenCount", &mut self.cached);
+        usage.counted("candidatesTokenCount", &mut self.candidates);
+        usage.counted("thoughtsTokenCount", &mut self.thoughts);
+    }
+
+    /// Returns the sums: the prompt includes cached tokens, the candidates do not include thoughts.
+    fn total(&self) -> Usage {
+        Usage {
+            input_tokens: self.prompt.saturating_add(self.tool_use_prompt),
+            output_tokens: self.candidates.saturating_add(self.thoughts),
+            cached_tokens: self.cached,
+        }
+    }
 }
 
 impl Default for Streamed {
@@ -48,6 +78,7 @@ impl Default for Streamed {
             response: None,
             parts: Vec::new(),
             finish: None,
+            usage: None,
         }
     }
 }
@@ -72,13 +103,7 @@ impl Streamed {
             self.response = body.text_if_any("responseId")?;
         }
         if let Some(usage) = body.inner("usageMetadata") {
-            let input = usage.count("promptTokenCount") + usage.count("toolUsePromptTokenCount");
-            let output = usage.count("candidatesTokenCount") + usage.count("thoughtsTokenCount");
-            self.draft.used(Some(Usage {
-                input_tokens: input,
-                output_tokens: output,
-                cached_tokens: usage.count("cachedContentTokenCount"),
-            }));
+            self.usage.get_or_insert_default().read(&usage);
         }
         let feedback = body.get("promptFeedback");
         let feedback = feedback.map(|feedback| feedback.object()).transpose()?;
@@ -187,6 +212,7 @@ impl Streamed {
             })]);
         }
         self.draft.reasoning(self.reasoning);
+        self.draft.used(self.usage.as_ref().map(Counts::total));
         self.draft.close(match self.finish.as_deref() {
             None => StopReason::Cut,
             Some("STOP") => StopReason::End,

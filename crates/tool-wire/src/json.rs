@@ -132,6 +132,13 @@ impl<'a> Object<'a> {
         count.unwrap_or_default()
     }
 
+    /// Sets a counter to the token count of a key, unless the key is absent or its value is not a whole number.
+    pub(super) fn counted(&self, key: &str, counter: &mut u64) {
+        if let Some(count) = self.get(key).and_then(|node| node.number().ok()) {
+            *counter = count;
+        }
+    }
+
     /// Returns the object under a key, or `None` if the key is absent or its value is not an object.
     pub(super) fn inner(&self, key: &str) -> Option<Object<'a>> {
         self.get(key)?.object().ok()

@@ -58,6 +58,15 @@ pub(super) struct Streamed {
 impl Streamed {
     /// Reads a complete response, from the body or from the last event.
     fn ended(&mut self, response: &Object<'_>) -> Result<(), WireError> {
+        // A response that failed has used tokens too.
+        self.usage = response.inner("usage").map(|usage| {
+            let details = usage.inner("input_tokens_details");
+            Usage {
+                input_tokens: usage.count("input_tokens"),
+                output_tokens: usage.count("output_tokens"),
+                cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
+            }
+        });
         reported(RESPONSES, response)?;
         let status = response.required("status")?;
         self.stop = Some(match &*status.text()? {
@@ -82,14 +91,6 @@ impl Streamed {
             }
             // The request was made with `background`, or was cancelled.
             other => StopReason::Other(other.to_owned()),
-        });
-        self.usage = response.inner("usage").map(|usage| {
-            let details = usage.inner("input_tokens_details");
-            Usage {
-                input_tokens: usage.count("input_tokens"),
-                output_tokens: usage.count("output_tokens"),
-                cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
-            }
         });
         // Streamed items have been read already.
         if self.items.is_empty()

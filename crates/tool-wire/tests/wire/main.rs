@@ -24,3 +24,4 @@ mod support;
 mod system;
 mod turns;
 mod ui;
+mod usage;

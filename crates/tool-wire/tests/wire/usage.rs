@@ -1,0 +1,290 @@
+//! Token usage: each provider's counts as the input including cached tokens, the output including reasoning, and the cached tokens.
+
+use serde_json::{Value, json};
+use tool_core::store::Usage;
+use tool_wire::{Provider, ReplyStream, WireError};
+
+fn usage(input: u64, output: u64, cached: u64) -> Usage {
+    Usage {
+        input_tokens: input,
+        output_tokens: output,
+        cached_tokens: cached,
+    }
+}
+
+/// Returns a whole body with this usage, and the events of a stream that reports it at the end.
+fn bodies(provider: Provider, usage: &Value) -> (Value, Vec<Value>) {
+    match provider {
+        Provider::Chat => {
+            let choice = json!({"index": 0, "message": {"content": "a"}, "delta": {"content": "a"}, "finish_reason": "stop"});
+            (
+                json!({"choices": [choice], "usage": usage}),
+                vec![
+                    json!({"choices": [choice], "usage": null}),
+                    json!({"choices": [], "usage": usage}),
+                ],
+            )
+        }
+        Provider::Responses => {
+            let whole = json!({"status": "completed", "output": [], "usage": usage});
+            (
+                whole.clone(),
+                vec![
+                    json!({"type": "response.created", "response": {"status": "in_progress", "usage": null}}),
+                    json!({"type": "response.completed", "response": whole}),
+                ],
+            )
+        }
+        Provider::Anthropic => (
+            json!({"content": [], "stop_reason": "end_turn", "usage": usage}),
+            vec![
+                json!({"type": "message_start", "message": {"usage": {"input_tokens": 1, "output_tokens": 1}}}),
+                json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}),
+            ],
+        ),
+        Provider::Gemini => (
+            json!({"candidates": [{"finishReason": "STOP"}], "usageMetadata": usage}),
+            vec![
+                json!({"candidates": [], "usageMetadata": {"promptTokenCount": 1}}),
+                json!({"candidates": [{"finishReason": "STOP"}], "usageMetadata": usage}),
+            ],
+        ),
+        Provider::Bedrock => (
+            json!({"output": {"message": {"content": []}}, "stopReason": "end_turn", "usage": usage}),
+            vec![
+                json!({"messageStop": {"stopReason": "end_turn"}}),
+                json!({"metadata": {"usage": usage}}),
+            ],
+        ),
+    }
+}
+
+fn stream(provider: Provider, events: &[Value]) -> ReplyStream {
+    let mut stream = provider.stream();
+    for event in events {
+        stream.event(&event.to_string()).unwrap();
+    }
+    stream
+}
+
+fn streamed(provider: Provider, events: &[Value]) -> Option<Usage> {
+    let reply = stream(provider, events).finish().unwrap();
+    reply.message().usage
+}
+
+// The providers differ in which counts include cached tokens and reasoning. The three counters mean the same for all of them.
+#[test]
+fn counts_of_every_provider_have_one_meaning() {
+    let huge = u64::MAX;
+    let cases = [
+        // The input includes cached tokens and tokens that are written to the cache, and the output includes reasoning.
+        (
+            Provider::Responses,
+            json!({"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
+                "output_tokens": 20, "output_tokens_details": {"reasoning_tokens": 15}}),
+            usage(100, 20, 60),
+        ),
+        (
+            Provider::Chat,
+            json!({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 60},
+                "completion_tokens": 20, "completion_tokens_details": {"reasoning_tokens": 15}}),
+            usage(100, 20, 60),
+        ),
+        (
+            Provider::Chat,
+            json!({"prompt_tokens": 100, "prompt_tokens_details": null, "completion_tokens": 20}),
+            usage(100, 20, 0),
+        ),
+        // The input excludes both, and the output includes thinking.
+        (
+            Provider::Anthropic,
+            json!({"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30,
+                "cache_creation": {"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 10},
+                "output_tokens": 20, "output_tokens_details": {"thinking_tokens": 15}}),
+            usage(100, 20, 60),
+        ),
+        (
+            Provider::Bedrock,
+            json!({"inputTokens": 10, "cacheReadInputTokens": 60, "cacheWriteInputTokens": 30, "outputTokens": 20, "totalTokens": 120,
+                "cacheDetails": [{"ttl": "5m", "inputTokens": 30}]}),
+            usage(100, 20, 60),
+        ),
+        // The input includes cached tokens and excludes prompts of tools, and the output excludes thoughts.
+        (
+            Provider::Gemini,
+            json!({"promptTokenCount": 90, "cachedContentTokenCount": 60, "toolUsePromptTokenCount": 10,
+                "candidatesTokenCount": 5, "thoughtsTokenCount": 15, "totalTokenCount": 120}),
+            usage(100, 20, 60),
+        ),
+        // Invalid counts do not make a reply fail.
+        (
+            Provider::Anthropic,
+            json!({"input_tokens": huge, "cache_read_input_tokens": huge, "output_tokens": "many",
+                "iterations": [{"type": "compaction", "input_tokens": huge}, 7]}),
+            usage(huge, 0, huge),
+        ),
+        (
+            Provider::Gemini,
+            json!({"promptTokenCount": huge, "toolUsePromptTokenCount": huge, "candidatesTokenCount": huge, "thoughtsTokenCount": huge}),
+            usage(huge, huge, 0),
+        ),
+        (
+            Provider::Bedrock,
+            json!({"inputTokens": huge, "cacheReadInputTokens": huge, "outputTokens": -1}),
+            usage(huge, 0, huge),
+        ),
+    ];
+    for (provider, counts, expected) in cases {
+        let (whole, events) = bodies(provider, &counts);
+        let reply = provider.reply(&whole.to_string()).unwrap();
+        assert_eq!(reply.message().usage, Some(expected), "{provider} {counts}");
+        if counts["output_tokens"] != "many" {
+            let streamed = streamed(provider, &events);
+            assert_eq!(streamed, Some(expected), "{provider} {counts}");
+        }
+    }
+}
+
+// Iterations that compact the context or ask a different model for advice are billed, and the counts at the top level do not include them.
+#[test]
+fn iterations_outside_of_the_top_level_are_added() {
+    let compaction = json!({"type": "compaction", "input_tokens": 180_000, "output_tokens": 3_500});
+    let message = json!({"type": "message", "input_tokens": 23_000, "output_tokens": 1_000});
+    let fallback = json!({"type": "fallback_message", "model": "m", "input_tokens": 23_000, "output_tokens": 1_000});
+    let advisor = json!({"type": "advisor_message", "model": "m", "input_tokens": 100, "cache_read_input_tokens": 40,
+        "cache_creation_input_tokens": 7, "output_tokens": 50});
+    for (iterations, expected) in [
+        (json!(null), usage(23_000, 1_000, 0)),
+        (json!([message]), usage(23_000, 1_000, 0)),
+        (json!([fallback]), usage(23_000, 1_000, 0)),
+        (json!([compaction, message]), usage(203_000, 4_500, 0)),
+        (json!([message, advisor]), usage(23_147, 1_050, 40)),
+        (
+            json!([compaction, message, advisor, advisor]),
+            usage(203_294, 4_600, 80),
+        ),
+    ] {
+        let counts =
+            json!({"input_tokens": 23_000, "output_tokens": 1_000, "iterations": iterations});
+        let (whole, events) = bodies(Provider::Anthropic, &counts);
+        let reply = Provider::Anthropic.reply(&whole.to_string()).unwrap();
+        assert_eq!(reply.message().usage, Some(expected), "{iterations}");
+        let streamed = streamed(Provider::Anthropic, &events);
+        assert_eq!(streamed, Some(expected), "{iterations}");
+    }
+}
+
+// The counts of `message_delta` are cumulative: they replace those of `message_start` and of an earlier `message_delta`, and may lack some of them.
+#[test]
+fn counts_of_later_anthropic_events_replace_earlier_ones() {
+    let start = |usage: Value| json!({"type": "message_start", "message": {"usage": usage}});
+    let delta = |usage: Value| json!({"type": "message_delta", "delta": {}, "usage": usage});
+    let first = json!({"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30, "output_tokens": 1});
+    let compaction =
+        |input: u64| json!([{"type": "compaction", "input_tokens": input, "output_tokens": 2}]);
+    for (events, expected) in [
+        // The input of a stream that broke is known from its first event.
+        (vec![start(first.clone())], usage(100, 1, 60)),
+        (
+            vec![start(first.clone()), delta(json!({"output_tokens": 20}))],
+            usage(100, 20, 60),
+        ),
+        (
+            vec![
+                start(first.clone()),
+                delta(json!({"output_tokens": 7})),
+                delta(json!({"output_tokens": 20})),
+            ],
+            usage(100, 20, 60),
+        ),
+        (
+            vec![
+                start(first.clone()),
+                delta(json!({"input_tokens": 15, "output_tokens": 20})),
+            ],
+            usage(105, 20, 60),
+        ),
+        (
+            vec![
+                start(first.clone()),
+                delta(
+                    json!({"input_tokens": 15, "cache_read_input_tokens": 0, "output_tokens": 20}),
+                ),
+            ],
+            usage(45, 20, 0),
+        ),
+        (
+            vec![
+                start(first.clone()),
+                delta(
+                    json!({"input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 20}),
+                ),
+            ],
+            usage(100, 20, 60),
+        ),
+        (
+            vec![
+                start(first.clone()),
+                delta(json!({"output_tokens": 7, "iterations": compaction(500)})),
+                delta(json!({"output_tokens": 20, "iterations": compaction(900)})),
+                delta(json!({"output_tokens": 20})),
+            ],
+            usage(1000, 22, 60),
+        ),
+    ] {
+        let streamed = streamed(Provider::Anthropic, &events);
+        assert_eq!(streamed, Some(expected), "{events:?}");
+    }
+}
+
+// Each response of a Gemini stream has the counts up to then, and a later response may lack a count.
+#[test]
+fn counts_that_a_later_gemini_response_lacks_remain() {
+    let events = [
+        json!({"usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 60, "thoughtsTokenCount": 9}}),
+        json!({"usageMetadata": {"promptTokenCount": 100, "candidatesTokenCount": 2, "thoughtsTokenCount": 15}}),
+        json!({"usageMetadata": {"candidatesTokenCount": 5}, "candidates": [{"finishReason": "STOP"}]}),
+    ];
+    let streamed = streamed(Provider::Gemini, &events);
+    assert_eq!(streamed, Some(usage(100, 20, 60)));
+}
+
+// A server that streams may report the usage in a chunk without choices, or not at all.
+#[test]
+fn chat_usage_is_read_from_a_chunk_without_choices() {
+    let end = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]});
+    assert_eq!(streamed(Provider::Chat, std::slice::from_ref(&end)), None);
+    let counts = json!({"prompt_tokens": 100, "completion_tokens": 20});
+    for last in [
+        json!({"choices": [], "usage": counts}),
+        json!({"usage": counts}),
+    ] {
+        let streamed = streamed(Provider::Chat, &[end.clone(), last]);
+        assert_eq!(streamed, Some(usage(100, 20, 0)));
+    }
+    let empty = Provider::Chat.stream().event("{}");
+    assert!(matches!(empty, Err(WireError::Shape { .. })), "{empty:?}");
+}
+
+// A failed attempt has used tokens: after an error of the stream, the reply that `finish` returns contains the counts that have arrived.
+#[test]
+fn usage_of_a_failed_stream_is_known() {
+    let failed = json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": "server_error", "message": "m"},
+        "usage": {"input_tokens": 100, "output_tokens": 20}}});
+    let start = json!({"type": "message_start", "message": {"usage": {"input_tokens": 100, "output_tokens": 20}}});
+    let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "m"}});
+    for (provider, first, last) in [
+        (
+            Provider::Responses,
+            json!({"type": "response.created"}),
+            failed,
+        ),
+        (Provider::Anthropic, start, error),
+    ] {
+        let mut stream = stream(provider, &[first]);
+        assert!(stream.event(&last.to_string()).is_err());
+        let reply = stream.finish().unwrap();
+        assert!(reply.is_truncated());
+        assert_eq!(reply.message().usage, Some(usage(100, 20, 0)), "{provider}");
+    }
+}
