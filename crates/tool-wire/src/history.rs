@@ -1,7 +1,7 @@
 //! A stored thread as the messages of a provider's request.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::de::DeserializeOwned;
 use tool_core::__private0::in_reading_order;
@@ -79,14 +79,21 @@ fn history(
         }
     }
     let mut out = RequestMessages::default();
+    let mut ids = HashSet::new();
     for message in in_reading_order(thread) {
         match message.role {
             // Results are written with the message that made their calls. Without that message, no provider accepts them.
             Role::Tool => {}
             Role::Assistant => {
-                let written: ModelMessage = read(provider, message)?;
+                let mut written: ModelMessage = read(provider, message)?;
+                let unchanged = provider.unchanged(&written, origin);
+                if unchanged.is_some() {
+                    ids.extend(written.calls.iter().map(|call| call.id.clone()));
+                } else {
+                    replace_ids(provider, message.seq, &mut written, &mut ids);
+                }
                 out.messages
-                    .extend(provider.assistant_for(&written, origin));
+                    .extend(unchanged.unwrap_or_else(|| provider.rewritten(&written)));
                 if written.calls.is_empty() {
                     continue;
                 }
@@ -102,7 +109,11 @@ fn history(
                             view: View::Text(Cow::Borrowed(NO_RESULT)),
                             is_error: false,
                         },
-                        ToolResult::from,
+                        |result| ToolResult {
+                            // The result was stored with the id that the provider of the message wrote.
+                            id: &call.id,
+                            ..ToolResult::from(result)
+                        },
                     )
                 });
                 provider.write_results(&answered.collect::<Vec<_>>(), &mut out);
@@ -118,6 +129,33 @@ fn history(
         }
     }
     Ok(out)
+}
+
+/// Replaces ids of calls that a request of this provider must not contain, in a message that a different provider wrote: ids with other characters
+/// than letters, digits, `_` and `-`, ids that are too long, and ids that an earlier call of the thread has, which Anthropic and Bedrock refuse.
+/// `earlier` has the ids of the earlier calls. The new id depends only on the place of the call, so that later requests have the same prefix.
+fn replace_ids(
+    provider: Provider,
+    seq: u64,
+    message: &mut ModelMessage,
+    earlier: &mut HashSet<String>,
+) {
+    let most = match provider {
+        // A message without `written` may have come from the server that the request is for, which gets its ids back as they came.
+        Provider::Chat if message.written.is_none() => usize::MAX,
+        Provider::Chat => 40,
+        // Results name the function, and every id is accepted.
+        Provider::Gemini => usize::MAX,
+        Provider::Responses | Provider::Anthropic | Provider::Bedrock => 64,
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    for (call, position) in message.calls.iter_mut().zip(0_u32..) {
+        let valid = (1..=most).contains(&call.id.len()) && call.id.chars().all(plain);
+        if most < usize::MAX && (!valid || earlier.contains(&call.id)) {
+            call.id = format!("call_{seq}_{position}");
+        }
+        earlier.insert(call.id.clone());
+    }
 }
 
 fn read<T: DeserializeOwned>(provider: Provider, message: &Message) -> Result<T, WireError> {

@@ -23,7 +23,7 @@ pub struct RequestMessages {
 /// A file that a provider does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedFile {
-    /// The id of the call whose result contains the file; `None` for a file in a user's message.
+    /// The id that the request has for the call whose result contains the file; `None` for a file in a user's message.
     pub call: Option<String>,
     /// The media type of the file.
     pub media_type: String,

@@ -12,24 +12,27 @@ impl Provider {
     /// Writes the model's message as messages (items, contents) of the next request: unchanged if the message came from this provider, otherwise
     /// made from its text and calls.
     pub fn assistant(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
-        self.assistant_for(message, None)
+        self.unchanged(message, None)
+            .unwrap_or_else(|| self.rewritten(message))
     }
 
-    /// Writes the model's message for a request to an origin: unchanged if the message came from this provider and from this origin, or if the
-    /// origin of the request or of the message is not known.
-    pub(super) fn assistant_for(
+    /// Returns the model's message as it was written, for a request to an origin: if the message came from this provider and from this origin, or if
+    /// the origin of the request or of the message is not known.
+    pub(super) fn unchanged(
         self,
         message: &ModelMessage,
         origin: Option<&str>,
-    ) -> Vec<Box<RawValue>> {
+    ) -> Option<Vec<Box<RawValue>>> {
+        let written = message.written.as_ref()?;
         let elsewhere = |written: &str| origin.is_some_and(|origin| origin != written);
-        if let Some(written) = &message.written
-            && written.provider == self.name()
-            && !written.origin.as_deref().is_some_and(elsewhere)
-            && let Ok(messages) = serde_json::from_str(&written.messages)
-        {
-            return messages;
+        if written.provider != self.name() || written.origin.as_deref().is_some_and(elsewhere) {
+            return None;
         }
+        serde_json::from_str(&written.messages).ok()
+    }
+
+    /// Writes the model's message from its text and its calls.
+    pub(super) fn rewritten(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
         match self {
             Self::Chat => chat::assistant(message),
             Self::Responses => responses::assistant(message),

@@ -50,16 +50,23 @@ fn body(provider: Provider) -> Value {
     let (first, second) = (json!({"name": "alpha"}), json!({"name": "beta"}));
     match provider {
         Provider::Chat => {
-            let call = |id: &str, arguments: &Value| json!({"id": id, "type": "function", "function": {"name": "look_up", "arguments": arguments.to_string()}});
+            let call = |id: &str, arguments: &Value| {
+                json!({"id": id, "type": "function",
+                "function": {"name": "look_up", "arguments": arguments.to_string()}})
+            };
             json!({"choices": [{"message": {"role": "assistant", "reasoning_content": "Considered.", "content": "Well:",
                 "tool_calls": [call("c-1", &first), call("c-2", &second)]}, "finish_reason": "tool_calls"}]})
         }
         Provider::Responses => {
-            let call = |id: &str, arguments: &Value| json!({"id": "fc_1", "type": "function_call", "status": "completed", "call_id": id, "name": "look_up", "arguments": arguments.to_string()});
+            let call = |id: &str, arguments: &Value| {
+                json!({"id": "fc_1", "type": "function_call", "status": "completed",
+                "call_id": id, "name": "look_up", "arguments": arguments.to_string()})
+            };
             json!({"status": "completed", "output": [
                 {"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "Considered."}], "encrypted_content": "opaque-1"},
                 {"id": "cmp_1", "type": "compaction", "encrypted_content": "opaque-2"},
-                {"id": "msg_1", "type": "message", "status": "completed", "role": "assistant", "content": [{"type": "output_text", "text": "Well:", "annotations": []}]},
+                {"id": "msg_1", "type": "message", "status": "completed", "role": "assistant",
+                    "content": [{"type": "output_text", "text": "Well:", "annotations": []}]},
                 call("c-1", &first), call("c-2", &second)]})
         }
         Provider::Anthropic => {
@@ -69,7 +76,8 @@ fn body(provider: Provider) -> Value {
                 {"type": "thinking", "thinking": "Considered.", "signature": "opaque-2"},
                 {"type": "redacted_thinking", "data": "opaque-3"},
                 {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}},
-                {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result", "encrypted_content": "opaque-4"}]},
+                {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1",
+                    "content": [{"type": "web_search_result", "encrypted_content": "opaque-4"}]},
                 {"type": "text", "text": "Well:"}, call("c-1", &first), call("c-2", &second)], "stop_reason": "tool_use"})
         }
         Provider::Gemini => {
@@ -211,4 +219,132 @@ async fn rewritten_calls_have_the_placeholder_of_gemini() {
     let message = reply(Provider::Chat).into_message();
     let written = Provider::Gemini.assistant(&message);
     assert_eq!(signatures(&written), placeholder);
+}
+
+/// Returns the ids of the calls, and of the results, in the order of a request.
+fn ids(provider: Provider, messages: &[Box<serde_json::value::RawValue>]) -> [Vec<String>; 2] {
+    fn find(value: &Value, under: &str, key: &str, into: &mut Vec<String>) {
+        let fields = value.as_object().into_iter().flatten();
+        for (name, inner) in fields {
+            if name == under {
+                for item in inner.as_array().unwrap_or(&vec![inner.clone()]) {
+                    into.extend(item[key].as_str().map(str::to_owned));
+                }
+            }
+            find(inner, under, key, into);
+        }
+        for item in value.as_array().into_iter().flatten() {
+            find(item, under, key, into);
+        }
+    }
+    let [mut calls, mut results] = [Vec::new(), Vec::new()];
+    for message in messages {
+        let message: Value = serde_json::from_str(message.get()).unwrap();
+        match provider {
+            Provider::Chat => {
+                find(&message, "tool_calls", "id", &mut calls);
+                results.extend(message["tool_call_id"].as_str().map(str::to_owned));
+            }
+            Provider::Responses | Provider::Anthropic => {
+                let items = match &message["content"] {
+                    Value::Array(items) => items.clone(),
+                    _ => vec![message],
+                };
+                for item in items {
+                    let text = |key: &str| item[key].as_str().map(str::to_owned);
+                    match item["type"].as_str() {
+                        Some("function_call") => calls.extend(text("call_id")),
+                        Some("function_call_output") => results.extend(text("call_id")),
+                        Some("tool_use") => calls.extend(text("id")),
+                        Some("tool_result") => results.extend(text("tool_use_id")),
+                        _ => {}
+                    }
+                }
+            }
+            Provider::Gemini => {
+                find(&message, "functionCall", "id", &mut calls);
+                find(&message, "functionResponse", "id", &mut results);
+            }
+            Provider::Bedrock => {
+                find(&message, "toolUse", "toolUseId", &mut calls);
+                find(&message, "toolResult", "toolUseId", &mut results);
+            }
+        }
+    }
+    [calls, results]
+}
+
+// Servers repeat ids in different responses, and use characters and lengths that other providers refuse. In a message that a different provider
+// wrote, such ids are replaced, in the call and in its result. Later requests have the same ids.
+#[tokio::test]
+async fn ids_that_a_provider_would_refuse_are_replaced() {
+    let store = MemoryStore::default();
+    let turns = Turns::new(store.clone());
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .conversation("th")
+        .build();
+    let long = "a".repeat(41);
+    let longer = "b".repeat(65);
+    let steps = [
+        vec!["call_0", "functions.look_up:1"],
+        vec!["call_0", "fine-1_A"],
+        vec![&*long, &*longer],
+    ];
+    let thread = ThreadId::new("acme", "th").unwrap();
+    turns.say("Which numbers?", &cx).await.unwrap();
+    for from in [None, Some("elsewhere")] {
+        for step in &steps {
+            let call = |id: &&str| ToolCall::new(*id, "look_up", r#"{"name":"alpha"}"#);
+            let written = from.map(|from: &str| Written {
+                provider: from.to_owned(),
+                origin: None,
+                messages: "[]".to_owned(),
+            });
+            let message = ModelMessage {
+                written,
+                ..ModelMessage::calls(step.iter().map(call))
+            };
+            let stored = turns.record(message, &cx).await.unwrap();
+            turns.run(&toolset![look_up], &stored, &cx).await.unwrap();
+        }
+    }
+    let messages = ThreadStore::read(&store, &thread, None).await.unwrap();
+    let as_stored: Vec<&str> = steps.iter().flatten().copied().collect();
+    for provider in Provider::ALL {
+        let history = provider.history(&messages).unwrap();
+        let [calls, results] = ids(provider, &history.messages);
+        assert_eq!(calls.len(), 12, "{provider}: {calls:?}");
+        assert_eq!(calls, results, "{provider}");
+        let replaced: Vec<bool> = calls
+            .iter()
+            .zip(as_stored.iter().chain(&as_stored))
+            .map(|(id, stored)| id != stored)
+            .collect();
+        let expected = match provider {
+            Provider::Gemini => [false; 12],
+            // The first half may have come from the server itself.
+            Provider::Chat => [
+                false, false, false, false, false, false, //
+                true, true, true, true, true, true,
+            ],
+            Provider::Responses | Provider::Anthropic | Provider::Bedrock => [
+                false, true, true, false, false, true, //
+                true, true, true, true, true, true,
+            ],
+        };
+        assert_eq!(replaced, expected, "{provider}: {calls:?}");
+        if matches!(provider, Provider::Chat | Provider::Gemini) {
+            continue;
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let valid = |id: &String| id.len() <= 64 && id.chars().all(plain);
+        assert!(calls.iter().all(valid), "{provider}: {calls:?}");
+        let unique: std::collections::HashSet<_> = calls.iter().collect();
+        assert_eq!(unique.len(), 12, "{provider}: {calls:?}");
+        // A shorter thread has the same ids.
+        let shorter = provider.history(&messages[..4]).unwrap();
+        let [first, _] = ids(provider, &shorter.messages);
+        assert_eq!(first, calls[..2], "{provider}");
+    }
 }
