@@ -251,6 +251,12 @@ impl Streamed {
             ("input_json_delta", Kind::Other(input)) => {
                 input.push_str(&delta.text("partial_json")?);
             }
+            // A compaction block begins empty, and one delta has all of its fields.
+            ("compaction_delta", Kind::Other(_)) => {
+                for (key, value) in delta.entries().filter(|(key, _)| *key != "type") {
+                    block.raw = with_key(&block.raw, key, value.to_owned());
+                }
+            }
             ("thinking_delta", Kind::Thinking { thinking, .. }) => {
                 let piece = delta.text("thinking")?;
                 thinking.push_str(&piece);

@@ -136,6 +136,28 @@ fn model_message_is_sent_back_unchanged() {
     }
 }
 
+// Without its content, a compaction block has no effect: every later request would contain and pay for the messages that it replaces.
+#[test]
+fn streamed_compaction_is_sent_back_with_its_content() {
+    let events = [
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "compaction", "content": null}}),
+        json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "compaction_delta", "content": "A summary.", "encrypted_content": "opaque"}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+    ];
+    let mut stream = Provider::Anthropic.stream();
+    for event in events {
+        assert_eq!(stream.event(&event.to_string()), Ok(Vec::new()));
+    }
+    let sent = Provider::Anthropic.assistant(stream.finish().unwrap().message());
+    let sent: Value = serde_json::from_str(sent[0].get()).unwrap();
+    assert_eq!(
+        sent["content"],
+        json!([{"type": "compaction", "content": "A summary.", "encrypted_content": "opaque"}])
+    );
+}
+
 // Big numbers and duplicate keys reach the tool's own check.
 #[test]
 fn arguments_are_the_text_that_the_model_wrote() {
