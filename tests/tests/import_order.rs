@@ -44,6 +44,7 @@ const OTHERS: &[&str] = &[
     "crates/tool-store",
     "crates/tool-http",
     "crates/tool-wire",
+    "crates/tool-agent",
     "crates/tool-mcp",
     "crates/tool-server",
     "crates/tool-cli",

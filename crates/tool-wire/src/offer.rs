@@ -43,7 +43,7 @@ impl Provider {
     /// Returns the tools of a request, each as strict as the provider supports.
     ///
     /// Exceeding the provider's limits is an error that names each exceeded limit: 128 tools for OpenAI and Gemini; 20 strict
-    /// tools, 24 optional parameters and 16 unions in one request for Anthropic and Bedrock. Tools whose `providers(…)` excludes the provider are not
+    /// tools, 24 optional parameters and 15 unions in one request for Anthropic and Bedrock. Tools whose `providers(…)` excludes the provider are not
     /// offered, but [listed](Offer::left_out).
     ///
     /// If the toolset is [searched](Toolset::searched), Anthropic and Responses search on their own: every tool is in the list, hidden tools

@@ -50,6 +50,7 @@ pub struct ReplyStream {
     provider: Provider,
     sse: Sse,
     reading: Box<dyn Reading>,
+    events: u64,
 }
 
 impl ReplyStream {
@@ -65,7 +66,14 @@ impl ReplyStream {
             provider,
             sse: Sse::default(),
             reading,
+            events: 0,
         }
+    }
+
+    /// Returns the number of events that were read. Pings, which only keep the connection open, do not count, so a host can detect a provider
+    /// that has stopped writing.
+    pub fn events(&self) -> u64 {
+        self.events
     }
 
     /// Accepts bytes of the body, in pieces of any size, and returns the new pieces of the reply.
@@ -76,6 +84,7 @@ impl ReplyStream {
             provider,
             sse,
             reading,
+            events,
         } = self;
         let wrong = |why: &str| WireError::Stream {
             provider: *provider,
@@ -89,7 +98,10 @@ impl ReplyStream {
         let mut deltas = Vec::new();
         sse.feed(
             bytes,
-            |data| reading.event(data, &mut deltas),
+            |data| {
+                *events += u64::from(!is_ping(*provider, data));
+                reading.event(data, &mut deltas)
+            },
             || wrong("a line is not UTF-8"),
         )?;
         Ok(deltas)
@@ -99,6 +111,7 @@ impl ReplyStream {
     /// `{"contentBlockDelta":{…}}`. Returns the new pieces of the reply.
     pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
         let mut deltas = Vec::new();
+        self.events += u64::from(!is_ping(self.provider, data));
         self.reading.event(data, &mut deltas)?;
         Ok(deltas)
     }
@@ -129,6 +142,15 @@ fn error_body(provider: Provider, body: &str) -> Result<(), WireError> {
         }
     }
     Ok(())
+}
+
+/// Whether an event only keeps the connection open. These events are a few bytes long.
+fn is_ping(provider: Provider, data: &str) -> bool {
+    matches!(provider, Provider::Anthropic | Provider::Responses)
+        && data.len() < 100
+        && [r#""ping""#, r#""keepalive""#]
+            .iter()
+            .any(|kind| data.contains(kind))
 }
 
 impl std::fmt::Debug for ReplyStream {

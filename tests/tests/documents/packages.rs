@@ -46,6 +46,7 @@ fn no_package_name_belongs_to_a_different_project() {
         .collect();
     names.sort_unstable();
     let expected = [
+        "tool-agent",
         "tool-cli",
         "tool-code",
         "tool-core",

@@ -1,0 +1,42 @@
+//! Models over HTTP for the agent loop of [`tool_core::turn`]: OpenAI, Anthropic, Gemini, Vertex AI, and every server that speaks Chat Completions.
+//!
+//! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) runs a conversation
+//! with it. It sends the request, reads the stream, retries what can be retried, and continues with the next model of a chain.
+//! [`ScriptedModel`](model::ScriptedModel) returns messages that are written in advance, for tests and demonstrations.
+//!
+//! ```no_run
+//! use tool_agent::model::{ApiKey, Endpoint, HttpModel};
+//! use tool_core::prelude::*;
+//! use tool_core::store::MemoryStore;
+//! use tool_core::turn::{Outcome, Turns};
+//!
+//! /// Adds two numbers.
+//! #[tool(read_only)]
+//! fn add(
+//!     /// The first number.
+//!     a: i32,
+//!     /// The second number.
+//!     b: i32,
+//! ) -> i64 {
+//!     i64::from(a) + i64::from(b)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let endpoint = Endpoint::anthropic(ApiKey::from_env("ANTHROPIC_API_KEY")?);
+//! let mut model = HttpModel::builder(endpoint, "claude-opus-5-1").build()?;
+//!
+//! let turns = Turns::new(MemoryStore::default());
+//! let cx = ToolContext::builder().workspace("acme").conversation("main").build();
+//! turns.say("What is 1 + 2?", &cx).await?;
+//! if let Outcome::Answered(text) = turns.drive(&mut model, |_| toolset![add], &cx).await? {
+//!     println!("{text}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod model;

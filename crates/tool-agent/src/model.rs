@@ -1,0 +1,33 @@
+//! Models over HTTP and from scripts.
+//!
+//! | type | purpose |
+//! |---|---|
+//! | [`HttpModel`] | a model of a provider, with retries, timeouts and a chain of models to continue with |
+//! | [`Endpoint`] | the address of a provider, its headers, and the [`Credentials`] for it |
+//! | [`Retry`], [`Timeouts`] | how often a request is sent, and how long each phase may take |
+//! | [`ModelError`] | why a request failed, with a class that programs can compare |
+//! | [`ModelEvent`] | what happens during a request, as it happens |
+//! | [`ScriptedModel`] | messages that are written in advance |
+
+mod body;
+mod cassette;
+mod config;
+mod credentials;
+mod endpoint;
+mod error;
+mod event;
+mod exchange;
+mod http;
+mod refusal;
+mod retry;
+mod scripted;
+
+pub use cassette::CassetteError;
+pub use config::{ConfigError, HttpModelBuilder};
+pub use credentials::{ApiKey, Credentials, MissingKey};
+pub use endpoint::Endpoint;
+pub use error::{FailedModel, ModelError, ModelErrorKind, TimeoutPhase};
+pub use event::ModelEvent;
+pub use http::HttpModel;
+pub use retry::{Restart, Retry, Timeouts};
+pub use scripted::{Script, ScriptedModel};

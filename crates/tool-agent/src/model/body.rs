@@ -1,0 +1,222 @@
+//! The body of a request.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tool_core::turn::ModelRequest;
+use tool_wire::{Offer, Provider, RequestMessages, SystemPrompt};
+
+use super::config::Target;
+use super::endpoint::Endpoint;
+use super::error::{ModelError, ModelErrorKind};
+
+/// A request that can be sent several times.
+pub(super) struct Written {
+    pub(super) body: String,
+    /// Values of the header `anthropic-beta`.
+    pub(super) betas: Vec<&'static str>,
+}
+
+/// Returns the name of the field that contains the messages.
+const fn messages_field(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Chat | Provider::Anthropic | Provider::Bedrock => "messages",
+        Provider::Responses => "input",
+        Provider::Gemini => "contents",
+    }
+}
+
+/// Whether this crate writes a field of the body from the thread, the tools or the configuration, so that a host cannot replace it.
+pub(super) fn is_reserved(provider: Provider, field: &str) -> bool {
+    matches!(
+        field,
+        "model" | "stream" | "tools" | "system" | "systemInstruction" | "toolConfig"
+    ) || field == messages_field(provider)
+}
+
+/// Returns the fields that are equal in every request.
+pub(super) fn params(
+    endpoint: &Endpoint,
+    max_tokens: Option<u32>,
+    temperature: Option<f64>,
+) -> Map<String, Value> {
+    let mut params = Map::new();
+    let mut add = |name: &str, value: Value| {
+        params.insert(name.to_owned(), value);
+    };
+    match endpoint.provider {
+        Provider::Chat => {
+            add("stream_options", json!({"include_usage": true}));
+            // OpenAI refuses the old name for models that reason, and many compatible servers know only the old name.
+            let name = if endpoint.own {
+                "max_completion_tokens"
+            } else {
+                "max_tokens"
+            };
+            if let Some(tokens) = max_tokens {
+                add(name, tokens.into());
+            }
+        }
+        Provider::Responses => {
+            add("store", false.into());
+            add("include", json!(["reasoning.encrypted_content"]));
+            if let Some(tokens) = max_tokens {
+                add("max_output_tokens", tokens.into());
+            }
+        }
+        Provider::Anthropic => {
+            if let Some(tokens) = max_tokens {
+                add("max_tokens", tokens.into());
+            }
+        }
+        Provider::Gemini | Provider::Bedrock => {
+            let (field, name) = match endpoint.provider {
+                Provider::Gemini => ("generationConfig", "maxOutputTokens"),
+                _ => ("inferenceConfig", "maxTokens"),
+            };
+            let mut config = Map::new();
+            if let Some(tokens) = max_tokens {
+                config.insert(name.to_owned(), tokens.into());
+            }
+            if let Some(temperature) = temperature {
+                config.insert("temperature".to_owned(), temperature.into());
+            }
+            if !config.is_empty() {
+                add(field, config.into());
+            }
+            return params;
+        }
+    }
+    if let Some(temperature) = temperature {
+        add("temperature", temperature.into());
+    }
+    params
+}
+
+/// Applies a JSON merge patch (RFC 7396).
+pub(super) fn merge(into: &mut Map<String, Value>, patch: Map<String, Value>) {
+    for (name, value) in patch {
+        match value {
+            Value::Null => {
+                into.remove(&name);
+            }
+            Value::Object(patch) => {
+                let inner = into.entry(name).or_insert(Value::Null);
+                if !inner.is_object() {
+                    *inner = Value::Object(Map::new());
+                }
+                if let Value::Object(inner) = inner {
+                    merge(inner, patch);
+                }
+            }
+            value => {
+                into.insert(name, value);
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(flatten)]
+    params: &'a Map<String, Value>,
+    #[serde(flatten)]
+    offer: &'a Offer,
+    #[serde(flatten)]
+    system: &'a SystemPrompt,
+    #[serde(flatten)]
+    messages: Messages<'a>,
+}
+
+/// The messages, in the field of the provider.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Messages<'a> {
+    Messages(&'a [Box<RawValue>]),
+    Input(&'a [Box<RawValue>]),
+    Contents(&'a [Box<RawValue>]),
+}
+
+/// Writes the body of a request for this model.
+pub(super) fn write(target: &Target, request: &ModelRequest<'_>) -> Result<Written, ModelError> {
+    let unwritable = |error: &dyn std::error::Error| {
+        ModelError::new(ModelErrorKind::Unwritable, &target.model, error.to_string())
+    };
+    let provider = target.provider;
+    let offer = provider
+        .offer(request.tools)
+        .map_err(|error| unwritable(&error))?;
+    let history = provider
+        .history_for(request.messages, &target.origin)
+        .map_err(|error| unwritable(&error))?;
+    let RequestMessages {
+        messages, system, ..
+    } = &history;
+    // Gemini and Bedrock have the model and the kind of the response in the URL.
+    let in_url = matches!(provider, Provider::Gemini | Provider::Bedrock);
+    let body = Body {
+        model: (!in_url).then_some(&*target.model),
+        stream: (!in_url).then_some(true),
+        params: &target.params,
+        offer: &offer,
+        system,
+        messages: match provider {
+            Provider::Responses => Messages::Input(messages),
+            Provider::Gemini => Messages::Contents(messages),
+            Provider::Chat | Provider::Anthropic | Provider::Bedrock => {
+                Messages::Messages(messages)
+            }
+        },
+    };
+    let body = serde_json::to_string(&body).map_err(|error| unwritable(&error))?;
+    Ok(Written {
+        body,
+        betas: offer.betas().to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // RFC 7396, appendix A, without the cases of targets that are not objects.
+    #[test]
+    fn fields_are_merged_as_a_merge_patch() {
+        for (target, patch, expected) in [
+            (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
+            (
+                json!({"a": "b"}),
+                json!({"b": "c"}),
+                json!({"a": "b", "b": "c"}),
+            ),
+            (json!({"a": "b"}), json!({"a": null}), json!({})),
+            (json!({"a": ["b"]}), json!({"a": "c"}), json!({"a": "c"})),
+            (json!({"a": "c"}), json!({"a": ["b"]}), json!({"a": ["b"]})),
+            (
+                json!({"a": {"b": "c"}}),
+                json!({"a": {"b": "d", "c": null}}),
+                json!({"a": {"b": "d"}}),
+            ),
+            (
+                json!({}),
+                json!({"a": {"bb": {"ccc": null}}}),
+                json!({"a": {"bb": {}}}),
+            ),
+            (
+                json!({"e": null}),
+                json!({"a": 1}),
+                json!({"e": null, "a": 1}),
+            ),
+        ] {
+            let (Value::Object(mut into), Value::Object(patch)) = (target, patch) else {
+                unreachable!("the cases are objects");
+            };
+            merge(&mut into, patch);
+            assert_eq!(Value::Object(into), expected);
+        }
+    }
+}

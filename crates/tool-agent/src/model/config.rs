@@ -1,0 +1,311 @@
+//! The configuration of a model.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Url, redirect};
+use serde_json::{Map, Value};
+use tool_wire::Provider;
+
+use super::endpoint::Endpoint;
+use super::http::HttpModel;
+use super::retry::{Retry, Timeouts};
+use super::{Credentials, body};
+
+/// Limit on the output tokens of a request to Anthropic, whose API requires one.
+const ANTHROPIC_TOKENS: u32 = 8_192;
+
+/// Configures a model; created by [`HttpModel::builder`].
+///
+/// ```
+/// use std::time::Duration;
+/// use serde_json::json;
+/// use tool_agent::model::{Endpoint, HttpModel, Timeouts};
+///
+/// let mut timeouts = Timeouts::default();
+/// timeouts.idle = Duration::from_secs(30);
+/// let model = HttpModel::builder(Endpoint::compatible("http://localhost:11434/v1"), "qwen3")
+///     .max_tokens(2_000)
+///     .temperature(0.2)
+///     .field("reasoning_effort", json!("low"))
+///     .timeouts(timeouts)
+///     .build()?;
+/// # Ok::<(), tool_agent::model::ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HttpModelBuilder {
+    endpoint: Endpoint,
+    model: String,
+    max_tokens: Option<u32>,
+    temperature: Option<f64>,
+    fields: Map<String, Value>,
+    timeouts: Timeouts,
+    retry: Retry,
+}
+
+/// Why a model cannot be used as it is configured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The base URL is not an `http` or `https` URL.
+    #[error("the base URL `{url}` is not valid: {why}; write it as `https://host/path`")]
+    Url {
+        /// The base URL.
+        url: String,
+        /// A description of the fault.
+        why: String,
+    },
+    /// The endpoint would send credentials without encryption.
+    #[error(
+        "the endpoint `{url}` would send credentials over http: use https, or allow it with `Endpoint::allow_http` in a network that you trust"
+    )]
+    PlainHttp {
+        /// The base URL.
+        url: String,
+    },
+    /// A header cannot be sent.
+    #[error("the header `{name}` cannot be sent: {why}")]
+    Header {
+        /// The name of the header.
+        name: String,
+        /// A description of the fault.
+        why: &'static str,
+    },
+    /// The name of the model is empty.
+    #[error("the name of the model is empty: write it as the provider does")]
+    NoModel,
+    /// The loop writes this field of the request itself.
+    #[error(
+        "the field `{0}` of the request is written by the agent loop: remove it from the additional fields"
+    )]
+    Field(String),
+    /// The temperature is not a finite number.
+    #[error("the temperature is not a finite number: write one such as 0.2")]
+    Temperature,
+    /// The HTTP client could not be created.
+    #[error("the HTTP client could not be created: {0}")]
+    Client(String),
+}
+
+impl HttpModelBuilder {
+    pub(super) fn new(endpoint: Endpoint, model: String) -> Self {
+        Self {
+            endpoint,
+            model,
+            max_tokens: None,
+            temperature: None,
+            fields: Map::new(),
+            timeouts: Timeouts::default(),
+            retry: Retry::default(),
+        }
+    }
+
+    /// Limits the output tokens of each request, reasoning included. Without it, the limit of the provider applies, and 8,192 for Anthropic, which
+    /// requires a limit.
+    #[must_use]
+    pub fn max_tokens(mut self, tokens: u32) -> Self {
+        self.max_tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the sampling temperature. Without it, the request contains none.
+    #[must_use]
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Adds a field to the body of every request, such as `reasoning` or `service_tier`. The value is merged into a value that this crate writes as a
+    /// JSON merge patch (RFC 7396): the keys of an object are merged, and `null` removes a field, such as `stream_options` for a server that refuses it.
+    ///
+    /// The messages, the tools, the name of the model and `stream` cannot be replaced.
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets how long each phase of a request may take.
+    #[must_use]
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// Sets when a failed request is sent again. In a chain, the setting of the first model applies to all models.
+    #[must_use]
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Checks the configuration and creates the model. No request is sent.
+    pub fn build(self) -> Result<HttpModel, ConfigError> {
+        let Self {
+            endpoint,
+            model,
+            mut max_tokens,
+            temperature,
+            fields,
+            timeouts,
+            retry,
+        } = self;
+        if model.trim().is_empty() {
+            return Err(ConfigError::NoModel);
+        }
+        if temperature.is_some_and(|temperature| !temperature.is_finite()) {
+            return Err(ConfigError::Temperature);
+        }
+        let provider = endpoint.provider;
+        if let Some(name) = fields.keys().find(|name| body::is_reserved(provider, name)) {
+            return Err(ConfigError::Field(name.clone()));
+        }
+        if provider == Provider::Anthropic {
+            max_tokens = max_tokens.or(Some(ANTHROPIC_TOKENS));
+        }
+        let url = url(&endpoint, &model)?;
+        let mut headers = headers(&endpoint.headers)?;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let key_header = endpoint.key_header.as_deref().map(name).transpose()?;
+        let client = Client::builder()
+            // A redirect would send the key and the conversation to an address that nobody configured.
+            .redirect(redirect::Policy::none())
+            .connect_timeout(timeouts.connect)
+            .user_agent(concat!("tool-agent/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| ConfigError::Client(error.to_string()))?;
+        let mut params = body::params(&endpoint, max_tokens, temperature);
+        body::merge(&mut params, fields);
+        let origin = format!("{} {model}", endpoint.base.trim_end_matches('/'));
+        let azure = url.host_str().is_some_and(is_azure);
+        let target = Target {
+            client,
+            provider,
+            model,
+            url,
+            origin,
+            headers,
+            key_header,
+            credentials: endpoint.credentials,
+            params,
+            timeouts,
+            azure,
+        };
+        Ok(HttpModel::new(Arc::new(target), retry))
+    }
+}
+
+/// A model at an endpoint, checked and ready for requests.
+pub(super) struct Target {
+    pub(super) client: Client,
+    pub(super) provider: Provider,
+    pub(super) model: String,
+    pub(super) url: Url,
+    /// The endpoint and the model, for parts of replies that only they accept.
+    pub(super) origin: String,
+    pub(super) headers: HeaderMap,
+    pub(super) key_header: Option<HeaderName>,
+    pub(super) credentials: Option<Arc<dyn Credentials>>,
+    /// The fields of the body that are equal in every request.
+    pub(super) params: Map<String, Value>,
+    pub(super) timeouts: Timeouts,
+    pub(super) azure: bool,
+}
+
+/// Returns the URL of requests.
+fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
+    let base = endpoint.base.trim().trim_end_matches('/');
+    let wrong = |why: &str| ConfigError::Url {
+        url: endpoint.base.clone(),
+        why: why.to_owned(),
+    };
+    let mut url: Url = base.parse().map_err(|error| wrong(&format!("{error}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("its scheme is not http or https"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong(
+            "it contains credentials, which belong in `Endpoint::credentials`",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong(
+            "it contains a query or a fragment; parameters belong in `Endpoint::query`",
+        ));
+    }
+    if url.scheme() == "http"
+        && endpoint.credentials.is_some()
+        && !endpoint.allow_http
+        && !is_loopback(&url)
+    {
+        return Err(ConfigError::PlainHttp {
+            url: endpoint.base.clone(),
+        });
+    }
+    {
+        let mut path = url
+            .path_segments_mut()
+            .map_err(|()| wrong("it has no host"))?;
+        path.pop_if_empty();
+        match endpoint.provider {
+            Provider::Chat => path.extend(["chat", "completions"]),
+            Provider::Responses => path.push("responses"),
+            Provider::Anthropic => path.push("messages"),
+            Provider::Gemini => {
+                if !model.contains('/') {
+                    path.push("models");
+                }
+                path.extend(format!("{model}:streamGenerateContent").split('/'))
+            }
+            Provider::Bedrock => path.extend(["model", model, "converse-stream"]),
+        };
+    }
+    if endpoint.provider == Provider::Gemini {
+        url.query_pairs_mut().append_pair("alt", "sse");
+    }
+    for (name, value) in &endpoint.query {
+        url.query_pairs_mut().append_pair(name, value);
+    }
+    Ok(url)
+}
+
+/// Whether the host of a URL is this machine.
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether a host belongs to Azure, whose quota codes have a different meaning.
+fn is_azure(host: &str) -> bool {
+    [
+        ".openai.azure.com",
+        ".cognitiveservices.azure.com",
+        ".services.ai.azure.com",
+    ]
+    .iter()
+    .any(|suffix| host.ends_with(suffix))
+}
+
+fn headers(given: &[(String, String)]) -> Result<HeaderMap, ConfigError> {
+    let mut headers = HeaderMap::new();
+    for (header, value) in given {
+        let value = HeaderValue::from_str(value).map_err(|_| ConfigError::Header {
+            name: header.clone(),
+            why: "its value contains a control character",
+        })?;
+        headers.insert(name(header)?, value);
+    }
+    Ok(headers)
+}
+
+fn name(header: &str) -> Result<HeaderName, ConfigError> {
+    HeaderName::from_bytes(header.as_bytes()).map_err(|_| ConfigError::Header {
+        name: header.to_owned(),
+        why: "its name is not a header name",
+    })
+}

@@ -1,0 +1,87 @@
+//! The secrets that requests to a provider contain.
+
+use std::env::{self, VarError};
+use std::fmt;
+
+use futures::future::{BoxFuture, FutureExt as _, ready};
+use tool_core::{SecretString, ToolError};
+
+/// A source of access tokens for an [`Endpoint`](super::Endpoint).
+///
+/// The token is read before each attempt, so a source whose tokens expire returns a cached token, and a new one shortly before the old one expires.
+///
+/// ```
+/// use futures::FutureExt as _;
+/// use futures::future::BoxFuture;
+/// use tool_agent::model::{Credentials, Endpoint};
+/// use tool_core::{SecretString, ToolError};
+///
+/// /// Tokens of a service account; a host fetches them from its cloud.
+/// struct ServiceAccount;
+///
+/// impl Credentials for ServiceAccount {
+///     fn token(&self) -> BoxFuture<'_, Result<SecretString, ToolError>> {
+///         async { Ok(SecretString::from("ya29.…")) }.boxed()
+///     }
+/// }
+///
+/// let endpoint = Endpoint::vertex("my-project", "europe-west1", ServiceAccount);
+/// ```
+#[doc(alias("authentication", "API key", "OAuth"))]
+pub trait Credentials: Send + Sync + 'static {
+    /// Returns the token of the next request. An error ends the request without a retry at this endpoint.
+    fn token(&self) -> BoxFuture<'_, Result<SecretString, ToolError>>;
+
+    /// Informs the source that the provider answered 401 to its last token. Returns whether [`token`](Self::token) now returns a different token; then the
+    /// request is sent once more. The default returns `false`.
+    fn refused(&self) -> BoxFuture<'_, bool> {
+        ready(false).boxed()
+    }
+}
+
+/// A key that does not change.
+#[derive(Clone)]
+pub struct ApiKey(SecretString);
+
+impl ApiKey {
+    /// Uses this key.
+    pub fn new(key: impl Into<SecretString>) -> Self {
+        Self(key.into())
+    }
+
+    /// Reads the key from a variable of the environment, without the white space around it.
+    pub fn from_env(variable: &str) -> Result<Self, MissingKey> {
+        let missing = |why| MissingKey {
+            variable: variable.to_owned(),
+            why,
+        };
+        match env::var(variable) {
+            Ok(key) if key.trim().is_empty() => Err(missing("is empty")),
+            Ok(key) => Ok(Self::new(key.trim().to_owned())),
+            Err(VarError::NotPresent) => Err(missing("is not set")),
+            Err(VarError::NotUnicode(_)) => Err(missing("is not UTF-8")),
+        }
+    }
+}
+
+impl Credentials for ApiKey {
+    fn token(&self) -> BoxFuture<'_, Result<SecretString, ToolError>> {
+        ready(Ok(self.0.clone())).boxed()
+    }
+}
+
+/// Hides the key.
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+/// The environment contains no key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the variable `{variable}` {why}: set it to the API key of the provider")]
+pub struct MissingKey {
+    /// The name of the variable.
+    pub variable: String,
+    why: &'static str,
+}

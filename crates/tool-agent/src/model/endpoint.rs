@@ -1,0 +1,173 @@
+//! The address of a provider.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tool_wire::Provider;
+
+use super::Credentials;
+
+/// Where requests are sent: the provider's format, the base URL, additional headers and query parameters, and the credentials.
+///
+/// The parts are checked by [`HttpModelBuilder::build`](super::HttpModelBuilder::build).
+///
+/// ```
+/// use tool_agent::model::{ApiKey, Endpoint, HttpModel};
+///
+/// // A server in the local network, such as Ollama, vLLM or llama.cpp.
+/// let local = Endpoint::compatible("http://localhost:11434/v1");
+///
+/// // Azure OpenAI.
+/// let azure = Endpoint::openai_chat(ApiKey::new("…"))
+///     .base_url("https://my-resource.openai.azure.com/openai/v1")
+///     .key_header("api-key");
+///
+/// // OpenRouter.
+/// let router = Endpoint::compatible("https://openrouter.ai/api/v1")
+///     .credentials(ApiKey::new("…"))
+///     .header("x-title", "my program");
+/// for endpoint in [local, azure, router] {
+///     HttpModel::builder(endpoint, "a-model").build()?;
+/// }
+/// # Ok::<(), tool_agent::model::ConfigError>(())
+/// ```
+#[derive(Clone)]
+#[doc(alias("base_url", "Azure", "Ollama", "OpenRouter", "vLLM"))]
+pub struct Endpoint {
+    pub(super) provider: Provider,
+    pub(super) base: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) query: Vec<(String, String)>,
+    pub(super) credentials: Option<Arc<dyn Credentials>>,
+    /// The header of the token; `None` for `Authorization: Bearer`.
+    pub(super) key_header: Option<String>,
+    /// Whether the server is the provider itself, whose parameters are known, and not a compatible server.
+    pub(super) own: bool,
+    pub(super) allow_http: bool,
+}
+
+impl Endpoint {
+    fn new(provider: Provider, base: impl Into<String>) -> Self {
+        Self {
+            provider,
+            base: base.into(),
+            headers: Vec::new(),
+            query: Vec::new(),
+            credentials: None,
+            key_header: None,
+            own: true,
+            allow_http: false,
+        }
+    }
+
+    /// The Responses API of OpenAI. Nothing is stored at OpenAI: every request contains the complete conversation and `store: false`, and reasoning
+    /// is returned in encrypted form.
+    pub fn openai(credentials: impl Credentials) -> Self {
+        Self::new(Provider::Responses, "https://api.openai.com/v1").credentials(credentials)
+    }
+
+    /// The Chat Completions API of OpenAI.
+    pub fn openai_chat(credentials: impl Credentials) -> Self {
+        Self::new(Provider::Chat, "https://api.openai.com/v1").credentials(credentials)
+    }
+
+    /// The Messages API of Anthropic.
+    pub fn anthropic(credentials: impl Credentials) -> Self {
+        Self::new(Provider::Anthropic, "https://api.anthropic.com/v1")
+            .credentials(credentials)
+            .key_header("x-api-key")
+            .header("anthropic-version", "2023-06-01")
+    }
+
+    /// The Gemini API.
+    pub fn gemini(credentials: impl Credentials) -> Self {
+        let base = "https://generativelanguage.googleapis.com/v1beta";
+        Self::new(Provider::Gemini, base)
+            .credentials(credentials)
+            .key_header("x-goog-api-key")
+    }
+
+    /// Gemini on Vertex AI. The location is a region, such as `europe-west1`, or `global`. The credentials return OAuth access tokens.
+    pub fn vertex(project: &str, location: &str, credentials: impl Credentials) -> Self {
+        let host = match location {
+            "global" => "aiplatform.googleapis.com".to_owned(),
+            region => format!("{region}-aiplatform.googleapis.com"),
+        };
+        let base =
+            format!("https://{host}/v1/projects/{project}/locations/{location}/publishers/google");
+        Self::new(Provider::Gemini, base).credentials(credentials)
+    }
+
+    /// A server that speaks Chat Completions, at the URL before `/chat/completions`. Requests contain no credentials unless
+    /// [`credentials`](Self::credentials) adds them.
+    pub fn compatible(base_url: impl Into<String>) -> Self {
+        Self {
+            own: false,
+            ..Self::new(Provider::Chat, base_url)
+        }
+    }
+
+    /// Replaces the base URL, for a proxy or a region. The path of the API, such as `/messages`, is added to it.
+    #[must_use]
+    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
+        self.base = base_url.into();
+        self
+    }
+
+    /// Sets the source of tokens.
+    #[must_use]
+    pub fn credentials(mut self, credentials: impl Credentials) -> Self {
+        self.credentials = Some(Arc::new(credentials));
+        self
+    }
+
+    /// Sends the token in this header, without a prefix, in place of `Authorization: Bearer`.
+    #[must_use]
+    pub fn key_header(mut self, name: impl Into<String>) -> Self {
+        self.key_header = Some(name.into());
+        self
+    }
+
+    /// Adds a header to every request, or replaces an earlier value of it. Use [`credentials`](Self::credentials) for secrets, because headers are
+    /// not hidden in errors.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let name = name.into();
+        self.headers
+            .retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Adds a query parameter to every request, such as `api-version`.
+    #[must_use]
+    pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Allows that credentials are sent over `http` to a host that is not this machine, for a network that you trust. Without it,
+    /// [`build`](super::HttpModelBuilder::build) refuses such an endpoint.
+    #[must_use]
+    pub fn allow_http(mut self) -> Self {
+        self.allow_http = true;
+        self
+    }
+
+    /// Returns the format of the requests.
+    pub fn provider(&self) -> Provider {
+        self.provider
+    }
+}
+
+/// Shows no credentials, query parameters or values of headers.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| &**name).collect();
+        f.debug_struct("Endpoint")
+            .field("provider", &self.provider)
+            .field("base", &self.base)
+            .field("headers", &headers)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,234 @@
+//! Why a request to a model failed.
+
+use std::fmt;
+use std::time::Duration;
+
+use tool_core::store::Usage;
+use tool_core::{ErrorKind, ToolError};
+
+/// Why a request to a model failed, after all retries and all models of the chain.
+///
+/// [`HttpModel::error`](super::HttpModel::error) returns it to a host whose [`drive`](tool_core::turn::Turns::drive) ended with
+/// [`TurnError::Model`](tool_core::turn::TurnError::Model).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", Text(self))]
+#[non_exhaustive]
+pub struct ModelError {
+    /// The class of the failure.
+    pub kind: ModelErrorKind,
+    /// The name of the model.
+    pub model: String,
+    /// The status of the response, if there was one.
+    pub status: Option<u16>,
+    /// The provider's name for the error, such as `overloaded_error` or `insufficient_quota`.
+    pub code: Option<String>,
+    /// What happened: the provider's message, or a description of this crate.
+    pub message: String,
+    /// The wait that the provider asked for before another request.
+    pub retry_after: Option<Duration>,
+    /// The number of requests that were sent to this model.
+    pub attempts: u32,
+    /// The tokens that the failed attempts used, as far as the provider reported them.
+    pub usage: Option<Usage>,
+    /// The models of the chain that failed before this one.
+    pub earlier: Vec<FailedModel>,
+}
+
+/// A model of the chain that failed before the next one was tried.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FailedModel {
+    /// The name of the model.
+    pub model: String,
+    /// The class of the failure.
+    pub kind: ModelErrorKind,
+    /// What happened.
+    pub message: String,
+}
+
+/// The class of a failed request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ModelErrorKind {
+    /// The rate limit of the account or the model was reached (429).
+    RateLimited,
+    /// The quota or the credit of the account is used up, so waiting a short time does not help.
+    QuotaExhausted,
+    /// The provider is overloaded (503, 529).
+    Overloaded,
+    /// The provider failed (other 5xx, 408 and 409).
+    Server,
+    /// The connection could not be made, or it broke before the response began.
+    Connection,
+    /// The stream broke or ended before the reply was complete.
+    BrokenStream,
+    /// A timeout passed.
+    Timeout(TimeoutPhase),
+    /// The conversation is longer than the model's context window.
+    ContextWindow,
+    /// A filter of the provider refused the request.
+    Filtered,
+    /// The provider refused the credentials (401), or the source of credentials failed.
+    Authentication,
+    /// The account may not use the model (403).
+    Permission,
+    /// The model or the path does not exist (404).
+    NotFound,
+    /// The provider refused the request as invalid (other 4xx).
+    InvalidRequest,
+    /// The reply is not in the provider's format, or violates it.
+    InvalidReply,
+    /// The request could not be written: a message or a tool cannot be sent to this provider.
+    Unwritable,
+    /// The request is not in the recording that is replayed, or the recording could not be written.
+    NotRecorded,
+}
+
+/// The phase in which a timeout passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TimeoutPhase {
+    /// Before the connection was made.
+    Connect,
+    /// Before the first event of the reply.
+    FirstEvent,
+    /// Between two events of the reply.
+    Idle,
+}
+
+impl ModelErrorKind {
+    /// Returns a name for logs and stores, such as `rate_limited`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RateLimited => "rate_limited",
+            Self::QuotaExhausted => "quota_exhausted",
+            Self::Overloaded => "overloaded",
+            Self::Server => "server",
+            Self::Connection => "connection",
+            Self::BrokenStream => "broken_stream",
+            Self::Timeout(TimeoutPhase::Connect) => "connect_timeout",
+            Self::Timeout(TimeoutPhase::FirstEvent) => "first_event_timeout",
+            Self::Timeout(TimeoutPhase::Idle) => "idle_timeout",
+            Self::ContextWindow => "context_window",
+            Self::Filtered => "filtered",
+            Self::Authentication => "authentication",
+            Self::Permission => "permission",
+            Self::NotFound => "not_found",
+            Self::InvalidRequest => "invalid_request",
+            Self::InvalidReply => "invalid_reply",
+            Self::Unwritable => "unwritable",
+            Self::NotRecorded => "not_recorded",
+        }
+    }
+
+    /// Whether the same request may succeed later.
+    pub const fn is_transient(self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited
+                | Self::Overloaded
+                | Self::Server
+                | Self::Connection
+                | Self::BrokenStream
+                | Self::Timeout(_)
+                | Self::InvalidReply
+        )
+    }
+
+    /// Whether a different model may answer the request that this model did not answer. A request that is invalid, too long or filtered is not sent
+    /// to the next model of a chain, because that could hide the fault or evade the filter.
+    pub const fn concerns_the_model(self) -> bool {
+        self.is_transient()
+            || matches!(
+                self,
+                Self::QuotaExhausted | Self::Authentication | Self::Permission | Self::NotFound
+            )
+    }
+}
+
+impl fmt::Display for ModelErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RateLimited => "the rate limit was reached",
+            Self::QuotaExhausted => "the quota of the account is used up",
+            Self::Overloaded => "the provider is overloaded",
+            Self::Server => "the provider failed",
+            Self::Connection => "the connection failed",
+            Self::BrokenStream => "the stream broke before the reply was complete",
+            Self::Timeout(TimeoutPhase::Connect) => "no connection was made in time",
+            Self::Timeout(TimeoutPhase::FirstEvent) => "the reply did not begin in time",
+            Self::Timeout(TimeoutPhase::Idle) => "the reply stopped for too long",
+            Self::ContextWindow => "the conversation is longer than the model's context window",
+            Self::Filtered => "a filter of the provider refused the request",
+            Self::Authentication => "the provider refused the credentials",
+            Self::Permission => "the account may not use the model",
+            Self::NotFound => "the model or the path does not exist",
+            Self::InvalidRequest => "the provider refused the request",
+            Self::InvalidReply => "the reply is not in the provider's format",
+            Self::Unwritable => "the request cannot be written for this provider",
+            Self::NotRecorded => "the request is not recorded",
+        })
+    }
+}
+
+impl ModelError {
+    pub(super) fn new(kind: ModelErrorKind, model: &str, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            model: model.to_owned(),
+            status: None,
+            code: None,
+            message: message.into(),
+            retry_after: None,
+            attempts: 0,
+            usage: None,
+            earlier: Vec::new(),
+        }
+    }
+
+    /// Converts the error for the agent loop. The operator reads all of it.
+    pub(super) fn to_tool_error(&self) -> ToolError {
+        let kind = match self.kind {
+            ModelErrorKind::RateLimited => ErrorKind::RateLimited,
+            ModelErrorKind::Timeout(_) => ErrorKind::TimedOut,
+            _ => ErrorKind::Unavailable,
+        };
+        let error = ToolError::of(kind, "the model is not available").operator(self.to_string());
+        match self.retry_after {
+            Some(wait) => error.retry_after(wait),
+            None => error,
+        }
+    }
+}
+
+/// Writes an error with its causes in one line.
+struct Text<'a>(&'a ModelError);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let error = self.0;
+        write!(f, "{}: {}", error.model, error.kind)?;
+        match (error.status, &error.code) {
+            (Some(status), Some(code)) => write!(f, " ({status}, {code})")?,
+            (Some(status), None) => write!(f, " ({status})")?,
+            (None, Some(code)) => write!(f, " ({code})")?,
+            (None, None) => {}
+        }
+        if !error.message.is_empty() {
+            write!(f, ": {}", error.message)?;
+        }
+        if error.attempts > 1 {
+            write!(f, "; {} attempts", error.attempts)?;
+        }
+        if let Some(wait) = error.retry_after {
+            write!(f, "; the provider asks to wait {:.1} s", wait.as_secs_f64())?;
+        }
+        for earlier in &error.earlier {
+            write!(f, "; before it, {}: {}", earlier.model, earlier.kind)?;
+            if !earlier.message.is_empty() {
+                write!(f, ": {}", earlier.message)?;
+            }
+        }
+        Ok(())
+    }
+}

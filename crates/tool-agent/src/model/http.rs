@@ -1,0 +1,351 @@
+//! A model of a provider, over HTTP.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, FutureExt as _};
+use tokio::time::sleep;
+use tool_core::ToolError;
+use tool_core::store::Usage;
+use tool_core::turn::{Model, ModelMessage, ModelRequest};
+use tool_wire::{Delta, ModelReply, ReplyStream};
+
+use super::body::{self, Written};
+use super::cassette::{CassetteError, Tape};
+use super::config::{HttpModelBuilder, Target};
+use super::endpoint::Endpoint;
+use super::error::{FailedModel, ModelError};
+use super::event::ModelEvent;
+use super::exchange::{Failure, exchange};
+use super::retry::{Restart, Retry};
+
+type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
+
+/// A model of a provider, over HTTP: the [`Model`] that [`Turns::drive`](tool_core::turn::Turns::drive) asks.
+///
+/// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the arguments of
+/// calls remain the text that the model wrote. Failed requests are repeated by the rules of [`Retry`]. Nothing of a failed attempt is stored and none of its
+/// calls runs, but the tokens that it used are added to the usage of the step. If the run is stopped, the connection is closed.
+///
+/// With [`or`](Self::or), a chain of models answers: the next one is asked if a model cannot answer.
+///
+/// A clone shares the connections and has its own state, so each run has a clone.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tool_agent::model::{ApiKey, Endpoint, HttpModel, ModelEvent};
+/// use tool_wire::Delta;
+///
+/// let fallback = HttpModel::builder(Endpoint::openai(ApiKey::new("…")), "gpt-6").build()?;
+/// let shown = Arc::new(Mutex::new(String::new()));
+/// let screen = Arc::clone(&shown);
+/// let model = HttpModel::builder(Endpoint::anthropic(ApiKey::new("…")), "claude-opus-5-1")
+///     .build()?
+///     .or(fallback)
+///     .observe(move |event| {
+///         let mut shown = screen.lock().unwrap();
+///         match event {
+///             ModelEvent::Delta(Delta::Text(text)) => shown.push_str(text),
+///             ModelEvent::StepRestarted => shown.clear(),
+///             _ => {}
+///         }
+///     });
+/// # Ok::<(), tool_agent::model::ConfigError>(())
+/// ```
+#[derive(Clone)]
+#[doc(alias("client", "LLM", "OpenAI", "Anthropic", "Gemini", "fallback"))]
+pub struct HttpModel {
+    first: Arc<Target>,
+    /// The models after the first, in order.
+    others: Vec<Arc<Target>>,
+    retry: Arc<Retry>,
+    tape: Option<Arc<Tape>>,
+    observer: Option<Arc<Observer>>,
+    state: State,
+}
+
+/// The state of the present request.
+#[derive(Default)]
+struct State {
+    /// The reply while it is read.
+    partial: Option<ReplyStream>,
+    /// Whether pieces of the reply were passed on.
+    shown: bool,
+    /// Why the last request failed.
+    error: Option<ModelError>,
+}
+
+impl Clone for State {
+    /// Returns the state of a model that has not been asked.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl HttpModel {
+    /// Configures a model. `model` is the provider's name of the model.
+    pub fn builder(endpoint: Endpoint, model: impl Into<String>) -> HttpModelBuilder {
+        HttpModelBuilder::new(endpoint, model.into())
+    }
+
+    pub(super) fn new(target: Arc<Target>, retry: Retry) -> Self {
+        Self {
+            first: target,
+            others: Vec::new(),
+            retry: Arc::new(retry),
+            tape: None,
+            observer: None,
+            state: State::default(),
+        }
+    }
+
+    /// Adds the models of `next` to the end of the chain. A model of the chain is asked if the one before it is overloaded, has reached a limit, refuses
+    /// the key or does not exist. It is not asked if a request is invalid, too long for the model, or refused by a filter.
+    ///
+    /// The [`Retry`] and the observer of `self` apply to the whole chain.
+    #[must_use]
+    pub fn or(mut self, next: Self) -> Self {
+        self.others.push(next.first);
+        self.others.extend(next.others);
+        self
+    }
+
+    /// Calls `observer` with each event of each request. It is called in the task of the run, so it must not block.
+    #[must_use]
+    pub fn observe(mut self, observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Writes every request and its response to a file, for [`replay`](Self::replay). An existing file is replaced.
+    ///
+    /// The file has one JSON object in each line. It contains the conversation, but no key, no headers of requests, and no host or query of a URL. A request
+    /// without a response, because the connection failed or the run was stopped, is not recorded. Writing blocks the task of the run, so record in tests
+    /// and not in production.
+    pub fn record(mut self, path: impl AsRef<Path>) -> Result<Self, CassetteError> {
+        self.tape = Some(Arc::new(Tape::record(path.as_ref())?));
+        Ok(self)
+    }
+
+    /// Takes the responses from a file that [`record`](Self::record) has written, in the order of the file, and sends nothing. A request that differs from
+    /// the recorded one fails with the first place of the difference.
+    ///
+    /// All clones of the model read from one position, so that a program which was recorded with several runs is replayed if the order of its requests
+    /// is the same.
+    pub fn replay(mut self, path: impl AsRef<Path>) -> Result<Self, CassetteError> {
+        self.tape = Some(Arc::new(Tape::replay(path.as_ref())?));
+        Ok(self)
+    }
+
+    /// Returns why the last request failed; `None` if it succeeded.
+    pub fn error(&self) -> Option<&ModelError> {
+        self.state.error.as_ref()
+    }
+
+    fn emit(&self, event: &ModelEvent<'_>) {
+        emit(self.observer.as_deref(), event);
+    }
+
+    async fn ask(&mut self, request: ModelRequest<'_>) -> Result<ModelMessage, ModelError> {
+        let mut spent = Spent::new(self.retry.budget);
+        let mut earlier: Vec<FailedModel> = Vec::new();
+        let mut others = self.others.clone().into_iter();
+        let mut target = Arc::clone(&self.first);
+        loop {
+            let GivenUp { error, next } = match self.ask_one(&target, &request, &mut spent).await {
+                Ok(reply) => {
+                    let mut message = reply.into_message();
+                    spent.add_to(&mut message);
+                    return Ok(message);
+                }
+                Err(given_up) => given_up,
+            };
+            match others.next() {
+                Some(other) if next => {
+                    earlier.push(error.into());
+                    target = other;
+                }
+                _ => {
+                    return Err(ModelError {
+                        usage: spent.usage,
+                        earlier,
+                        ..error
+                    });
+                }
+            }
+        }
+    }
+
+    /// Asks one model, as often as the rules allow.
+    async fn ask_one(
+        &mut self,
+        target: &Target,
+        request: &ModelRequest<'_>,
+        spent: &mut Spent,
+    ) -> Result<ModelReply, GivenUp> {
+        let written =
+            body::write(target, request).map_err(|error| GivenUp { error, next: false })?;
+        let mut attempt = 1;
+        loop {
+            self.emit(&ModelEvent::Request {
+                model: &target.model,
+                attempt,
+            });
+            let Failure {
+                mut error,
+                transient,
+            } = match self.attempt(target, &written).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            error.attempts = attempt;
+            spent.count(error.usage);
+            let refused = self.state.shown && self.retry.restart == Restart::Refuse;
+            if std::mem::take(&mut self.state.shown) && !refused {
+                self.emit(&ModelEvent::StepRestarted);
+            }
+            let wait = self.retry.wait(attempt + 1, error.retry_after);
+            let again = transient
+                && !refused
+                && attempt < self.retry.attempts
+                && spent.allows(wait, request.cx.remaining());
+            self.emit(&ModelEvent::Failed {
+                error: &error,
+                retry_in: again.then_some(wait),
+            });
+            if !again {
+                let next = error.kind.concerns_the_model() && !refused;
+                return Err(GivenUp { error, next });
+            }
+            sleep(wait).await;
+            spent.waited(wait);
+            attempt += 1;
+        }
+    }
+
+    /// Sends one request.
+    async fn attempt(&mut self, target: &Target, written: &Written) -> Result<ModelReply, Failure> {
+        let State { partial, shown, .. } = &mut self.state;
+        let observer = self.observer.as_deref();
+        let mut held = Vec::new();
+        let hold = self.retry.restart == Restart::Hold;
+        let mut each = |delta: Delta| {
+            if hold {
+                held.push(delta);
+            } else {
+                *shown = true;
+                emit(observer, &ModelEvent::Delta(&delta));
+            }
+        };
+        let tape = self.tape.as_deref();
+        let reply = exchange(target, tape, written, partial, &mut each).await?;
+        for delta in &held {
+            emit(observer, &ModelEvent::Delta(delta));
+        }
+        Ok(reply)
+    }
+}
+
+fn emit(observer: Option<&Observer>, event: &ModelEvent<'_>) {
+    if let Some(observer) = observer {
+        observer(event);
+    }
+}
+
+/// The last failure of one model.
+struct GivenUp {
+    error: ModelError,
+    /// Whether the next model of the chain may be asked.
+    next: bool,
+}
+
+/// What the failed attempts of a step have used.
+struct Spent {
+    usage: Option<Usage>,
+    /// The waiting time that is left.
+    budget: Duration,
+}
+
+impl Spent {
+    fn new(budget: Duration) -> Self {
+        Self {
+            usage: None,
+            budget,
+        }
+    }
+
+    fn count(&mut self, usage: Option<Usage>) {
+        if let Some(usage) = usage {
+            *self.usage.get_or_insert_default() += usage;
+        }
+    }
+
+    /// Whether a wait fits into the budget and ends before the deadline of the context.
+    fn allows(&self, wait: Duration, remaining: Option<Duration>) -> bool {
+        wait <= self.budget && remaining.is_none_or(|remaining| wait < remaining)
+    }
+
+    fn waited(&mut self, wait: Duration) {
+        self.budget = self.budget.saturating_sub(wait);
+    }
+
+    /// Adds the usage of the failed attempts to the message, so that limits on the tokens of a run count it.
+    fn add_to(self, message: &mut ModelMessage) {
+        if let Some(usage) = self.usage {
+            *message.usage.get_or_insert_default() += usage;
+        }
+    }
+}
+
+impl From<ModelError> for FailedModel {
+    fn from(error: ModelError) -> Self {
+        Self {
+            model: error.model,
+            kind: error.kind,
+            message: error.message,
+        }
+    }
+}
+
+impl Model for HttpModel {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        async move {
+            self.state = State::default();
+            self.ask(request).await.map_err(|error| {
+                let text = error.to_tool_error();
+                self.state.error = Some(error);
+                text
+            })
+        }
+        .boxed()
+    }
+
+    fn interrupted(&mut self) -> Option<ModelMessage> {
+        let partial = self.state.partial.take()?;
+        if !std::mem::take(&mut self.state.shown) {
+            return None;
+        }
+        let mut message = partial.finish().ok()?.into_message();
+        // A provider refuses its own parts if they are incomplete.
+        message.written = None;
+        message.calls.clear();
+        message.truncated = true;
+        (!message.text.is_empty()).then_some(message)
+    }
+}
+
+impl fmt::Debug for HttpModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let others = self.others.iter().map(|target| &target.model);
+        let chain: Vec<&String> = std::iter::once(&self.first.model).chain(others).collect();
+        f.debug_struct("HttpModel")
+            .field("chain", &chain)
+            .field("retry", &self.retry)
+            .finish_non_exhaustive()
+    }
+}

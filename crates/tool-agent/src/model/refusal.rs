@@ -1,0 +1,293 @@
+//! What an error of a provider means: its class, whether it is final, and how long the provider asks to wait.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+use tool_core::env;
+
+use super::error::{ModelError, ModelErrorKind};
+
+/// The class of a provider's named error. A name of this table is more precise than the status of the response.
+///
+/// Sources, read on 2026-11-22: the error references of OpenAI, Anthropic, Google AI and Amazon Bedrock, and reports of users about names that are not
+/// documented.
+const NAMES: &[(&str, ModelErrorKind)] = {
+    use ModelErrorKind::{
+        Authentication, ContextWindow, Filtered, InvalidRequest, NotFound, Overloaded, Permission,
+        QuotaExhausted, RateLimited, Server,
+    };
+    &[
+        ("insufficient_quota", QuotaExhausted),
+        ("quota_exceeded", QuotaExhausted),
+        ("billing_error", QuotaExhausted),
+        ("billing_hard_limit_reached", QuotaExhausted),
+        ("billing_not_active", QuotaExhausted),
+        ("account_deactivated", QuotaExhausted),
+        ("credit_balance_exhausted", QuotaExhausted),
+        ("usage_limit_reached", QuotaExhausted),
+        ("ServiceQuotaExceededException", QuotaExhausted),
+        ("context_length_exceeded", ContextWindow),
+        ("model_context_window_exceeded", ContextWindow),
+        ("content_filter", Filtered),
+        ("content_policy_violation", Filtered),
+        ("SAFETY", Filtered),
+        ("BLOCKLIST", Filtered),
+        ("PROHIBITED_CONTENT", Filtered),
+        ("IMAGE_SAFETY", Filtered),
+        ("rate_limit_error", RateLimited),
+        ("rate_limit_exceeded", RateLimited),
+        ("RESOURCE_EXHAUSTED", RateLimited),
+        ("throttlingException", RateLimited),
+        ("overloaded_error", Overloaded),
+        ("UNAVAILABLE", Overloaded),
+        ("serviceUnavailableException", Overloaded),
+        ("api_error", Server),
+        ("timeout_error", Server),
+        ("server_error", Server),
+        ("INTERNAL", Server),
+        ("internalServerException", Server),
+        ("modelStreamErrorException", Server),
+        ("authentication_error", Authentication),
+        ("invalid_api_key", Authentication),
+        ("UNAUTHENTICATED", Authentication),
+        ("permission_error", Permission),
+        ("PERMISSION_DENIED", Permission),
+        ("accessDeniedException", Permission),
+        ("not_found_error", NotFound),
+        ("model_not_found", NotFound),
+        ("NOT_FOUND", NotFound),
+        ("resourceNotFoundException", NotFound),
+        ("request_too_large", InvalidRequest),
+        ("INVALID_ARGUMENT", InvalidRequest),
+        ("FAILED_PRECONDITION", InvalidRequest),
+        ("validationException", InvalidRequest),
+        // A general name, so a more precise second name of the error has priority.
+        ("invalid_request_error", InvalidRequest),
+    ]
+};
+
+/// Names that Azure uses for a limit per minute, which passes by itself.
+const PER_MINUTE_ON_AZURE: &[&str] = &["insufficient_quota", "quota_exceeded"];
+
+/// Parts of messages about a conversation that is too long, from providers without a name for it.
+const TOO_LONG: &[&str] = &[
+    "prompt is too long",
+    "maximum context length",
+    "exceeds the maximum number of tokens",
+    "exceed context limit",
+];
+
+/// The facts of an error response.
+#[derive(Debug, Default)]
+pub(super) struct Refusal {
+    pub(super) kind: Option<ModelErrorKind>,
+    pub(super) code: Option<String>,
+    pub(super) message: String,
+    pub(super) retry_after: Option<Duration>,
+    /// Whether the provider says that the request may be sent again.
+    pub(super) should_retry: Option<bool>,
+}
+
+/// Reads an error response.
+pub(super) fn response(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &str,
+    azure: bool,
+) -> Refusal {
+    let mut refusal = Refusal {
+        should_retry: headers
+            .get("x-should-retry")
+            .and_then(|value| value.to_str().ok()?.parse().ok()),
+        retry_after: asked(headers),
+        ..Refusal::default()
+    };
+    refusal.read(body);
+    if refusal.message.is_empty() {
+        refusal.message = excerpt(body);
+    }
+    let azure_limit = azure
+        && refusal
+            .code
+            .as_deref()
+            .is_some_and(|code| PER_MINUTE_ON_AZURE.contains(&code));
+    if refusal.kind.is_none() || azure_limit {
+        refusal.kind = Some(of_status(status));
+    }
+    refusal
+}
+
+impl Refusal {
+    /// Reads the body, in any provider's format.
+    fn read(&mut self, body: &str) {
+        let Ok(body) = serde_json::from_str::<Value>(body) else {
+            return;
+        };
+        // Gemini writes the error of a streamed request as an array.
+        let body = match &body {
+            Value::Array(items) => items.first().unwrap_or(&Value::Null),
+            body => body,
+        };
+        // Bedrock has no key around the error, and some servers write only a text.
+        let error = body.get("error").unwrap_or(body);
+        let text = |key: &str| {
+            let value = error.get(key)?;
+            value.as_str().map(str::to_owned)
+        };
+        self.message = match error {
+            Value::String(message) => message.clone(),
+            error => ["message", "detail"]
+                .into_iter()
+                .find_map(|key| error.get(key)?.as_str())
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        let names: Vec<String> = ["code", "status", "type"]
+            .into_iter()
+            .filter_map(text)
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.name(&names);
+        for detail in error
+            .get("details")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let kind = detail
+                .get("@type")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            if kind.ends_with("RetryInfo") {
+                let delay = detail.get("retryDelay").and_then(Value::as_str);
+                let delay = delay.and_then(|delay| seconds(delay.strip_suffix('s')?));
+                self.retry_after = self.retry_after.max(delay);
+            }
+            if kind.ends_with("QuotaFailure") && names_a_day(detail) {
+                self.kind = Some(ModelErrorKind::QuotaExhausted);
+            }
+        }
+    }
+
+    /// Finds the class of an error by its names and its message. The first known name decides.
+    pub(super) fn name(&mut self, names: &[&str]) {
+        let known = |name: &&str| class(name).map(|kind| ((*name).to_owned(), kind));
+        let found = names
+            .iter()
+            .filter_map(known)
+            .min_by_key(|(name, _)| name == "invalid_request_error");
+        self.code = match &found {
+            Some((name, _)) => Some(name.clone()),
+            None => names.first().map(|name| (*name).to_owned()),
+        };
+        self.kind = found.map(|(_, kind)| kind);
+        let long = |part: &&str| self.message.contains(*part);
+        if matches!(self.kind, None | Some(ModelErrorKind::InvalidRequest))
+            && TOO_LONG.iter().any(|part| long(&part))
+        {
+            self.kind = Some(ModelErrorKind::ContextWindow);
+        }
+    }
+
+    /// Whether the request may be sent again.
+    pub(super) fn is_transient(&self) -> bool {
+        let kind = self.kind.unwrap_or(ModelErrorKind::Server);
+        match (kind, self.should_retry) {
+            // A used up quota stays used up, whatever the header says.
+            (ModelErrorKind::QuotaExhausted, _) => false,
+            (_, Some(should)) => should,
+            (kind, None) => kind.is_transient(),
+        }
+    }
+
+    /// Converts the facts to an error of this model.
+    pub(super) fn error(self, model: &str, status: Option<StatusCode>) -> ModelError {
+        let kind = self.kind.unwrap_or(ModelErrorKind::Server);
+        let mut error = ModelError::new(kind, model, self.message);
+        error.status = status.map(|status| status.as_u16());
+        error.code = self.code;
+        error.retry_after = self.retry_after;
+        error
+    }
+}
+
+/// Reads an error that the provider reported inside of a reply: its names, and its message.
+pub(super) fn reported(names: &[&str], message: &str) -> Refusal {
+    let mut refusal = Refusal {
+        message: message.to_owned(),
+        ..Refusal::default()
+    };
+    refusal.name(names);
+    if refusal.kind.is_none() {
+        // Some servers send the status as the name.
+        let status = names
+            .iter()
+            .find_map(|name| name.parse::<StatusCode>().ok());
+        refusal.kind = status.map(of_status);
+    }
+    refusal
+}
+
+/// Returns the class of a named error.
+fn class(name: &str) -> Option<ModelErrorKind> {
+    let known = NAMES.iter().find(|(known, _)| *known == name);
+    known.map(|(_, kind)| *kind)
+}
+
+/// Returns the class of a status without a named error.
+fn of_status(status: StatusCode) -> ModelErrorKind {
+    match status.as_u16() {
+        401 => ModelErrorKind::Authentication,
+        402 => ModelErrorKind::QuotaExhausted,
+        403 => ModelErrorKind::Permission,
+        404 => ModelErrorKind::NotFound,
+        408 | 409 => ModelErrorKind::Server,
+        429 => ModelErrorKind::RateLimited,
+        503 | 529 => ModelErrorKind::Overloaded,
+        500.. => ModelErrorKind::Server,
+        _ => ModelErrorKind::InvalidRequest,
+    }
+}
+
+/// Whether a Google `QuotaFailure` names a quota for a day.
+fn names_a_day(detail: &Value) -> bool {
+    let violations = detail.get("violations").and_then(Value::as_array);
+    violations.into_iter().flatten().any(|violation| {
+        let id = violation.get("quotaId").and_then(Value::as_str);
+        id.is_some_and(|id| id.to_ascii_lowercase().contains("perday"))
+    })
+}
+
+/// Returns the wait that the headers ask for: the longest of them.
+fn asked(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let millis = text("retry-after-ms").and_then(seconds);
+    let after = text(RETRY_AFTER.as_str()).and_then(|value| {
+        seconds(value).or_else(|| {
+            let at = httpdate::parse_http_date(value.trim()).ok()?;
+            // A date in the past asks for no wait.
+            Some(at.duration_since(env::system_time()).unwrap_or_default())
+        })
+    });
+    millis.map(|millis| millis / 1000).max(after)
+}
+
+/// Reads a number of seconds, which may have a fraction.
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
+}
+
+/// Returns the beginning of a body that is not JSON, such as the page of a proxy.
+fn excerpt(body: &str) -> String {
+    let text: Vec<&str> = body.split_whitespace().collect();
+    let text = text.join(" ");
+    match text.char_indices().nth(300) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

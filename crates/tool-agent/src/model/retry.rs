@@ -1,0 +1,137 @@
+//! How often a request is repeated, and how long each phase may take.
+
+use std::time::Duration;
+
+use tool_core::env;
+
+/// When a failed request is sent again.
+///
+/// Requests are repeated after 408, 409, 429, 5xx, broken connections and streams, timeouts, and replies that violate the provider's format, unless the
+/// provider says that the failure is final (a used up quota, `x-should-retry: false`). The wait before attempt *n* is random, between half of and the full
+/// `first_wait` × 2ⁿ⁻¹, and at most `longest_wait`. A provider that asks for a longer wait gets it: a retry is never sent earlier than the provider asked
+/// (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`). If the wait does not fit into the `budget` or the deadline of the context, the next model
+/// of the chain is tried at once; without one, the request fails, and [`ModelError::retry_after`](super::ModelError::retry_after) is the wait.
+///
+/// ```
+/// use std::time::Duration;
+/// use tool_agent::model::Retry;
+///
+/// let mut retry = Retry::default();
+/// assert_eq!(retry.attempts, 3);
+/// retry.budget = Duration::from_secs(10);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Retry {
+    /// The number of requests to one model, including the first. At least 1 is sent.
+    pub attempts: u32,
+    /// The longest wait before the second attempt, unless the provider asks for more.
+    pub first_wait: Duration,
+    /// The longest wait before any attempt, unless the provider asks for more.
+    pub longest_wait: Duration,
+    /// The sum of all waits of one step, over all models of the chain.
+    pub budget: Duration,
+    /// What happens if an attempt fails after a part of its reply was passed on.
+    pub restart: Restart,
+}
+
+impl Default for Retry {
+    /// 3 attempts, waits from 0.5 s to 8 s, and at most 60 s of waiting in a step.
+    fn default() -> Self {
+        Self {
+            attempts: 3,
+            first_wait: Duration::from_millis(500),
+            longest_wait: Duration::from_secs(8),
+            budget: Duration::from_mins(1),
+            restart: Restart::default(),
+        }
+    }
+}
+
+/// What happens if an attempt fails after a part of its reply was passed on.
+///
+/// Nothing of a failed attempt is stored, and none of its calls runs. The choice concerns only what a user has seen: an interface that cannot remove text,
+/// such as the AI SDK before version 7, needs [`Hold`](Self::Hold) or [`Refuse`](Self::Refuse).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Restart {
+    /// The request is repeated after [`ModelEvent::StepRestarted`](super::ModelEvent::StepRestarted), which withdraws what was passed on.
+    #[default]
+    Withdraw,
+    /// The pieces of an attempt are passed on when the reply is complete, so that nothing has to be withdrawn.
+    Hold,
+    /// The request is not repeated once a piece of a reply was passed on, and fails. Attempts that failed before their first piece are repeated.
+    Refuse,
+}
+
+/// How long each phase of a request may take.
+///
+/// The idle timeout is measured between events of the reply: bytes, comments and pings that keep a connection open do not count, so a provider
+/// that only sends pings is reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timeouts {
+    /// Until the connection is made.
+    pub connect: Duration,
+    /// From sending the request until the first event of the reply. Models that reason without streaming it need minutes.
+    pub first_event: Duration,
+    /// Between two events of the reply.
+    pub idle: Duration,
+}
+
+impl Default for Timeouts {
+    /// 10 s to connect, 300 s until the first event, and 120 s between two events.
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_event: Duration::from_mins(5),
+            idle: Duration::from_mins(2),
+        }
+    }
+}
+
+impl Retry {
+    /// Returns the wait before the attempt with this number; the first retry is attempt 2. `asked` is the wait that the provider asked for.
+    pub(super) fn wait(&self, attempt: u32, asked: Option<Duration>) -> Duration {
+        let doublings = attempt.saturating_sub(2).min(16);
+        let full = self.first_wait.saturating_mul(1 << doublings);
+        let full = full.min(self.longest_wait);
+        let own = full.mul_f64(0.5 + 0.5 * random());
+        // The jitter is added to the wait of the provider, so that many clients do not return in the same moment.
+        asked.map_or(own, |asked| asked.saturating_add(own.min(asked / 4)))
+    }
+}
+
+/// Returns a random number from 0 to 1.
+fn random() -> f64 {
+    let mut bytes = [0; 4];
+    // Without random bytes, the waits of several clients are equal.
+    match env::random(&mut bytes) {
+        Ok(()) => f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX),
+        Err(_) => 0.5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_and_are_never_shorter_than_asked() {
+        let retry = Retry::default();
+        for _ in 0..50 {
+            for (attempt, most) in [(2, 500), (3, 1000), (4, 2000), (6, 8000), (40, 8000)] {
+                let (wait, most) = (retry.wait(attempt, None), Duration::from_millis(most));
+                assert!(wait >= most / 2 && wait <= most, "{attempt}: {wait:?}");
+            }
+            let asked = Duration::from_millis(45_838);
+            let wait = retry.wait(2, Some(asked));
+            assert!(
+                wait >= asked && wait <= asked + retry.first_wait,
+                "{wait:?}"
+            );
+            let none = retry.wait(2, Some(Duration::ZERO));
+            assert_eq!(none, Duration::ZERO);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A model that returns messages that are written in advance.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, FutureExt as _, ready};
+use tool_core::turn::{Model, ModelMessage, ModelRequest};
+use tool_core::{ToolCall, ToolError};
+use tool_wire::Delta;
+
+use super::event::ModelEvent;
+
+type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
+type Write = dyn Fn(&ModelRequest<'_>) -> Result<ModelMessage, ToolError> + Send + Sync;
+
+/// The name of a scripted model in events.
+const NAME: &str = "scripted";
+
+/// A model that returns messages that are written in advance, one for each request, for tests and for demonstrations without a network.
+///
+/// A request after the last message fails.
+///
+/// ```
+/// use tool_agent::model::{Script, ScriptedModel};
+/// use tool_core::store::MemoryStore;
+/// use tool_core::turn::{Outcome, Turns};
+/// use tool_core::{ToolCall, ToolContext, tool, toolset};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(
+///     /// The first number.
+///     a: i32,
+///     /// The second number.
+///     b: i32,
+/// ) -> i64 {
+///     i64::from(a) + i64::from(b)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), tool_core::turn::TurnError> {
+/// let mut model = ScriptedModel::new([
+///     Script::calls([ToolCall::new("c-1", "add", r#"{"a":1,"b":2}"#)]),
+///     Script::text("The sum is 3."),
+/// ]);
+/// let turns = Turns::new(MemoryStore::default());
+/// let cx = ToolContext::builder().workspace("acme").conversation("main").build();
+/// turns.say("What is 1 + 2?", &cx).await?;
+/// let outcome = turns.drive(&mut model, |_| toolset![add], &cx).await?;
+/// assert!(matches!(outcome, Outcome::Answered(text) if text == "The sum is 3."));
+/// assert_eq!(model.left(), 0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[doc(alias("mock", "fake model", "test model"))]
+pub struct ScriptedModel {
+    steps: VecDeque<Script>,
+    observer: Option<Arc<Observer>>,
+}
+
+/// The reply of a [`ScriptedModel`] to one request.
+#[derive(Clone)]
+pub struct Script(Arc<Write>);
+
+impl Script {
+    /// Replies with a message.
+    pub fn message(message: ModelMessage) -> Self {
+        Self::with(move |_| Ok(message.clone()))
+    }
+
+    /// Replies with a text, which ends the run.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::message(ModelMessage::text(text))
+    }
+
+    /// Replies with calls.
+    pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        Self::message(ModelMessage::calls(calls))
+    }
+
+    /// Replies with a message that is made from the request, or with an error.
+    pub fn with(
+        write: impl Fn(&ModelRequest<'_>) -> Result<ModelMessage, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(write))
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Script(…)")
+    }
+}
+
+impl ScriptedModel {
+    /// Creates a model that replies with these messages, in order.
+    pub fn new(steps: impl IntoIterator<Item = Script>) -> Self {
+        Self {
+            steps: steps.into_iter().collect(),
+            observer: None,
+        }
+    }
+
+    /// Calls `observer` with the events of each request, as [`HttpModel::observe`](super::HttpModel::observe) does. A text arrives word by word.
+    #[must_use]
+    pub fn observe(mut self, observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Returns the number of messages that were not requested yet.
+    pub fn left(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn reply(&mut self, request: &ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
+        let Some(Script(write)) = self.steps.pop_front() else {
+            return Err(ToolError::unavailable(format!(
+                "message {} of the scripted model",
+                request.step
+            )));
+        };
+        let message = write(request)?;
+        if let Some(observer) = &self.observer {
+            show(&**observer, &message);
+        }
+        Ok(message)
+    }
+}
+
+/// Emits the events of a message.
+fn show(observer: &Observer, message: &ModelMessage) {
+    observer(&ModelEvent::Request {
+        model: NAME,
+        attempt: 1,
+    });
+    let mut deltas = Vec::new();
+    if !message.reasoning.is_empty() {
+        deltas.push(Delta::Reasoning(message.reasoning.clone()));
+    }
+    let words = message.text.split_inclusive(' ');
+    deltas.extend(words.map(|word| Delta::Text(word.to_owned())));
+    for call in &message.calls {
+        deltas.push(Delta::Call {
+            id: call.id.clone(),
+            name: call.name.clone(),
+        });
+        deltas.push(Delta::Arguments {
+            id: call.id.clone(),
+            text: call.arguments.clone(),
+        });
+    }
+    for delta in &deltas {
+        observer(&ModelEvent::Delta(delta));
+    }
+}
+
+impl Model for ScriptedModel {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        ready(self.reply(&request)).boxed()
+    }
+}
+
+impl fmt::Debug for ScriptedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedModel")
+            .field("left", &self.steps.len())
+            .finish_non_exhaustive()
+    }
+}

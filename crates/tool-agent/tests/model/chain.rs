@@ -1,0 +1,115 @@
+//! Chains of models.
+
+use serde_json::json;
+use tool_agent::model::ModelErrorKind;
+
+use crate::standin::{StandIn, cut, events, json_response};
+use crate::support::{Events, World, anthropic, call, chat, chat_answer, start, stop, text};
+
+// The next model answers when a model is overloaded, has no quota, asks for a long wait, refuses the key, or does not exist.
+#[tokio::test]
+async fn next_model_answers_if_the_first_cannot() {
+    for (response, requests) in [
+        (json_response(529, &[], &json!({})), 3),
+        (json_response(429, &[("retry-after", "600")], &json!({})), 1),
+        (
+            json_response(429, &[], &json!({"error": {"code": "insufficient_quota"}})),
+            1,
+        ),
+        (json_response(401, &[], &json!({})), 1),
+        (json_response(404, &[], &json!({})), 1),
+        (cut([vec![start()], text(0, "Half")].concat()), 3),
+    ] {
+        let first = StandIn::start(vec![response.clone()]).await;
+        let second = StandIn::start(vec![events(chat_answer("Done."))]).await;
+        let model = anthropic(&first).build().unwrap();
+        let mut model = model.or(chat(&second).build().unwrap());
+        let world = World::new().await;
+        assert_eq!(world.answer(&mut model).await, "Done.", "{response:?}");
+        assert_eq!(first.received().len(), requests, "{response:?}");
+        assert_eq!(second.received().len(), 1, "{response:?}");
+    }
+}
+
+// The next model is not asked about an invalid request, a request that is too long, or one that a filter refused.
+#[tokio::test]
+async fn next_model_is_not_asked_about_a_faulty_request() {
+    for (status, code) in [
+        (400, "unknown_parameter"),
+        (400, "context_length_exceeded"),
+        (400, "content_policy_violation"),
+    ] {
+        let body = json!({"error": {"message": "m", "code": code}});
+        let first = StandIn::start(vec![json_response(status, &[], &body)]).await;
+        let second = StandIn::start(vec![events(chat_answer("Done."))]).await;
+        let model = chat(&first).build().unwrap();
+        let mut model = model.or(chat(&second).build().unwrap());
+        World::new().await.failure(&mut model).await;
+        assert!(second.received().is_empty(), "{code}");
+    }
+}
+
+#[tokio::test]
+async fn error_of_a_chain_names_every_model() {
+    let first = StandIn::start(vec![json_response(
+        404,
+        &[],
+        &json!({"error": "no such model"}),
+    )])
+    .await;
+    let second = StandIn::start(vec![json_response(500, &[], &json!({"error": "crash"}))]).await;
+    let model = anthropic(&first).build().unwrap();
+    let (mut model, seen) = Events::of(model.or(chat(&second).build().unwrap()));
+    let failure = World::new().await.failure(&mut model).await;
+    assert_eq!(
+        (failure.kind, &*failure.model),
+        (ModelErrorKind::Server, "local")
+    );
+    let text = "local: the provider failed (500): crash; 3 attempts; before it, claude: the model or the path does not exist: no such model";
+    assert_eq!(failure.to_string(), text);
+    assert_eq!(seen.lines().len(), 8);
+}
+
+// A thread that one provider began continues at another one, with the call and its result in the other format.
+#[tokio::test]
+async fn thread_continues_at_the_next_provider() {
+    let calling = [vec![start()], call(0, "t-1"), stop("tool_use")].concat();
+    let first = StandIn::start(vec![events(calling), json_response(529, &[], &json!({}))]).await;
+    let second = StandIn::start(vec![events(chat_answer("Done."))]).await;
+    let model = anthropic(&first).build().unwrap();
+    let mut model = model.or(chat(&second).build().unwrap());
+    let world = World::new().await;
+    assert_eq!(world.answer(&mut model).await, "Done.");
+    assert_eq!(world.calls(), 1);
+    let messages = &second.received()[0].body["messages"];
+    assert_eq!(
+        messages[1]["tool_calls"][0]["function"]["arguments"],
+        r#"{"host":"a"}"#
+    );
+    assert_eq!(messages[2]["content"], "pong from a");
+}
+
+// Signatures belong to the model that wrote them: the same provider at another endpoint, or another model, gets the text and the calls without them.
+#[tokio::test]
+async fn opaque_parts_go_back_to_their_origin_only() {
+    let thinking = [
+        vec![
+            start(),
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}}),
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "EqQB"}}),
+            json!({"type": "content_block_stop", "index": 0}),
+        ],
+        call(1, "t-1"),
+        stop("tool_use"),
+    ]
+    .concat();
+    let first = StandIn::start(vec![events(thinking), json_response(529, &[], &json!({}))]).await;
+    let second = StandIn::start(vec![events(crate::support::answer("Done."))]).await;
+    let model = anthropic(&first).build().unwrap();
+    let mut model = model.or(anthropic(&second).build().unwrap());
+    assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+    let same = first.received()[1].body["messages"].to_string();
+    assert!(same.contains("EqQB"), "{same}");
+    let other = second.received()[0].body["messages"].to_string();
+    assert!(!other.contains("EqQB") && other.contains("t-1"), "{other}");
+}

@@ -1,0 +1,104 @@
+//! Configurations that cannot work are refused before a request is sent.
+
+use serde_json::json;
+use tool_agent::model::{ApiKey, ConfigError, Endpoint, HttpModel};
+
+use crate::support::KEY;
+
+fn refused(endpoint: Endpoint) -> String {
+    let built = HttpModel::builder(endpoint, "m").build();
+    built.unwrap_err().to_string()
+}
+
+#[test]
+fn invalid_base_urls_are_refused() {
+    for (url, why) in [
+        ("localhost:11434", "its scheme is not http or https"),
+        ("api.example.com/v1", "relative URL without a base"),
+        ("https://", "empty host"),
+        ("https://user:pass@example.com", "it contains credentials"),
+        (
+            "https://example.com/v1?api-version=1",
+            "it contains a query",
+        ),
+    ] {
+        let error = refused(Endpoint::compatible(url));
+        assert!(
+            error.contains(why) && error.contains("https://host/path"),
+            "{error}"
+        );
+    }
+}
+
+// A key is sent over http only to this machine, unless the host allows it.
+#[test]
+fn credentials_over_http_are_refused() {
+    let endpoint = |url: &str| Endpoint::compatible(url).credentials(ApiKey::new(KEY));
+    let error = refused(endpoint("http://gpu.example.com/v1"));
+    assert!(
+        error.contains("would send credentials over http"),
+        "{error}"
+    );
+    for allowed in [
+        endpoint("http://localhost:8000/v1"),
+        endpoint("http://127.0.0.1:8000/v1"),
+        endpoint("http://[::1]:8000/v1"),
+        endpoint("https://gpu.example.com/v1"),
+        endpoint("http://gpu.example.com/v1").allow_http(),
+        Endpoint::compatible("http://gpu.example.com/v1"),
+    ] {
+        HttpModel::builder(allowed, "m").build().unwrap();
+    }
+}
+
+#[test]
+fn invalid_headers_fields_and_names_are_refused() {
+    let local = || Endpoint::compatible("http://localhost:1/v1");
+    let error = refused(local().header("x title", "a"));
+    assert_eq!(
+        error,
+        "the header `x title` cannot be sent: its name is not a header name"
+    );
+    let error = refused(local().header("x-title", "a\nb"));
+    assert_eq!(
+        error,
+        "the header `x-title` cannot be sent: its value contains a control character"
+    );
+    for field in ["messages", "tools", "model", "stream"] {
+        let built = HttpModel::builder(local(), "m")
+            .field(field, json!([]))
+            .build();
+        assert_eq!(built.unwrap_err(), ConfigError::Field(field.to_owned()));
+    }
+    let built = HttpModel::builder(local(), " ").build();
+    assert_eq!(built.unwrap_err(), ConfigError::NoModel);
+    let built = HttpModel::builder(local(), "m")
+        .temperature(f64::NAN)
+        .build();
+    assert_eq!(built.unwrap_err(), ConfigError::Temperature);
+}
+
+#[test]
+fn missing_key_names_the_variable() {
+    let error = ApiKey::from_env("TOOL_AGENT_TEST_UNSET").unwrap_err();
+    let text =
+        "the variable `TOOL_AGENT_TEST_UNSET` is not set: set it to the API key of the provider";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn debug_output_contains_no_secret() {
+    let endpoint = Endpoint::openai(ApiKey::new(KEY))
+        .header("x-team", "hidden")
+        .query("sig", "hidden");
+    let builder = HttpModel::builder(endpoint.clone(), "m");
+    let model = builder.clone().build().unwrap();
+    for text in [
+        format!("{endpoint:?}"),
+        format!("{builder:?}"),
+        format!("{model:?}"),
+        format!("{:?}", ApiKey::new(KEY)),
+    ] {
+        assert!(!text.contains(KEY) && !text.contains("hidden"), "{text}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Interfaces that cannot remove text: nothing is passed on twice.
+
+use tool_agent::model::{ModelErrorKind, Restart, Retry};
+
+use crate::standin::{StandIn, cut, events};
+use crate::support::{Events, World, answer, anthropic, call, quick, start, text};
+
+fn restart(restart: Restart) -> Retry {
+    let mut retry = quick();
+    retry.restart = restart;
+    retry
+}
+
+// With `Hold`, the pieces of an attempt are passed on when it is complete.
+#[tokio::test]
+async fn held_pieces_of_a_failed_attempt_are_never_passed_on() {
+    let broken = cut([vec![start()], text(0, "Half of")].concat());
+    let server = StandIn::start(vec![broken, events(answer("Done."))]).await;
+    let builder = anthropic(&server).retry(restart(Restart::Hold));
+    let (mut model, seen) = Events::of(builder.build().unwrap());
+    assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+    let expected = [
+        "request claude 1",
+        "failed broken_stream retry",
+        "request claude 2",
+        "text Done.",
+    ];
+    assert_eq!(seen.lines(), expected);
+}
+
+// With `Refuse`, an attempt that has shown a text or a call is not repeated, by no model of the chain.
+#[tokio::test]
+async fn attempt_that_was_shown_is_not_repeated() {
+    for begun in [text(0, "Half of"), call(0, "t-1")] {
+        let broken = cut([vec![start()], begun].concat());
+        let server = StandIn::start(vec![broken, events(answer("Done."))]).await;
+        let first = anthropic(&server).retry(restart(Restart::Refuse));
+        let second = anthropic(&server).build().unwrap();
+        let (mut model, seen) = Events::of(first.build().unwrap().or(second));
+        let failure = World::new().await.failure(&mut model).await;
+        assert_eq!(failure.kind, ModelErrorKind::BrokenStream);
+        assert_eq!(server.received().len(), 1);
+        assert!(!seen.lines().contains(&"restarted".to_owned()));
+    }
+}
+
+// With `Refuse`, an attempt that has shown nothing is repeated.
+#[tokio::test]
+async fn attempt_that_was_not_shown_is_repeated() {
+    let server = StandIn::start(vec![cut([start()]), events(answer("Done."))]).await;
+    let builder = anthropic(&server).retry(restart(Restart::Refuse));
+    let mut model = builder.build().unwrap();
+    assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+}

@@ -1,0 +1,336 @@
+//! Streams that break, stop, or report an error: the cases of a provider that misbehaves.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tool_agent::model::{ModelErrorKind, TimeoutPhase, Timeouts};
+use tool_core::turn::Outcome;
+
+use crate::standin::{Act, StandIn, cut, events, json_response};
+use crate::support::{
+    Events, World, answer, anthropic, call, chat, chat_answer, error, start, stop, text,
+};
+
+// A 200 whose first event is an error is retried.
+#[tokio::test]
+async fn error_in_the_first_event_is_retried() {
+    let server = StandIn::start(vec![
+        events([error("overloaded_error")]),
+        events(answer("Done.")),
+    ])
+    .await;
+    let (mut model, seen) = Events::of(anthropic(&server).build().unwrap());
+    let world = World::new().await;
+    assert_eq!(world.answer(&mut model).await, "Done.");
+    let expected = [
+        "request claude 1",
+        "failed overloaded retry",
+        "request claude 2",
+        "text Done.",
+    ];
+    assert_eq!(seen.lines(), expected);
+}
+
+// Text that was shown before an error is withdrawn, is not stored, and its tokens are counted.
+#[tokio::test]
+async fn error_after_text_restarts_the_step() {
+    let broken = [
+        vec![start()],
+        text(0, "Half of"),
+        vec![error("overloaded_error")],
+    ]
+    .concat();
+    let server = StandIn::start(vec![events(broken), events(answer("Done."))]).await;
+    let (mut model, seen) = Events::of(anthropic(&server).build().unwrap());
+    let world = World::new().await;
+    assert_eq!(world.answer(&mut model).await, "Done.");
+    let expected = [
+        "request claude 1",
+        "text Half of",
+        "restarted",
+        "failed overloaded retry",
+        "request claude 2",
+        "text Done.",
+    ];
+    assert_eq!(seen.lines(), expected);
+    let stored = world.stored().await;
+    assert_eq!(stored.len(), 2, "{stored:?}");
+    assert!(!stored.concat().contains("Half of"));
+    // 20 + 1 tokens of the failed attempt, and 20 + 7 of the second one.
+    assert!(
+        stored[1].contains(r#""input_tokens":40,"output_tokens":8"#),
+        "{stored:?}"
+    );
+}
+
+// A complete call runs only with the final event: not before an error, a broken connection, or a clean end of the stream.
+#[tokio::test]
+async fn call_without_the_final_event_does_not_run() {
+    let begun = || [vec![start()], call(0, "t-1")].concat();
+    let failed = [begun(), vec![error("api_error")]].concat();
+    for response in [events(failed), cut(begun()), events(begun())] {
+        let server = StandIn::start(vec![response.clone(), events(answer("Done."))]).await;
+        let mut model = anthropic(&server).build().unwrap();
+        let world = World::new().await;
+        assert_eq!(world.answer(&mut model).await, "Done.", "{response:?}");
+        assert_eq!(world.calls(), 0, "{response:?}");
+        assert_eq!(server.received().len(), 2, "{response:?}");
+    }
+}
+
+#[tokio::test]
+async fn stream_that_always_breaks_fails_after_three_attempts() {
+    let server = StandIn::start(vec![cut([start()])]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let failure = World::new().await.failure(&mut model).await;
+    assert_eq!(failure.kind, ModelErrorKind::BrokenStream);
+    assert_eq!((failure.attempts, server.received().len()), (3, 3));
+    // The input of all three attempts is counted.
+    assert_eq!(failure.usage.unwrap().input_tokens, 60);
+}
+
+// A call with its final event runs once, and the next request contains its result.
+#[tokio::test]
+async fn call_runs_once_and_the_next_request_has_its_result() {
+    let calling = [vec![start()], call(0, "t-1"), stop("tool_use")].concat();
+    let server = StandIn::start(vec![events(calling), events(answer("Done."))]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let world = World::new().await;
+    assert_eq!(world.answer(&mut model).await, "Done.");
+    assert_eq!(world.calls(), 1);
+    let messages = &server.received()[1].body["messages"];
+    assert_eq!(messages[1]["content"][0]["input"], json!({"host": "a"}));
+    assert_eq!(messages[2]["content"][0]["content"], "pong from a");
+}
+
+// A paused turn is sent back unchanged and continues.
+#[tokio::test]
+async fn paused_turn_is_sent_back_unchanged() {
+    let block = json!({"type": "server_tool_use", "id": "s-1", "name": "web_search", "input": {"query": "ping"}});
+    let paused = [
+        vec![
+            start(),
+            json!({"type": "content_block_start", "index": 0, "content_block": block.clone()}),
+            json!({"type": "content_block_stop", "index": 0}),
+        ],
+        stop("pause_turn"),
+    ]
+    .concat();
+    let server = StandIn::start(vec![events(paused), events(answer("Found it."))]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    assert_eq!(World::new().await.answer(&mut model).await, "Found it.");
+    let messages = server.received()[1].body["messages"].clone();
+    assert_eq!(
+        messages[1],
+        json!({"role": "assistant", "content": [block]})
+    );
+}
+
+// A reason that this crate does not know ends the run with the reason, and the call does not run.
+#[tokio::test]
+async fn unknown_stop_reason_ends_the_run() {
+    let odd = [
+        vec![start()],
+        text(0, "So"),
+        call(1, "t-1"),
+        stop("surprised"),
+    ]
+    .concat();
+    let server = StandIn::start(vec![events(odd), events(answer("Done."))]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let world = World::new().await;
+    let outcome = world.drive(&mut model).await.unwrap();
+    assert!(!matches!(outcome, Outcome::Busy(_)), "{outcome:?}");
+    assert_eq!(world.calls(), 0);
+    assert!(world.stored().await[1].contains(r#""stop":"surprised""#));
+}
+
+fn short() -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    timeouts.first_event = Duration::from_millis(300);
+    timeouts.idle = Duration::from_millis(150);
+    timeouts
+}
+
+// The idle timeout is measured between events: neither pings nor comments nor bytes of an unfinished event prolong it.
+#[tokio::test]
+async fn silent_stream_times_out_despite_pings_and_bytes() {
+    let noises = [
+        "event: ping\ndata: {\"type\": \"ping\"}\n\n",
+        ": keep alive\n\n",
+        "data",
+    ];
+    for noise in noises {
+        let mut silent = cut([start()]);
+        for _ in 0..40 {
+            silent.push(Act::Pause(Duration::from_millis(25)));
+            silent.push(Act::Send(noise.to_owned()));
+        }
+        silent.push(Act::UntilClosed);
+        let server = StandIn::start(vec![silent, events(answer("Done."))]).await;
+        let (model, seen) = Events::of(anthropic(&server).timeouts(short()).build().unwrap());
+        let mut model = model;
+        assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+        assert!(
+            seen.lines()
+                .contains(&"failed idle_timeout retry".to_owned()),
+            "{noise}: {:?}",
+            seen.lines()
+        );
+        server.closed(1).await;
+    }
+}
+
+// Events that arrive in time keep a slow stream alive, however long it takes.
+#[tokio::test]
+async fn slow_stream_with_events_is_read_to_its_end() {
+    let mut slow = cut([start()]);
+    for event in [text(0, "Slow."), stop("end_turn")].concat() {
+        slow.push(Act::Pause(Duration::from_millis(70)));
+        let text = format!("data: {event}\n\n");
+        let (first, second) = text.split_at(9);
+        slow.extend([first, second].map(|piece| Act::Send(piece.to_owned())));
+    }
+    slow.push(Act::End);
+    let server = StandIn::start(vec![slow]).await;
+    let mut model = anthropic(&server).timeouts(short()).build().unwrap();
+    assert_eq!(World::new().await.answer(&mut model).await, "Slow.");
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test]
+async fn reply_that_does_not_begin_times_out() {
+    let headless = vec![Act::UntilClosed];
+    let mut empty = cut([]);
+    empty.push(Act::UntilClosed);
+    for silent in [headless, empty] {
+        let server = StandIn::start(vec![silent]).await;
+        let mut model = anthropic(&server).timeouts(short()).build().unwrap();
+        let failure = World::new().await.failure(&mut model).await;
+        let kind = ModelErrorKind::Timeout(TimeoutPhase::FirstEvent);
+        assert_eq!((failure.kind, failure.attempts), (kind, 3));
+        assert!(
+            failure.to_string().contains("the limit is 0.3 s"),
+            "{failure}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn refused_connection_is_retried() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let endpoint = tool_agent::model::Endpoint::compatible(url);
+    let builder = tool_agent::model::HttpModel::builder(endpoint, "local");
+    let mut model = builder.retry(crate::support::quick()).build().unwrap();
+    let failure = World::new().await.failure(&mut model).await;
+    assert_eq!(
+        (failure.kind, failure.attempts),
+        (ModelErrorKind::Connection, 3)
+    );
+}
+
+// A reply that violates the format is requested again, and its calls do not run.
+#[tokio::test]
+async fn invalid_reply_is_retried() {
+    let torn = vec![
+        Act::Head(200, vec![("content-type", "text/event-stream".to_owned())]),
+        Act::Send("data: {\"type\": \"content_block\n\n".to_owned()),
+        Act::End,
+    ];
+    let server = StandIn::start(vec![torn, events(answer("Done."))]).await;
+    let (mut model, seen) = Events::of(anthropic(&server).build().unwrap());
+    assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+    assert!(
+        seen.lines()
+            .contains(&"failed invalid_reply retry".to_owned())
+    );
+}
+
+// Two calls with one id make the reply invalid: nothing runs, and the request is repeated.
+#[tokio::test]
+async fn repeated_call_id_is_retried_and_runs_nothing() {
+    let twice = [
+        vec![start()],
+        call(0, "t-1"),
+        call(1, "t-1"),
+        stop("tool_use"),
+    ]
+    .concat();
+    let server = StandIn::start(vec![events(twice), events(answer("Done."))]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let world = World::new().await;
+    assert_eq!(world.answer(&mut model).await, "Done.");
+    assert_eq!((world.calls(), server.received().len()), (0, 2));
+}
+
+// Both names of an error in a stream are read: the precise one decides.
+#[tokio::test]
+async fn precise_name_of_an_error_in_a_stream_decides() {
+    let failed = json!({"error": {"message": "no credit", "type": "invalid_request_error", "code": "insufficient_quota"}});
+    let server = StandIn::start(vec![events([failed])]).await;
+    let mut model = chat(&server).build().unwrap();
+    let failure = World::new().await.failure(&mut model).await;
+    assert_eq!(
+        (failure.kind, failure.attempts),
+        (ModelErrorKind::QuotaExhausted, 1)
+    );
+}
+
+// A server that ignores `stream` sends one JSON body.
+#[tokio::test]
+async fn reply_that_is_not_streamed_is_read() {
+    let whole = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": "Whole."}, "finish_reason": "stop"}]});
+    let server = StandIn::start(vec![json_response(200, &[], &whole)]).await;
+    let mut model = chat(&server).build().unwrap();
+    assert_eq!(World::new().await.answer(&mut model).await, "Whole.");
+}
+
+// Stopping a run closes the connection, and the text that the user has seen is stored without calls.
+#[tokio::test]
+async fn cancelled_run_closes_the_connection_and_keeps_the_shown_text() {
+    let mut endless = cut([vec![start()], text(0, "I was about to"), call(1, "t-1")].concat());
+    endless.push(Act::UntilClosed);
+    let server = StandIn::start(vec![endless]).await;
+    let token = tool_core::CancellationToken::new();
+    let stopper = token.clone();
+    let model = anthropic(&server).build().unwrap().observe(move |event| {
+        if let tool_agent::model::ModelEvent::Delta(tool_wire::Delta::Arguments { .. }) = event {
+            stopper.cancel();
+        }
+    });
+    let mut model = model;
+    let world = World::of(tool_core::ToolContext::builder().cancellation(token)).await;
+    let outcome = world.drive(&mut model).await.unwrap();
+    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    server.closed(1).await;
+    let stored = world.stored().await;
+    assert!(
+        stored[1].contains("I was about to") && stored[1].contains(r#""truncated":true"#),
+        "{stored:?}"
+    );
+    assert!(!stored[1].contains("t-1") && world.calls() == 0);
+}
+
+// Two runs with clones of one model at once: each has its own reply.
+#[tokio::test]
+async fn clones_have_separate_replies() {
+    let slow = |said: &str| {
+        let mut acts = cut([]);
+        for event in chat_answer(said) {
+            acts.push(Act::Pause(Duration::from_millis(20)));
+            acts.push(Act::Send(format!("data: {event}\n\n")));
+        }
+        acts.push(Act::End);
+        acts
+    };
+    let server = StandIn::start(vec![slow("One."), slow("Two.")]).await;
+    let model = chat(&server).build().unwrap();
+    let (mut first, mut second) = (model.clone(), model);
+    let (one, two) = (World::new().await, World::new().await);
+    let (one, two) = tokio::join!(one.answer(&mut first), two.answer(&mut second));
+    let mut both = [one, two];
+    both.sort();
+    assert_eq!(both, ["One.", "Two."]);
+}
