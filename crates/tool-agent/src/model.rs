@@ -31,3 +31,5 @@ pub use event::ModelEvent;
 pub use http::HttpModel;
 pub use retry::{Restart, Retry, Timeouts};
 pub use scripted::{Script, ScriptedModel};
+/// A piece of a reply, in [`ModelEvent::Delta`].
+pub use tool_wire::Delta;

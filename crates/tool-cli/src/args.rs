@@ -9,6 +9,7 @@ use tool_core::Dialect;
 
 #[cfg(feature = "cargo")]
 pub(crate) mod cargo;
+pub(crate) mod chat;
 pub(crate) mod operate;
 
 /// The format of the output.
@@ -79,6 +80,7 @@ pub(crate) enum Command {
     Diff(Diff),
     Budget(Budget),
     Serve(Serve),
+    Chat(chat::Chat),
     Inbox(operate::Inbox),
     Audit(operate::AuditLog),
     Effects(operate::Effects),

@@ -90,6 +90,7 @@ fn needs_no_tools(command: &Command) -> bool {
 fn features(command: &Command) -> Vec<&'static str> {
     match command {
         Command::Budget(_) => vec!["cargo", "tokens"],
+        Command::Chat(_) => vec!["cargo", "chat"],
         Command::Serve(words) => match &words.store {
             Some(url) => features_of_store(is_postgres(url), words.typescript),
             None => vec!["cargo", "serve"],

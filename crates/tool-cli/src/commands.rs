@@ -7,9 +7,12 @@ use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
+mod ask;
 #[cfg(feature = "tokens")]
 mod budget;
 mod call;
+#[cfg(feature = "chat")]
+mod chat;
 mod check;
 pub(crate) mod completions;
 mod diff;
@@ -55,6 +58,14 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
             "serve",
             "run `cargo tool serve`, which builds the program with this feature",
         )),
+        #[cfg(feature = "chat")]
+        Command::Chat(words) => Box::pin(chat::run(cli, &words, screen)).await,
+        #[cfg(not(feature = "chat"))]
+        Command::Chat(_) => Err(missing(
+            "chat",
+            "chat",
+            "run `cargo tool chat`, which builds the program with this feature",
+        )),
         #[cfg(feature = "operate")]
         Command::Inbox(words) => operate::inbox::run(cli, words, screen).await,
         #[cfg(feature = "operate")]
@@ -94,6 +105,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
 /// The error for a command that this program was built without.
 #[cfg(not(all(
     feature = "tokens",
+    feature = "chat",
     feature = "serve",
     feature = "import",
     feature = "admin",

@@ -68,7 +68,7 @@ impl ModelReply {
 }
 
 /// Reads the events of one provider.
-pub(super) trait Reading: Send {
+pub(super) trait Reading: Send + Sync {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError>;
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError>;
 }

@@ -134,15 +134,20 @@ struct Body<'a> {
 
 /// The messages, in the field of the provider.
 #[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
 enum Messages<'a> {
-    Messages(&'a [Box<RawValue>]),
-    Input(&'a [Box<RawValue>]),
+    #[serde(rename = "messages")]
+    Plain(&'a [Box<RawValue>]),
+    #[serde(rename = "input")]
+    Items(&'a [Box<RawValue>]),
+    #[serde(rename = "contents")]
     Contents(&'a [Box<RawValue>]),
 }
 
 /// Writes the body of a request for this model.
-pub(super) fn write(target: &Target, request: &ModelRequest<'_>) -> Result<Written, ModelError> {
+pub(super) fn write(
+    target: &Target,
+    request: &ModelRequest<'_>,
+) -> Result<Written, Box<ModelError>> {
     let unwritable = |error: &dyn std::error::Error| {
         ModelError::new(ModelErrorKind::Unwritable, &target.model, error.to_string())
     };
@@ -165,11 +170,9 @@ pub(super) fn write(target: &Target, request: &ModelRequest<'_>) -> Result<Writt
         offer: &offer,
         system,
         messages: match provider {
-            Provider::Responses => Messages::Input(messages),
+            Provider::Responses => Messages::Items(messages),
             Provider::Gemini => Messages::Contents(messages),
-            Provider::Chat | Provider::Anthropic | Provider::Bedrock => {
-                Messages::Messages(messages)
-            }
+            Provider::Chat | Provider::Anthropic | Provider::Bedrock => Messages::Plain(messages),
         },
     };
     let body = serde_json::to_string(&body).map_err(|error| unwritable(&error))?;

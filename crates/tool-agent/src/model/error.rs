@@ -172,8 +172,9 @@ impl fmt::Display for ModelErrorKind {
 }
 
 impl ModelError {
-    pub(super) fn new(kind: ModelErrorKind, model: &str, message: impl Into<String>) -> Self {
-        Self {
+    /// The error is boxed, because results with it are returned through many functions.
+    pub(super) fn new(kind: ModelErrorKind, model: &str, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self {
             kind,
             model: model.to_owned(),
             status: None,
@@ -183,7 +184,7 @@ impl ModelError {
             attempts: 0,
             usage: None,
             earlier: Vec::new(),
-        }
+        })
     }
 
     /// Converts the error for the agent loop. The operator reads all of it.

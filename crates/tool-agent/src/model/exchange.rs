@@ -26,13 +26,13 @@ const MOST_ERROR_BYTES: usize = 64 << 10;
 
 /// A failed attempt.
 pub(super) struct Failure {
-    pub(super) error: ModelError,
+    pub(super) error: Box<ModelError>,
     /// Whether the same request may succeed later.
     pub(super) transient: bool,
 }
 
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
+impl From<Box<ModelError>> for Failure {
+    fn from(error: Box<ModelError>) -> Self {
         Self {
             transient: error.kind.is_transient(),
             error,

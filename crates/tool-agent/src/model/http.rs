@@ -148,7 +148,7 @@ impl HttpModel {
         emit(self.observer.as_deref(), event);
     }
 
-    async fn ask(&mut self, request: ModelRequest<'_>) -> Result<ModelMessage, ModelError> {
+    async fn ask(&mut self, request: ModelRequest<'_>) -> Result<ModelMessage, Box<ModelError>> {
         let mut spent = Spent::new(self.retry.budget);
         let mut earlier: Vec<FailedModel> = Vec::new();
         let mut others = self.others.clone().into_iter();
@@ -164,15 +164,15 @@ impl HttpModel {
             };
             match others.next() {
                 Some(other) if next => {
-                    earlier.push(error.into());
+                    earlier.push((*error).into());
                     target = other;
                 }
                 _ => {
-                    return Err(ModelError {
+                    return Err(Box::new(ModelError {
                         usage: spent.usage,
                         earlier,
-                        ..error
-                    });
+                        ..*error
+                    }));
                 }
             }
         }
@@ -229,11 +229,11 @@ impl HttpModel {
     async fn attempt(&mut self, target: &Target, written: &Written) -> Result<ModelReply, Failure> {
         let State { partial, shown, .. } = &mut self.state;
         let observer = self.observer.as_deref();
-        let mut held = Vec::new();
-        let hold = self.retry.restart == Restart::Hold;
+        let mut kept = Vec::new();
+        let holds = self.retry.restart == Restart::Hold;
         let mut each = |delta: Delta| {
-            if hold {
-                held.push(delta);
+            if holds {
+                kept.push(delta);
             } else {
                 *shown = true;
                 emit(observer, &ModelEvent::Delta(&delta));
@@ -241,7 +241,7 @@ impl HttpModel {
         };
         let tape = self.tape.as_deref();
         let reply = exchange(target, tape, written, partial, &mut each).await?;
-        for delta in &held {
+        for delta in &kept {
             emit(observer, &ModelEvent::Delta(delta));
         }
         Ok(reply)
@@ -256,7 +256,7 @@ fn emit(observer: Option<&Observer>, event: &ModelEvent<'_>) {
 
 /// The last failure of one model.
 struct GivenUp {
-    error: ModelError,
+    error: Box<ModelError>,
     /// Whether the next model of the chain may be asked.
     next: bool,
 }
@@ -318,7 +318,7 @@ impl Model for HttpModel {
             self.state = State::default();
             self.ask(request).await.map_err(|error| {
                 let text = error.to_tool_error();
-                self.state.error = Some(error);
+                self.state.error = Some(*error);
                 text
             })
         }

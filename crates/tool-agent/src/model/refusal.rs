@@ -185,7 +185,7 @@ impl Refusal {
         self.kind = found.map(|(_, kind)| kind);
         let long = |part: &&str| self.message.contains(*part);
         if matches!(self.kind, None | Some(ModelErrorKind::InvalidRequest))
-            && TOO_LONG.iter().any(|part| long(&part))
+            && TOO_LONG.iter().any(long)
         {
             self.kind = Some(ModelErrorKind::ContextWindow);
         }
@@ -203,7 +203,7 @@ impl Refusal {
     }
 
     /// Converts the facts to an error of this model.
-    pub(super) fn error(self, model: &str, status: Option<StatusCode>) -> ModelError {
+    pub(super) fn error(self, model: &str, status: Option<StatusCode>) -> Box<ModelError> {
         let kind = self.kind.unwrap_or(ModelErrorKind::Server);
         let mut error = ModelError::new(kind, model, self.message);
         error.status = status.map(|status| status.as_u16());
@@ -243,10 +243,9 @@ fn of_status(status: StatusCode) -> ModelErrorKind {
         402 => ModelErrorKind::QuotaExhausted,
         403 => ModelErrorKind::Permission,
         404 => ModelErrorKind::NotFound,
-        408 | 409 => ModelErrorKind::Server,
         429 => ModelErrorKind::RateLimited,
         503 | 529 => ModelErrorKind::Overloaded,
-        500.. => ModelErrorKind::Server,
+        408 | 409 | 500.. => ModelErrorKind::Server,
         _ => ModelErrorKind::InvalidRequest,
     }
 }

@@ -176,13 +176,11 @@ async fn instructions_are_sent() {
         world.answer(&mut model).await;
         let body = &server.received()[0].body;
         let messages = body["messages"].as_array().unwrap();
-        let found = match is_chat {
-            true => messages
-                .iter()
-                .any(|message| message["content"] == "Be brief."),
-            false => {
-                body.pointer(pointer) == Some(&json!("Be brief.")) && body["max_tokens"] == 8192
-            }
+        let found = if is_chat {
+            let is_system = |message: &Value| message["content"] == "Be brief.";
+            messages.iter().any(is_system)
+        } else {
+            body.pointer(pointer) == Some(&json!("Be brief.")) && body["max_tokens"] == 8192
         };
         assert!(found, "{body}");
     }

@@ -15,13 +15,12 @@ use tool_core::{
 };
 
 use super::supply::{self, Supplied};
-use super::{declaring, find_offered, offered};
+use super::{ask, declaring, find_offered, offered};
 use crate::args::{Call, CallOptions, CallTarget};
 use crate::host::{Cli, clap_color, misused_exit, wants_json};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
-mod ask;
 mod files;
 mod flags;
 mod form;

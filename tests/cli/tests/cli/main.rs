@@ -9,6 +9,7 @@
 
 mod budget;
 mod call;
+mod chat;
 mod check;
 mod completions;
 mod faults;

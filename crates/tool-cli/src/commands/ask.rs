@@ -3,7 +3,7 @@
 use console::Term;
 use tool_core::{Reply, SecretKind, Ticket, ToolDef, VariableKind, VariableNeed};
 
-use super::super::supply::Supplied;
+use super::supply::Supplied;
 use crate::args::CallOptions;
 use crate::json::Json;
 use crate::outcome::Failure;

@@ -1,0 +1,221 @@
+//! The output of a chat: text as it arrives for people, and one event in each line for programs.
+
+use std::io::{self, Write as _};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tool_agent::model::{Delta, ModelEvent};
+use tool_core::ToolCall;
+use tool_core::turn::{Outcome, ToolMessage};
+
+use crate::outcome::Failure;
+use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, paint};
+
+/// Limit on the characters of a result that people see.
+const MOST_SHOWN: usize = 400;
+
+/// Writes the events of a chat.
+pub(super) struct Output {
+    screen: Screen,
+    /// Whether the cursor is behind a text that has no line break yet.
+    inside: Mutex<bool>,
+}
+
+/// An event of a chat, for programs.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event<'a> {
+    Request {
+        model: &'a str,
+        attempt: u32,
+    },
+    Text {
+        text: &'a str,
+    },
+    Reasoning {
+        text: &'a str,
+    },
+    Call {
+        id: &'a str,
+        tool: &'a str,
+    },
+    Arguments {
+        id: &'a str,
+        text: &'a str,
+    },
+    Progress {
+        id: &'a str,
+        tool: &'a str,
+        value: &'a RawValue,
+    },
+    Result {
+        id: &'a str,
+        tool: &'a str,
+        text: &'a str,
+        error: Option<&'a str>,
+    },
+    Restarted,
+    Failed {
+        error: String,
+        retry_in_ms: Option<u128>,
+    },
+    End {
+        cause: &'a str,
+        text: Option<&'a str>,
+    },
+}
+
+impl Output {
+    pub(super) fn new(screen: Screen) -> Self {
+        Self {
+            screen,
+            inside: Mutex::new(false),
+        }
+    }
+
+    /// Writes an event of the model.
+    pub(super) fn event(&self, event: &ModelEvent<'_>) {
+        if self.screen.is_json() {
+            if let Some(event) = of_model(event) {
+                print(&event);
+            }
+            return;
+        }
+        match event {
+            ModelEvent::Delta(Delta::Text(text)) => self.text(text),
+            ModelEvent::Delta(Delta::Call { name, .. }) => {
+                self.line(format_args!(
+                    "{} {}",
+                    paint(DIM, "calling"),
+                    paint(NAME, name)
+                ));
+            }
+            ModelEvent::StepRestarted => {
+                self.line(paint(WARN, "the answer broke off; it begins again"));
+            }
+            ModelEvent::Failed {
+                error,
+                retry_in: Some(wait),
+            } => {
+                let text = format!("{error}; trying again in {:.1} s", wait.as_secs_f64());
+                self.line(paint(WARN, text));
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the result of a call.
+    pub(super) fn result(&self, result: &ToolMessage) {
+        if self.screen.is_json() {
+            print(&Event::Result {
+                id: &result.id,
+                tool: &result.name,
+                text: &result.text,
+                error: result.error.as_deref(),
+            });
+            return;
+        }
+        let mark = if result.is_error() {
+            paint(BAD, "failed")
+        } else {
+            paint(GOOD, "result")
+        };
+        let text = shortened(&result.text);
+        self.line(format_args!("{mark} {}: {text}", paint(NAME, &result.name)));
+    }
+
+    /// Writes the progress of a running call.
+    pub(super) fn progress(&self, call: &ToolCall, step: &RawValue) {
+        if self.screen.is_json() {
+            print(&Event::Progress {
+                id: &call.id,
+                tool: &call.name,
+                value: step,
+            });
+            return;
+        }
+        let text = format!("{} {}", call.name, shortened(step.get()));
+        self.line(paint(DIM, text));
+    }
+
+    /// Writes how the run ended. A text of the model was written already; the text of a tool that answers in place of the model was not.
+    pub(super) fn outcome(&self, outcome: &Outcome) -> Result<(), Failure> {
+        let text = match outcome {
+            Outcome::Answered(text) | Outcome::Replied(text) => Some(&**text),
+            _ => None,
+        };
+        if self.screen.is_json() {
+            let cause = outcome.cause();
+            return Screen::json(&Event::End {
+                cause: cause.as_ref().map_or("busy", |cause| cause.as_str()),
+                text,
+            });
+        }
+        if let Outcome::Replied(text) = outcome {
+            self.screen.out(text)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the line of a text.
+    pub(super) fn end_line(&self) {
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::take(&mut *inside) {
+            write("\n");
+        }
+    }
+
+    fn text(&self, text: &str) {
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        *inside = !text.ends_with('\n');
+        write(text);
+    }
+
+    /// Writes a line about the chat to standard error, so that standard output has only the answers.
+    fn line(&self, text: impl std::fmt::Display) {
+        self.end_line();
+        self.screen.note(text);
+    }
+}
+
+/// Converts an event of the model; `None` if programs do not get it.
+fn of_model<'a>(event: &ModelEvent<'a>) -> Option<Event<'a>> {
+    Some(match event {
+        ModelEvent::Request { model, attempt } => Event::Request {
+            model,
+            attempt: *attempt,
+        },
+        ModelEvent::Delta(Delta::Text(text)) => Event::Text { text },
+        ModelEvent::Delta(Delta::Reasoning(text)) => Event::Reasoning { text },
+        ModelEvent::Delta(Delta::Call { id, name }) => Event::Call { id, tool: name },
+        ModelEvent::Delta(Delta::Arguments { id, text }) => Event::Arguments { id, text },
+        ModelEvent::StepRestarted => Event::Restarted,
+        ModelEvent::Failed { error, retry_in } => Event::Failed {
+            error: error.to_string(),
+            retry_in_ms: retry_in.map(|wait| wait.as_millis()),
+        },
+        _ => return None,
+    })
+}
+
+/// Writes an event as a line. An observer cannot report a failure, and the next write of the command does.
+fn print(event: &Event<'_>) {
+    let _ = Screen::json(event);
+}
+
+fn write(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Returns the first line of a text, at most [`MOST_SHOWN`] characters.
+fn shortened(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let end = line.char_indices().nth(MOST_SHOWN).map(|(end, _)| end);
+    match end {
+        Some(end) => format!("{}…", &line[..end]),
+        None if line.len() < text.trim_end().len() => format!("{line} …"),
+        None => line.to_owned(),
+    }
+}

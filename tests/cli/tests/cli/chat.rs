@@ -1,0 +1,387 @@
+//! The `chat` command: the demonstration, a provider on this machine, scripts and a person in a terminal.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rexpect::process::WaitStatus;
+use rexpect::session::{PtySession, spawn_command};
+use serde_json::{Value, json};
+
+use crate::support::{DESK, Ran, command, run};
+
+/// The timeout for each expected text in milliseconds, long enough for a slow machine.
+const PATIENCE: u64 = 60_000;
+
+/// A server that speaks Chat Completions and answers each request with the next reply.
+struct Provider {
+    url: String,
+    requests: Arc<Mutex<Vec<Value>>>,
+}
+
+/// A reply of the provider.
+#[derive(Clone)]
+enum Reply {
+    /// Server-sent events.
+    Stream(Vec<Value>),
+    /// A status and a body.
+    Error(u16, Value),
+    /// One text, after which nothing arrives.
+    Silence(String),
+}
+
+impl Provider {
+    fn start(replies: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::clone(&requests);
+        std::thread::spawn(move || {
+            for reply in replies {
+                let (mut socket, _) = listener.accept().unwrap();
+                let body = receive(&mut socket);
+                received.lock().unwrap().push(body);
+                std::thread::spawn(move || send(&mut socket, &reply));
+            }
+        });
+        Self { url, requests }
+    }
+
+    fn requests(&self) -> Vec<Value> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+/// Reads the body of a request.
+fn receive(socket: &mut TcpStream) -> Value {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let read = socket.read(&mut buffer).unwrap();
+        assert!(read > 0, "the client closed the connection");
+        bytes.extend_from_slice(&buffer[..read]);
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let head = head.to_ascii_lowercase();
+        let length = head.split("content-length: ").nth(1).unwrap();
+        let length: usize = length.lines().next().unwrap().parse().unwrap();
+        if body.len() >= length {
+            return serde_json::from_str(body).unwrap();
+        }
+    }
+}
+
+fn send(socket: &mut TcpStream, reply: &Reply) {
+    let event = |data: &Value| format!("data: {data}\n\n");
+    let (status, kind, body) = match reply {
+        Reply::Stream(events) => (200, "text/event-stream", events.iter().map(event).collect()),
+        Reply::Error(status, body) => (*status, "application/json", body.to_string()),
+        Reply::Silence(text) => (
+            200,
+            "text/event-stream",
+            event(&delta(&json!({"content": text}))),
+        ),
+    };
+    let head =
+        format!("HTTP/1.1 {status} Status\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n");
+    // The client may have closed the connection.
+    let _ = socket.write_all((head + &body).as_bytes());
+    if matches!(reply, Reply::Silence(_)) {
+        let _ = socket.read(&mut [0]);
+    }
+}
+
+fn delta(delta: &Value) -> Value {
+    json!({"choices": [{"index": 0, "delta": delta}]})
+}
+
+fn finish(reason: &str) -> Value {
+    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+/// A reply of one text, in two pieces.
+fn says(text: &str) -> Reply {
+    let (one, two) = text.split_at(text.len() / 2);
+    Reply::Stream(vec![
+        delta(&json!({"content": one})),
+        delta(&json!({"content": two})),
+        finish("stop"),
+    ])
+}
+
+/// A reply of one call.
+fn calls(tool: &str, arguments: &Value) -> Reply {
+    let function = json!({"name": tool, "arguments": arguments.to_string()});
+    let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
+    Reply::Stream(vec![
+        delta(&json!({"tool_calls": [call]})),
+        finish("tool_calls"),
+    ])
+}
+
+fn letter() -> Reply {
+    calls("send_letter", &json!({"to": "ann", "text": "hi"}))
+}
+
+/// A command without the keys of the developer who runs the tests.
+fn chat(words: &[&str]) -> Command {
+    let mut all = vec!["chat"];
+    all.extend(words);
+    let mut command = command(DESK, &all);
+    for key in [
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "TOOL_MODEL_KEY",
+    ] {
+        command.env_remove(key);
+    }
+    command
+}
+
+/// Chats with the provider; the messages are the lines of `input`.
+fn with(provider: &Provider, words: &[&str], input: &str) -> Ran {
+    let mut all = vec!["--model", "local", "--base-url", &provider.url];
+    all.extend(words);
+    run(chat(&all), input)
+}
+
+fn lines(ran: &Ran) -> Vec<Value> {
+    let lines = ran.out.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+// The demonstration calls a real tool without a key and without a network.
+#[test]
+fn demonstration_calls_a_tool_without_a_key() {
+    let ran = run(chat(&["--demo", "Hello."]), "").succeeds();
+    assert!(
+        ran.out
+            .contains("a demonstration without a model. It calls `count_pages`"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.err.contains("calling count_pages") && ran.err.contains("result count_pages: "),
+        "{ran:?}"
+    );
+    assert!(
+        ran.out
+            .contains("A model would read this result of `count_pages`"),
+        "{ran:?}"
+    );
+    let twice = run(chat(&["--demo"]), "Hello.\n\nAgain.\n").succeeds();
+    assert_eq!(
+        twice.err.matches("result count_pages: ").count(),
+        2,
+        "{twice:?}"
+    );
+}
+
+// Without a key, the error names the variables and the demonstration.
+#[test]
+fn chat_without_a_model_says_what_to_set() {
+    let ran = run(chat(&["Hello."]), "");
+    ran.fails(
+        2,
+        &[
+            "no model is configured",
+            "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY",
+            "`--demo`",
+        ],
+    );
+    let ran = run(chat(&["--model", "openai:gpt-5", "Hello."]), "");
+    ran.fails(2, &["the variable `OPENAI_API_KEY` is not set"]);
+    let ran = run(chat(&["--model", "gpt-5", "Hello."]), "");
+    ran.fails(
+        2,
+        &[
+            "`--model gpt-5` names no provider",
+            "write `--model PROVIDER:NAME`",
+        ],
+    );
+    let ran = run(chat(&["--base-url", "http://localhost:1/v1", "Hello."]), "");
+    ran.fails(2, &["`--base-url` needs the name of a model"]);
+    let ran = run(
+        chat(&["--model", "m", "--base-url", "localhost:1", "Hello."]),
+        "",
+    );
+    ran.fails(2, &["the base URL `localhost:1` is not valid"]);
+}
+
+// The lines of the standard input are messages of one conversation, and the answers are the standard output.
+#[test]
+fn lines_are_messages_of_one_conversation() {
+    let provider = Provider::start(vec![
+        calls("print_note", &json!({"format": "pdf"})),
+        says("It is printed."),
+        says("You are welcome."),
+    ]);
+    let ran = with(
+        &provider,
+        &["--instructions", "Be brief."],
+        "Print it.\nThanks.\n",
+    )
+    .succeeds();
+    assert_eq!(ran.out, "It is printed.\nYou are welcome.\n", "{ran:?}");
+    assert!(
+        ran.err.contains("result print_note: printed as pdf"),
+        "{ran:?}"
+    );
+    let requests = provider.requests();
+    let messages = requests[2]["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        roles,
+        ["system", "user", "assistant", "tool", "assistant", "user"]
+    );
+    assert_eq!(messages[0]["content"], "Be brief.");
+}
+
+// With `--format json`, each event is a line.
+#[test]
+fn events_are_lines_of_json() {
+    let provider = Provider::start(vec![
+        Reply::Error(503, json!({"error": {"message": "busy"}})),
+        calls("print_note", &json!({"format": "pdf"})),
+        says("Done."),
+    ]);
+    let ran = with(&provider, &["--format", "json", "Print it."], "").succeeds();
+    let events = lines(&ran);
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "request",
+        "failed",
+        "request",
+        "call",
+        "arguments",
+        "result",
+        "request",
+        "text",
+        "text",
+        "end",
+    ];
+    assert_eq!(kinds, expected, "{ran:?}");
+    assert!(events[1]["retry_in_ms"].is_number());
+    assert_eq!(events[5]["text"], "printed as pdf");
+    assert_eq!(
+        events[9],
+        json!({"event": "end", "cause": "replied", "text": "Done."})
+    );
+}
+
+// A recorded chat is replayed without the provider.
+#[test]
+fn recorded_chat_is_replayed_without_the_provider() {
+    let provider = Provider::start(vec![
+        calls("print_note", &json!({"format": "pdf"})),
+        says("Done."),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chat.jsonl");
+    let path = path.to_str().unwrap();
+    let live = with(&provider, &["--record", path, "Print it."], "").succeeds();
+    let url = "http://127.0.0.1:9/v1";
+    let words = ["--model", "local", "--base-url", url, "--replay", path];
+    let again = run(chat(&[&words[..], &["Print it."]].concat()), "").succeeds();
+    assert_eq!((again.out, again.err), (live.out, live.err));
+    let other = run(chat(&[&words[..], &["Print another one."]].concat()), "");
+    other.fails(
+        1,
+        &["request 1 is not the recorded one: its body differs at `/messages/0/content`"],
+    );
+}
+
+// A script cannot be asked, so a call that needs an approval ends the chat, and `--approve` lets it run.
+#[test]
+fn approval_in_a_script_needs_a_flag() {
+    let provider = Provider::start(vec![letter()]);
+    let ran = with(&provider, &["Write to Ann."], "");
+    ran.fails(3, &["`send_letter` needs an approval", "add `--approve`"]);
+    let provider = Provider::start(vec![letter(), says("Sent.")]);
+    let ran = with(&provider, &["--approve", "Write to Ann."], "").succeeds();
+    assert!(
+        ran.err.contains("result send_letter: sent to ann: hi"),
+        "{ran:?}"
+    );
+}
+
+// A failed model is reported with the provider's message, and the exit code says so.
+#[test]
+fn failure_of_the_model_is_reported() {
+    let body = json!({"error": {"message": "no credit", "code": "insufficient_quota"}});
+    let provider = Provider::start(vec![Reply::Error(429, body)]);
+    let ran = with(&provider, &["Hello."], "");
+    ran.fails(
+        1,
+        &["local: the quota of the account is used up (429, insufficient_quota): no credit"],
+    );
+}
+
+fn open(provider: &Provider, words: &[&str]) -> PtySession {
+    let mut all = vec!["--model", "local", "--base-url", &provider.url];
+    all.extend(words);
+    spawn_command(chat(&all), Some(PATIENCE)).expect("a pseudo-terminal opens")
+}
+
+#[track_caller]
+fn ends(mut session: PtySession, code: i32) {
+    session.exp_eof().expect("the program closes its output");
+    match session.process().wait().expect("the program exits") {
+        WaitStatus::Exited(_, status) => assert_eq!(status, code),
+        other => panic!("{other:?}"),
+    }
+}
+
+// A person approves a call in the chat, reads the answer, and ends the chat with Ctrl-D.
+#[test]
+fn a_person_approves_a_call_in_the_chat() {
+    let provider = Provider::start(vec![letter(), says("The letter is sent.")]);
+    let mut session = open(&provider, &[]);
+    session.exp_string("Ctrl-D ends the chat").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_line("Write to Ann.").unwrap();
+    session.exp_string(r#""to": "ann""#).unwrap();
+    session.exp_string("[y]es, [n]o, [e]dit").unwrap();
+    session.send_line("y").unwrap();
+    session.exp_string("sent to ann: hi").unwrap();
+    session.exp_string("The letter is sent.").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_control('d').unwrap();
+    ends(session, 0);
+}
+
+// Ctrl-C stops an answer and the chat goes on; the next request has the text that was shown.
+#[test]
+fn ctrl_c_stops_an_answer_and_the_chat_goes_on() {
+    let provider = Provider::start(vec![
+        Reply::Silence("I was about".to_owned()),
+        says("Good bye."),
+    ]);
+    let mut session = open(&provider, &[]);
+    session.exp_string("> ").unwrap();
+    session.send_line("Tell me a story.").unwrap();
+    session.exp_string("I was about").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    session.send_control('c').unwrap();
+    session.exp_string("the answer was stopped").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_line("Stop.").unwrap();
+    session.exp_string("Good bye.").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_control('c').unwrap();
+    ends(session, 130);
+    let messages = provider.requests()[1]["messages"].to_string();
+    assert!(messages.contains("I was about"), "{messages}");
+}
