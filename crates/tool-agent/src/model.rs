@@ -23,7 +23,7 @@ mod retry;
 mod scripted;
 
 pub use cassette::CassetteError;
-pub use config::{ConfigError, HttpModelBuilder};
+pub use config::{CacheTime, ConfigError, HttpModelBuilder};
 pub use credentials::{ApiKey, Credentials, MissingKey};
 pub use endpoint::Endpoint;
 pub use error::{FailedModel, ModelError, ModelErrorKind, TimeoutPhase};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tool_core::turn::ModelRequest;
 use tool_wire::{Offer, Provider, RequestMessages, SystemPrompt};
 
-use super::config::Target;
+use super::config::{CacheTime, Target};
 use super::endpoint::Endpoint;
 use super::error::{ModelError, ModelErrorKind};
 
@@ -91,6 +91,14 @@ pub(super) fn params(
         add("temperature", temperature.into());
     }
     params
+}
+
+/// Returns Anthropic's marker at the top level of a request, which the API applies to the last block that can be cached.
+pub(super) fn cache_control(time: CacheTime) -> Value {
+    match time {
+        CacheTime::FiveMinutes => json!({"type": "ephemeral"}),
+        CacheTime::OneHour => json!({"type": "ephemeral", "ttl": "1h"}),
+    }
 }
 
 /// Applies a JSON merge patch (RFC 7396).

@@ -102,3 +102,14 @@ fn debug_output_contains_no_secret() {
         assert!(!text.contains(KEY) && !text.contains("hidden"), "{text}");
     }
 }
+
+// Anthropic's API has no temperature, and the error says what to do for an old model.
+#[test]
+fn temperature_for_anthropic_is_refused() {
+    let endpoint = || Endpoint::anthropic(ApiKey::new(KEY));
+    let built = HttpModel::builder(endpoint(), "m").temperature(0.2).build();
+    let text = "Anthropic has no parameter `temperature`: remove it, or add it with `HttpModelBuilder::field` for an old model that accepts it";
+    assert_eq!(built.unwrap_err().to_string(), text);
+    let built = HttpModel::builder(endpoint(), "m").field("temperature", 0.2);
+    built.build().unwrap();
+}

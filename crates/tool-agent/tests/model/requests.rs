@@ -1,7 +1,8 @@
 //! The requests that each provider gets.
 
 use serde_json::{Value, json};
-use tool_agent::model::{ApiKey, Endpoint, HttpModel};
+use tool_agent::model::{ApiKey, CacheTime, Endpoint, HttpModel};
+use tool_wire::Provider;
 
 use crate::standin::{Received, StandIn, events};
 use crate::support::{KEY, World, answer, anthropic, chat, chat_answer};
@@ -9,8 +10,15 @@ use crate::support::{KEY, World, answer, anthropic, chat, chat_answer};
 /// Returns the request that an endpoint gets.
 async fn request(endpoint: impl Fn(&str) -> Endpoint, reply: Vec<Value>) -> Received {
     let server = StandIn::start(vec![events(reply)]).await;
-    let builder = HttpModel::builder(endpoint(&server.url), "a-model");
-    let mut model = builder.max_tokens(500).temperature(0.5).build().unwrap();
+    let endpoint = endpoint(&server.url);
+    let has_temperature = endpoint.provider() != Provider::Anthropic;
+    let mut builder = HttpModel::builder(endpoint, "a-model")
+        .max_tokens(500)
+        .cache_prompt(CacheTime::OneHour);
+    if has_temperature {
+        builder = builder.temperature(0.5);
+    }
+    let mut model = builder.build().unwrap();
     World::new().await.answer(&mut model).await;
     server.received()[0].clone()
 }
@@ -87,7 +95,8 @@ async fn anthropic_request_has_its_path_headers_and_fields() {
     assert_eq!(received.header("authorization"), None);
     assert_eq!(received.header("anthropic-version"), Some("2023-06-01"));
     let expected = json!({
-        "model": "a-model", "stream": true, "max_tokens": 500, "temperature": 0.5,
+        "model": "a-model", "stream": true, "max_tokens": 500,
+        "cache_control": {"type": "ephemeral", "ttl": "1h"},
         "messages": [{"role": "user", "content": "Ping the hosts."}],
     });
     assert_eq!(without_tools(received.body), expected);

@@ -18,8 +18,10 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 use test_support::{Ran, suite};
+use tool_agent::model::{ApiKey, CacheTime, Endpoint, HttpModel};
 use tool_core::prelude::*;
-use tool_core::turn::{ModelMessage, UserMessage};
+use tool_core::store::MemoryStore;
+use tool_core::turn::{ModelMessage, Outcome, Turns, UserMessage};
 use tool_core::{Part, Rules};
 use tool_wire::{Offer, Provider, SystemPrompt};
 
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         gemini_case,
         bedrock_case,
         changed_offer_is_accepted_by_the_vendor_client_case,
+        requests_of_http_models_are_accepted_by_the_vendor_clients_case,
     ]
     .run()
 }
@@ -338,6 +341,58 @@ async fn changed_offer_is_accepted_by_the_vendor_client_case() -> Ran {
         messages.push(provider.user("And now?"));
         let none = SystemPrompt::default();
         let request = request(provider, &second, &none, values(&messages));
+        through(provider, &request).await?;
+    }
+    Ok(())
+}
+
+// The vendors' clients accept the second request of a conversation as `HttpModel` sends it: instructions, tools, a call and its result.
+async fn requests_of_http_models_are_accepted_by_the_vendor_clients_case() -> Ran {
+    let key = || ApiKey::new("a key of the test");
+    for endpoint in [
+        Endpoint::openai_chat(key()),
+        Endpoint::openai(key()),
+        Endpoint::anthropic(key()),
+        Endpoint::gemini(key()),
+    ] {
+        let provider = endpoint.provider();
+        let server = TestServer::start(provider).await;
+        let endpoint = endpoint.base_url(format!("{}/v1", server.address));
+        let model = HttpModel::builder(endpoint, "gemini-3-pro").cache_prompt(CacheTime::OneHour);
+        let model = match provider {
+            // Google's client takes these parameters as arguments, and not as a body.
+            Provider::Gemini => model,
+            // The types of the client have no temperature.
+            Provider::Anthropic => model.max_tokens(500),
+            _ => model.max_tokens(500).temperature(0.5),
+        };
+        let mut model = model.build().unwrap();
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .conversation("main")
+            .build();
+        let turns = Turns::new(MemoryStore::default()).most_steps(2);
+        turns
+            .instruct("Answer in one sentence.", &cx)
+            .await
+            .unwrap();
+        turns.say("How is the weather?", &cx).await.unwrap();
+        let tools = Registry::linked().unwrap().open();
+        let outcome = turns.drive(&mut model, |_| tools.clone(), &cx).await;
+        // The server answers every request with the same calls.
+        assert!(matches!(outcome, Ok(Outcome::StepLimit)), "{outcome:?}");
+        let mut text = server.texts()[1].clone();
+        for streaming in [
+            r#""stream":true,"#,
+            r#""stream_options":{"include_usage":true},"#,
+        ] {
+            text = text.replacen(streaming, "", 1);
+        }
+        let request = Request {
+            body: serde_json::from_str(&text).unwrap(),
+            text,
+            tools: offer(provider).tools().to_owned(),
+        };
         through(provider, &request).await?;
     }
     Ok(())
