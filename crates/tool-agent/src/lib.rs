@@ -39,4 +39,5 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod agent;
 pub mod model;

@@ -86,6 +86,11 @@ impl Script {
     ) -> Self {
         Self(Arc::new(write))
     }
+
+    /// Returns the reply to a request, for a script that adds to another one.
+    pub fn reply(&self, request: &ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
+        (self.0)(request)
+    }
 }
 
 impl fmt::Debug for Script {
@@ -116,13 +121,13 @@ impl ScriptedModel {
     }
 
     fn reply(&mut self, request: &ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
-        let Some(Script(write)) = self.steps.pop_front() else {
+        let Some(script) = self.steps.pop_front() else {
             return Err(ToolError::unavailable(format!(
                 "message {} of the scripted model",
                 request.step
             )));
         };
-        let message = write(request)?;
+        let message = script.reply(request)?;
         if let Some(observer) = &self.observer {
             show(&**observer, &message);
         }

@@ -1,0 +1,284 @@
+//! Agents: a model with instructions, tools and limits, under a name.
+//!
+//! An [`Agent`] is the configuration of the loop of [`Turns`]; the conversation is in the thread of the context, and any process that has
+//! the agent can continue it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use tool_core::schema::StrictSchema;
+use tool_core::turn::{Model, Outcome, TurnError, Turns, UserMessage};
+use tool_core::{ToolContext, ToolError, Toolset, toolset};
+
+mod error;
+mod instructed;
+mod output;
+
+pub use error::{AgentConfigError, AgentError};
+use instructed::Instructed;
+use output::{Output, Wanted};
+
+type NewModel = dyn Fn() -> Box<dyn Model> + Send + Sync;
+type Instructions = dyn Fn(&ToolContext) -> Result<String, ToolError> + Send + Sync;
+type Tools = dyn Fn(&ToolContext) -> Toolset + Send + Sync;
+
+/// A model with instructions, tools and limits.
+///
+/// The instructions are sent with every request and are not stored in the thread, so a thread follows the present instructions of its agent.
+///
+/// ```
+/// use serde::Deserialize;
+/// use tool_agent::agent::Agent;
+/// use tool_agent::model::{Script, ScriptedModel};
+/// use tool_core::prelude::*;
+/// use tool_core::store::MemoryStore;
+/// use tool_core::turn::Turns;
+///
+/// /// Returns the weather in a city.
+/// #[tool(read_only)]
+/// fn weather(
+///     /// The name of the city.
+///     city: String,
+/// ) -> String {
+///     format!("{city}: rain")
+/// }
+///
+/// /// The advice for a day.
+/// #[derive(Debug, Deserialize, StrictSchema)]
+/// struct Advice {
+///     /// Whether to take an umbrella.
+///     umbrella: bool,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A host uses an `HttpModel` here.
+/// let model = ScriptedModel::new([
+///     Script::calls([ToolCall::new("c-1", "weather", r#"{"city":"Bergen"}"#)]),
+///     Script::calls([ToolCall::new("c-2", "final_answer", r#"{"umbrella":true}"#)]),
+/// ]);
+/// let agent = Agent::builder("adviser", model)
+///     .instructions("You advise travellers.")
+///     .tools(|_| toolset![weather])
+///     .build()?;
+///
+/// let turns = Turns::new(MemoryStore::default());
+/// let cx = ToolContext::builder().workspace("acme").agent(agent.name()).conversation("main").build();
+/// let advice: Advice = agent.run("Do I need an umbrella in Bergen?", &turns, &cx).await?;
+/// assert!(advice.umbrella);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[doc(alias("assistant", "ToolLoopAgent", "structured output"))]
+pub struct Agent(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    model: Box<NewModel>,
+    instructions: Option<Box<Instructions>>,
+    tools: Option<Box<Tools>>,
+    steps: Option<u32>,
+    tokens: Option<u64>,
+    output_retries: u32,
+}
+
+/// Configures an agent; created by [`Agent::builder`].
+#[must_use]
+pub struct AgentBuilder(Inner);
+
+impl Agent {
+    /// Configures an agent. Each run has a clone of the model.
+    pub fn builder(
+        name: impl Into<String>,
+        model: impl Model + Clone + Send + Sync + 'static,
+    ) -> AgentBuilder {
+        AgentBuilder(Inner {
+            name: name.into(),
+            model: Box::new(move || Box::new(model.clone())),
+            instructions: None,
+            tools: None,
+            steps: None,
+            tokens: None,
+            output_retries: 2,
+        })
+    }
+
+    /// Returns the agent's name, for [`ToolContextBuilder::agent`](tool_core::ToolContextBuilder::agent).
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Stores a message of the user and asks the model until it answers, as [`Turns::respond`] does.
+    pub async fn respond(
+        &self,
+        message: impl Into<UserMessage>,
+        turns: &Turns,
+        cx: &ToolContext,
+    ) -> Result<Outcome, TurnError> {
+        let mut model = self.asked(cx, None)?;
+        let turns = self.limited(turns);
+        turns
+            .respond(message, &mut model, |cx| self.tools(cx), cx)
+            .await
+    }
+
+    /// Continues the thread, for example after an approval or a crash, as [`Turns::drive`] does.
+    pub async fn drive(&self, turns: &Turns, cx: &ToolContext) -> Result<Outcome, TurnError> {
+        let mut model = self.asked(cx, None)?;
+        let turns = self.limited(turns);
+        turns.drive(&mut model, |cx| self.tools(cx), cx).await
+    }
+
+    /// Stores a message of the user, and returns the final output of the run as a `T`.
+    ///
+    /// The model gets the additional tool `final_answer`, whose arguments are a `T`, and the run ends with its first valid call. Calls of other tools
+    /// in the same message run too. If the model answers with a text, or calls `final_answer` with arguments that do not fit, it is asked again,
+    /// [`output_retries`](AgentBuilder::output_retries) times. An answer that reached the limit on tokens is not asked for again, because it would
+    /// reach the same limit.
+    ///
+    /// If the run stops before, such as for an approval, the error is [`AgentError::Stopped`]; continue it with [`resume`](Self::resume).
+    pub async fn run<T: StrictSchema + DeserializeOwned>(
+        &self,
+        message: impl Into<UserMessage>,
+        turns: &Turns,
+        cx: &ToolContext,
+    ) -> Result<T, AgentError> {
+        turns.say(message, cx).await?;
+        self.resume(turns, cx).await
+    }
+
+    /// Continues a run of [`run`](Self::run) whose thread is at the point where it stopped, and returns its final output.
+    pub async fn resume<T: StrictSchema + DeserializeOwned>(
+        &self,
+        turns: &Turns,
+        cx: &ToolContext,
+    ) -> Result<T, AgentError> {
+        let output = Output::new::<T>()?;
+        let mut model = self.asked(cx, Some(Wanted::new(self.0.output_retries)))?;
+        let turns = self.limited(turns);
+        if self.tools(cx).get(output::NAME).is_some() {
+            return Err(AgentError::NameTaken);
+        }
+        loop {
+            let tools = |cx: &ToolContext| output.with(self.tools(cx));
+            let outcome = turns.drive(&mut model, tools, cx).await;
+            if let Some(problem) = model.refused_output() {
+                return Err(AgentError::NoOutput(problem));
+            }
+            match outcome? {
+                Outcome::Replied(text) => return output::read(&text),
+                Outcome::Length(_) => return Err(AgentError::Truncated),
+                Outcome::Answered(text) => {
+                    if let Some(problem) = model.refuse_text(&text) {
+                        return Err(AgentError::NoOutput(problem));
+                    }
+                    turns.say(output::REMINDER, cx).await?;
+                }
+                other => return Err(AgentError::Stopped(Box::new(other))),
+            }
+        }
+    }
+
+    /// Returns the model of a run.
+    fn asked(&self, cx: &ToolContext, wanted: Option<Wanted>) -> Result<Instructed, TurnError> {
+        let instructions = match &self.0.instructions {
+            Some(write) => Some(write(cx).map_err(TurnError::Model)?),
+            None => None,
+        };
+        Ok(Instructed::new((self.0.model)(), instructions, wanted))
+    }
+
+    fn tools(&self, cx: &ToolContext) -> Toolset {
+        match &self.0.tools {
+            Some(tools) => tools(cx),
+            None => toolset![],
+        }
+    }
+
+    fn limited(&self, turns: &Turns) -> Turns {
+        let mut turns = turns.clone();
+        if let Some(steps) = self.0.steps {
+            turns = turns.most_steps(steps);
+        }
+        if let Some(tokens) = self.0.tokens {
+            turns = turns.most_tokens(tokens);
+        }
+        turns
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent")
+            .field("name", &self.0.name)
+            .field("steps", &self.0.steps)
+            .field("tokens", &self.0.tokens)
+            .finish_non_exhaustive()
+    }
+}
+
+impl AgentBuilder {
+    /// Sets the instructions.
+    pub fn instructions(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.instructions_of(move |_| Ok(text.clone()))
+    }
+
+    /// Sets a function that writes the instructions at the beginning of each run, for example with the variables of the context. An error ends the run before
+    /// a request is sent.
+    pub fn instructions_of(
+        mut self,
+        write: impl Fn(&ToolContext) -> Result<String, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.0.instructions = Some(Box::new(write));
+        self
+    }
+
+    /// Sets the function that returns the tools of each step. Without it, the agent has no tools.
+    pub fn tools(
+        mut self,
+        tools: impl Fn(&ToolContext) -> Toolset + Send + Sync + 'static,
+    ) -> Self {
+        self.0.tools = Some(Box::new(tools));
+        self
+    }
+
+    /// Limits the model messages of one run. Without it, the limit of the [`Turns`] applies.
+    pub fn most_steps(mut self, steps: u32) -> Self {
+        self.0.steps = Some(steps);
+        self
+    }
+
+    /// Limits the tokens of one run, of input and output. Without it, the limit of the [`Turns`] applies.
+    pub fn most_tokens(mut self, tokens: u64) -> Self {
+        self.0.tokens = Some(tokens);
+        self
+    }
+
+    /// Sets how often [`Agent::run`] asks again for an output that fits; the default is 2.
+    pub fn output_retries(mut self, retries: u32) -> Self {
+        self.0.output_retries = retries;
+        self
+    }
+
+    /// Checks the configuration and creates the agent.
+    pub fn build(self) -> Result<Agent, AgentConfigError> {
+        if self.0.name.trim().is_empty() {
+            return Err(AgentConfigError::NoName);
+        }
+        if self.0.steps == Some(0) {
+            return Err(AgentConfigError::NoSteps);
+        }
+        Ok(Agent(Arc::new(self.0)))
+    }
+}
+
+impl fmt::Debug for AgentBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentBuilder")
+            .field("name", &self.0.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,46 @@
+//! Errors of agents.
+
+use tool_core::RegistryError;
+use tool_core::turn::{Outcome, TurnError};
+
+/// Why an agent cannot be used as it is configured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentConfigError {
+    /// The name is empty.
+    #[error("the agent has no name: give it one, such as `clerk`")]
+    NoName,
+    /// The agent may not ask its model.
+    #[error("the agent may take no steps: allow at least 1")]
+    NoSteps,
+}
+
+/// Why a run has no output.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The loop failed.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+    /// The run stopped before its output, for example because a call waits for an approval. Continue it with
+    /// [`Agent::resume`](super::Agent::resume), as the outcome describes.
+    #[error("the run stopped before its output: {}", .0.cause().map_or("busy", |cause| cause.as_str()))]
+    Stopped(Box<Outcome>),
+    /// The answer reached the limit on tokens. Raise the limit of the model before you run the agent again.
+    #[error("the output reached the limit on tokens: raise `max_tokens` of the model")]
+    Truncated,
+    /// The model wrote no output that fits, although it was asked again.
+    #[error("the model wrote no output that fits: {0}")]
+    NoOutput(String),
+    /// The type of the output cannot be offered to a model, for example because it is not a record.
+    #[error("the type of the output cannot be offered: {0}")]
+    Schema(#[from] RegistryError),
+    /// A tool of the agent has the name of the tool with which the model returns the output.
+    #[error(
+        "a tool of the agent has the name `final_answer`, which the tool for the output has: rename the tool of the agent"
+    )]
+    NameTaken,
+    /// The output fits the schema, and the type refuses it.
+    #[error("the output cannot be read as its type: {0}")]
+    Refused(#[source] serde_json::Error),
+}

@@ -1,0 +1,123 @@
+//! The model of a run: it puts the instructions before the thread, and counts outputs that do not fit.
+
+use futures::future::{BoxFuture, FutureExt as _};
+use tool_core::store::{Message, Role};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage};
+use tool_core::{ErrorKind, ToolError, env};
+
+use super::output::{self, Wanted};
+
+/// A model with instructions.
+pub(super) struct Instructed {
+    model: Box<dyn Model>,
+    instructions: Option<String>,
+    /// The messages of the last request, of which the first contains the instructions. Only new messages of the thread are copied.
+    messages: Vec<Message>,
+    wanted: Option<Wanted>,
+}
+
+impl Instructed {
+    pub(super) fn new(
+        model: Box<dyn Model>,
+        instructions: Option<String>,
+        wanted: Option<Wanted>,
+    ) -> Self {
+        Self {
+            model,
+            instructions: instructions.filter(|text| !text.trim().is_empty()),
+            messages: Vec::new(),
+            wanted,
+        }
+    }
+
+    /// Returns why the model was not asked again for an output that fits.
+    pub(super) fn refused_output(&self) -> Option<String> {
+        self.wanted.as_ref()?.refused.clone()
+    }
+
+    /// Counts a text in place of an output. Returns the problem if the model may not be asked again.
+    pub(super) fn refuse_text(&mut self, text: &str) -> Option<String> {
+        let begin: String = text.chars().take(200).collect();
+        let why = format!(
+            "it answered with the text \"{begin}\" and did not call `{}`",
+            output::NAME
+        );
+        self.wanted.as_mut()?.refuse(&why)
+    }
+
+    /// Counts the results of calls that returned an output which does not fit.
+    fn judge(&mut self, thread: &[Message]) -> Option<String> {
+        let wanted = self.wanted.as_mut()?;
+        let last = thread.iter().map(|message| message.seq).max()?;
+        let Some(before) = wanted.seen() else {
+            wanted.see(last);
+            return None;
+        };
+        wanted.see(last);
+        let new = thread
+            .iter()
+            .filter(|message| message.seq > before && message.role == Role::Tool);
+        for message in new {
+            let result: ToolMessage = serde_json::from_str(&message.content).ok()?;
+            if result.name == output::NAME && result.is_error() {
+                return wanted.refuse(&result.text);
+            }
+        }
+        None
+    }
+
+    /// Puts the instructions before the messages of the thread.
+    fn instruct(&mut self, thread: &[Message]) {
+        let Some(instructions) = &self.instructions else {
+            return;
+        };
+        let Some(first) = thread.first() else {
+            return;
+        };
+        if self.messages.is_empty() {
+            self.messages.push(Message {
+                seq: 0,
+                thread: first.thread.clone(),
+                role: Role::System,
+                answers: None,
+                turn: None,
+                content: serde_json::Value::from(&**instructions).to_string(),
+                at: env::now(),
+            });
+        }
+        let known = self.messages[1..].iter().map(|message| message.seq);
+        let same = known
+            .zip(thread)
+            .take_while(|(known, message)| *known == message.seq)
+            .count();
+        self.messages.truncate(1 + same);
+        self.messages.extend_from_slice(&thread[same..]);
+    }
+}
+
+impl Model for Instructed {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        if let Some(problem) = self.judge(request.messages) {
+            let text = "the model wrote no output that fits";
+            let error = ToolError::of(ErrorKind::Failed, text).operator(problem);
+            return futures::future::ready(Err(error)).boxed();
+        }
+        self.instruct(request.messages);
+        let messages = if self.messages.is_empty() {
+            request.messages
+        } else {
+            &self.messages
+        };
+        self.model.next(ModelRequest {
+            messages,
+            ..request
+        })
+    }
+
+    fn interrupted(&mut self) -> Option<ModelMessage> {
+        self.model.interrupted()
+    }
+}

@@ -1,0 +1,89 @@
+//! The output of a run as a type: a tool whose arguments are the output.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tool_core::schema::StrictSchema;
+use tool_core::schema::dialect::schema_text;
+use tool_core::{Dialect, DynamicTool, Registry, ToolError, Toolset};
+
+use super::error::AgentError;
+
+/// The name of the tool.
+pub(super) const NAME: &str = "final_answer";
+
+const DESCRIPTION: &str = "Returns the final answer. Call this tool once, when the answer is complete; the arguments are the answer.";
+
+/// The message after an answer that is not a call of the tool.
+pub(super) const REMINDER: &str =
+    "Call the tool `final_answer` with your answer as its arguments. A text is not read.";
+
+/// The tool for outputs of one type.
+pub(super) struct Output(Toolset);
+
+impl Output {
+    pub(super) fn new<T: StrictSchema>() -> Result<Self, AgentError> {
+        let schema = schema_text(T::SCHEMA, Dialect::JsonSchema);
+        // `Turns` ends a run with the text of a tool that answers in place of the model.
+        let answer = |output: Value, _| async move {
+            Ok::<_, ToolError>(json!({"replyHandled": true, "replyText": output.to_string()}))
+        };
+        let tool = DynamicTool::new(NAME, DESCRIPTION, schema, answer).read_only();
+        Ok(Self(Registry::builder().dynamic(tool).build()?.open()))
+    }
+
+    /// Adds the tool to the tools of a step.
+    pub(super) fn with(&self, tools: Toolset) -> Toolset {
+        // `combine` fails only if two tools have the same name. Then the tool of the agent is offered, and the run has no output.
+        tools.clone().combine(&self.0).unwrap_or(tools)
+    }
+}
+
+/// Reads an output.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, AgentError> {
+    serde_json::from_str(text).map_err(AgentError::Refused)
+}
+
+/// How often the model may still return an output that does not fit.
+pub(super) struct Wanted {
+    left: u32,
+    attempts: u32,
+    /// The last message that was judged.
+    seen: Option<u64>,
+    /// Why the model is not asked again.
+    pub(super) refused: Option<String>,
+}
+
+impl Wanted {
+    pub(super) fn new(retries: u32) -> Self {
+        Self {
+            left: retries,
+            attempts: 0,
+            seen: None,
+            refused: None,
+        }
+    }
+
+    /// Counts an output that does not fit. Returns the problem if the model may not be asked again.
+    pub(super) fn refuse(&mut self, why: &str) -> Option<String> {
+        self.attempts += 1;
+        match self.left.checked_sub(1) {
+            Some(left) => self.left = left,
+            None => {
+                let number = self.attempts;
+                let plural = if number == 1 { "" } else { "s" };
+                self.refused = Some(format!("after {number} attempt{plural}: {why}"));
+            }
+        }
+        self.refused.clone()
+    }
+
+    /// Returns the sequence number of the last message that was judged; `None` before the first request.
+    pub(super) fn seen(&self) -> Option<u64> {
+        self.seen
+    }
+
+    /// Marks the messages up to this number as judged.
+    pub(super) fn see(&mut self, seq: u64) {
+        self.seen = Some(seq);
+    }
+}
