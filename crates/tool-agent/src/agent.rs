@@ -92,7 +92,7 @@ impl Agent {
     /// Configures an agent. Each run has a clone of the model.
     pub fn builder(
         name: impl Into<String>,
-        model: impl Model + Clone + Send + Sync + 'static,
+        model: impl Model + Clone + Sync + 'static,
     ) -> AgentBuilder {
         AgentBuilder(Inner {
             name: name.into(),
@@ -191,10 +191,8 @@ impl Agent {
     }
 
     fn tools(&self, cx: &ToolContext) -> Toolset {
-        match &self.0.tools {
-            Some(tools) => tools(cx),
-            None => toolset![],
-        }
+        let tools = self.0.tools.as_ref();
+        tools.map_or_else(|| toolset![], |tools| tools(cx))
     }
 
     fn limited(&self, turns: &Turns) -> Turns {

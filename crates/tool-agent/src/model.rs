@@ -10,7 +10,6 @@
 //! | [`ScriptedModel`] | messages that are written in advance |
 
 mod body;
-mod cassette;
 mod config;
 mod credentials;
 mod endpoint;
@@ -18,17 +17,18 @@ mod error;
 mod event;
 mod exchange;
 mod http;
+mod recording;
 mod refusal;
 mod retry;
 mod scripted;
 
-pub use cassette::CassetteError;
 pub use config::{CacheTime, ConfigError, HttpModelBuilder};
 pub use credentials::{ApiKey, Credentials, MissingKey};
 pub use endpoint::Endpoint;
 pub use error::{FailedModel, ModelError, ModelErrorKind, TimeoutPhase};
 pub use event::ModelEvent;
 pub use http::HttpModel;
+pub use recording::RecordingError;
 pub use retry::{Restart, Retry, Timeouts};
 pub use scripted::{Script, ScriptedModel};
 /// A piece of a reply, in [`ModelEvent::Delta`].

@@ -326,7 +326,8 @@ mod tests {
         let mut response = String::new();
         waiting.read_to_string(&mut response).await.unwrap();
         assert!(response.ends_with("done"), "{response}");
-        serving.await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_mins(1), serving).await;
+        ended.expect("the server ends").unwrap();
         drop(idle);
     }
 }

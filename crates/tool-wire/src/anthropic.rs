@@ -66,6 +66,8 @@ pub(super) struct Streamed {
     reasoning: Reasoning,
     stop: Option<String>,
     usage: Option<Counts>,
+    /// Whether the final event was read.
+    ended: bool,
 }
 
 /// The token counts of a reply. Counts in a later event are cumulative, so they replace those of an earlier event. A later event may lack some of
@@ -379,10 +381,19 @@ impl Reading for Streamed {
             }
             // The event has no details.
             "error" => return Err(named(ANTHROPIC, &event, &[])),
-            // Ignores `message_stop`, `ping`, and events that a later version of the API may add.
+            "message_stop" => self.ended = true,
+            // Ignores `ping`, and events that a later version of the API may add.
             _ => {}
         }
         Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.ended
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.usage.as_ref().map(Counts::total)
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {

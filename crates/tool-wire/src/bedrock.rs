@@ -355,6 +355,14 @@ impl Reading for Streamed {
         Ok(())
     }
 
+    fn is_complete(&self) -> bool {
+        self.stop.is_some() && self.usage.is_some()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {
         self.close()
     }

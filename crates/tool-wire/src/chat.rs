@@ -109,6 +109,8 @@ pub(super) struct Streamed {
     finish: Option<String>,
     usage: Option<Usage>,
     refused: bool,
+    /// Whether the marker after the last event was read.
+    done: bool,
 }
 
 impl Streamed {
@@ -229,6 +231,7 @@ impl Streamed {
 impl Reading for Streamed {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         if data.trim() == "[DONE]" {
+            self.done = true;
             return Ok(());
         }
         let chunk = Node::read(CHAT, data)?.object()?;
@@ -245,6 +248,14 @@ impl Reading for Streamed {
             self.finish = Some(finish);
         }
         Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.done
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.usage
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {

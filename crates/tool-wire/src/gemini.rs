@@ -231,6 +231,14 @@ impl Reading for Streamed {
         self.element(&Node::read(GEMINI, data)?, deltas)
     }
 
+    fn is_complete(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.usage.as_ref().map(Counts::total)
+    }
+
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {
         self.close()
     }

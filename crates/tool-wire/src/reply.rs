@@ -70,6 +70,10 @@ impl ModelReply {
 /// Reads the events of one provider.
 pub(super) trait Reading: Send + Sync {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError>;
+    /// Whether the final event of the stream was read.
+    fn is_complete(&self) -> bool;
+    /// The tokens that the events report so far.
+    fn usage(&self) -> Option<Usage>;
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError>;
 }
 

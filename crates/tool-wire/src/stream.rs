@@ -1,6 +1,8 @@
 //! Complete and streamed replies of a provider.
 
 use super::json::Node;
+use tool_core::store::Usage;
+
 use super::reply::Reading;
 use super::sse::Sse;
 use super::{Delta, ModelReply, Provider, WireError, anthropic, bedrock, chat, gemini, responses};
@@ -51,6 +53,8 @@ pub struct ReplyStream {
     sse: Sse,
     reading: Box<dyn Reading>,
     events: u64,
+    /// The data of the event that could not be read, or that reported an error.
+    failed: Option<String>,
 }
 
 impl ReplyStream {
@@ -67,7 +71,28 @@ impl ReplyStream {
             sse: Sse::default(),
             reading,
             events: 0,
+            failed: None,
         }
+    }
+
+    /// Returns the tokens that the stream has reported so far, for a reply that is given up.
+    pub fn usage(&self) -> Option<Usage> {
+        self.reading.usage()
+    }
+
+    /// Whether the final event of the provider's format was read: `[DONE]` (Chat), `response.completed` or `response.incomplete` (Responses),
+    /// `message_stop` (Anthropic), a response with a `finishReason` (Gemini), or `messageStop` and `metadata` (Bedrock). Only usage may follow.
+    ///
+    /// [`finish`](Self::finish) is less strict: it accepts a stream of Chat or Anthropic that states its stop reason and ends before the final event,
+    /// because some compatible servers do not send it.
+    pub fn is_complete(&self) -> bool {
+        self.reading.is_complete()
+    }
+
+    /// Returns the data of the event that caused the error of [`feed`](Self::feed) or [`event`](Self::event). The error of a provider may contain more
+    /// than [`WireError::Reported`] has, such as the time to wait before the next request.
+    pub fn failed_event(&self) -> Option<&str> {
+        self.failed.as_deref()
     }
 
     /// Returns the number of events that were read. Pings, which only keep the connection open, do not count, so a host can detect a provider
@@ -85,6 +110,7 @@ impl ReplyStream {
             sse,
             reading,
             events,
+            failed,
         } = self;
         let wrong = |why: &str| WireError::Stream {
             provider: *provider,
@@ -100,7 +126,11 @@ impl ReplyStream {
             bytes,
             |data| {
                 *events += u64::from(!is_ping(*provider, data));
-                reading.event(data, &mut deltas)
+                let read = reading.event(data, &mut deltas);
+                if read.is_err() {
+                    *failed = Some(data.to_owned());
+                }
+                read
             },
             || wrong("a line is not UTF-8"),
         )?;
@@ -112,7 +142,10 @@ impl ReplyStream {
     pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
         let mut deltas = Vec::new();
         self.events += u64::from(!is_ping(self.provider, data));
-        self.reading.event(data, &mut deltas)?;
+        if let Err(error) = self.reading.event(data, &mut deltas) {
+            self.failed = Some(data.to_owned());
+            return Err(error);
+        }
         Ok(deltas)
     }
 

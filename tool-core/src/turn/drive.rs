@@ -11,7 +11,7 @@ use crate::call::{Ticket, ToolCall};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::need::VariableNeed;
-use crate::store::{EffectRow, Journal, Message, RunCause, RunId};
+use crate::store::{EffectRow, Journal, Message, RunCause, RunId, Usage};
 use crate::toolset::Toolset;
 
 /// A source of answers for a thread: a provider's model, or a script.
@@ -30,6 +30,12 @@ pub trait Model: Send {
     ///
     /// Mark the message as [`truncated`](ModelMessage::truncated), and leave out its calls.
     fn interrupted(&mut self) -> Option<ModelMessage> {
+        None
+    }
+
+    /// Returns the tokens of requests that [`next`](Self::next) has made since its last message and that no message contains: those of failed attempts,
+    /// after an error or after the run was stopped. They are added to the usage of the run. The default returns `None`.
+    fn unsettled_usage(&mut self) -> Option<Usage> {
         None
     }
 }
@@ -278,12 +284,17 @@ impl Turns {
                 }
             };
             let message = match replied {
-                Ok(message) => message
-                    .map_err(|error| TurnError::Model(cx.redactor().clean(error).into_inner()))?,
+                Ok(Ok(message)) => message,
+                Ok(Err(error)) => {
+                    held.spend(model.unsettled_usage());
+                    let error = cx.redactor().clean(error).into_inner();
+                    return Err(TurnError::Model(error));
+                }
                 Err(halt) => {
-                    if halt.refuses_calls().is_some()
-                        && let Some(partial) = model.interrupted()
-                    {
+                    let partial = halt.refuses_calls().and_then(|_| model.interrupted());
+                    held.spend(partial.as_ref().and_then(|partial| partial.usage));
+                    held.spend(model.unsettled_usage());
+                    if let Some(partial) = partial {
                         thread.append_model(partial, step, read, None).await?;
                     }
                     return Ok(Outcome::halted(halt, held));

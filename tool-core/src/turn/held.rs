@@ -312,6 +312,11 @@ impl Held {
         progress.usage += usage.unwrap_or_default();
     }
 
+    /// Adds the tokens of a request without a message to the usage of the run.
+    pub(super) fn spend(&self, usage: Option<Usage>) {
+        self.inner.state().progress.usage += usage.unwrap_or_default();
+    }
+
     /// Runs a future, and meanwhile renews the lease three times in each lease term.
     pub(super) async fn during<R>(&self, body: impl Future<Output = R>) -> R {
         let mut body = pin!(body);

@@ -1,7 +1,7 @@
 //! The model of a run: it puts the instructions before the thread, and counts outputs that do not fit.
 
 use futures::future::{BoxFuture, FutureExt as _};
-use tool_core::store::{Message, Role};
+use tool_core::store::{Message, Role, Usage};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage};
 use tool_core::{ErrorKind, ToolError, env};
 
@@ -119,5 +119,9 @@ impl Model for Instructed {
 
     fn interrupted(&mut self) -> Option<ModelMessage> {
         self.model.interrupted()
+    }
+
+    fn unsettled_usage(&mut self) -> Option<Usage> {
+        self.model.unsettled_usage()
     }
 }

@@ -66,13 +66,12 @@ impl Wanted {
     /// Counts an output that does not fit. Returns the problem if the model may not be asked again.
     pub(super) fn refuse(&mut self, why: &str) -> Option<String> {
         self.attempts += 1;
-        match self.left.checked_sub(1) {
-            Some(left) => self.left = left,
-            None => {
-                let number = self.attempts;
-                let plural = if number == 1 { "" } else { "s" };
-                self.refused = Some(format!("after {number} attempt{plural}: {why}"));
-            }
+        if let Some(left) = self.left.checked_sub(1) {
+            self.left = left;
+        } else {
+            let number = self.attempts;
+            let plural = if number == 1 { "" } else { "s" };
+            self.refused = Some(format!("after {number} attempt{plural}: {why}"));
         }
         self.refused.clone()
     }

@@ -1,11 +1,13 @@
 //! The configuration of a model.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 use tool_wire::Provider;
 
 use super::endpoint::Endpoint;
@@ -204,7 +206,12 @@ impl HttpModelBuilder {
         let mut headers = headers(&endpoint.headers)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let key_header = endpoint.key_header.as_deref().map(name).transpose()?;
-        let client = Client::builder()
+        let mut client = Client::builder();
+        if is_loopback(&url) {
+            // A proxy of the environment would get the key in clear text, and could not reach this machine.
+            client = client.no_proxy();
+        }
+        let client = client
             // A redirect would send the key and the conversation to an address that nobody configured.
             .redirect(redirect::Policy::none())
             .connect_timeout(timeouts.connect)
@@ -217,6 +224,12 @@ impl HttpModelBuilder {
         }
         body::merge(&mut params, fields);
         let origin = format!("{} {model}", endpoint.base.trim_end_matches('/'));
+        // OpenAI and Anthropic end every stream with an event; compatible servers of Chat Completions may not.
+        let ends_with_event = match provider {
+            Provider::Chat => endpoint.own,
+            Provider::Responses | Provider::Anthropic | Provider::Bedrock => true,
+            Provider::Gemini => false,
+        };
         let azure = url.host_str().is_some_and(is_azure);
         let target = Target {
             client,
@@ -230,6 +243,8 @@ impl HttpModelBuilder {
             params,
             timeouts,
             azure,
+            ends_with_event,
+            not_before: Mutex::new(None),
         };
         Ok(HttpModel::new(Arc::new(target), retry))
     }
@@ -250,13 +265,41 @@ pub(super) struct Target {
     pub(super) params: Map<String, Value>,
     pub(super) timeouts: Timeouts,
     pub(super) azure: bool,
+    /// Whether a stream without its final event is broken, even if it states the reason why the model stopped.
+    pub(super) ends_with_event: bool,
+    /// The end of the wait that the provider has asked for. All clones of the model respect it.
+    pub(super) not_before: Mutex<Option<Instant>>,
+}
+
+impl Target {
+    /// Returns the rest of the wait that the provider has asked for.
+    pub(super) fn wait(&self) -> Option<Duration> {
+        let not_before = self
+            .not_before
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let wait = not_before
+            .as_ref()?
+            .saturating_duration_since(Instant::now());
+        (!wait.is_zero()).then_some(wait)
+    }
+
+    /// Stores a wait that the provider asks for.
+    pub(super) fn rest(&self, wait: Duration) {
+        let until = Instant::now().checked_add(wait);
+        let mut not_before = self
+            .not_before
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *not_before = until.max(*not_before);
+    }
 }
 
 /// Returns the URL of requests.
 fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
     let base = endpoint.base.trim().trim_end_matches('/');
     let wrong = |why: &str| ConfigError::Url {
-        url: endpoint.base.clone(),
+        url: shown(&endpoint.base),
         why: why.to_owned(),
     };
     let mut url: Url = base.parse().map_err(|error| wrong(&format!("{error}")))?;
@@ -279,7 +322,7 @@ fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
         && !is_loopback(&url)
     {
         return Err(ConfigError::PlainHttp {
-            url: endpoint.base.clone(),
+            url: shown(&endpoint.base),
         });
     }
     {
@@ -307,6 +350,19 @@ fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
         url.query_pairs_mut().append_pair(name, value);
     }
     Ok(url)
+}
+
+/// Returns a URL for people: without user, password, query and fragment, which may contain secrets.
+pub(super) fn shown(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = host.rsplit('@').next().unwrap_or_default();
+            format!("{scheme}://{host}{path}")
+        }
+        None => url.rsplit('@').next().unwrap_or_default().to_owned(),
+    }
 }
 
 /// Whether the host of a URL is this machine.

@@ -32,9 +32,11 @@ pub trait Credentials: Send + Sync + 'static {
     /// Returns the token of the next request. An error ends the request without a retry at this endpoint.
     fn token(&self) -> BoxFuture<'_, Result<SecretString, ToolError>>;
 
-    /// Informs the source that the provider answered 401 to its last token. Returns whether [`token`](Self::token) now returns a different token; then the
-    /// request is sent once more. The default returns `false`.
-    fn refused(&self) -> BoxFuture<'_, bool> {
+    /// Informs the source that the provider answered 401 to this token. Returns whether [`token`](Self::token) now returns a different token; then the
+    /// request is sent once more. Several requests may report one token, so a source renews only the token that it returns at present. The default
+    /// returns `false`.
+    fn refused<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, bool> {
+        let _ = token;
         ready(false).boxed()
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tool_wire::Provider;
 
 use super::Credentials;
+use super::config::shown;
 
 /// Where requests are sent: the provider's format, the base URL, additional headers and query parameters, and the credentials.
 ///
@@ -166,7 +167,7 @@ impl fmt::Debug for Endpoint {
         let headers: Vec<&str> = self.headers.iter().map(|(name, _)| &**name).collect();
         f.debug_struct("Endpoint")
             .field("provider", &self.provider)
-            .field("base", &self.base)
+            .field("base", &shown(&self.base))
             .field("headers", &headers)
             .finish_non_exhaustive()
     }

@@ -24,11 +24,11 @@ pub struct ModelError {
     pub code: Option<String>,
     /// What happened: the provider's message, or a description of this crate.
     pub message: String,
-    /// The wait that the provider asked for before another request.
+    /// The wait that the provider asked for before another request. [`soonest`](Self::soonest) regards the whole chain.
     pub retry_after: Option<Duration>,
-    /// The number of requests that were sent to this model.
+    /// The number of requests that were sent to this model. 0 if none was sent, because the provider had asked for a wait that is not over.
     pub attempts: u32,
-    /// The tokens that the failed attempts used, as far as the provider reported them.
+    /// The tokens that the failed attempts of all models used, as far as the providers reported them.
     pub usage: Option<Usage>,
     /// The models of the chain that failed before this one.
     pub earlier: Vec<FailedModel>,
@@ -42,8 +42,16 @@ pub struct FailedModel {
     pub model: String,
     /// The class of the failure.
     pub kind: ModelErrorKind,
+    /// The status of the response, if there was one.
+    pub status: Option<u16>,
+    /// The provider's name for the error.
+    pub code: Option<String>,
     /// What happened.
     pub message: String,
+    /// The wait that the provider asked for before another request.
+    pub retry_after: Option<Duration>,
+    /// The number of requests that were sent to this model.
+    pub attempts: u32,
 }
 
 /// The class of a failed request.
@@ -52,7 +60,7 @@ pub struct FailedModel {
 pub enum ModelErrorKind {
     /// The rate limit of the account or the model was reached (429).
     RateLimited,
-    /// The quota or the credit of the account is used up, so waiting a short time does not help.
+    /// The quota or the credit of the account is exhausted, so waiting a short time does not help.
     QuotaExhausted,
     /// The provider is overloaded (503, 529).
     Overloaded,
@@ -137,7 +145,7 @@ impl ModelErrorKind {
 
     /// Whether a different model may answer the request that this model did not answer. A request that is invalid, too long or filtered is not sent
     /// to the next model of a chain, because that could hide the fault or evade the filter.
-    pub const fn concerns_the_model(self) -> bool {
+    pub const fn allows_fallback(self) -> bool {
         self.is_transient()
             || matches!(
                 self,
@@ -150,7 +158,7 @@ impl fmt::Display for ModelErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::RateLimited => "the rate limit was reached",
-            Self::QuotaExhausted => "the quota of the account is used up",
+            Self::QuotaExhausted => "the quota of the account is exhausted",
             Self::Overloaded => "the provider is overloaded",
             Self::Server => "the provider failed",
             Self::Connection => "the connection failed",
@@ -187,6 +195,12 @@ impl ModelError {
         })
     }
 
+    /// Returns the shortest wait after which a model of the chain may be asked again, as far as the providers stated waits.
+    pub fn soonest(&self) -> Option<Duration> {
+        let earlier = self.earlier.iter().filter_map(|model| model.retry_after);
+        earlier.chain(self.retry_after).min()
+    }
+
     /// Converts the error for the agent loop. The operator reads all of it.
     pub(super) fn to_tool_error(&self) -> ToolError {
         let kind = match self.kind {
@@ -195,9 +209,23 @@ impl ModelError {
             _ => ErrorKind::Unavailable,
         };
         let error = ToolError::of(kind, "the model is not available").operator(self.to_string());
-        match self.retry_after {
+        match self.soonest() {
             Some(wait) => error.retry_after(wait),
             None => error,
+        }
+    }
+}
+
+impl From<ModelError> for FailedModel {
+    fn from(error: ModelError) -> Self {
+        Self {
+            model: error.model,
+            kind: error.kind,
+            status: error.status,
+            code: error.code,
+            message: error.message,
+            retry_after: error.retry_after,
+            attempts: error.attempts,
         }
     }
 }

@@ -20,6 +20,7 @@ pub enum ModelEvent<'a> {
     /// A piece of the reply arrived.
     Delta(&'a Delta),
     /// The attempt failed after pieces of its reply were passed on: all pieces since the last [`Request`](Self::Request) are withdrawn.
+    /// [`Failed`](Self::Failed) follows and states whether the request is sent again.
     StepRestarted,
     /// The attempt failed.
     Failed {

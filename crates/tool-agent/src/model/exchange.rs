@@ -4,25 +4,30 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use reqwest::{Response, StatusCode};
-use tokio::time::{Instant, timeout_at};
+use reqwest::{Response, StatusCode, Url};
+use tokio::time::{Instant, timeout, timeout_at};
 use tool_core::redact::Redactor;
-use tool_core::store::Usage;
-use tool_core::turn::StopReason;
+use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{ExposeSecret as _, SecretString};
 use tool_wire::{Delta, ModelReply, ReplyStream, WireError};
 
 use super::body::Written;
-use super::cassette::{Recorded, Tape};
 use super::config::Target;
 use super::error::{ModelError, ModelErrorKind, TimeoutPhase};
-use super::refusal;
+use super::recording::{Recorded, Recording};
+use super::refusal::{self, Refusal};
 
 /// Limit on the bytes of a reply. The longest replies of today's models are below 4 MiB.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Limit on the bytes of an error response that are read.
-const MOST_ERROR_BYTES: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
+
+/// The time in which an error response must arrive, and in which a connection must end after the final event of a reply.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The time in which a source of credentials must answer.
+const CREDENTIALS: Duration = Duration::from_secs(30);
 
 /// A failed attempt.
 pub(super) struct Failure {
@@ -43,7 +48,7 @@ impl From<Box<ModelError>> for Failure {
 /// Sends a request and reads the reply. `partial` contains the reply while it is read, so that it survives a dropped future. `each` receives the pieces.
 pub(super) async fn exchange(
     target: &Target,
-    tape: Option<&Tape>,
+    recording: Option<&Recording>,
     request: &Written,
     partial: &mut Option<ReplyStream>,
     each: &mut (dyn FnMut(Delta) + Send),
@@ -51,30 +56,25 @@ pub(super) async fn exchange(
     let mut exchange = Exchange {
         target,
         request,
-        tape,
+        recording,
         redactor: Redactor::default(),
-        deadline: Instant::now() + target.timeouts.first_event,
+        deadline: Instant::now(),
+        limit: target.timeouts.first_event,
         phase: TimeoutPhase::FirstEvent,
+        taped: None,
     };
-    let failed = match exchange.run(partial, each).await {
-        Ok(reply) if *reply.stop() == StopReason::Cut => {
-            let why = "the connection was closed without the final event";
-            let mut failure = exchange.failure(ModelErrorKind::BrokenStream, why);
-            failure.error.usage = reply.message().usage;
-            failure
+    let mut result = exchange.run(partial, each).await;
+    if let Err(failure) = &mut result {
+        // The stream has the tokens that it reported before it failed.
+        if let Some(partial) = partial.take() {
+            failure.error.usage = failure.error.usage.or(partial.usage());
         }
-        Ok(reply) => return Ok(reply.with_origin(&*target.origin)),
-        Err(mut failure) => {
-            failure.error.usage = usage(partial.take());
-            failure
-        }
-    };
-    Err(exchange.redacted(failed))
-}
-
-/// Returns the tokens that a partial reply reports.
-fn usage(partial: Option<ReplyStream>) -> Option<Usage> {
-    partial?.finish().ok()?.message().usage
+    }
+    exchange.record(result.is_err())?;
+    match result {
+        Ok(reply) => Ok(reply.with_origin(&*target.origin)),
+        Err(failure) => Err(exchange.redacted(failure)),
+    }
 }
 
 /// A response whose body has not been read.
@@ -85,45 +85,31 @@ struct Incoming {
 }
 
 enum Body {
-    Network {
-        response: Response,
-        /// The bytes so far, for a recording.
-        taped: Option<Vec<u8>>,
-    },
+    Network(Response),
     /// A recorded body, and whether the connection broke at its end.
     Recorded(Option<Vec<u8>>, bool),
 }
 
-impl Incoming {
-    fn of(response: Response, taped: bool) -> Self {
-        Self {
-            status: response.status(),
-            headers: response.headers().clone(),
-            body: Body::Network {
-                response,
-                taped: taped.then(Vec::new),
-            },
-        }
-    }
-
-    fn recorded(recorded: Recorded) -> Self {
-        Self {
-            status: recorded.status(),
-            headers: recorded.headers(),
-            body: Body::Recorded(Some(recorded.body.into_bytes()), recorded.cut),
-        }
-    }
+/// The response so far, for a recording.
+struct Taped {
+    status: StatusCode,
+    headers: HeaderMap,
+    bytes: Vec<u8>,
+    /// Whether the body was read to its end.
+    ended: bool,
 }
 
 struct Exchange<'a> {
     target: &'a Target,
     request: &'a Written,
-    tape: Option<&'a Tape>,
+    recording: Option<&'a Recording>,
     /// Redacts the key, which some servers repeat in their errors.
     redactor: Redactor,
-    /// When the present phase must have ended.
+    /// When the present phase must have ended, and the limit from which it was computed.
     deadline: Instant,
+    limit: Duration,
     phase: TimeoutPhase,
+    taped: Option<Taped>,
 }
 
 impl Exchange<'_> {
@@ -132,12 +118,12 @@ impl Exchange<'_> {
         partial: &mut Option<ReplyStream>,
         each: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<ModelReply, Failure> {
-        let mut response = self.send().await?;
+        let (mut response, token) = self.send().await?;
         if response.status == StatusCode::UNAUTHORIZED
-            && let Some(credentials) = &self.target.credentials
-            && credentials.refused().await
+            && let (Some(credentials), Some(token)) = (&self.target.credentials, &token)
+            && timeout(CREDENTIALS, credentials.refused(token)).await == Ok(true)
         {
-            response = self.send().await?;
+            (response, _) = self.send().await?;
         }
         if !response.status.is_success() {
             return Err(self.refused(response).await);
@@ -145,19 +131,25 @@ impl Exchange<'_> {
         let kind = response.headers.get(CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok());
         if kind.is_some_and(|kind| kind.trim_start().starts_with("application/json")) {
-            return self.whole(response).await;
+            return self.whole(response, each).await;
         }
         self.stream(response, partial, each).await
     }
 
-    /// Sends the request and waits for the head of the response, or finds the recorded response.
-    async fn send(&mut self) -> Result<Incoming, Failure> {
+    /// Begins a phase that must end after `limit`.
+    fn expect(&mut self, phase: TimeoutPhase, limit: Duration) {
+        (self.phase, self.limit) = (phase, limit);
+        self.deadline = after(limit);
+    }
+
+    /// Sends the request and waits for the head of the response, or finds the recorded response. Returns the token of the request too.
+    async fn send(&mut self) -> Result<(Incoming, Option<SecretString>), Failure> {
         let (target, request) = (self.target, self.request);
         let recorded = self
-            .tape
-            .and_then(|tape| tape.next(&target.url, &request.body));
+            .recording
+            .and_then(|recording| recording.next(&target.url, &request.body));
         match recorded {
-            Some(Ok(recorded)) => return Ok(Incoming::recorded(recorded)),
+            Some(Ok(recorded)) => return Ok((Incoming::recorded(recorded), None)),
             Some(Err(why)) => return Err(self.failure(ModelErrorKind::NotRecorded, why)),
             None => {}
         }
@@ -165,21 +157,18 @@ impl Exchange<'_> {
         for beta in &request.betas {
             headers.append("anthropic-beta", HeaderValue::from_static(beta));
         }
-        if let Some(credentials) = &target.credentials {
-            let token = credentials.token().await.map_err(|error| {
-                self.failure(ModelErrorKind::Authentication, error.operator_text())
-            })?;
+        let token = self.token().await?;
+        if let Some(token) = &token {
             // A token that is too short to be redacted is not found in errors.
             self.redactor = Redactor::new([("key", token.clone())]).unwrap_or_default();
-            let (name, value) =
-                authorization(target.key_header.as_ref(), &token).ok_or_else(|| {
-                    self.failure(
-                        ModelErrorKind::Authentication,
-                        "the token contains a control character",
-                    )
-                })?;
+            let header = authorization(target.key_header.as_ref(), token);
+            let (name, value) = header.ok_or_else(|| {
+                let why = "the token contains a control character";
+                self.failure(ModelErrorKind::Authentication, why)
+            })?;
             headers.insert(name, value);
         }
+        self.expect(TimeoutPhase::FirstEvent, target.timeouts.first_event);
         let sent = target
             .client
             .post(target.url.clone())
@@ -187,42 +176,58 @@ impl Exchange<'_> {
             .body(request.body.clone())
             .send();
         let response = self.in_time(sent).await?;
-        Ok(Incoming::of(response, self.tape.is_some()))
+        let (status, headers) = (response.status(), response.headers().clone());
+        self.taped = self.recording.map(|_| Taped {
+            status,
+            headers: headers.clone(),
+            bytes: Vec::new(),
+            ended: false,
+        });
+        let incoming = Incoming {
+            status,
+            headers,
+            body: Body::Network(response),
+        };
+        Ok((incoming, token))
     }
 
-    /// Reads the next piece of the body; `None` at its end. A recording is written at the end, also if the connection broke.
-    async fn piece(&self, incoming: &mut Incoming) -> Result<Option<Vec<u8>>, Failure> {
-        let (response, taped) = match &mut incoming.body {
-            Body::Network { response, taped } => (response, taped),
+    /// Returns the token of the request; `None` for an endpoint without credentials.
+    async fn token(&self) -> Result<Option<SecretString>, Failure> {
+        let Some(credentials) = &self.target.credentials else {
+            return Ok(None);
+        };
+        let why = match timeout(CREDENTIALS, credentials.token()).await {
+            Ok(Ok(token)) => return Ok(Some(token)),
+            Ok(Err(error)) => error.operator_text(),
+            Err(_) => format!(
+                "the source of credentials did not answer in {}",
+                seconds(CREDENTIALS)
+            ),
+        };
+        Err(self.failure(ModelErrorKind::Authentication, why))
+    }
+
+    /// Reads the next piece of the body; `None` at its end.
+    async fn piece(&mut self, incoming: &mut Incoming) -> Result<Option<Vec<u8>>, Failure> {
+        let response = match &mut incoming.body {
+            Body::Network(response) => response,
             Body::Recorded(body, cut) => {
+                let why = "the recorded connection broke here";
                 return match body.take() {
                     Some(body) => Ok(Some(body)),
-                    None if *cut => Err(self.failure(
-                        ModelErrorKind::BrokenStream,
-                        "the recorded connection broke here",
-                    )),
+                    None if *cut => Err(self.failure(ModelErrorKind::BrokenStream, why)),
                     None => Ok(None),
                 };
             }
         };
-        let piece = self.in_time(response.chunk()).await;
-        if let (Ok(Some(piece)), Some(taped)) = (&piece, taped.as_mut()) {
-            taped.extend_from_slice(piece);
+        let piece = self.in_time(response.chunk()).await?;
+        if let Some(taped) = &mut self.taped {
+            taped
+                .bytes
+                .extend_from_slice(piece.as_deref().unwrap_or_default());
+            taped.ended = piece.is_none();
         }
-        if !matches!(piece, Ok(Some(_)))
-            && let (Some(tape), Some(taped)) = (self.tape, taped.take())
-        {
-            let body = String::from_utf8_lossy(&taped).into_owned();
-            let recorded = Recorded::new(incoming.status, &incoming.headers, body, piece.is_err());
-            tape.write(
-                &self.target.url,
-                &self.request.body,
-                recorded,
-                &self.redactor,
-            )
-            .map_err(|why| self.failure(ModelErrorKind::NotRecorded, why))?;
-        }
-        Ok(piece?.map(|piece| piece.to_vec()))
+        Ok(piece.map(|piece| piece.to_vec()))
     }
 
     /// Waits for a part of the response, until the deadline of the phase.
@@ -234,13 +239,8 @@ impl Exchange<'_> {
             Ok(Ok(part)) => Ok(part),
             Ok(Err(error)) => Err(self.broken(error)),
             Err(_) => {
-                let timeouts = &self.target.timeouts;
-                let limit = match self.phase {
-                    TimeoutPhase::Idle => timeouts.idle,
-                    _ => timeouts.first_event,
-                };
                 let kind = ModelErrorKind::Timeout(self.phase);
-                Err(self.failure(kind, format!("the limit is {}", seconds(limit))))
+                Err(self.failure(kind, format!("the limit is {}", seconds(self.limit))))
             }
         }
     }
@@ -253,92 +253,140 @@ impl Exchange<'_> {
         each: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<ModelReply, Failure> {
         let stream = partial.insert(self.target.provider.stream());
-        let (mut events, mut bytes) = (0, 0);
-        while let Some(piece) = self.piece(&mut response).await? {
+        let timeouts = &self.target.timeouts;
+        let begun = after(timeouts.first_event);
+        let (mut events, mut bytes, mut shown) = (0, 0, false);
+        loop {
+            let piece = match self.piece(&mut response).await {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break,
+                // The reply is complete, so the end of the connection does not matter.
+                Err(_) if stream.is_complete() => break,
+                Err(failure) => return Err(failure),
+            };
             bytes += piece.len();
-            if bytes > MOST_BYTES {
+            if bytes > MAX_BYTES {
                 return Err(self.too_long());
             }
-            let deltas = stream.feed(&piece).map_err(|error| self.invalid(&error))?;
+            let deltas = match stream.feed(&piece) {
+                Ok(deltas) => deltas,
+                Err(error) => {
+                    return Err(self.invalid(&error, stream.failed_event(), &response.headers));
+                }
+            };
+            shown |= !deltas.is_empty();
             deltas.into_iter().for_each(&mut *each);
             // Only events are signs of life: a proxy may send bytes for ever.
             if stream.events() > events {
                 events = stream.events();
-                self.phase = TimeoutPhase::Idle;
-                self.deadline = Instant::now() + self.target.timeouts.idle;
+                self.expect(TimeoutPhase::Idle, timeouts.idle);
+                if !shown && begun > self.deadline {
+                    // Some providers send an event at once and then reason in silence.
+                    (self.deadline, self.limit) = (begun, timeouts.first_event);
+                }
+            }
+            if stream.is_complete() {
+                self.deadline = self.deadline.min(after(GRACE));
             }
         }
-        let Some(stream) = partial.take() else {
-            return Err(self.failure(ModelErrorKind::BrokenStream, ""));
+        // `finish` accepts replies of compatible servers that do not send the final event.
+        let ended = stream.is_complete() || !self.target.ends_with_event;
+        let (usage, failed) = (stream.usage(), stream.failed_event().map(str::to_owned));
+        let reply = match partial.take() {
+            Some(stream) if ended => stream.finish(),
+            _ => return Err(self.cut(usage)),
         };
-        stream.finish().map_err(|error| self.invalid(&error))
+        match reply {
+            Ok(reply) if *reply.stop() == StopReason::Cut => Err(self.cut(usage)),
+            Ok(reply) => Ok(reply),
+            Err(error) => {
+                let mut failure = self.invalid(&error, failed.as_deref(), &response.headers);
+                failure.error.usage = usage;
+                Err(failure)
+            }
+        }
     }
 
-    /// Reads a reply that is not streamed, from a server that ignores `stream`.
-    async fn whole(&mut self, mut response: Incoming) -> Result<ModelReply, Failure> {
+    /// The failure of a stream that ended before the reply was complete.
+    fn cut(&self, usage: Option<tool_core::store::Usage>) -> Failure {
+        let why = "the connection was closed without the final event";
+        let mut failure = self.failure(ModelErrorKind::BrokenStream, why);
+        failure.error.usage = usage;
+        failure
+    }
+
+    /// Reads a reply that is not streamed, from a server that ignores `stream`. Its parts are passed to `each` at once.
+    async fn whole(
+        &mut self,
+        mut response: Incoming,
+        each: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<ModelReply, Failure> {
         let mut body = Vec::new();
         while let Some(piece) = self.piece(&mut response).await? {
             body.extend_from_slice(&piece);
-            if body.len() > MOST_BYTES {
+            if body.len() > MAX_BYTES {
                 return Err(self.too_long());
             }
         }
         let body = String::from_utf8(body)
             .map_err(|_| self.failure(ModelErrorKind::InvalidReply, "the body is not UTF-8"))?;
-        self.target
-            .provider
-            .reply(&body)
-            .map_err(|error| self.invalid(&error))
+        let reply = self.target.provider.reply(&body);
+        let reply = reply.map_err(|error| self.invalid(&error, Some(&body), &response.headers))?;
+        deltas(reply.message()).into_iter().for_each(each);
+        Ok(reply)
     }
 
     /// Reads an error response.
-    async fn refused(&self, mut response: Incoming) -> Failure {
-        let (status, headers) = (response.status, response.headers.clone());
+    async fn refused(&mut self, mut response: Incoming) -> Failure {
+        self.deadline = self.deadline.min(after(GRACE));
         let mut body = Vec::new();
         // Without its body, an error response still has its status.
         while let Ok(Some(piece)) = self.piece(&mut response).await {
             body.extend_from_slice(&piece);
-            if body.len() > MOST_ERROR_BYTES {
+            if body.len() > MAX_ERROR_BYTES {
                 break;
             }
         }
+        let (status, headers) = (response.status, &response.headers);
         let body = String::from_utf8_lossy(&body);
-        let mut refusal = refusal::response(status, &headers, &body, self.target.azure);
+        // The key is redacted before the text is shortened, because a part of a key cannot be found.
+        let body = self.redactor.redact(&body);
+        let mut refusal = refusal::response(status, headers, &body, self.target.azure);
         if status.is_redirection() {
-            let to = headers.get(LOCATION).and_then(|to| to.to_str().ok());
             refusal.message = format!(
                 "the server redirects to `{}`; redirects are not followed, so set the base URL to the address of the API",
-                to.unwrap_or("another address")
+                redirected(&self.target.url, headers)
             );
         }
-        Failure {
-            transient: refusal.is_transient(),
-            error: refusal.error(&self.target.model, Some(status)),
-        }
+        self.failed(refusal, Some(status))
     }
 
-    /// Converts an error of the provider's format.
-    fn invalid(&self, error: &WireError) -> Failure {
-        match error {
-            WireError::Reported {
-                kind,
-                code,
-                message,
-                ..
-            } => {
-                let names: Vec<&str> = code.as_deref().into_iter().chain([&**kind]).collect();
-                let refusal = refusal::reported(&names, message);
-                Failure {
-                    transient: refusal.is_transient(),
-                    error: refusal.error(&self.target.model, None),
-                }
-            }
-            error => self.failure(ModelErrorKind::InvalidReply, error.to_string()),
+    /// Converts an error of the provider's format. `event` is the event or the body that contains it.
+    fn invalid(&self, error: &WireError, event: Option<&str>, headers: &HeaderMap) -> Failure {
+        let WireError::Reported {
+            kind,
+            code,
+            message,
+            ..
+        } = error
+        else {
+            return self.failure(ModelErrorKind::InvalidReply, error.to_string());
+        };
+        let names: Vec<&str> = code.as_deref().into_iter().chain([&**kind]).collect();
+        let event = event.unwrap_or_default();
+        let refusal = refusal::reported(&names, message, event, headers, self.target.azure);
+        self.failed(refusal, None)
+    }
+
+    fn failed(&self, refusal: Refusal, status: Option<StatusCode>) -> Failure {
+        Failure {
+            transient: refusal.is_transient(),
+            error: refusal.error(&self.target.model, status),
         }
     }
 
     fn too_long(&self) -> Failure {
-        let why = format!("the reply is longer than {} MiB", MOST_BYTES >> 20);
+        let why = format!("the reply is longer than {} MiB", MAX_BYTES >> 20);
         Failure {
             transient: false,
             ..self.failure(ModelErrorKind::InvalidReply, why)
@@ -375,6 +423,74 @@ impl Exchange<'_> {
         }
         failure
     }
+
+    /// Writes the response to the recording, also if it was not read to its end.
+    fn record(&mut self, failed: bool) -> Result<(), Failure> {
+        let (Some(recording), Some(taped)) = (self.recording, self.taped.take()) else {
+            return Ok(());
+        };
+        let body = String::from_utf8_lossy(&taped.bytes).into_owned();
+        let cut = failed && !taped.ended;
+        let recorded = Recorded::new(taped.status, &taped.headers, body, cut);
+        let (url, body) = (&self.target.url, &self.request.body);
+        recording
+            .write(url, body, recorded, &self.redactor)
+            .map_err(|why| self.failure(ModelErrorKind::NotRecorded, why))
+    }
+}
+
+impl Incoming {
+    fn recorded(recorded: Recorded) -> Self {
+        Self {
+            status: recorded.status(),
+            headers: recorded.headers(),
+            body: Body::Recorded(Some(recorded.body.into_bytes()), recorded.cut),
+        }
+    }
+}
+
+/// Returns the pieces of a complete message.
+pub(super) fn deltas(message: &ModelMessage) -> Vec<Delta> {
+    let mut deltas = Vec::new();
+    if !message.reasoning.is_empty() {
+        deltas.push(Delta::Reasoning(message.reasoning.clone()));
+    }
+    if !message.text.is_empty() {
+        deltas.push(Delta::Text(message.text.clone()));
+    }
+    for call in &message.calls {
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let text = call.arguments.clone();
+        deltas.push(Delta::Call {
+            id: id.clone(),
+            name,
+        });
+        deltas.push(Delta::Arguments { id, text });
+    }
+    deltas
+}
+
+/// Returns the time after a duration, or a time that is years away if the duration is too long for the clock.
+fn after(duration: Duration) -> Instant {
+    let now = Instant::now();
+    let years = Duration::from_hours(10 * 365 * 24);
+    now.checked_add(duration.min(years)).unwrap_or(now)
+}
+
+/// Returns the address of a redirect without its query, which may contain secrets.
+fn redirected(from: &Url, headers: &HeaderMap) -> String {
+    let to = headers.get(LOCATION).and_then(|to| to.to_str().ok());
+    let to = to.and_then(|to| from.join(to).ok());
+    to.map_or_else(
+        || "another address".to_owned(),
+        |mut to| {
+            to.set_query(None);
+            to.set_fragment(None);
+            let _ = to.set_password(None);
+            let _ = to.set_username("");
+            to.to_string()
+        },
+    )
 }
 
 /// Returns the header with the token; `None` if a header cannot contain the token.

@@ -13,12 +13,12 @@ use tool_core::turn::{Model, ModelMessage, ModelRequest};
 use tool_wire::{Delta, ModelReply, ReplyStream};
 
 use super::body::{self, Written};
-use super::cassette::{CassetteError, Tape};
 use super::config::{HttpModelBuilder, Target};
 use super::endpoint::Endpoint;
-use super::error::{FailedModel, ModelError};
+use super::error::{FailedModel, ModelError, ModelErrorKind};
 use super::event::ModelEvent;
 use super::exchange::{Failure, exchange};
+use super::recording::{Recording, RecordingError};
 use super::retry::{Restart, Retry};
 
 type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
@@ -61,7 +61,7 @@ pub struct HttpModel {
     /// The models after the first, in order.
     others: Vec<Arc<Target>>,
     retry: Arc<Retry>,
-    tape: Option<Arc<Tape>>,
+    recording: Option<Arc<Recording>>,
     observer: Option<Arc<Observer>>,
     state: State,
 }
@@ -73,6 +73,8 @@ struct State {
     partial: Option<ReplyStream>,
     /// Whether pieces of the reply were passed on.
     shown: bool,
+    /// The tokens of failed attempts that no message contains.
+    spent: Option<Usage>,
     /// Why the last request failed.
     error: Option<ModelError>,
 }
@@ -95,7 +97,7 @@ impl HttpModel {
             first: target,
             others: Vec::new(),
             retry: Arc::new(retry),
-            tape: None,
+            recording: None,
             observer: None,
             state: State::default(),
         }
@@ -104,7 +106,8 @@ impl HttpModel {
     /// Adds the models of `next` to the end of the chain. A model of the chain is asked if the one before it is overloaded, has reached a limit, refuses
     /// the key or does not exist. It is not asked if a request is invalid, too long for the model, or refused by a filter.
     ///
-    /// The [`Retry`] and the observer of `self` apply to the whole chain.
+    /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. A wait that a provider asks for is remembered: until its end, the
+    /// model is not asked, and the next one of the chain answers.
     #[must_use]
     pub fn or(mut self, next: Self) -> Self {
         self.others.push(next.first);
@@ -124,18 +127,17 @@ impl HttpModel {
     /// The file has one JSON object in each line. It contains the conversation, but no key, no headers of requests, and no host or query of a URL. A request
     /// without a response, because the connection failed or the run was stopped, is not recorded. Writing blocks the task of the run, so record in tests
     /// and not in production.
-    pub fn record(mut self, path: impl AsRef<Path>) -> Result<Self, CassetteError> {
-        self.tape = Some(Arc::new(Tape::record(path.as_ref())?));
+    pub fn record(mut self, path: impl AsRef<Path>) -> Result<Self, RecordingError> {
+        self.recording = Some(Arc::new(Recording::record(path.as_ref())?));
         Ok(self)
     }
 
-    /// Takes the responses from a file that [`record`](Self::record) has written, in the order of the file, and sends nothing. A request that differs from
-    /// the recorded one fails with the first place of the difference.
+    /// Takes the responses from a file that [`record`](Self::record) has written, and sends nothing. A request that was not recorded fails with the first
+    /// place at which it differs from a recorded one.
     ///
-    /// All clones of the model read from one position, so that a program which was recorded with several runs is replayed if the order of its requests
-    /// is the same.
-    pub fn replay(mut self, path: impl AsRef<Path>) -> Result<Self, CassetteError> {
-        self.tape = Some(Arc::new(Tape::replay(path.as_ref())?));
+    /// All clones of the model share the file, and a request gets the first response that was recorded for an equal request and not replayed yet.
+    pub fn replay(mut self, path: impl AsRef<Path>) -> Result<Self, RecordingError> {
+        self.recording = Some(Arc::new(Recording::replay(path.as_ref())?));
         Ok(self)
     }
 
@@ -149,15 +151,20 @@ impl HttpModel {
     }
 
     async fn ask(&mut self, request: ModelRequest<'_>) -> Result<ModelMessage, Box<ModelError>> {
-        let mut spent = Spent::new(self.retry.budget);
+        let mut budget = self.retry.budget;
         let mut earlier: Vec<FailedModel> = Vec::new();
-        let mut others = self.others.clone().into_iter();
+        let mut others = self.others.clone().into_iter().peekable();
         let mut target = Arc::clone(&self.first);
         loop {
-            let GivenUp { error, next } = match self.ask_one(&target, &request, &mut spent).await {
+            let is_last = others.peek().is_none();
+            let asked = self.ask_one(&target, &request, &mut budget, is_last);
+            let GivenUp { error, next } = match asked.await {
                 Ok(reply) => {
                     let mut message = reply.into_message();
-                    spent.add_to(&mut message);
+                    if let Some(spent) = self.state.spent.take() {
+                        // Limits on the tokens of a run count the failed attempts too.
+                        *message.usage.get_or_insert_default() += spent;
+                    }
                     return Ok(message);
                 }
                 Err(given_up) => given_up,
@@ -169,7 +176,7 @@ impl HttpModel {
                 }
                 _ => {
                     return Err(Box::new(ModelError {
-                        usage: spent.usage,
+                        usage: self.state.spent,
                         earlier,
                         ..*error
                     }));
@@ -183,8 +190,21 @@ impl HttpModel {
         &mut self,
         target: &Target,
         request: &ModelRequest<'_>,
-        spent: &mut Spent,
+        budget: &mut Duration,
+        is_last: bool,
     ) -> Result<ModelReply, GivenUp> {
+        let fits = |wait: Duration, budget: Duration| {
+            let remaining = request.cx.remaining();
+            wait <= budget && remaining.is_none_or(|remaining| wait < remaining)
+        };
+        if let Some(wait) = target.wait() {
+            // An earlier step was asked to wait, and this model is not asked before.
+            if !is_last || !fits(wait, *budget) {
+                return Err(GivenUp::resting(target, wait));
+            }
+            sleep(wait).await;
+            *budget = budget.saturating_sub(wait);
+        }
         let written =
             body::write(target, request).map_err(|error| GivenUp { error, next: false })?;
         let mut attempt = 1;
@@ -201,26 +221,29 @@ impl HttpModel {
                 Err(failure) => failure,
             };
             error.attempts = attempt;
-            spent.count(error.usage);
+            if let Some(usage) = error.usage {
+                *self.state.spent.get_or_insert_default() += usage;
+            }
+            if let Some(wait) = error.retry_after {
+                target.rest(wait);
+            }
             let refused = self.state.shown && self.retry.restart == Restart::Refuse;
             if std::mem::take(&mut self.state.shown) && !refused {
                 self.emit(&ModelEvent::StepRestarted);
             }
             let wait = self.retry.wait(attempt + 1, error.retry_after);
-            let again = transient
-                && !refused
-                && attempt < self.retry.attempts
-                && spent.allows(wait, request.cx.remaining());
+            let again =
+                transient && !refused && attempt < self.retry.attempts && fits(wait, *budget);
             self.emit(&ModelEvent::Failed {
                 error: &error,
                 retry_in: again.then_some(wait),
             });
             if !again {
-                let next = error.kind.concerns_the_model() && !refused;
+                let next = error.kind.allows_fallback() && !refused;
                 return Err(GivenUp { error, next });
             }
             sleep(wait).await;
-            spent.waited(wait);
+            *budget = budget.saturating_sub(wait);
             attempt += 1;
         }
     }
@@ -239,8 +262,8 @@ impl HttpModel {
                 emit(observer, &ModelEvent::Delta(&delta));
             }
         };
-        let tape = self.tape.as_deref();
-        let reply = exchange(target, tape, written, partial, &mut each).await?;
+        let recording = self.recording.as_deref();
+        let reply = exchange(target, recording, written, partial, &mut each).await?;
         for delta in &kept {
             emit(observer, &ModelEvent::Delta(delta));
         }
@@ -261,51 +284,13 @@ struct GivenUp {
     next: bool,
 }
 
-/// What the failed attempts of a step have used.
-struct Spent {
-    usage: Option<Usage>,
-    /// The waiting time that is left.
-    budget: Duration,
-}
-
-impl Spent {
-    fn new(budget: Duration) -> Self {
-        Self {
-            usage: None,
-            budget,
-        }
-    }
-
-    fn count(&mut self, usage: Option<Usage>) {
-        if let Some(usage) = usage {
-            *self.usage.get_or_insert_default() += usage;
-        }
-    }
-
-    /// Whether a wait fits into the budget and ends before the deadline of the context.
-    fn allows(&self, wait: Duration, remaining: Option<Duration>) -> bool {
-        wait <= self.budget && remaining.is_none_or(|remaining| wait < remaining)
-    }
-
-    fn waited(&mut self, wait: Duration) {
-        self.budget = self.budget.saturating_sub(wait);
-    }
-
-    /// Adds the usage of the failed attempts to the message, so that limits on the tokens of a run count it.
-    fn add_to(self, message: &mut ModelMessage) {
-        if let Some(usage) = self.usage {
-            *message.usage.get_or_insert_default() += usage;
-        }
-    }
-}
-
-impl From<ModelError> for FailedModel {
-    fn from(error: ModelError) -> Self {
-        Self {
-            model: error.model,
-            kind: error.kind,
-            message: error.message,
-        }
+impl GivenUp {
+    /// The failure of a model that is not asked, because its provider asked for a wait.
+    fn resting(target: &Target, wait: Duration) -> Self {
+        let why = "an earlier request was asked to wait";
+        let mut error = ModelError::new(ModelErrorKind::RateLimited, &target.model, why);
+        error.retry_after = Some(wait);
+        Self { error, next: true }
     }
 }
 
@@ -326,16 +311,34 @@ impl Model for HttpModel {
     }
 
     fn interrupted(&mut self) -> Option<ModelMessage> {
-        let partial = self.state.partial.take()?;
         if !std::mem::take(&mut self.state.shown) {
             return None;
         }
-        let mut message = partial.finish().ok()?.into_message();
+        let partial = self.state.partial.take()?;
+        let usage = partial.usage();
+        let mut message = partial.finish().ok().map(ModelReply::into_message)?;
         // A provider refuses its own parts if they are incomplete.
         message.written = None;
         message.calls.clear();
         message.truncated = true;
-        (!message.text.is_empty()).then_some(message)
+        if message.text.is_empty() {
+            *self.state.spent.get_or_insert_default() += usage.unwrap_or_default();
+            return None;
+        }
+        Some(message)
+    }
+
+    fn unsettled_usage(&mut self) -> Option<Usage> {
+        let partial = self
+            .state
+            .partial
+            .take()
+            .and_then(|partial| partial.usage());
+        let mut spent = self.state.spent.take();
+        if let Some(partial) = partial {
+            *spent.get_or_insert_default() += partial;
+        }
+        spent
     }
 }
 

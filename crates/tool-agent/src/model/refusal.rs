@@ -63,10 +63,11 @@ const NAMES: &[(&str, ModelErrorKind)] = {
         ("INVALID_ARGUMENT", InvalidRequest),
         ("FAILED_PRECONDITION", InvalidRequest),
         ("validationException", InvalidRequest),
-        // A general name, so a more precise second name of the error has priority.
-        ("invalid_request_error", InvalidRequest),
     ]
 };
+
+/// A name that OpenAI and Anthropic use for errors of many classes, so the status is more precise.
+const GENERAL: &str = "invalid_request_error";
 
 /// Names that Azure uses for a limit per minute, which passes by itself.
 const PER_MINUTE_ON_AZURE: &[&str] = &["insufficient_quota", "quota_exceeded"];
@@ -97,29 +98,79 @@ pub(super) fn response(
     body: &str,
     azure: bool,
 ) -> Refusal {
-    let mut refusal = Refusal {
-        should_retry: headers
-            .get("x-should-retry")
-            .and_then(|value| value.to_str().ok()?.parse().ok()),
-        retry_after: asked(headers),
-        ..Refusal::default()
-    };
+    let mut refusal = Refusal::of(headers);
     refusal.read(body);
     if refusal.message.is_empty() {
         refusal.message = excerpt(body);
     }
-    let azure_limit = azure
-        && refusal
-            .code
-            .as_deref()
-            .is_some_and(|code| PER_MINUTE_ON_AZURE.contains(&code));
-    if refusal.kind.is_none() || azure_limit {
+    refusal.allow_azure(azure);
+    // Payment is required, whatever the error is called.
+    if refusal.kind.is_none() || status == StatusCode::PAYMENT_REQUIRED {
         refusal.kind = Some(of_status(status));
     }
+    refusal.recognise_length();
+    refusal
+}
+
+/// Reads an error that the provider reported inside of a reply: its names, its message, and the event that contains it.
+pub(super) fn reported(
+    names: &[&str],
+    message: &str,
+    event: &str,
+    headers: &HeaderMap,
+    azure: bool,
+) -> Refusal {
+    let mut refusal = Refusal::of(headers);
+    // The details of the event, such as the wait that Gemini asks for.
+    refusal.read(event);
+    let of_details = refusal
+        .kind
+        .filter(|kind| *kind == ModelErrorKind::QuotaExhausted);
+    message.clone_into(&mut refusal.message);
+    refusal.name(names);
+    refusal.kind = of_details.or(refusal.kind);
+    refusal.allow_azure(azure);
+    if refusal.kind.is_none() {
+        // Some servers send the status as the name.
+        let status = names
+            .iter()
+            .find_map(|name| name.parse::<StatusCode>().ok());
+        let general = names
+            .contains(&GENERAL)
+            .then_some(ModelErrorKind::InvalidRequest);
+        refusal.kind = status.map(of_status).or(general);
+    }
+    refusal.recognise_length();
     refusal
 }
 
 impl Refusal {
+    /// Reads what the headers say.
+    fn of(headers: &HeaderMap) -> Self {
+        let should_retry = headers.get("x-should-retry");
+        Self {
+            should_retry: should_retry.and_then(|value| value.to_str().ok()?.parse().ok()),
+            retry_after: asked(headers),
+            ..Self::default()
+        }
+    }
+
+    /// Azure uses two names of exhausted quotas for limits per minute.
+    fn allow_azure(&mut self, azure: bool) {
+        let code = self.code.as_deref();
+        if azure && code.is_some_and(|code| PER_MINUTE_ON_AZURE.contains(&code)) {
+            self.kind = Some(ModelErrorKind::RateLimited);
+        }
+    }
+
+    /// Recognises a conversation that is too long by the message, for providers without a name for it.
+    fn recognise_length(&mut self) {
+        let long = |part: &&str| self.message.contains(*part);
+        if self.kind == Some(ModelErrorKind::InvalidRequest) && TOO_LONG.iter().any(long) {
+            self.kind = Some(ModelErrorKind::ContextWindow);
+        }
+    }
+
     /// Reads the body, in any provider's format.
     fn read(&mut self, body: &str) {
         let Ok(body) = serde_json::from_str::<Value>(body) else {
@@ -130,6 +181,8 @@ impl Refusal {
             Value::Array(items) => items.first().unwrap_or(&Value::Null),
             body => body,
         };
+        // The event `response.failed` of OpenAI has the error in its response.
+        let body = body.get("response").unwrap_or(body);
         // Bedrock has no key around the error, and some servers write only a text.
         let error = body.get("error").unwrap_or(body);
         let text = |key: &str| {
@@ -171,31 +224,22 @@ impl Refusal {
         }
     }
 
-    /// Finds the class of an error by its names and its message. The first known name decides.
-    pub(super) fn name(&mut self, names: &[&str]) {
-        let known = |name: &&str| class(name).map(|kind| ((*name).to_owned(), kind));
-        let found = names
-            .iter()
-            .filter_map(known)
-            .min_by_key(|(name, _)| name == "invalid_request_error");
+    /// Finds the class of an error by its names. The first known name decides.
+    fn name(&mut self, names: &[&str]) {
+        let known = |name: &&str| Some(((*name).to_owned(), class(name)?));
+        let found = names.iter().find_map(known);
         self.code = match &found {
             Some((name, _)) => Some(name.clone()),
             None => names.first().map(|name| (*name).to_owned()),
         };
         self.kind = found.map(|(_, kind)| kind);
-        let long = |part: &&str| self.message.contains(*part);
-        if matches!(self.kind, None | Some(ModelErrorKind::InvalidRequest))
-            && TOO_LONG.iter().any(long)
-        {
-            self.kind = Some(ModelErrorKind::ContextWindow);
-        }
     }
 
     /// Whether the request may be sent again.
     pub(super) fn is_transient(&self) -> bool {
         let kind = self.kind.unwrap_or(ModelErrorKind::Server);
         match (kind, self.should_retry) {
-            // A used up quota stays used up, whatever the header says.
+            // An exhausted quota stays exhausted, whatever the header says.
             (ModelErrorKind::QuotaExhausted, _) => false,
             (_, Some(should)) => should,
             (kind, None) => kind.is_transient(),
@@ -211,23 +255,6 @@ impl Refusal {
         error.retry_after = self.retry_after;
         error
     }
-}
-
-/// Reads an error that the provider reported inside of a reply: its names, and its message.
-pub(super) fn reported(names: &[&str], message: &str) -> Refusal {
-    let mut refusal = Refusal {
-        message: message.to_owned(),
-        ..Refusal::default()
-    };
-    refusal.name(names);
-    if refusal.kind.is_none() {
-        // Some servers send the status as the name.
-        let status = names
-            .iter()
-            .find_map(|name| name.parse::<StatusCode>().ok());
-        refusal.kind = status.map(of_status);
-    }
-    refusal
 }
 
 /// Returns the class of a named error.

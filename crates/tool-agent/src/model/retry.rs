@@ -7,7 +7,7 @@ use tool_core::env;
 /// When a failed request is sent again.
 ///
 /// Requests are repeated after 408, 409, 429, 5xx, broken connections and streams, timeouts, and replies that violate the provider's format, unless the
-/// provider says that the failure is final (a used up quota, `x-should-retry: false`). The wait before attempt *n* is random, between half of and the full
+/// provider says that the failure is final (an exhausted quota, `x-should-retry: false`). The wait before attempt *n* is random, between half of and the full
 /// `first_wait` × 2ⁿ⁻¹, and at most `longest_wait`. A provider that asks for a longer wait gets it: a retry is never sent earlier than the provider asked
 /// (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`). If the wait does not fit into the `budget` or the deadline of the context, the next model
 /// of the chain is tried at once; without one, the request fails, and [`ModelError::retry_after`](super::ModelError::retry_after) is the wait.
@@ -66,16 +66,16 @@ pub enum Restart {
 
 /// How long each phase of a request may take.
 ///
-/// The idle timeout is measured between events of the reply: bytes, comments and pings that keep a connection open do not count, so a provider
-/// that only sends pings is reported.
+/// Times are measured between events of the reply: bytes, comments and pings that keep a connection open do not count, so a provider
+/// that only sends pings is reported. A very long duration switches a timeout off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
     /// Until the connection is made.
     pub connect: Duration,
-    /// From sending the request until the first event of the reply. Models that reason without streaming it need minutes.
+    /// From sending the request until the first piece of the reply: a text, reasoning or a call. Models that reason without streaming it need minutes.
     pub first_event: Duration,
-    /// Between two events of the reply.
+    /// Between two events of the reply, after its first piece.
     pub idle: Duration,
 }
 
@@ -90,12 +90,15 @@ impl Default for Timeouts {
     }
 }
 
+/// No wait of a step is longer.
+const LONGEST: Duration = Duration::from_hours(24);
+
 impl Retry {
     /// Returns the wait before the attempt with this number; the first retry is attempt 2. `asked` is the wait that the provider asked for.
     pub(super) fn wait(&self, attempt: u32, asked: Option<Duration>) -> Duration {
         let doublings = attempt.saturating_sub(2).min(16);
         let full = self.first_wait.saturating_mul(1 << doublings);
-        let full = full.min(self.longest_wait);
+        let full = full.min(self.longest_wait).min(LONGEST);
         let own = full.mul_f64(0.5 + 0.5 * random());
         // The jitter is added to the wait of the provider, so that many clients do not return in the same moment.
         asked.map_or(own, |asked| asked.saturating_add(own.min(asked / 4)))

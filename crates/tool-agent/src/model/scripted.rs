@@ -10,6 +10,7 @@ use tool_core::{ToolCall, ToolError};
 use tool_wire::Delta;
 
 use super::event::ModelEvent;
+use super::exchange::deltas;
 
 type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
 type Write = dyn Fn(&ModelRequest<'_>) -> Result<ModelMessage, ToolError> + Send + Sync;
@@ -49,7 +50,7 @@ const NAME: &str = "scripted";
 /// turns.say("What is 1 + 2?", &cx).await?;
 /// let outcome = turns.drive(&mut model, |_| toolset![add], &cx).await?;
 /// assert!(matches!(outcome, Outcome::Answered(text) if text == "The sum is 3."));
-/// assert_eq!(model.left(), 0);
+/// assert_eq!(model.remaining(), 0);
 /// # Ok(())
 /// # }
 /// ```
@@ -57,6 +58,8 @@ const NAME: &str = "scripted";
 #[doc(alias("mock", "fake model", "test model"))]
 pub struct ScriptedModel {
     steps: VecDeque<Script>,
+    /// The number of requests so far.
+    requests: u32,
     observer: Option<Arc<Observer>>,
 }
 
@@ -104,6 +107,7 @@ impl ScriptedModel {
     pub fn new(steps: impl IntoIterator<Item = Script>) -> Self {
         Self {
             steps: steps.into_iter().collect(),
+            requests: 0,
             observer: None,
         }
     }
@@ -116,15 +120,16 @@ impl ScriptedModel {
     }
 
     /// Returns the number of messages that were not requested yet.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.steps.len()
     }
 
     fn reply(&mut self, request: &ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
+        self.requests += 1;
         let Some(script) = self.steps.pop_front() else {
             return Err(ToolError::unavailable(format!(
                 "message {} of the scripted model",
-                request.step
+                self.requests
             )));
         };
         let message = script.reply(request)?;
@@ -141,24 +146,18 @@ fn show(observer: &Observer, message: &ModelMessage) {
         model: NAME,
         attempt: 1,
     });
-    let mut deltas = Vec::new();
-    if !message.reasoning.is_empty() {
-        deltas.push(Delta::Reasoning(message.reasoning.clone()));
-    }
-    let words = message.text.split_inclusive(' ');
-    deltas.extend(words.map(|word| Delta::Text(word.to_owned())));
-    for call in &message.calls {
-        deltas.push(Delta::Call {
-            id: call.id.clone(),
-            name: call.name.clone(),
-        });
-        deltas.push(Delta::Arguments {
-            id: call.id.clone(),
-            text: call.arguments.clone(),
-        });
-    }
-    for delta in &deltas {
-        observer(&ModelEvent::Delta(delta));
+    for delta in deltas(message) {
+        // A text arrives word by word.
+        let pieces = match delta {
+            Delta::Text(text) => text
+                .split_inclusive(' ')
+                .map(|word| Delta::Text(word.to_owned()))
+                .collect(),
+            delta => vec![delta],
+        };
+        for piece in &pieces {
+            observer(&ModelEvent::Delta(piece));
+        }
     }
 }
 
@@ -174,7 +173,7 @@ impl Model for ScriptedModel {
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScriptedModel")
-            .field("left", &self.steps.len())
+            .field("remaining", &self.steps.len())
             .finish_non_exhaustive()
     }
 }

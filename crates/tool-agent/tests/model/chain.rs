@@ -113,3 +113,48 @@ async fn opaque_parts_go_back_to_their_origin_only() {
     let other = second.received()[0].body["messages"].to_string();
     assert!(!other.contains("EqQB") && other.contains("t-1"), "{other}");
 }
+
+// A model that asked for a wait is not asked again before its end: not by the next step, and not by a clone.
+#[tokio::test]
+async fn requested_wait_is_remembered() {
+    let calling = json!({"choices": [{"index": 0, "delta": {"tool_calls": [{
+        "index": 0, "id": "c-1", "type": "function", "function": {"name": "ping", "arguments": "{\"host\":\"a\"}"},
+    }]}, "finish_reason": "tool_calls"}]});
+    let first = StandIn::start(vec![json_response(
+        429,
+        &[("retry-after", "600")],
+        &json!({}),
+    )])
+    .await;
+    let second = StandIn::start(vec![events([calling]), events(chat_answer("Done."))]).await;
+    let model = anthropic(&first).build().unwrap();
+    let mut model = model.or(chat(&second).build().unwrap());
+    assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+    assert_eq!(World::new().await.answer(&mut model.clone()).await, "Done.");
+    assert_eq!((first.received().len(), second.received().len()), (1, 3));
+}
+
+// The error of a chain has the shortest wait, although its last model states none.
+#[tokio::test]
+async fn error_of_a_chain_has_the_shortest_wait() {
+    let first = StandIn::start(vec![json_response(
+        429,
+        &[("retry-after", "65")],
+        &json!({}),
+    )])
+    .await;
+    let second = StandIn::start(vec![json_response(404, &[], &json!({}))]).await;
+    let model = anthropic(&first).build().unwrap();
+    let mut model = model.or(chat(&second).build().unwrap());
+    let failure = World::new().await.failure(&mut model).await;
+    assert_eq!(
+        (failure.kind, failure.retry_after),
+        (ModelErrorKind::NotFound, None)
+    );
+    let wait = failure.soonest().unwrap();
+    assert_eq!(wait, std::time::Duration::from_secs(65));
+    assert_eq!(
+        (failure.earlier[0].status, failure.earlier[0].attempts),
+        (Some(429), 1)
+    );
+}

@@ -27,6 +27,10 @@ fn invalid_base_urls_are_refused() {
             error.contains(why) && error.contains("https://host/path"),
             "{error}"
         );
+        assert!(
+            !error.contains("pass") && !error.contains("version=1"),
+            "{error}"
+        );
     }
 }
 
@@ -93,7 +97,9 @@ fn debug_output_contains_no_secret() {
         .query("sig", "hidden");
     let builder = HttpModel::builder(endpoint.clone(), "m");
     let model = builder.clone().build().unwrap();
+    let with_secrets = Endpoint::compatible("https://user:hidden@example.com/v1?key=hidden");
     for text in [
+        format!("{with_secrets:?}"),
         format!("{endpoint:?}"),
         format!("{builder:?}"),
         format!("{model:?}"),

@@ -7,9 +7,9 @@
     reason = "a test fails by panicking, and reads the clocks of the system"
 )]
 
-mod cassettes;
 mod chain;
 mod config;
+mod recordings;
 mod requests;
 mod retries;
 mod shown;

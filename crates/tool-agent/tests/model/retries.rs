@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde_json::json;
-use tool_agent::model::{Credentials, Endpoint, HttpModel, ModelErrorKind};
-use tool_core::{SecretString, ToolContext, ToolError};
+use serde_json::{Value, json};
+use tool_agent::model::{ApiKey, Credentials, Endpoint, HttpModel, ModelErrorKind, Timeouts};
+use tool_core::{ExposeSecret as _, SecretString, ToolContext, ToolError};
 
-use crate::standin::{StandIn, events, json_response};
+use crate::standin::{Act, StandIn, events, json_response};
 use crate::support::{Events, KEY, World, answer, anthropic, chat, chat_answer, quick};
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn invalid_request_is_sent_once() {
 }
 
 #[tokio::test]
-async fn used_up_quota_is_not_retried() {
+async fn exhausted_quota_is_not_retried() {
     let body = json!({"error": {"message": "You exceeded your quota.", "type": "insufficient_quota", "code": "insufficient_quota"}});
     let server = StandIn::start(vec![json_response(429, &[("retry-after", "0")], &body)]).await;
     let mut model = chat(&server).build().unwrap();
@@ -130,8 +130,9 @@ impl Credentials for &'static Renewed {
         async move { Ok(SecretString::from(format!("token-{number}-of-the-host"))) }.boxed()
     }
 
-    fn refused(&self) -> BoxFuture<'_, bool> {
+    fn refused<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, bool> {
         async move {
+            assert_eq!(token.expose_secret(), "token-0-of-the-host");
             let refusals = self.refusals.fetch_add(1, Ordering::Relaxed) + 1;
             self.number.fetch_add(1, Ordering::Relaxed);
             refusals <= self.most
@@ -267,4 +268,98 @@ async fn error_is_that_of_the_last_request() {
         "text Done.",
     ];
     assert_eq!(seen.lines(), expected);
+}
+
+// The date form of `Retry-After`, and a provider that says itself whether to retry.
+#[tokio::test]
+async fn headers_of_the_provider_decide() {
+    let past = [("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")];
+    let server = StandIn::start(vec![
+        json_response(429, &past, &json!({})),
+        events(chat_answer("Done.")),
+    ])
+    .await;
+    let mut model = chat(&server).build().unwrap();
+    assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+    let future = [("retry-after", "Fri, 21 Oct 2095 07:28:00 GMT")];
+    for headers in [future, [("x-should-retry", "false")]] {
+        let server = StandIn::start(vec![json_response(503, &headers, &json!({}))]).await;
+        let mut model = chat(&server).build().unwrap();
+        let failure = World::new().await.failure(&mut model).await;
+        assert_eq!(failure.attempts, 1, "{headers:?}");
+    }
+}
+
+// A name that providers use for errors of many classes does not hide the status.
+#[tokio::test]
+async fn general_name_of_an_error_does_not_hide_the_status() {
+    let body = json!({"error": {"message": "m", "type": "invalid_request_error", "code": null}});
+    for (status, kind) in [
+        (400, ModelErrorKind::InvalidRequest),
+        (401, ModelErrorKind::Authentication),
+        (402, ModelErrorKind::QuotaExhausted),
+        (404, ModelErrorKind::NotFound),
+        (429, ModelErrorKind::RateLimited),
+    ] {
+        let server = StandIn::start(vec![json_response(status, &[], &body)]).await;
+        let mut model = chat(&server).build().unwrap();
+        let failure = World::new().await.failure(&mut model).await;
+        assert_eq!(failure.kind, kind, "{status}");
+    }
+}
+
+// A key at the place where a long page is shortened is redacted as a whole.
+#[tokio::test]
+async fn key_in_a_shortened_page_is_redacted() {
+    let page = format!("<html>{} {KEY} and more</html>", "x".repeat(285));
+    let response = vec![
+        Act::Head(502, vec![("content-type", "text/html".to_owned())]),
+        Act::Send(page),
+        Act::End,
+    ];
+    let server = StandIn::start(vec![response]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let failure = World::new().await.failure(&mut model).await;
+    assert!(!failure.message.contains("sk-s"), "{failure}");
+}
+
+// The wait that Gemini asks for is read from an error inside of a stream too, and a quota of a day is final there.
+#[tokio::test]
+async fn error_in_a_stream_of_gemini_states_its_wait() {
+    let error = |detail: &Value| json!({"error": {"code": 429, "message": "m", "status": "RESOURCE_EXHAUSTED", "details": [detail]}});
+    let wait = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "300s"});
+    let day = json!({"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "RequestsPerDay"}]});
+    for (detail, kind, wait) in [
+        (
+            wait,
+            ModelErrorKind::RateLimited,
+            Some(Duration::from_mins(5)),
+        ),
+        (day, ModelErrorKind::QuotaExhausted, None),
+    ] {
+        let server = StandIn::start(vec![events([error(&detail)])]).await;
+        let endpoint = Endpoint::gemini(ApiKey::new(KEY)).base_url(&server.url);
+        let builder = HttpModel::builder(endpoint, "gemini").retry(quick());
+        let mut model = builder.build().unwrap();
+        let failure = World::new().await.failure(&mut model).await;
+        assert_eq!((failure.kind, failure.retry_after), (kind, wait));
+        assert_eq!(server.received().len(), 1);
+    }
+}
+
+// Durations without an end switch timeouts off and do not panic.
+#[tokio::test]
+async fn endless_durations_are_accepted() {
+    let server = StandIn::start(vec![
+        json_response(500, &[], &json!({})),
+        events(chat_answer("Done.")),
+    ])
+    .await;
+    let (mut retry, mut timeouts) = (quick(), Timeouts::default());
+    (retry.longest_wait, retry.budget) = (Duration::MAX, Duration::MAX);
+    (timeouts.connect, timeouts.first_event, timeouts.idle) =
+        (Duration::MAX, Duration::MAX, Duration::MAX);
+    let builder = chat(&server).retry(retry).timeouts(timeouts);
+    let mut model = builder.build().unwrap();
+    assert_eq!(World::new().await.answer(&mut model).await, "Done.");
 }

@@ -173,7 +173,11 @@ pub(crate) fn events(events: impl IntoIterator<Item = Value>) -> Vec<Act> {
 pub(crate) fn cut(events: impl IntoIterator<Item = Value>) -> Vec<Act> {
     let kind = "text/event-stream".to_owned();
     let mut acts = vec![Act::Head(200, vec![("content-type", kind)])];
-    let event = |data: Value| Act::Send(format!("data: {data}\n\n"));
+    let event = |data: Value| match data {
+        // A marker that is not JSON.
+        Value::String(text) => Act::Send(format!("data: {text}\n\n")),
+        data => Act::Send(format!("data: {data}\n\n")),
+    };
     acts.extend(events.into_iter().map(event));
     acts
 }

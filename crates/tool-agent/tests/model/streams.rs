@@ -283,8 +283,9 @@ async fn precise_name_of_an_error_in_a_stream_decides() {
 async fn reply_that_is_not_streamed_is_read() {
     let whole = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": "Whole."}, "finish_reason": "stop"}]});
     let server = StandIn::start(vec![json_response(200, &[], &whole)]).await;
-    let mut model = chat(&server).build().unwrap();
+    let (mut model, seen) = Events::of(chat(&server).build().unwrap());
     assert_eq!(World::new().await.answer(&mut model).await, "Whole.");
+    assert_eq!(seen.lines(), ["request local 1", "text Whole."]);
 }
 
 // Stopping a run closes the connection, and the text that the user has seen is stored without calls.
@@ -320,7 +321,7 @@ async fn clones_have_separate_replies() {
         let mut acts = cut([]);
         for event in chat_answer(said) {
             acts.push(Act::Pause(Duration::from_millis(20)));
-            acts.push(Act::Send(format!("data: {event}\n\n")));
+            acts.extend(cut([event]).pop());
         }
         acts.push(Act::End);
         acts
@@ -333,4 +334,116 @@ async fn clones_have_separate_replies() {
     let mut both = [one, two];
     both.sort();
     assert_eq!(both, ["One.", "Two."]);
+}
+
+// A reply with its final event is complete, however the connection ends.
+#[tokio::test]
+async fn connection_after_the_final_event_does_not_matter() {
+    let mut open = cut(answer("Done."));
+    open.push(Act::UntilClosed);
+    for response in [cut(answer("Done.")), open] {
+        let server = StandIn::start(vec![response]).await;
+        let mut timeouts = Timeouts::default();
+        timeouts.idle = Duration::from_millis(200);
+        let mut model = anthropic(&server).timeouts(timeouts).build().unwrap();
+        assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+        assert_eq!(server.received().len(), 1);
+    }
+}
+
+// Anthropic and OpenAI end every stream with an event, so a stream without it is broken, although it states why the model stopped.
+#[tokio::test]
+async fn stream_without_its_final_event_is_broken() {
+    let mut calling = [vec![start()], call(0, "t-1"), stop("tool_use")].concat();
+    calling.pop();
+    let server = StandIn::start(vec![events(calling), events(answer("Done."))]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let world = World::new().await;
+    assert_eq!(world.answer(&mut model).await, "Done.");
+    assert_eq!((world.calls(), server.received().len()), (0, 2));
+
+    let mut unmarked = chat_answer("Done.");
+    unmarked.pop();
+    let key = tool_agent::model::ApiKey::new(crate::support::KEY);
+    for (own, requests) in [(true, 2), (false, 1)] {
+        let server =
+            StandIn::start(vec![events(unmarked.clone()), events(chat_answer("Done."))]).await;
+        let mut model = if own {
+            let endpoint = tool_agent::model::Endpoint::openai_chat(key.clone());
+            let builder =
+                tool_agent::model::HttpModel::builder(endpoint.base_url(&server.url), "gpt");
+            builder.retry(crate::support::quick()).build().unwrap()
+        } else {
+            chat(&server).build().unwrap()
+        };
+        assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+        assert_eq!(server.received().len(), requests, "own: {own}");
+    }
+}
+
+// A model that reasons in silence after its first event has the time of the first piece, and not the idle time.
+#[tokio::test]
+async fn silent_reasoning_has_the_time_of_the_first_piece() {
+    let mut slow = cut([start()]);
+    slow.push(Act::Pause(Duration::from_millis(400)));
+    slow.extend(
+        cut([text(0, "Thought."), stop("end_turn")].concat())
+            .into_iter()
+            .skip(1),
+    );
+    slow.push(Act::End);
+    let server = StandIn::start(vec![slow]).await;
+    let mut timeouts = short();
+    timeouts.first_event = Duration::from_secs(30);
+    let mut model = anthropic(&server).timeouts(timeouts).build().unwrap();
+    assert_eq!(World::new().await.answer(&mut model).await, "Thought.");
+    assert_eq!(server.received().len(), 1);
+}
+
+/// Returns the tokens of the last run in the store.
+async fn tokens_of_the_run(world: &World) -> u64 {
+    use tool_core::store::{RunFilter, RunStore as _, Scope};
+    let filter = RunFilter::default();
+    let runs = world.store.list_runs(Scope::All, &filter).await.unwrap();
+    runs[0].progress.usage.total_tokens()
+}
+
+// The tokens of failed attempts count towards the run: after a failure, after a repeated id, and after a cancellation that no text precedes.
+#[tokio::test]
+async fn tokens_of_failed_attempts_count_towards_the_run() {
+    let server = StandIn::start(vec![cut([start()])]).await;
+    let world = World::new().await;
+    world
+        .failure(&mut anthropic(&server).build().unwrap())
+        .await;
+    assert_eq!(tokens_of_the_run(&world).await, 3 * 21);
+
+    let twice = [
+        vec![start()],
+        call(0, "t-1"),
+        call(1, "t-1"),
+        stop("tool_use"),
+    ]
+    .concat();
+    let server = StandIn::start(vec![events(twice)]).await;
+    let world = World::new().await;
+    world
+        .failure(&mut anthropic(&server).build().unwrap())
+        .await;
+    assert_eq!(tokens_of_the_run(&world).await, 3 * 27);
+
+    let mut endless = cut([vec![start()], call(0, "t-1")].concat());
+    endless.push(Act::UntilClosed);
+    let server = StandIn::start(vec![cut([start()]), endless]).await;
+    let token = tool_core::CancellationToken::new();
+    let stopper = token.clone();
+    let mut model = anthropic(&server).build().unwrap().observe(move |event| {
+        if let tool_agent::model::ModelEvent::Delta(tool_wire::Delta::Arguments { .. }) = event {
+            stopper.cancel();
+        }
+    });
+    let world = World::of(tool_core::ToolContext::builder().cancellation(token)).await;
+    let outcome = world.drive(&mut model).await.unwrap();
+    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    assert_eq!(tokens_of_the_run(&world).await, 2 * 21);
 }

@@ -208,5 +208,6 @@ pub(crate) fn chat_answer(said: &str) -> Vec<Value> {
         json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": said}}]}),
         json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
         json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 3}}),
+        json!("[DONE]"),
     ]
 }

@@ -30,8 +30,9 @@ mod show;
 mod sketch;
 
 pub(super) use flags::completed;
-use form::Terminal;
-use progress::{Bar, Progress};
+pub(super) use form::Terminal;
+pub(super) use progress::Bar;
+use progress::Progress;
 
 /// The id of the only call that the command makes.
 const ID: &str = "cli";

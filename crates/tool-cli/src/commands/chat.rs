@@ -8,8 +8,9 @@ use futures::channel::oneshot;
 use futures::future::{Either, select};
 use tool_core::store::MemoryStore;
 use tool_core::turn::{Outcome, TurnError, Turns};
-use tool_core::{CancellationToken, Gate, Ticket, ToolContext};
+use tool_core::{CancellationToken, Gate, Reply, Ticket, ToolContext};
 
+use super::call::{Bar, Terminal};
 use super::supply::Supplied;
 use super::{ask, declaring, offered};
 use crate::args::CallOptions;
@@ -36,8 +37,11 @@ pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit,
         declaring(&registry, &made),
         declaring(&registry, &made),
     )?;
+    for def in registry.tools() {
+        supplied.check_length(def)?;
+    }
     let output = Arc::new(Output::new(screen));
-    let chosen = model::choose(words, &output)?;
+    let chosen = model::choose(words, &output, screen.is_json())?;
     let gate = cli.gate_of()?;
     let (results, progress) = (Arc::clone(&output), Arc::clone(&output));
     let turns = Turns::new(MemoryStore::default())
@@ -60,7 +64,10 @@ pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit,
         stored.map_err(|error| Failure::usage(error.to_string()))?;
     }
     if let Some(message) = &words.message {
-        return session.answer(message).await;
+        return Ok(match session.answer(message).await? {
+            Ended::Answered => Exit::Ok,
+            Ended::Stopped | Ended::Chat => Exit::Interrupted,
+        });
     }
     session.converse().await
 }
@@ -99,30 +106,36 @@ impl Session<'_> {
             let about = format!("{}; Ctrl-D ends the chat", self.chosen.about());
             self.screen.note(paint(DIM, about));
         }
-        let mut last = Exit::Ok;
+        let mut first_failure = None;
         loop {
-            let Some(line) = line(person).await? else {
+            let text = match line(person).await? {
+                Some(Line::Text(text)) => text,
+                Some(Line::Interrupted) => return Ok(Exit::Interrupted),
                 // A person has seen each failure; a program reads the exit code.
-                return Ok(if person { Exit::Ok } else { last });
+                None if person => return Ok(Exit::Ok),
+                None => return Ok(first_failure.unwrap_or(Exit::Ok)),
             };
-            match line {
-                Line::Interrupted => return Ok(Exit::Interrupted),
-                Line::Text(text) if text.trim().is_empty() => {}
-                Line::Text(text) => match self.answer(text.trim_end()).await {
-                    Ok(Exit::Interrupted) if !person => return Ok(Exit::Interrupted),
-                    Ok(exit) => last = exit,
-                    // The conversation continues, because the next message may succeed.
-                    Err(failure) => {
-                        self.screen.fail(&failure);
-                        last = failure.exit;
-                    }
-                },
+            if text.trim().is_empty() {
+                continue;
             }
+            let failure = match self.answer(text.trim_end()).await {
+                Ok(Ended::Answered) => continue,
+                Ok(Ended::Stopped) if person => continue,
+                Ok(Ended::Stopped | Ended::Chat) => return Ok(Exit::Interrupted),
+                Err(failure) => failure,
+            };
+            if !person && failure.exit == Exit::Refused {
+                // The call stays open, so the next message would not be answered.
+                return Err(failure);
+            }
+            // The next message may succeed.
+            self.screen.fail(&failure);
+            first_failure.get_or_insert(failure.exit);
         }
     }
 
-    /// Answers one message. The first Ctrl-C stops the answer.
-    async fn answer(&mut self, message: &str) -> Result<Exit, Failure> {
+    /// Answers one message. The first Ctrl-C stops the answer, and the second one the chat.
+    async fn answer(&mut self, message: &str) -> Result<Ended, Failure> {
         let token = CancellationToken::new();
         let stopper = token.clone();
         let mut interrupted = pin!(async move {
@@ -132,12 +145,12 @@ impl Session<'_> {
         });
         let work = pin!(self.work(message, &token));
         match select(work, &mut interrupted).await {
-            Either::Left((exit, _)) => exit,
-            Either::Right(_) => Ok(Exit::Interrupted),
+            Either::Left((ended, _)) => ended,
+            Either::Right(_) => Ok(Ended::Chat),
         }
     }
 
-    async fn work(&mut self, message: &str, token: &CancellationToken) -> Result<Exit, Failure> {
+    async fn work(&mut self, message: &str, token: &CancellationToken) -> Result<Ended, Failure> {
         let cx = self.context(token);
         let said = self.turns.say(message, &cx).await;
         said.map_err(|error| Failure::usage(error.to_string()))?;
@@ -147,36 +160,31 @@ impl Session<'_> {
             let cx = self.context(token);
             let outcome = self.drive(&cx).await;
             self.output.end_line();
-            let outcome = outcome.map_err(|error| Failure::of(Exit::Failed, error.to_string()))?;
-            self.output.outcome(&outcome)?;
-            match outcome {
-                Outcome::Waiting(tickets) => {
-                    for ticket in &tickets {
-                        if !self.approve(ticket, &cx).await? {
-                            return Err(Failure::of(
-                                Exit::Refused,
-                                format!("`{}` needs an approval", ticket.tool),
-                            )
-                            .hint("chat in a terminal, which asks for the approval, or add `--approve`"));
-                        }
-                    }
-                }
+            let outcome = outcome.map_err(|error| {
+                self.output.failed();
+                Failure::of(Exit::Failed, error.to_string())
+            })?;
+            let continues = match &outcome {
+                Outcome::Waiting(tickets) => self.approve_all(tickets, &cx, token).await?,
                 Outcome::Lacking(needs) => {
-                    if !ask::for_variables(&mut self.supplied, &needs, self.screen)? {
-                        let names: Vec<&str> = needs.iter().map(|need| &*need.name).collect();
-                        let text = format!("the variable `{}` has no value", names.join("`, `"));
-                        return Err(Failure::usage(text).hint("write `--variable NAME=VALUE`"));
-                    }
+                    ask::for_variables(&mut self.supplied, needs, self.screen)?
                 }
-                Outcome::Answered(_) | Outcome::Replied(_) => return Ok(Exit::Ok),
-                Outcome::Cancelled => {
-                    self.note("the answer was stopped");
-                    return Ok(Exit::Interrupted);
-                }
-                other => {
-                    return Err(Failure::of(Exit::Failed, why(&other)));
-                }
+                _ => false,
+            };
+            if token.is_cancelled() {
+                self.note("the answer was stopped");
+                self.output.outcome(&Outcome::Cancelled)?;
+                return Ok(Ended::Stopped);
             }
+            if continues {
+                self.output.waiting(&outcome);
+                continue;
+            }
+            self.output.outcome(&outcome)?;
+            return match outcome {
+                Outcome::Answered(_) | Outcome::Replied(_) => Ok(Ended::Answered),
+                outcome => Err(unanswered(&outcome)),
+            };
         }
     }
 
@@ -190,29 +198,56 @@ impl Session<'_> {
         let printed = self.cli.mask_panics();
         let cx = self.supplied.context(&self.words.supply);
         let cx = cx.conversation(CONVERSATION).cancellation(token.clone());
-        self.cli.prepare(cx).redact_in(printed).build()
+        let cx = self.cli.prepare(cx).redact_in(printed).build();
+        if !self.screen.is_interactive() {
+            return cx;
+        }
+        cx.with_asker(Arc::new(Terminal {
+            screen: self.screen,
+            bar: Bar::default(),
+        }))
     }
 
-    /// Asks the user to approve a call, and returns whether the user answered.
-    async fn approve(&self, ticket: &Ticket, cx: &ToolContext) -> Result<bool, Failure> {
-        let how = CallOptions {
-            approve: self.words.approve,
-            ..CallOptions::default()
-        };
-        let Some(reply) = ask::approval(ticket, &how, self.screen)? else {
-            return Ok(false);
-        };
+    /// Asks the user to approve each call, and returns whether the user answered all questions. Ctrl-C at a question stops the answer.
+    async fn approve_all(
+        &self,
+        tickets: &[Ticket],
+        cx: &ToolContext,
+        token: &CancellationToken,
+    ) -> Result<bool, Failure> {
         let Some(approvals) = self.gate.approvals() else {
             return Ok(false);
         };
         let (workspace, tools) = (cx.own_workspace(), self.offer.toolset(cx));
         let approver = cx.user().unwrap_or("terminal");
-        let answered = approvals.answer(&workspace, &tools, &ticket.token, reply, approver, None);
-        answered.await.map_err(|error| {
-            let text = format!("the approval was not accepted: {error}");
-            Failure::of(Exit::Refused, text)
-        })?;
+        for ticket in tickets {
+            let asked = token.run_until_cancelled(self.ask(ticket)).await;
+            let Some(Some(reply)) = asked.transpose()? else {
+                return Ok(false);
+            };
+            let answered =
+                approvals.answer(&workspace, &tools, &ticket.token, reply, approver, None);
+            answered.await.map_err(|error| {
+                let text = format!("the approval was not accepted: {error}");
+                Failure::of(Exit::Refused, text)
+            })?;
+        }
         Ok(true)
+    }
+
+    /// Asks about one call, on a thread of its own, because reading blocks.
+    async fn ask(&self, ticket: &Ticket) -> Result<Option<Reply>, Failure> {
+        let how = CallOptions {
+            approve: self.words.approve,
+            ..CallOptions::default()
+        };
+        let (ticket, screen) = (ticket.clone(), self.screen);
+        let (sender, receiver) = oneshot::channel();
+        std::thread::spawn(move || {
+            // The receiver is dropped if Ctrl-C stops the answer.
+            let _ = sender.send(ask::approval(&ticket, &how, screen));
+        });
+        receiver.await.unwrap_or(Ok(None))
     }
 
     fn note(&self, text: &str) {
@@ -222,9 +257,29 @@ impl Session<'_> {
     }
 }
 
-/// Describes why an answer is not complete.
-fn why(outcome: &Outcome) -> String {
-    match outcome {
+/// How a message ended.
+enum Ended {
+    Answered,
+    /// Ctrl-C stopped the answer.
+    Stopped,
+    /// A second Ctrl-C ends the chat.
+    Chat,
+}
+
+/// The failure of a message without a complete answer.
+fn unanswered(outcome: &Outcome) -> Failure {
+    let text = match outcome {
+        Outcome::Waiting(tickets) => {
+            let names: Vec<&str> = tickets.iter().map(|ticket| &*ticket.tool).collect();
+            let text = format!("`{}` needs an approval", names.join("`, `"));
+            let hint = "chat in a terminal, which asks for the approval, or add `--approve`";
+            return Failure::of(Exit::Refused, text).hint(hint);
+        }
+        Outcome::Lacking(needs) => {
+            let names: Vec<&str> = needs.iter().map(|need| &*need.name).collect();
+            let text = format!("the variable `{}` has no value", names.join("`, `"));
+            return Failure::usage(text).hint("write `--variable NAME=VALUE`");
+        }
         Outcome::Length(_) => "the answer reached the limit on its length".to_owned(),
         Outcome::Filtered(_) => "a filter of the provider withheld the answer".to_owned(),
         Outcome::Cut(_) => "the provider stopped before the answer was complete".to_owned(),
@@ -234,16 +289,15 @@ fn why(outcome: &Outcome) -> String {
         }
         Outcome::Client(calls) => {
             let names: Vec<&str> = calls.iter().map(|call| &*call.name).collect();
-            format!(
-                "the tool `{}` runs in a client, and this chat has none",
-                names.join("`, `")
-            )
+            let names = names.join("`, `");
+            format!("the tool `{names}` runs in a client, and this chat has none")
         }
         other => match other.cause() {
             Some(cause) => format!("the answer ended with the cause `{}`", cause.as_str()),
             None => "the conversation is in use".to_owned(),
         },
-    }
+    };
+    Failure::of(Exit::Failed, text)
 }
 
 /// A line of the standard input, or Ctrl-C in place of it.

@@ -317,6 +317,62 @@ fn approval_in_a_script_needs_a_flag() {
     );
 }
 
+// Two messages of a script: the chat ends at the first call that needs an approval, and a failed message is the exit code although a later one succeeds.
+#[test]
+fn failures_of_a_script_are_not_hidden_by_later_messages() {
+    let provider = Provider::start(vec![letter(), says("Never.")]);
+    let ran = with(&provider, &[], "Write to Ann.\nThanks.\n");
+    ran.fails(3, &["`send_letter` needs an approval"]);
+    assert_eq!(provider.requests().len(), 1);
+    let refused = Reply::Error(400, json!({"error": {"message": "too odd"}}));
+    let provider = Provider::start(vec![refused, says("Fine.")]);
+    let ran = with(&provider, &[], "Odd.\nEven.\n");
+    ran.fails(1, &["too odd"]);
+    assert_eq!(ran.out, "Fine.\n");
+}
+
+// A stream that breaks after a text: a pipe gets only the complete answer.
+#[test]
+fn text_of_a_broken_stream_is_not_in_the_answer() {
+    let broken = Reply::Stream(vec![
+        delta(&json!({"content": "Half of"})),
+        json!({"error": {"message": "overloaded"}}),
+    ]);
+    let provider = Provider::start(vec![broken, says("Done.")]);
+    let ran = with(&provider, &["Hello."], "").succeeds();
+    assert_eq!(ran.out, "Done.\n", "{ran:?}");
+}
+
+// A call that is approved is not the end of its message: `end` is the last event, also after a failure.
+#[test]
+fn end_is_the_last_event_of_a_message() {
+    let provider = Provider::start(vec![letter(), says("Sent.")]);
+    let ran = with(&provider, &["--approve", "--format", "json", "Write."], "").succeeds();
+    let ends: Vec<Value> = lines(&ran)
+        .into_iter()
+        .filter(|event| event["event"] == "end" || event["event"] == "waiting")
+        .collect();
+    let expected = [
+        json!({"event": "waiting", "cause": "waiting"}),
+        json!({"event": "end", "cause": "replied", "text": "Sent."}),
+    ];
+    assert_eq!(ends, expected, "{ran:?}");
+    let provider = Provider::start(vec![Reply::Error(400, json!({}))]);
+    let ran = with(&provider, &["--format", "json", "Write."], "");
+    assert_eq!(lines(&ran).last().unwrap()["cause"], "failed", "{ran:?}");
+}
+
+// Control characters of a model or a tool do not reach the terminal.
+#[test]
+fn control_characters_are_escaped() {
+    let provider = Provider::start(vec![says("a\u{1b}[2Jb")]);
+    let ran = with(&provider, &["Hello."], "").succeeds();
+    assert!(
+        !ran.out.contains('\u{1b}') && ran.out.contains("\\u{1b}"),
+        "{ran:?}"
+    );
+}
+
 // A failed model is reported with the provider's message, and the exit code says so.
 #[test]
 fn failure_of_the_model_is_reported() {
@@ -325,7 +381,7 @@ fn failure_of_the_model_is_reported() {
     let ran = with(&provider, &["Hello."], "");
     ran.fails(
         1,
-        &["local: the quota of the account is used up (429, insufficient_quota): no credit"],
+        &["local: the quota of the account is exhausted (429, insufficient_quota): no credit"],
     );
 }
 

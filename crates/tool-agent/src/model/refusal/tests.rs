@@ -189,6 +189,7 @@ fn page_of_a_proxy_is_quoted_in_part() {
 
 #[test]
 fn errors_inside_of_replies_are_classified() {
+    let read = |names: &[&str]| reported(names, "m", "", &HeaderMap::new(), false);
     for (names, kind) in [
         (&["overloaded_error"][..], Overloaded),
         (&["insufficient_quota"], QuotaExhausted),
@@ -197,9 +198,10 @@ fn errors_inside_of_replies_are_classified() {
         (&["503"], Overloaded),
         (&["429"], RateLimited),
     ] {
-        let refusal = reported(names, "m");
-        assert_eq!(refusal.kind, Some(kind), "{names:?}");
+        assert_eq!(read(names).kind, Some(kind), "{names:?}");
     }
     // An unknown error in the middle of a reply is the provider's.
-    assert!(reported(&["surprise"], "m").is_transient());
+    assert!(read(&["surprise"]).is_transient());
+    let azure = reported(&["insufficient_quota"], "m", "", &HeaderMap::new(), true);
+    assert_eq!(azure.kind, Some(RateLimited));
 }

@@ -13,10 +13,10 @@ use crate::json::Json;
 use crate::screen::{BOLD, DIM, Screen, paint};
 
 /// Asks the user at the terminal, one field of the form after the other.
-pub(super) struct Terminal {
-    pub(super) screen: Screen,
+pub(in crate::commands) struct Terminal {
+    pub(in crate::commands) screen: Screen,
     /// The progress display, which is suspended during a question.
-    pub(super) bar: Bar,
+    pub(in crate::commands) bar: Bar,
 }
 
 impl Asker for Terminal {

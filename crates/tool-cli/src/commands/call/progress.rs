@@ -26,7 +26,7 @@ const TOTAL: [&str; 5] = ["total", "of", "count", "length", "steps"];
 
 /// The progress display, shared with code that writes to the terminal at the same time.
 #[derive(Clone, Default)]
-pub(super) struct Bar(Arc<Mutex<Option<ProgressBar>>>);
+pub(in crate::commands) struct Bar(Arc<Mutex<Option<ProgressBar>>>);
 
 impl Bar {
     fn get(&self) -> Option<ProgressBar> {

@@ -15,7 +15,7 @@ const MADE: usize = 8;
 /// Returns the script for one message.
 pub(super) fn script(tools: &Toolset) -> ScriptedModel {
     let Some((tool, arguments)) = example(tools) else {
-        let text = "This is a demonstration without a model. None of the tools only reads, and it calls no other tool.";
+        let text = "This is a demonstration without a model. It calls only tools that read without a network, and there is none.";
         return ScriptedModel::new([Script::text(text)]);
     };
     let name = tool.wire_name().to_owned();
@@ -42,8 +42,9 @@ pub(super) fn script(tools: &Toolset) -> ScriptedModel {
 /// Returns a tool that only reads, and arguments for it: those of its example if one of the tools has an example.
 fn example(tools: &Toolset) -> Option<(&ToolDef, String)> {
     let defs = tools.names().filter_map(|name| tools.get(name));
-    // A demonstration must not change anything.
-    let reading: Vec<&ToolDef> = defs.filter(|def| def.hints().read_only).collect();
+    // A demonstration must not change anything, and works without a network.
+    let harmless = |def: &&ToolDef| def.hints().read_only && !def.hints().open_world;
+    let reading: Vec<&ToolDef> = defs.filter(harmless).collect();
     let with_example = reading.iter().find_map(|def| {
         let example = def.examples().first()?;
         Some((*def, example.input.text.to_owned()))

@@ -1,8 +1,9 @@
 //! The model of a chat: the options, the keys in the environment, or the demonstration.
 
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 
-use tool_agent::model::{ApiKey, Endpoint, HttpModel};
+use tool_agent::model::{ApiKey, Endpoint, HttpModel, Restart, Retry};
 use tool_core::Toolset;
 use tool_core::turn::Model;
 
@@ -89,7 +90,7 @@ impl Chosen {
 }
 
 /// Chooses the model of a chat.
-pub(super) fn choose(words: &Chat, output: &Arc<Output>) -> Result<Chosen, Failure> {
+pub(super) fn choose(words: &Chat, output: &Arc<Output>, is_json: bool) -> Result<Chosen, Failure> {
     if words.demo {
         return Ok(Chosen::Demo {
             model: tool_agent::model::ScriptedModel::new([]),
@@ -98,7 +99,12 @@ pub(super) fn choose(words: &Chat, output: &Arc<Output>) -> Result<Chosen, Failu
     }
     let (endpoint, name, about) = endpoint(words)?;
     let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
-    let built = HttpModel::builder(endpoint, name).build();
+    let mut retry = Retry::default();
+    if !std::io::stdout().is_terminal() && !is_json {
+        // A pipe cannot withdraw the text of an attempt that failed.
+        retry.restart = Restart::Hold;
+    }
+    let built = HttpModel::builder(endpoint, name).retry(retry).build();
     let mut model = built.map_err(|error| usage(&error))?;
     if let Some(path) = &words.record {
         model = model.record(path).map_err(|error| usage(&error))?;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tool_agent::model::{Delta, ModelEvent};
 use tool_core::ToolCall;
+use tool_core::hidden::escape;
 use tool_core::turn::{Outcome, ToolMessage};
 
 use crate::outcome::Failure;
@@ -60,6 +61,9 @@ enum Event<'a> {
         error: String,
         retry_in_ms: Option<u128>,
     },
+    Waiting {
+        cause: &'a str,
+    },
     End {
         cause: &'a str,
         text: Option<&'a str>,
@@ -83,23 +87,26 @@ impl Output {
             return;
         }
         match event {
-            ModelEvent::Delta(Delta::Text(text)) => self.text(text),
+            ModelEvent::Delta(Delta::Text(text)) => self.text(&escape(text)),
             ModelEvent::Delta(Delta::Call { name, .. }) => {
                 self.line(format_args!(
                     "{} {}",
                     paint(DIM, "calling"),
-                    paint(NAME, name)
+                    paint(NAME, escape(name))
                 ));
             }
             ModelEvent::StepRestarted => {
-                self.line(paint(WARN, "the answer broke off; it begins again"));
+                self.line(paint(
+                    WARN,
+                    "the answer broke off: the text since the last line of this chat is withdrawn",
+                ));
             }
             ModelEvent::Failed {
                 error,
                 retry_in: Some(wait),
             } => {
                 let text = format!("{error}; trying again in {:.1} s", wait.as_secs_f64());
-                self.line(paint(WARN, text));
+                self.line(paint(WARN, escape(&text)));
             }
             _ => {}
         }
@@ -122,7 +129,8 @@ impl Output {
             paint(GOOD, "result")
         };
         let text = shortened(&result.text);
-        self.line(format_args!("{mark} {}: {text}", paint(NAME, &result.name)));
+        let name = paint(NAME, escape(&result.name));
+        self.line(format_args!("{mark} {name}: {}", escape(&text)));
     }
 
     /// Writes the progress of a running call.
@@ -136,26 +144,45 @@ impl Output {
             return;
         }
         let text = format!("{} {}", call.name, shortened(step.get()));
-        self.line(paint(DIM, text));
+        self.line(paint(DIM, escape(&text)));
     }
 
-    /// Writes how the run ended. A text of the model was written already; the text of a tool that answers in place of the model was not.
+    /// Writes how a message ended. A text of the model was written already; the text of a tool that answers in place of the model was not.
     pub(super) fn outcome(&self, outcome: &Outcome) -> Result<(), Failure> {
         let text = match outcome {
-            Outcome::Answered(text) | Outcome::Replied(text) => Some(&**text),
+            Outcome::Answered(text)
+            | Outcome::Replied(text)
+            | Outcome::Length(text)
+            | Outcome::Filtered(text)
+            | Outcome::Cut(text) => Some(&**text),
             _ => None,
         };
         if self.screen.is_json() {
-            let cause = outcome.cause();
             return Screen::json(&Event::End {
-                cause: cause.as_ref().map_or("busy", |cause| cause.as_str()),
+                cause: cause(outcome),
                 text,
             });
         }
         if let Outcome::Replied(text) = outcome {
-            self.screen.out(text)?;
+            self.screen.out(escape(text))?;
         }
         Ok(())
+    }
+
+    /// Writes that a message waits for a person and continues.
+    pub(super) fn waiting(&self, outcome: &Outcome) {
+        if self.screen.is_json() {
+            let cause = cause(outcome);
+            print(&Event::Waiting { cause });
+        }
+    }
+
+    /// Writes that the run of a message failed.
+    pub(super) fn failed(&self) {
+        if self.screen.is_json() {
+            let (cause, text) = ("failed", None);
+            print(&Event::End { cause, text });
+        }
     }
 
     /// Ends the line of a text.
@@ -197,6 +224,11 @@ fn of_model<'a>(event: &ModelEvent<'a>) -> Option<Event<'a>> {
         },
         _ => return None,
     })
+}
+
+/// Returns the name of the cause.
+fn cause(outcome: &Outcome) -> &'static str {
+    outcome.cause().map_or("busy", |cause| cause.as_str())
 }
 
 /// Writes an event as a line. An observer cannot report a failure, and the next write of the command does.

@@ -23,7 +23,7 @@ const KEPT: &[&str] = &[
 /// Why a file of recorded responses cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CassetteError {
+pub enum RecordingError {
     /// The file cannot be opened, read or created.
     #[error("the recording {} cannot be used: {error}", .path.display())]
     Io {
@@ -73,7 +73,7 @@ pub(super) struct Recorded {
 }
 
 /// A file of recorded responses, in use.
-pub(super) enum Tape {
+pub(super) enum Recording {
     Record { file: Mutex<File>, path: PathBuf },
     Replay(Mutex<Replay>),
 }
@@ -84,9 +84,9 @@ pub(super) struct Replay {
     played: usize,
 }
 
-impl Tape {
+impl Recording {
     /// Creates a file, or empties it if it exists.
-    pub(super) fn record(path: &Path) -> Result<Self, CassetteError> {
+    pub(super) fn record(path: &Path) -> Result<Self, RecordingError> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
         let file = options.open(path).map_err(|error| io(path, error))?;
@@ -97,12 +97,12 @@ impl Tape {
     }
 
     /// Reads a file.
-    pub(super) fn replay(path: &Path) -> Result<Self, CassetteError> {
+    pub(super) fn replay(path: &Path) -> Result<Self, RecordingError> {
         let file = File::open(path).map_err(|error| io(path, error))?;
         let mut left = VecDeque::new();
         for (line, text) in (1..).zip(BufReader::new(file).lines()) {
             let text = text.map_err(|error| io(path, error))?;
-            let exchange = serde_json::from_str(&text).map_err(|error| CassetteError::Line {
+            let exchange = serde_json::from_str(&text).map_err(|error| RecordingError::Line {
                 path: path.to_owned(),
                 line,
                 why: error.to_string(),
@@ -136,7 +136,8 @@ impl Tape {
         writeln!(file, "{line}").map_err(|error| io(path, error).to_string())
     }
 
-    /// Returns the recorded response of the next request; `None` if the network is used. The error states how the request differs from the recorded one.
+    /// Returns the recorded response of a request; `None` if the network is used. Requests of concurrent runs may come in a different order than they
+    /// were recorded in, so the first response of an equal request is taken. The error states how the request differs from the first one that is left.
     pub(super) fn next(&self, url: &Url, body: &str) -> Option<Result<Recorded, String>> {
         let Self::Replay(replay) = self else {
             return None;
@@ -144,27 +145,27 @@ impl Tape {
         let mut replay = replay.lock().unwrap_or_else(PoisonError::into_inner);
         replay.played += 1;
         let number = replay.played;
-        let Some(exchange) = replay.left.pop_front() else {
+        let sent: Value = serde_json::from_str(body).unwrap_or_default();
+        let equal = |exchange: &Exchange| {
+            exchange.request.path == url.path() && exchange.request.body == sent
+        };
+        if let Some(at) = replay.left.iter().position(equal) {
+            return replay.left.remove(at).map(|exchange| Ok(exchange.response));
+        }
+        let Some(Exchange { request, .. }) = replay.left.front() else {
             return Some(Err(format!(
                 "request {number} is not in the recording; record it again"
             )));
         };
-        let Request {
-            path,
-            body: recorded,
-        } = &exchange.request;
-        let sent: Value = serde_json::from_str(body).unwrap_or_default();
-        let place = if path == url.path() {
-            difference(recorded, &sent).map(|pointer| format!("its body differs at `{pointer}`"))
-        } else {
-            Some(format!("its path is `{}` and not `{path}`", url.path()))
+        let place = match difference(&request.body, &sent) {
+            Some(pointer) if request.path == url.path() => {
+                format!("its body differs at `{pointer}`")
+            }
+            _ => format!("its path is `{}` and not `{}`", url.path(), request.path),
         };
-        Some(match place {
-            None => Ok(exchange.response),
-            Some(place) => Err(format!(
-                "request {number} is not the recorded one: {place}; record it again"
-            )),
-        })
+        Some(Err(format!(
+            "request {number} is not the recorded one: {place}; record it again"
+        )))
     }
 }
 
@@ -195,8 +196,8 @@ impl Recorded {
     }
 }
 
-fn io(path: &Path, error: std::io::Error) -> CassetteError {
-    CassetteError::Io {
+fn io(path: &Path, error: std::io::Error) -> RecordingError {
+    RecordingError::Io {
         path: path.to_owned(),
         error,
     }
