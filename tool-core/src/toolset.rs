@@ -363,7 +363,7 @@ impl Toolset {
             // The tool exists, and the call may succeed later.
             let text = "the call was not made, because the host could not check whether it is still allowed; try again later";
             return ToolError::of(ErrorKind::Unavailable, text)
-                .operator("the stored switches could not be read for a second: check the store");
+                .operator("the stored switches or enablement rows could not be read for a second: check the store");
         }
         self.unknown(name)
     }

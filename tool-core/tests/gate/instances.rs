@@ -326,7 +326,9 @@ async fn unreadable_rows_refuse_calls_with_effects() {
     let running = turn(&registry, &instances).await;
     store.fails.store(true, Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(1_300)).await;
-    assert!(call(&running, "write_note").await.is_error());
+    let refused = call(&running, "write_note").await;
+    let operator = refused.error().unwrap().operator_text();
+    assert!(operator.contains("enablement rows"), "{operator}");
     assert_eq!(running.explain("write_note").layer(), Some(Layer::Unread));
     assert!(!call(&running, "look").await.is_error());
     store.fails.store(false, Ordering::SeqCst);

@@ -1,5 +1,8 @@
 //! Panic shields: wrappers of stores that convert panics to errors, so that callers do not handle panics.
 
+// A shield that does not forward a method would replace the store's method by the default one.
+#![warn(clippy::missing_trait_methods)]
+
 use std::any::Any;
 use std::future::ready;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -72,6 +75,15 @@ impl ThreadStore for Shield<dyn ThreadStore> {
         shielded(|| self.0.read(thread, after))
     }
 
+    fn read_page<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: u64,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        shielded(|| self.0.read_page(thread, after, limit))
+    }
+
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
         shielded(|| self.0.erase(thread))
     }
@@ -141,5 +153,49 @@ impl SpillStore for Shield<dyn SpillStore> {
 
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
         shielded(|| self.0.expire(scope, now))
+    }
+}
+
+#[cfg(all(test, feature = "host"))]
+mod tests {
+    use super::*;
+
+    /// A store that only reads pages.
+    struct Pages;
+
+    impl ThreadStore for Pages {
+        fn append(&self, _: NewMessage) -> StoreFuture<'_, u64> {
+            unimplemented!()
+        }
+
+        fn read<'a>(&'a self, _: &'a ThreadId, _: Option<u64>) -> StoreFuture<'a, Vec<Message>> {
+            unimplemented!()
+        }
+
+        fn read_page<'a>(
+            &'a self,
+            _: &'a ThreadId,
+            _: u64,
+            limit: u32,
+        ) -> StoreFuture<'a, Vec<Message>> {
+            assert_eq!(limit, 2, "unexpected limit");
+            Box::pin(ready(Ok(Vec::new())))
+        }
+
+        fn erase<'a>(&'a self, _: &'a ThreadId) -> StoreFuture<'a, u64> {
+            unimplemented!()
+        }
+    }
+
+    // A shielded store reads a page with its own method, and does not read the whole thread. A panic of this method is an error.
+    #[tokio::test]
+    async fn shield_forwards_pages_of_threads() {
+        let store = threads(Arc::new(Pages));
+        let thread = ThreadId::new("acme", "main").unwrap();
+        assert_eq!(store.read_page(&thread, 0, 2).await.unwrap(), []);
+        let panicked = store.read_page(&thread, 0, 3).await;
+        assert!(
+            matches!(panicked, Err(StoreError::Unavailable(why)) if why.to_string().contains("unexpected limit"))
+        );
     }
 }
