@@ -19,7 +19,7 @@ rules! { "derive":
     VARIANT_SKIP = "variant-skip", "a variant that is sent but never read cannot be stated, use `#[serde(skip)]` or let it be read", "one schema describes both directions", NONE;
     VARIANT_RENAME = "variant-rename", "a variant has one name in both directions, drop `serialize`/`deserialize`", "one schema describes both directions", NONE;
     VARIANT_OTHER = "variant-other", "only the values that the schema lists reach serde, so `other` never applies: remove it, or write `#[schema(allow(variant-other))]` where the type is also read elsewhere", "the variant is unreachable", NONE;
-    VARIANT_KEY_TWICE = "duplicate-key", "the name `{0}` is taken by another variant, rename one", "one of them is unreachable", NONE;
+    VARIANT_KEY_TWICE = "duplicate-key", "the name `{0}` is already used by a different variant, rename one", "one of them is unreachable", NONE;
     TAG_KEY = "duplicate-key", "the key `{0}` is the enum's tag, rename the field or the tag", "silent loss of one of them", NONE;
     UNIT_UNTAGGED = "null-ambiguity", "without a tag a unit variant is `null` on the wire, the same as an absent value, give it a tag", "every provider: the two cannot be distinguished", NONE;
     UNIT_STRUCT = "unit-type", "a unit struct has no fields and is `null` on the wire, remove the field that has it or write `struct Name {}`", "`type: null` is useless to a model", NONE;

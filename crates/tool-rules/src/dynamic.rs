@@ -42,7 +42,7 @@ rules! { "dynamic":
     JSON_PROPERTY_NAMES = "property-names", "`{0}` is refused, take a list of entries with key and value", "OpenAI, also without strict mode (vercel/ai#20621); Anthropic, Gemini", OAP;
     JSON_PROPERTY_NAMES_UNREAD = "property-names", "rules for keys cannot be checked in advance, take a list of entries", "OpenAI, also without strict mode (vercel/ai#20621); Anthropic, Gemini", OAP;
     JSON_PROPERTY_NAMES_REMOVED = "property-names", "`{0}` is removed and stated in the description", "OpenAI, also without strict mode (vercel/ai#20621)", O;
-    JSON_PROPERTY_COUNT = "property-count", "`{0}` is refused, say it in the description", "OpenAI, Anthropic, Bedrock", OAP;
+    JSON_PROPERTY_COUNT = "property-count", "`{0}` is refused, state it in the description", "OpenAI, Anthropic, Bedrock", OAP;
     JSON_PROPERTY_COUNT_STATED = "property-count", "the number of properties is stated in the description, and checked where the tool runs", "OpenAI, Anthropic, Bedrock", OA;
     JSON_UNEVALUATED_PROPERTIES = "unevaluated", "`{0}` is refused, close each object with `additionalProperties`", "OpenAI, Anthropic, llguidance", OAP;
     JSON_UNEVALUATED_ITEMS = "unevaluated", "`{0}` is refused, take a list of one type", "OpenAI, Anthropic, llguidance", OAP;
@@ -56,12 +56,12 @@ rules! { "dynamic":
     JSON_PREFIX_ITEMS = "tuple", "`{0}` is refused, take an object with named properties", "OpenAI: `array schema missing items`; Anthropic, Gemini", OAP;
     JSON_ADDITIONAL_ITEMS = "tuple", "`{0}` is refused, take a list of one type", "OpenAI, Gemini", OP;
     JSON_TUPLE_OPEN = "tuple", "a list of several types must have a fixed length: `minItems` and `maxItems`", "no dialect can express it", ALL;
-    JSON_FIXED_ARRAY = "fixed-array", "a fixed length is refused, say it in the description", "Anthropic, Bedrock", A;
-    JSON_MIN_ITEMS = "min-items-over-1", "`minItems` may only be 0 or 1, say it in the description", "Anthropic: `For 'array' type, 'minItems' values other than 0 or 1 are not supported`", A;
-    JSON_MAX_ITEMS = "max-items", "`maxItems` is refused, say it in the description", "Anthropic, Bedrock", A;
-    JSON_UNIQUE_ITEMS = "unique-items", "`{0}` is refused, say it in the description", "OpenAI, Anthropic, Gemini, llguidance, vLLM", OAP;
-    JSON_CONTAINS = "contains", "`{0}` is refused, say it in the description", "OpenAI, Anthropic, Bedrock, llguidance, vLLM", OAP;
-    JSON_CONTAINS_UNREAD = "contains", "`contains` cannot be checked in advance, say it in the description", "OpenAI, Anthropic, Bedrock, llguidance, vLLM", OAP;
+    JSON_FIXED_ARRAY = "fixed-array", "a fixed length is refused, state it in the description", "Anthropic, Bedrock", A;
+    JSON_MIN_ITEMS = "min-items-over-1", "`minItems` may only be 0 or 1, state it in the description", "Anthropic: `For 'array' type, 'minItems' values other than 0 or 1 are not supported`", A;
+    JSON_MAX_ITEMS = "max-items", "`maxItems` is refused, state it in the description", "Anthropic, Bedrock", A;
+    JSON_UNIQUE_ITEMS = "unique-items", "`{0}` is refused, state it in the description", "OpenAI, Anthropic, Gemini, llguidance, vLLM", OAP;
+    JSON_CONTAINS = "contains", "`{0}` is refused, state it in the description", "OpenAI, Anthropic, Bedrock, llguidance, vLLM", OAP;
+    JSON_CONTAINS_UNREAD = "contains", "`contains` cannot be checked in advance, state it in the description", "OpenAI, Anthropic, Bedrock, llguidance, vLLM", OAP;
 
     // Rules for enums and constants.
     JSON_ENUM_EMPTY = "enum-empty", "the enum allows no value", "every provider", OAJP;
@@ -79,20 +79,20 @@ rules! { "dynamic":
     JSON_ONE_OF = "one-of", "`{0}` is refused, write `anyOf` of shapes that exclude each other", "OpenAI: `'oneOf' is not permitted`; Anthropic: `Schema type 'oneOf' is not supported`; Gemini", OAP;
     JSON_ALL_OF = "all-of", "`allOf` is refused, write one merged schema", "OpenAI; Anthropic, if `allOf` contains a `$ref`; Gemini", OAP;
     JSON_ALL_OF_ENDLESS = "all-of", "the schema is merged with itself, or with too many others", "a limit of this crate", NONE;
-    JSON_ALL_OF_TARGET = "all-of", "`{0}` points to nothing in this schema", "every provider: `reference to undefined schema`", ALL;
+    JSON_ALL_OF_TARGET = "all-of", "`{0}` has no target in this schema", "every provider: `reference to undefined schema`", ALL;
     JSON_ALL_OF_DIFFERS = "all-of", "`{0}` has two different values, write one merged schema", "no dialect can express it", ALL;
     JSON_ANY_OF_NOT_ALONE = "anyof-siblings", "`anyOf` must be the only keyword, move the others into the branches", "Gemini: `must be the only field`; llama.cpp, outlines", P;
     JSON_CHOICE_NOT_ALONE = "anyof-siblings", "`{0}` may not be next to `{1}`, move it into the branches", "Gemini: `must be the only field`; llama.cpp, outlines", P;
     JSON_UNION_OVERLAP = "union-overlap", "branches {0} and {1} cannot be distinguished, give each a tag", "`anyOf` does not identify the intended branch; llguidance refuses the schema", NONE;
     JSON_UNION_MERGED = "union-overlap", "branches of one type are merged, and each value is checked against the branches where the tool runs", "`anyOf` does not identify the intended branch; llguidance refuses the schema", NONE;
-    JSON_NOT = "conditional", "`{0}` is refused, say what is allowed instead", "OpenAI, Anthropic, Gemini, llguidance", OAP;
+    JSON_NOT = "conditional", "`{0}` is refused, state what is allowed instead", "OpenAI, Anthropic, Gemini, llguidance", OAP;
     JSON_CONDITION = "conditional", "`{0}` is refused, model the cases as an enum", "OpenAI, Anthropic, Gemini, llguidance", OAP;
-    JSON_NOT_UNREAD = "conditional", "`{0}` cannot be checked in advance, say what is allowed", "OpenAI, Anthropic, Gemini, llguidance", OAP;
+    JSON_NOT_UNREAD = "conditional", "`{0}` cannot be checked in advance, state what is allowed", "OpenAI, Anthropic, Gemini, llguidance", OAP;
     JSON_CONDITION_UNREAD = "conditional", "`{0}` cannot be checked in advance, model the cases as a choice", "OpenAI, Anthropic, Gemini, llguidance", OAP;
 
     // Rules for references and definitions.
     JSON_REF_NOT_TEXT = "ref-target", "`$ref` is not a string", "every provider", ALL;
-    JSON_REF_MISSING = "ref-target", "`{0}` points to nothing in this schema", "every provider: `reference to undefined schema`", ALL;
+    JSON_REF_MISSING = "ref-target", "`{0}` has no target in this schema", "every provider: `reference to undefined schema`", ALL;
     JSON_REF_ITSELF = "ref-target", "`{0}` only refers to itself", "no value has the schema", ALL;
     JSON_REF_NOT_DEFINITION = "ref-target", "`{0}` is not a definition, put it under `$defs`", "OpenAI", O;
     JSON_REF_DYNAMIC = "ref-target", "`{0}` cannot be resolved in advance, use `$ref`", "OpenAI, Anthropic, Gemini", OAP;
@@ -101,7 +101,7 @@ rules! { "dynamic":
     JSON_REF_NOT_ALONE = "ref-siblings", "`{0}` may not be next to `$ref`, wrap the reference in a one-branch `anyOf`", "OpenAI: `$ref cannot have keywords`; Gemini; Anthropic's SDK and llama.cpp drop the others", O.and(J);
     JSON_REF_TAGGED = "tagged-newtype-ref", "`{0}` may not be next to `$ref`, wrap the reference in a one-branch `anyOf`", "OpenAI: `$ref cannot have keywords`; Gemini; Anthropic, llama.cpp and xgrammar drop the tag silently", O.and(J);
     JSON_REF_ENDLESS = "ref-siblings", "the schema is merged with itself, or with too many others", "a limit of this crate", NONE;
-    JSON_REF_TARGET = "ref-siblings", "`{0}` points to nothing in this schema", "every provider: `reference to undefined schema`", ALL;
+    JSON_REF_TARGET = "ref-siblings", "`{0}` has no target in this schema", "every provider: `reference to undefined schema`", ALL;
     JSON_REF_DIFFERS = "ref-siblings", "`{0}` has two different values, write one merged schema", "no dialect can express it", ALL;
     JSON_REF_SIBLING_REMOVED = "ref-siblings", "`{0}` is removed and stated in the description", "Gemini", J;
     JSON_RECURSIVE = "recursive-type", "the schema contains itself, take a flat list with parent ids", "Anthropic, Bedrock, Gemini: 400", AP;
@@ -112,16 +112,16 @@ rules! { "dynamic":
     JSON_PATTERN_LOOKAROUND_STATED = "pattern-lookaround", "the pattern is stated in the description, and checked where the tool runs: {0}", "OpenAI, Anthropic, Bedrock, llguidance", OA;
     JSON_PATTERN_SYNTAX_STATED = "pattern-syntax", "the pattern is stated in the description, and checked where the tool runs: {0}", "a pattern that does not compile matches nothing", NONE;
     JSON_FORMAT_ON_NUMBER = "format-on-number", "`{0}` is not a format of numbers, leave it out", "Gemini allows four; Ajv clients fail (Gemini CLI#6948)", P;
-    JSON_FORMAT_URI = "format-uri", "`uri` is refused, say in the description that it is a URL", "OpenAI: `'uri' is not a valid format`; Gemini; llama.cpp", OP;
+    JSON_FORMAT_URI = "format-uri", "`uri` is refused, state in the description that it is a URL", "OpenAI: `'uri' is not a valid format`; Gemini; llama.cpp", OP;
     JSON_FORMAT_URI_STATED = "format-uri", "the URL format is stated in the description, and checked where the tool runs", "OpenAI: `'uri' is not a valid format`; Gemini; llama.cpp", OP;
-    JSON_FORMAT_UNKNOWN = "format-unknown", "`{0}` is not a format that providers know, say it in the description", "OpenAI, Anthropic, Gemini, llguidance, outlines", OAP;
+    JSON_FORMAT_UNKNOWN = "format-unknown", "`{0}` is not a format that providers know, state it in the description", "OpenAI, Anthropic, Gemini, llguidance, outlines", OAP;
     JSON_FORMAT_UNKNOWN_STATED = "format-unknown", "the format `{0}` is stated in the description, and checked where the tool runs", "OpenAI, Anthropic, Gemini, llguidance, outlines", OAP;
-    JSON_FORMAT_GEMINI = "format-gemini", "`{0}` is refused, say it in the description", "Gemini", P;
-    JSON_NUMERIC_BOUNDS = "numeric-bounds", "`{0}` is refused, say it in the description", "Anthropic, Bedrock: 400; Gemini refuses `exclusive…` and `multipleOf`; vLLM `multipleOf`", AP;
+    JSON_FORMAT_GEMINI = "format-gemini", "`{0}` is refused, state it in the description", "Gemini", P;
+    JSON_NUMERIC_BOUNDS = "numeric-bounds", "`{0}` is refused, state it in the description", "Anthropic, Bedrock: 400; Gemini refuses `exclusive…` and `multipleOf`; vLLM `multipleOf`", AP;
 
     // Rules for all other keywords.
-    JSON_DEFAULT = "default-keyword", "`{0}` is refused, say it in the description", "OpenAI: `'default' is not permitted`; VS Code", O;
-    JSON_EXAMPLES = "examples-keyword", "`{0}` is refused, say it in the description", "OpenAI, Gemini", OP;
+    JSON_DEFAULT = "default-keyword", "`{0}` is refused, state it in the description", "OpenAI: `'default' is not permitted`; VS Code", O;
+    JSON_EXAMPLES = "examples-keyword", "`{0}` is refused, state it in the description", "OpenAI, Gemini", OP;
     JSON_KEYWORD = "meta-keyword", "`{0}` is refused, leave it out", "Gemini: unknown name; VS Code; OpenAI checks that `$id` is a URI", OAP;
     JSON_KEYWORD_REMOVED = "meta-keyword", "`{0}` is removed and stated in the description", "Gemini: unknown name", J;
     JSON_KEYWORD_LEFT_OUT = "meta-keyword", "`{0}` is left out", "Gemini: unknown name", J;

@@ -26,9 +26,9 @@ rules! { "schema":
     LIMIT_SIZE = "limit-size", "the arguments have {0} {2} and at most {1} are allowed, split the tool", "OpenAI: 5,000 properties, 1,000 enum values, 120,000 characters, 15,000 characters in a large enum", O;
     LIMIT_TOOLS = "limit-tools", "the set has {0} tools and at most {1} are allowed, select fewer", "OpenAI: `Expected an array with maximum length 128`; VS Code", O.and(M);
     TOOL_NAME_CLASH = "tool-name-clash", "two tools have the name `{0}`, rename one", "every provider", ALL;
-    FLATTEN_ENUM = "flatten-enum", "an enum cannot be flattened, put it into a field of its own", "OpenAI, Anthropic, Gemini: a union next to properties", OAJP;
+    FLATTEN_ENUM = "flatten-enum", "an enum cannot be flattened, put it into a separate field", "OpenAI, Anthropic, Gemini: a union next to properties", OAJP;
     FLATTEN_MAP = "flatten-map", "a map cannot be flattened, it makes the record open", "as map-type; silently dropped under `deny_unknown_fields`", OA;
-    FLATTEN_OPTIONAL = "flatten-optional", "an optional record cannot be flattened, its fields would be all present or all absent, put it into a field of its own", "no dialect can express it", NONE;
+    FLATTEN_OPTIONAL = "flatten-optional", "an optional record cannot be flattened, its fields would be all present or all absent, put it into a separate field", "no dialect can express it", NONE;
     FLATTEN_TYPE = "flatten-type", "only a struct with named fields can be flattened", "the type has no keys", NONE;
     UNION_OVERLAP = "union-overlap", "the variants `{0}` and `{1}` cannot be distinguished, write {2} instead of `untagged`", "`anyOf` does not identify the intended variant, and serde uses the first that fits", NONE;
     TAGGED_NEWTYPE = "tagged-newtype-ref", "the variant `{0}` of an internally tagged enum must hold a struct, write `content = \"value\"` next to `tag`", "OpenAI: `$ref cannot have keywords`; Anthropic drops the tag silently", O.and(J);

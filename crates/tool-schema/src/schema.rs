@@ -30,7 +30,7 @@ pub use pattern::Pattern;
     message = "a model cannot fill in `{Self}`: the type has no strict schema",
     label = "has no strict schema",
     note = "for a type of your own: `#[derive(StrictSchema)]`",
-    note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or state the schema of another type: `#[schema(as = String)]` on a field, `#[arg(as = String)]` on a parameter",
+    note = "for a foreign type: enable its feature in tool-core (chrono, jiff, time, uuid, …), or state the schema of a different type: `#[schema(as = String)]` on a field, `#[arg(as = String)]` on a parameter",
     note = "a parameter that the host supplies is a reference, or has `#[context]`, `#[secret(…)]` or `#[variable(…)]` before it"
 )]
 #[doc(alias(

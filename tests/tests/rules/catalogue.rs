@@ -58,7 +58,7 @@ const ADVICE: &[(&[Rule], &str)] = &[
     ),
     (
         &[Rule::JSON_DEPTH, Rule::JSON_DEPTH_GEMINI],
-        "the limit of each provider",
+        "each provider has its own limit",
     ),
 ];
 

@@ -218,7 +218,7 @@ fn tell(value: &str, place: Place<'_>, fault: Fault<'_>) -> (String, String) {
         Fault::Unknown(name, known) => (unknown(name, known), found(value)),
         Fault::Twice(name) => (
             format!("the key `{}` once", cut(name, 80)),
-            format!("it again, with {}", found(value)),
+            format!("the key a second time, with {}", found(value)),
         ),
         Fault::Repeat { first, .. } => (
             format!("an item that differs from item {first}"),

@@ -259,7 +259,11 @@ impl Sink for RepairSink {
             }
             Fault::Choice(variants) => {
                 let name = spelled(value, variants).ok_or(Stop)?;
-                self.take(span, encode(name), "wrote the name as it is in the schema");
+                self.take(
+                    span,
+                    encode(name),
+                    "replaced the name with the spelling of the schema",
+                );
                 Ok(())
             }
             Fault::Repeat { cut, .. } => {
@@ -318,7 +322,7 @@ fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) 
         if alike(name, trimmed) {
             readings.push(Reading::new(
                 encode(name),
-                "wrote the name as it is in the schema",
+                "replaced the name with the spelling of the schema",
             ));
         }
     }

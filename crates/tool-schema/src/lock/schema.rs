@@ -44,7 +44,7 @@ pub(super) fn compare(before: &str, now: &str, side: Side) -> Vec<Changed> {
         return vec![Changed {
             place: String::new(),
             callers: Callers::Breaking,
-            text: "a schema is not JSON, write the lock again".to_owned(),
+            text: "a schema is not JSON, create the lock file again".to_owned(),
         }];
     };
     let mut comparison = Comparison {
@@ -136,7 +136,7 @@ impl<'a> Comparison<'a> {
                 self.add(
                     place,
                     Way::Other,
-                    "it is a different schema, or one that cannot be read",
+                    "the schema changed, or it cannot be read",
                 );
             }
             return;
@@ -355,7 +355,7 @@ impl<'a> Comparison<'a> {
                 continue;
             };
             if needed_before && !needed_now {
-                self.say(&place, input, "it may be left out now");
+                self.say(&place, input, "it is optional now");
             } else if !needed_before && needed_now {
                 self.say(&place, !input, "it is required now");
             }
@@ -370,7 +370,7 @@ impl<'a> Comparison<'a> {
             let place = format!("{place}/{key}");
             match (input, requires(is, key)) {
                 (true, true) => self.say(&place, false, "it is new and required"),
-                (true, false) => self.say(&place, true, "it is new and may be left out"),
+                (true, false) => self.say(&place, true, "it is new and optional"),
                 (false, _) => self.say(&place, true, "it is new"),
             }
         }

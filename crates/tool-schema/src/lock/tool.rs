@@ -36,7 +36,7 @@ pub(super) fn changes(before: &LockedTool, now: &LockedTool) -> Vec<Change> {
             .iter()
             .all(|change| change.approvals == PendingApprovals::Hold)
     {
-        let text = "the contract changed, though none of the parts compared here changed";
+        let text = "the contract changed, but none of the compared parts changed";
         found.add("contract", "", Callers::Compatible, true, text.into());
     }
     found.changes
@@ -175,11 +175,11 @@ impl Found<'_> {
         ];
         for (part, was, is, was_optional, is_optional) in sides {
             for name in gone(is, was) {
-                let text = format!("it needs `{name}` now, and does nothing without it");
+                let text = format!("it requires `{name}` now, and does not run without it");
                 self.add(part, "", Callers::Breaking, false, text);
             }
             for name in gone(was, is) {
-                let text = format!("it does not need `{name}` any more");
+                let text = format!("it does not require `{name}` any more");
                 self.add(part, "", Callers::Compatible, false, text);
             }
             for name in gone(is_optional, was_optional).filter(|name| !was.contains(name)) {

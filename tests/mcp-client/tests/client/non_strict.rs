@@ -368,7 +368,7 @@ async fn non_strict_needs_the_hosts_choice_and_a_checkable_schema() {
         ("file", "nothing is fetched"),
         ("cycle", "leads back to its own schema"),
         ("deep", "nested more than 64 levels"),
-        ("dangling", "points to nothing in this schema"),
+        ("dangling", "has no target in this schema"),
         ("invalid", "cannot be validated"),
     ] {
         let report = tools.report().get(name).unwrap();

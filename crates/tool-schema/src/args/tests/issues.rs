@@ -221,7 +221,11 @@ fn unknown_tags_and_repeated_keys_have_issues() {
     );
     assert_eq!(
         as_strs(&one(object(vec![field("a", u32s())]), r#"{"a":1,"a":[2]}"#)),
-        ("/a", "the key `a` once", "it again, with a list of 1 item")
+        (
+            "/a",
+            "the key `a` once",
+            "the key a second time, with a list of 1 item"
+        )
     );
     assert_eq!(
         as_strs(&one(

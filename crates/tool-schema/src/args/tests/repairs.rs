@@ -277,7 +277,7 @@ fn repair_notes_have_the_path_and_the_change() {
             ("/limit".to_owned(), "read a text as JSON"),
             (
                 "/filter/lang".to_owned(),
-                "wrote the name as it is in the schema"
+                "replaced the name with the spelling of the schema"
             ),
             ("/filter/tags".to_owned(), "wrapped the value in a list"),
         ]

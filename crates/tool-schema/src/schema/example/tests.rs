@@ -7,7 +7,7 @@
     clippy::cast_lossless,
     clippy::too_many_lines,
     clippy::unnecessary_wraps,
-    reason = "trees are written where they are tested"
+    reason = "each test builds its trees and reads its results in place"
 )]
 
 use super::{Proof, check_default, check_example_entry, check_result};

@@ -1,7 +1,7 @@
 //! Parses a pattern into a tree, in one loop with a stack of the open groups.
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "every number cast to u8 or u16 is checked against a limit at most that large"
+    reason = "every number that is cast to u8 or u16 is checked against a limit that fits"
 )]
 
 use super::PatternError::{self, Lookaround, Syntax, TooLarge};

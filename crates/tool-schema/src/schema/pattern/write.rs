@@ -4,7 +4,7 @@
 //! counted repetition writes its node again.
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "every number cast to u8 or u16 is checked against a limit at most that large"
+    reason = "every number that is cast to u8 or u16 is checked against a limit that fits"
 )]
 
 use super::PatternError::{self, TooLarge};

@@ -184,7 +184,7 @@ impl Report {
         let more = (more > 0).then(|| Fault {
             rule: self.untold,
             path: String::new(),
-            text: format!("{more} more faults, of this rule and maybe others"),
+            text: format!("{more} more faults, of this rule and possibly of others"),
         });
         self.marks[..self.told]
             .iter()

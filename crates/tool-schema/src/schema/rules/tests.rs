@@ -7,7 +7,7 @@
     clippy::cast_lossless,
     clippy::too_many_lines,
     clippy::unnecessary_wraps,
-    reason = "trees are written where they are tested"
+    reason = "each test builds its trees and reads its results in place"
 )]
 
 use crate::schema::dialect::{Dialect, Dialects, Hints, Spec};
@@ -655,7 +655,7 @@ fn one_panic_reports_every_fault() {
     assert_eq!(found.len(), 25);
     assert_eq!(
         found[24].text,
-        "8 more faults, of this rule and maybe others"
+        "8 more faults, of this rule and possibly of others"
     );
     let long: &str = "k".repeat(1000).leak();
     let long =
