@@ -84,7 +84,7 @@ use tool_schema::__private0::{args, json};
 // The macros expand to paths in `::tool_core`, also in this crate.
 #[allow(
     unused_extern_crates,
-    reason = "only code that our macros expand to uses it"
+    reason = "only the expansion of the macros uses it"
 )]
 extern crate self as tool_core;
 

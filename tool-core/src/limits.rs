@@ -130,7 +130,7 @@ pub enum LimitError {
     Nothing(usize),
     /// The time of a rate is shorter than a nanosecond per call, or the window of a quota is zero.
     #[error(
-        "the time of limit {0} is too short for its calls, allow at least a nanosecond per call"
+        "the period of limit {0} is too short: allow at least a nanosecond per call, and a quota window above zero"
     )]
     TooShort(usize),
 }
@@ -233,7 +233,7 @@ impl Clock for Watch {
 
 /// Counts one call in all limits of concurrent calls until it is dropped. Keep the guard until the tool's body has ended.
 #[derive(Debug)]
-#[must_use = "dropping the guard ends the call for the limit"]
+#[must_use = "the call counts as ended when the guard is dropped"]
 pub struct LimitGuard {
     /// Held until the guard is dropped, never read.
     _places: Vec<Arc<()>>,

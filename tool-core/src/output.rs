@@ -97,7 +97,7 @@ pub trait IntoOutput {
     message = "a tool cannot fail with `{Self}`: it is not a `std::error::Error`",
     label = "its error cannot become a `ToolError`",
     note = "return `Result<…, ToolError>`: `?` converts every `std::error::Error`, any other type needs `.map_err(|error| ToolError::new(\"…\"))?`",
-    note = "`Box<dyn Error>` is not one either: `.map_err(ToolError::foreign)?` converts `Box<dyn Error + Send + Sync>` and `anyhow::Error`"
+    note = "`Box<dyn Error>` does not implement `std::error::Error`: `.map_err(ToolError::foreign)?` converts `Box<dyn Error + Send + Sync>` and `anyhow::Error`"
 )]
 pub trait Failure {
     /// Converts the error into a [`ToolError`].

@@ -101,7 +101,7 @@ pub fn assert_kept(tools: &[ToolDef], judge: &dyn Fn(&ToolDef) -> Vec<Violation>
         .collect();
     assert!(
         found.is_empty(),
-        "{} faults in {} tools:\n{}",
+        "{} violations in {} tools:\n{}",
         found.len(),
         tools.len(),
         found.join("\n")

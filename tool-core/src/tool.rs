@@ -53,7 +53,7 @@ pub use stored::{SecretSetBy, SecretStatus};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "not a tool",
-    note = "a tool is named like its fn: `#[tool] fn search_docs` makes `search_docs`"
+    note = "a tool has the name of its fn: `#[tool] fn search_docs` makes `search_docs`"
 )]
 pub trait Tool: HasSpec + Sized + Send + 'static {
     /// The name that the model sees.

@@ -88,7 +88,7 @@ fn shown<'a>(input: &'a DeriveInput, errors: &Errors) -> Shown<'a> {
     if !input.generics.params.is_empty() {
         errors.at(
             &input.generics,
-            "a generic error type cannot be recognized where a call fails, write a type without parameters, or call `ToolError::shown` where it is made",
+            "a generic error type cannot be recognized where a call fails, write a type without parameters, or call `ToolError::shown` where the error is created",
         );
     }
     let whole = marked(&input.attrs, errors);

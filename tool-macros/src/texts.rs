@@ -94,10 +94,11 @@ pub(crate) const DOC_NOT_LITERAL: &str =
 // Texts about JSON tokens and numbers.
 pub(crate) const JSON_EXPECTED: &str = "expected a JSON value: `null`, `true`, `false`, a number, text in quotes, `[…]` or `{ \"key\": … }`";
 pub(crate) const JSON_KEY: &str = "expected a key in quotes, as in `{ \"key\": 1 }`";
-pub(crate) const NUMBER_EXPECTED: &str = "expected a number, written out";
+pub(crate) const NUMBER_EXPECTED: &str = "expected a number literal";
 pub(crate) const NUMBER_PLAIN: &str =
     "write the number as in JSON: decimal, without a type suffix, with digits after the point";
-pub(crate) const NUMBER_TOO_LARGE: &str = "the number is too large";
+pub(crate) const NUMBER_TOO_LARGE: &str =
+    "the number is too large, write an integer that fits in `i128` or a finite `f64`";
 
 pub(crate) fn json_key_twice(key: &str) -> String {
     format!("the key `{key}` appears twice, remove one")
@@ -187,8 +188,7 @@ pub(crate) const AUDIT_EXPECTED: &str =
 pub(crate) const AUDIT_ON_NEWTYPE: &str =
     "`audit` belongs on a named field or a parameter, write it where this type is used";
 pub(crate) const SKIPPED_WORDS: &str = "a skipped field is not part of the schema, remove this";
-pub(crate) const FLATTEN_WORDS: &str =
-    "a flattened field has no value of its own on the wire, state this on the fields inside";
+pub(crate) const FLATTEN_WORDS: &str = "a flattened field has no value of its own on the wire, state this on the fields of the flattened type";
 pub(crate) const VALUE_WORDS_UNIT: &str = "a variant without data cannot have `as`, remove it";
 
 // Texts about names and documentation.

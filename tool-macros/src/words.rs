@@ -95,7 +95,7 @@ fn with_usage(word: &Ident, error: syn::Error) -> syn::Error {
     match texts::usage(&word.to_string()) {
         Some(usage) if bare && !text.contains("such as") && !text.contains("write") => {
             let text = text.replace("unexpected end of input, ", "");
-            let text = text.trim_end_matches(", written out");
+            let text = text.replace(texts::NUMBER_EXPECTED, "expected a number");
             syn::Error::new(error.span(), format!("{text}, write `{usage}`"))
         }
         _ => error,

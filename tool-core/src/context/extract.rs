@@ -215,7 +215,7 @@ macro_rules! parsed {
                 let text = text.ok_or_else(|| ToolError::unavailable(format_args!("the variable `{name}`")))?;
                 // The message does not contain the value, because it may be secret.
                 text.parse().map_err(|_| {
-                    ToolError::unavailable(format_args!("a usable value of the variable `{name}` (`{}`)", type_name::<$type>()))
+                    ToolError::unavailable(name).operator(format!("the value of the variable `{name}` is not a valid `{}`", type_name::<$type>()))
                 })
             }
         }

@@ -70,8 +70,8 @@ impl ToolContext {
     /// Redacts a token from now on, in every context of the turn. Fails if the token is too short to be redacted.
     pub(super) fn learn(&self, service: &str, token: &SecretString) -> Result<(), ToolError> {
         if is_short(token) {
-            return Err(ToolError::unavailable(format_args!(
-                "a token of `{service}` that has at least 6 bytes"
+            return Err(ToolError::unavailable(service).operator(format!(
+                "the token of `{service}` has fewer than 6 bytes and cannot be redacted"
             )));
         }
         let Some(learned) = &self.host().learned else {

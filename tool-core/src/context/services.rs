@@ -122,8 +122,8 @@ impl ApiKeys {
             ToolError::unavailable(format_args!("the instance's API key for `{provider}`"))
         })?;
         if is_short(key) {
-            return Err(ToolError::unavailable(format_args!(
-                "an API key for `{provider}` that has at least 6 bytes"
+            return Err(ToolError::unavailable(provider).operator(format!(
+                "the API key for `{provider}` has fewer than 6 bytes and cannot be redacted"
             )));
         }
         Ok(key)

@@ -66,10 +66,10 @@ pub enum ApprovalError {
     Invalid,
     /// The edited arguments do not match the tool's schema, or the tool is not visible. A plan is invalid if its text is not valid JSON or if an object has a
     /// key twice.
-    #[error("the changed arguments do not fit: {0}")]
+    #[error("the edited arguments do not match the schema: {0}")]
     Edit(ToolError),
     /// The limit of open approvals is reached, so no approval was requested.
-    #[error("too many approvals are pending already, ask again when some are answered")]
+    #[error("too many approvals are pending: request the approval again after some are answered")]
     Full,
     /// The interface showed arguments that differ from the requested ones, so its answer is not trusted.
     #[error("the interface shows different arguments than the approval request")]

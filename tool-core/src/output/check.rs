@@ -53,7 +53,7 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
         }
         Source::Url(url) if is_address(url) => Ok(()),
         Source::Url(url) => Err(format!(
-            "has the address `{url}`: write an absolute one, such as `https://example.com/cat.png`"
+            "has the URL `{url}`: write an absolute URL, such as `https://example.com/cat.png`"
         )),
     }
 }

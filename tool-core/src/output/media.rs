@@ -79,7 +79,7 @@ impl Body {
         let size = source.size();
         if size > check::MOST_BYTES {
             return Err(format!(
-                "{text} has {size} bytes and at most {} are allowed: make it smaller, or give its address",
+                "{text} has {size} bytes and at most {} are allowed: make it smaller, or use its URL",
                 check::MOST_BYTES
             ));
         }
@@ -94,7 +94,7 @@ impl Body {
         // The size is checked before the bytes are encoded, because encoding would need even more memory for bytes that are too large.
         if bytes.len() > check::MOST_BYTES {
             return Err(format!(
-                "{} has {} bytes and at most {} are allowed: make it smaller, or give its address",
+                "{} has {} bytes and at most {} are allowed: make it smaller, or use its URL",
                 noun.text,
                 bytes.len(),
                 check::MOST_BYTES

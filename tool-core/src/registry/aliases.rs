@@ -50,7 +50,7 @@ pub(super) fn faults(tools: &[ToolDef], pruned: &[Pruned]) -> Vec<Fault> {
             };
             let Some(wire) = wire_of(alias) else {
                 fault(format!(
-                    "`{alias}` is to be its earlier name, but it is not a tool name: use 1 to 64 letters, digits, `_` and `-`, and a letter first"
+                    "the earlier name `{alias}` is not a tool name: use 1 to 64 letters, digits, `_` and `-`, and a letter first"
                 ));
                 continue;
             };

@@ -98,7 +98,7 @@ impl RegistryBuilder {
             tracing::warn!(
                 tool = removed.name,
                 rows = removed.rows.len(),
-                "the tool is not in the program any more, and its enablement rows were removed: if it was renamed, enable the new tool again, and next time state the earlier name with `#[tool(alias = \"…\")]` or `RegistryBuilder::renamed`"
+                "the program no longer has the tool, and its enablement rows were removed: if it was renamed, enable the new tool again, and next time state the earlier name with `#[tool(alias = \"…\")]` or `RegistryBuilder::renamed`"
             );
         }
         for renamed in &report.renamed {

@@ -65,7 +65,9 @@ impl Plugin {
         };
         match self.engine.parse::<VersionReq>() {
             Ok(range) if range.matches(&engine) => None,
-            Ok(range) => Some(format!("requires {range}, this is {engine}")),
+            Ok(range) => Some(format!(
+                "requires tool-core {range}, and this is tool-core {engine}"
+            )),
             Err(error) => Some(format!(
                 "its range `{}` cannot be read: {error}",
                 self.engine
@@ -87,7 +89,7 @@ impl RegistryBuilder {
             plugin = plugin.namespace,
             tools = plugin.tools.len(),
             %refusal,
-            "the plugin is left out because it was not made for this version"
+            "the plugin is left out because it was built for a different version of tool-core"
         );
         self.pruned
             .extend(plugin.tools.into_iter().map(|tool| Pruned {

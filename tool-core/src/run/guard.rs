@@ -105,7 +105,7 @@ pub(super) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
     let said = panic_text(payload);
     ToolError::of(
         ErrorKind::Panicked,
-        "the tool failed because of a bug in it, the same call will fail again",
+        "the tool failed because of a bug in it, the same call will probably fail again",
     )
     .operator(format!("it panicked: {said}"))
 }

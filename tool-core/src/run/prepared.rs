@@ -162,8 +162,8 @@ pub(super) fn check_secrets(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolE
         .iter()
         .find(|need| need.kind == SecretKind::Text && cx.is_short_secret(&need.key));
     if let Some(need) = short {
-        return Err(ToolError::unavailable(format_args!(
-            "a secret `{}` that has at least 6 bytes",
+        return Err(ToolError::unavailable(&need.key).operator(format!(
+            "the secret `{}` has fewer than 6 bytes and cannot be redacted",
             need.key
         )));
     }

@@ -211,7 +211,7 @@ fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
     );
     // The model may not know the names of these tools.
     let operator = format!(
-        "these have run: {}; {}",
+        "calls of these tools have run: {}; {}",
         tools.join(", "),
         error.operator_text()
     );

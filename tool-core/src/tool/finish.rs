@@ -115,7 +115,7 @@ fn unwritten(why: Unwritten) -> ToolError {
                 format!("`{pointer}` of the result")
             };
             ToolError::new(format!(
-                "the tool computed no finite number for {place}: JSON cannot represent infinity and NaN"
+                "{place} is not a finite number: JSON cannot represent infinity and NaN"
             ))
             .operator("return an `Option` that is `None` there, or an error")
         }

@@ -97,7 +97,7 @@ impl Layer {
             ),
             Self::Engine => (
                 "engine",
-                "its plugin was not made for this version of the engine: update the plugin or the engine",
+                "its plugin was built for a different version of tool-core: update the plugin or tool-core",
             ),
             Self::Harness => (
                 "harness",
@@ -105,7 +105,7 @@ impl Layer {
             ),
             Self::Enablement => (
                 "enablement",
-                "no manual or skill row enables it: enable it for this instance",
+                "no enablement row enables it: enable it for this instance",
             ),
             Self::Disabled => (
                 "disabled",

@@ -521,7 +521,7 @@ async fn non_finite_float_fails_the_call() {
     let bad = toolset![mean].call(call("[]"), &cx).await;
     let text = bad.error().unwrap().model_text();
     assert!(
-        text.contains("no finite number for `/of/0` of the result"),
+        text.contains("`/of/0` of the result is not a finite number"),
         "{text}"
     );
     assert!(bad.output().is_none());

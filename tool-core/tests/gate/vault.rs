@@ -34,7 +34,7 @@ async fn read_stock(
     )
 }
 
-/// Declares the engine as a text.
+/// Reads the engine, which this tool declares as a text.
 #[tool(secret("engine", optional))]
 async fn read_engine(cx: &ToolContext) -> bool {
     cx.secret("engine").is_some()

@@ -504,10 +504,7 @@ async fn part_that_no_provider_accepts_is_omitted() {
         shown[2].contains("it has the media type `png`"),
         "{shown:?}"
     );
-    assert!(
-        shown[3].contains("it has the address `cat.png`"),
-        "{shown:?}"
-    );
+    assert!(shown[3].contains("it has the URL `cat.png`"), "{shown:?}");
     assert_eq!(shown[4], "PNG");
 
     let parts = read(&call(&toolset![too_many], "too_many").await);

@@ -71,7 +71,7 @@ fn media_that_no_provider_accepts_is_refused_at_creation() {
         ),
         (
             refused(Image::url("image/png", "cat.png")),
-            "the image has the address `cat.png`: write an absolute one, such as `https://example.com/cat.png`",
+            "the image has the URL `cat.png`: write an absolute URL, such as `https://example.com/cat.png`",
         ),
     ] {
         assert_eq!(error, expected);
@@ -96,7 +96,7 @@ fn the_size_of_a_file_is_bounded() {
     };
     assert!(File::base64("application/zip", data.as_str()).is_ok());
     let expected = format!(
-        "the image has {} bytes and at most {MOST} are allowed: make it smaller, or give its address",
+        "the image has {} bytes and at most {MOST} are allowed: make it smaller, or use its URL",
         MOST + 1
     );
     assert_eq!(refused(Image::png(vec![0; MOST + 1])), expected);

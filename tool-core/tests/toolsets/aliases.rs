@@ -487,7 +487,7 @@ fn invalid_aliases_are_errors() {
         ),
         (
             builder().renamed("a b", "zero"),
-            "`a b` is to be its earlier name, but it is not a tool name",
+            "the earlier name `a b` is not a tool name",
         ),
         (
             builder()

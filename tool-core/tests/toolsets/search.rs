@@ -290,9 +290,12 @@ fn filtering_a_searched_toolset_drops_the_search() {
         "send_mail"
     ]));
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    let other = DynamicTool::new("search_tools", "Another.", schema, |_: Value, _| async {
-        1
-    });
+    let other = DynamicTool::new(
+        "search_tools",
+        "A different tool.",
+        schema,
+        |_: Value, _| async { 1 },
+    );
     let taken = Registry::builder().dynamic(other).build().unwrap().open();
     let error = taken.named("mine").searched(&search).unwrap_err();
     assert!(matches!(error, ToolsetError::Collision { .. }));

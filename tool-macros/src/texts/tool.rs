@@ -71,9 +71,9 @@ pub(crate) const ARG_ON_ARGS: &str =
     "put bounds and names on the fields of the struct, with `#[schema(…)]` and `#[serde(…)]`";
 pub(crate) const NO_WORDS: &str = "this attribute takes no arguments";
 pub(crate) const ARGS_ALONE: &str =
-    "with `#[args]` the struct holds all arguments, move this one into it";
+    "with `#[args]` the struct contains all arguments, move this one into the struct";
 pub(crate) const ARGS_TWICE: &str =
-    "one struct holds all arguments, merge it with the other `#[args]`";
+    "one struct contains all arguments, merge the two `#[args]` structs";
 pub(crate) const ARGS_RENAME_ALL: &str =
     "`rename_all` names parameters, put `#[serde(rename_all = \"…\")]` on the struct instead";
 pub(crate) const SERDE_ON_PARAM: &str = "serde's attributes are for fields, write `#[arg(…)]`";
@@ -93,7 +93,7 @@ pub(crate) const VALUE: &str = "expected a value after `=`";
 pub(crate) const LIMIT_ZERO: &str = "the limit must be above zero, write a number of bytes";
 pub(crate) const EXAMPLE: &str = "expected `example(\"Label\", { … })`, `example({ … })` or `example({ … } => { … })` with JSON in the braces";
 pub(crate) const EXAMPLE_OBJECT: &str =
-    "an example holds the arguments by name, write `{ \"name\": … }`";
+    "an example contains the arguments by name, write `{ \"name\": … }`";
 pub(crate) const READ_AND_DESTROY: &str = Rule::READ_ONLY_AND_DESTRUCTIVE.message;
 pub(crate) const PROVIDERS_EMPTY: &str = "a tool for no provider is never listed, name one";
 
@@ -219,7 +219,7 @@ pub(crate) fn key(key: &str) -> String {
 /// Returns the error text for a struct with the fn's name that would shadow a primitive type.
 pub(crate) fn hides_primitive(name: &str) -> String {
     format!(
-        "the arguments' struct has the fn's name and would hide the type `{name}`, name it: `input = {}Input`",
+        "the arguments' struct has the fn's name and would shadow the type `{name}`, give the struct a different name: `input = {}Input`",
         capital(name)
     )
 }
@@ -257,9 +257,9 @@ fn instead(word: &str, known: &[&str]) -> Option<&'static str> {
         "description" | "desc" | "doc" | "about" | "help" => {
             Some("write the description above it in `///`")
         }
-        "min" | "max" | "minimum" | "maximum" | "gte" | "lte" if known.contains(&"range") => {
-            Some("the bounds of a number are `range = 1..=10`, those of a text `length = 1..=10`")
-        }
+        "min" | "max" | "minimum" | "maximum" | "gte" | "lte" if known.contains(&"range") => Some(
+            "write the bounds of a number as `range = 1..=10`, and the bounds of a text as `length = 1..=10`",
+        ),
         "min_length" | "max_length" if known.contains(&"length") => {
             Some("the bounds of a text are `length = 1..=10`")
         }

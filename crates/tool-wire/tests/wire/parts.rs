@@ -227,7 +227,7 @@ async fn invalid_part_is_refused_with_a_fix() {
         ),
         (
             at("cat.png"),
-            "has the address `cat.png`: write an absolute one, such as `https://example.com/cat.png`",
+            "has the URL `cat.png`: write an absolute URL, such as `https://example.com/cat.png`",
         ),
         (at("https://"), "write an absolute one"),
         (at("https://example.com/a b"), "write an absolute one"),

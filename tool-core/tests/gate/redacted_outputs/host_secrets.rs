@@ -36,7 +36,7 @@ async fn api_key_too_short_to_redact_is_refused() {
     let error = result.error().unwrap();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(
-        error.operator_text().contains("at least 6 bytes"),
+        error.operator_text().contains("has fewer than 6 bytes"),
         "{error:?}"
     );
 }

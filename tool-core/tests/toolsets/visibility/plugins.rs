@@ -39,8 +39,8 @@ async fn plugin_loads_only_for_matching_versions() {
     assert_eq!(
         explanation.to_string(),
         format!(
-            "`future:search` [engine]: its plugin was not made for this version of the engine: update the plugin or the engine \
-             (`requires >=99, this is {engine}`)"
+            "`future:search` [engine]: its plugin was built for a different version of tool-core: update the plugin or tool-core \
+             (`requires tool-core >=99, and this is tool-core {engine}`)"
         )
     );
     let broken = tools.explain("broken:search").to_string();

@@ -206,7 +206,7 @@ fn refused_shape(input: ParseStream<'_>) -> Option<syn::Error> {
     if plain {
         None
     } else {
-        Some(input.error("the model reads the parameter's name, write a plain name and take the value apart in the body"))
+        Some(input.error("the model reads the parameter's name, write a plain name and destructure the value in the body"))
     }
 }
 
