@@ -342,7 +342,7 @@ pub enum WorkspaceError {
     )]
     Instance(String),
     /// The conversation's id is empty, `.` or `..`.
-    #[error("`{0}` cannot be the id of a conversation: it names no folder of its own")]
+    #[error("`{0}` is not a valid conversation id: use an id that is not empty, `.` or `..`")]
     Conversation(String),
     /// The file system reported an error.
     #[error("`{}`: {source}", path.display())]

@@ -264,12 +264,12 @@ fn told(callable: &Callable, asked: Option<&[String]>) -> Result<String, ToolErr
         .collect();
     if !unknown.is_empty() {
         let callable = match names.as_slice() {
-            [] => "code can call no tools here".to_owned(),
-            names => format!("only {}", names.join(", ")),
+            [] => ": no tools are available to code here".to_owned(),
+            names => format!(", only {}", names.join(", ")),
         };
         let unknown = unknown.join(", ");
         return Err(ToolError::new(format!(
-            "code cannot call {unknown}, {callable}"
+            "code cannot call {unknown}{callable}"
         )));
     }
     let wanted = |name: &str| {

@@ -186,7 +186,7 @@ impl Process {
             ),
             _ => Done::failed(
                 Status::Error,
-                error("the engine's process ended before the code did: do less in one run"),
+                error("the engine's process ended before the code finished: do less in one run"),
             ),
         }
     }

@@ -282,7 +282,11 @@ impl Run {
                 )),
             );
         }
-        tracing::warn!(?ended, complaint, "the engine's process ended by itself");
+        tracing::warn!(
+            ?ended,
+            complaint,
+            "the engine's process exited without reporting a result"
+        );
         Ok(process.post_mortem(ended, started))
     }
 }

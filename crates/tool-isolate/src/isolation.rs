@@ -217,8 +217,8 @@ impl Helper {
         {
             heard.push((
                 String::from(
-                    "a job reaches whatever the host reaches, though its network is off; `Isolation::require(Mechanism::NetworkNamespace)` refuses \
-                     jobs whose network is off then",
+                    "a job can connect to every address that the host can connect to, though its network is off; \
+                     `Isolation::require(Mechanism::NetworkNamespace)` refuses jobs whose network is off then",
                 ),
                 reason.clone(),
             ));

@@ -136,7 +136,7 @@ fn reach(held: &InForce) -> Vec<Item> {
         unless(
             "shared memory",
             &[&held.ipc_namespace],
-            "a job reaches segments, semaphores and message queues of System V and POSIX that its user may use",
+            "a job can access segments, semaphores and message queues of System V and POSIX that its user may use",
         ),
         item(
             "keyrings",
@@ -146,7 +146,8 @@ fn reach(held: &InForce) -> Vec<Item> {
         item(
             "egress",
             "none",
-            "no address, name or protocol is filtered: a job whose network is open reaches whatever the host reaches, private addresses included",
+            "no address, name or protocol is filtered: a job whose network is open can connect to every address that the host can \
+             connect to, private addresses included",
         ),
         item(
             "TCP ports",
@@ -160,14 +161,14 @@ fn reach(held: &InForce) -> Vec<Item> {
                 (true, _) => "",
                 (false, true) => "TCP is off; UDP, and with it DNS, is open",
                 (false, false) => {
-                    "a job reaches whatever the host reaches, UDP, and with it DNS, included"
+                    "a job can connect to every address that the host can connect to, UDP, and with it DNS, included"
                 }
             },
         ),
         unless(
             "abstract sockets",
             &[&held.abstract_sockets],
-            "a job reaches services of the session such as D-Bus and X11",
+            "a job can connect to services of the session such as D-Bus and X11",
         ),
         unless(
             "sockets with a path",

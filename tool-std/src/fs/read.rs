@@ -298,7 +298,7 @@ pub(super) fn unreadable(path: &WorkspacePath, fault: Unreadable) -> ToolError {
             "`{path}` is a binary file (it contains a NUL byte), only text can be read"
         )),
         Unreadable::Encoding(at) => ToolError::new(format!(
-            "`{path}` is not UTF-8 text from byte {at} on: it is binary or in another encoding; take `offset` from the `next_offset` of a result"
+            "`{path}` is not UTF-8 text from byte {at} on: it is binary or in a different encoding; take `offset` from the `next_offset` of a result"
         )),
         Unreadable::Long(most) => ToolError::new(format!(
             "`{path}` is longer than the {most} bytes that are read of a file, `search_files` finds lines in it"

@@ -90,7 +90,7 @@ pub async fn git_commit(
     let said = session.succeed(commit).await?;
     // Another call may have moved `HEAD` meanwhile.
     let (branch, commit) = made(&said).ok_or_else(|| {
-        ToolError::new("a commit was made, but git did not name it: see `git_log`")
+        ToolError::new("the commit was created, but its hash is unknown: see `git_log`")
             .operator(said.lines().next().unwrap_or_default())
     })?;
     let changed = Command::new("diff-tree")

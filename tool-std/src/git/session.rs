@@ -361,7 +361,7 @@ pub(super) fn failed(word: &str, output: &Output) -> ToolError {
     let text = &output.stderr;
     let said = if denied.iter().any(|sign| text.contains(sign)) {
         String::from(
-            "the host refused access: the repository is private and there is no token for it, or the token does not allow this",
+            "the server refused access: the repository is private and there is no token for it, or the token does not allow this",
         )
     } else {
         let told = text.lines().filter(|line| {

@@ -102,7 +102,8 @@ impl Credential {
             _ => (own.header.clone(), secret.clone()),
         };
         let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| {
-            ToolError::unavailable("a value of the secret `http_api_key` that is valid in a header")
+            ToolError::unavailable("the secret `http_api_key`")
+                .operator("the value of the secret `http_api_key` is not valid in a header")
         })?;
         value.set_sensitive(true);
         Ok(Some((name, value)))

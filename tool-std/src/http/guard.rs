@@ -308,14 +308,12 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed(why) => write!(f, "`url` cannot be read: {why}"),
+            Self::Malformed(why) => write!(f, "`url` is not a valid URL: {why}"),
             Self::Scheme(scheme) => write!(
                 f,
                 "`url` has the scheme `{scheme}`, only `https` and `http` are possible"
             ),
-            Self::User => {
-                f.write_str("`url` has a user or a password before its host, leave that out")
-            }
+            Self::User => f.write_str("`url` has a user or a password before its host, remove it"),
             Self::Port(port) => write!(
                 f,
                 "port {port} is not allowed here, use a URL without a port"

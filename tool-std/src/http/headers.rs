@@ -101,7 +101,7 @@ pub(super) fn wanted(
         })?;
         let value = HeaderValue::from_str(&field.value).map_err(|_| {
             ToolError::new(format!(
-                "the value of the header `{name}` has a line break or another control character in it, leave that out"
+                "the value of the header `{name}` contains a line break or another control character, remove it"
             ))
         })?;
         if is_never_sent(&name) || injected.is_some_and(|own| is_credential(&name) || *own == name)

@@ -264,7 +264,7 @@ fn server(reader: &Reader<'_>, found: &Located<'_>) -> Result<(Url, String), Too
         .find_map(|(servers, at)| Some((servers?.get(0)?, format!("{at}/servers/0"))));
     let Some((server, pointer)) = first else {
         let text =
-            "the document names no server, add `\"servers\": [{\"url\": \"https://host/path\"}]`";
+            "the document has no server, add `\"servers\": [{\"url\": \"https://host/path\"}]`";
         return Err(reader.fault("", text));
     };
     let pointer = format!("{pointer}/url");
@@ -365,7 +365,7 @@ fn parameter<'d>(
     let (place, expected) = match place {
         "path" if required => (Place::Path, "simple"),
         "path" => {
-            let text = format!("the path parameter `{name}` has to have `\"required\": true`");
+            let text = format!("the path parameter `{name}` must have `\"required\": true`");
             return Err(reader.fault(pointer, text));
         }
         "query" => {

@@ -457,7 +457,7 @@ fn failed(response: &Response, redactor: &Redactor) -> ToolError {
     let status = response.status();
     let (essence, _) = media_type(&response.headers);
     let is_text = is_text(&essence).unwrap_or_else(|| looks_like_text(response.bytes()));
-    let mut text = format!("the server answered with the status {status}");
+    let mut text = format!("the server returned the status {status}");
     if is_text && !response.is_cut() && !response.bytes().is_empty() {
         let body = response.text();
         let body = redactor.redact(&body);

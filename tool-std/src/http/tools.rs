@@ -26,7 +26,7 @@ pub struct Answered {
     pub url: String,
     /// Some headers of the response.
     pub headers: Vec<Field>,
-    /// The body: JSON if it is JSON, otherwise text; null if there is no body or it is neither.
+    /// The body as JSON, or as text if it is not JSON; null if there is no body or if the body is neither.
     #[schemars(schema_with = "any_json")]
     pub body: Option<Box<RawValue>>,
     /// Whether the body is longer than shown.

@@ -138,7 +138,7 @@ impl Commands {
         let Some((program, args)) = command.split_first().filter(|(first, _)| !first.is_empty())
         else {
             return Err(ToolError::new(
-                "`command` names no program, write the program as its first item",
+                "`command` has no program, write the program as its first item",
             ));
         };
         let mut job = match &self.shell {

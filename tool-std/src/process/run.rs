@@ -67,7 +67,7 @@ pub struct CommandResult {
     pub duration_ms: u64,
 }
 
-/// Runs a program with its arguments in the workspace and waits for its end. Write the program and each argument as a separate item:
+/// Runs a program with its arguments in the workspace and waits until it exits. Write the program and each argument as a separate item:
 /// nothing is expanded, split or quoted, and there is no shell. If the host allows a shell, a command of one item is a line for the shell.
 /// The program can use only the workspace and the system's programs. All processes that it starts end with it.
 #[tool(

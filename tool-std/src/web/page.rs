@@ -121,18 +121,20 @@ fn cut_links(links: &mut Vec<Link>, most: usize) -> bool {
 fn refused(response: &Response) -> ToolError {
     let (status, url) = (response.status(), response.url());
     let error = match (status, response.note()) {
-        (_, Some(note)) => ToolError::new(format!("`{url}` answered {status}: {note}")),
+        (_, Some(note)) => ToolError::new(format!("`{url}` returned the status {status}: {note}")),
         (429, _) => ToolError::of(
             ErrorKind::RateLimited,
-            format!("`{url}` answered 429: too many requests"),
+            format!("`{url}` returned the status 429: too many requests"),
         ),
         (404 | 410, _) => ToolError::new(format!(
-            "`{url}` answered {status}: there is no such page, use another URL"
+            "`{url}` returned the status {status}: there is no such page, use another URL"
         )),
         (401 | 403, _) => ToolError::new(format!(
-            "`{url}` answered {status}: access to it is restricted, use another source"
+            "`{url}` returned the status {status}: access to it is restricted, use another source"
         )),
-        _ => ToolError::new(format!("`{url}` answered {status} without a page")),
+        _ => ToolError::new(format!(
+            "`{url}` returned the status {status} without a page"
+        )),
     };
     match response.retry_after() {
         Some(wait) => error.retry_after(wait),

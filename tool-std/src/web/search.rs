@@ -239,18 +239,18 @@ pub(super) async fn ask(
     let failed = |kind, text: &str| {
         let error = ToolError::of(kind, format!("the search engine {text}"));
         let said = Excerpt::<500>::of(response.text());
-        error.operator(format!("`{engine}` answered {status}: {said}"))
+        error.operator(format!("`{engine}` returned the status {status}: {said}"))
     };
     let error = match status {
         200 if response.is_cut() => failed(
             ErrorKind::Failed,
-            "answered more than can be read, ask for fewer results",
+            "returned a response that is too long, request fewer results",
         ),
         200 => match response.json() {
             Ok(found) => return Ok(found),
             Err(_) => failed(
                 ErrorKind::Failed,
-                "did not answer as expected, try again later",
+                "returned an unexpected response, try again later",
             ),
         },
         401 | 403 => failed(

@@ -22,7 +22,7 @@ pub(super) fn folder(root: &Path, instance: &str, id: &str) -> io::Result<String
         }
     }
     Err(io::Error::other(
-        "every folder name for this conversation is taken by another conversation",
+        "all possible folder names of this conversation belong to other conversations",
     ))
 }
 

@@ -107,7 +107,7 @@ impl Calls {
     ) -> std::result::Result<String, (&'static str, String)> {
         let invalid = |text: String| ("invalid_arguments", text);
         if self.next.get() >= self.most as u64 {
-            let text = format!("the run has made {} calls and may not make more", self.most);
+            let text = format!("the run has made {} calls, which is its limit", self.most);
             return Err(("rate_limited", text));
         }
         let one = || invalid(format!("`{name}` takes one object of arguments"));
@@ -184,8 +184,11 @@ fn no_tool(known: &[String], name: &str) -> String {
     let folded = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
     let like = known.iter().find(|other| folded(other) == folded(&name));
     match (like, known) {
-        (Some(like), _) => format!("there is no tool `{name}` here, did you mean `{like}`?"),
+        (Some(like), _) => format!("there is no tool `{name}`, did you mean `{like}`?"),
         (None, []) => format!("there is no tool `{name}`, because this run has no tools"),
-        (None, _) => format!("there is no tool `{name}` here, only {}", known.join(", ")),
+        (None, _) => format!(
+            "there is no tool `{name}`, the available tools are {}",
+            known.join(", ")
+        ),
     }
 }

@@ -46,7 +46,9 @@ pub(crate) fn files(
             let text = match relative(path, name) {
                 Some(target) if known(&target) => continue,
                 None if modules.contains(&name.as_str()) => continue,
-                Some(target) => format!("cannot import `{name}`: there is no file `{target}`"),
+                Some(target) => {
+                    format!("cannot import `{name}`: the file `{target}` does not exist")
+                }
                 None => format!(
                     "cannot import `{name}`: write the relative path of a file, such as `./lib.ts`, or one of `{}`",
                     modules.join("`, `")

@@ -105,7 +105,10 @@ impl Resolver for Granted {
             return Err(self.refuse(ctx, &text));
         }
         if !self.scripts.contains_key(name) {
-            let text = format!("there is no module `{name}`, only {}", self.names());
+            let text = format!(
+                "there is no module `{name}`, the available modules are {}",
+                self.names()
+            );
             return Err(self.refuse(ctx, &text));
         }
         Ok(name.to_owned())

@@ -268,7 +268,7 @@ fn tools_are_async_functions() {
     fails(
         "await tools.ad({})",
         Status::Error,
-        "there is no tool `ad` here, only add, list_files, odd-name",
+        "there is no tool `ad`, the available tools are add, list_files, odd-name",
     );
     fails(
         "await tools.listFiles({})",

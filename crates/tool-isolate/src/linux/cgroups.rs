@@ -63,7 +63,7 @@ impl Cgroups {
                     "no cgroup of `{controller}` can be created: {error}"
                 )),
                 Err(_) => Held::No(format!(
-                    "cgroups that are made here have no `{controller}`: the host has to be alone in a leaf of a cgroup that is delegated to it, \
+                    "cgroups that are created here have no `{controller}`: the host has to be alone in a leaf of a cgroup that is delegated to it, \
                      for systemd by `Delegate=yes` and `DelegateSubgroup=host`"
                 )),
             }

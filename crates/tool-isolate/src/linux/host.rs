@@ -123,7 +123,7 @@ async fn attempt(
                 Ok(Ok(_)) => Err(no_helper("its first message is missing or unexpected")),
                 Ok(Err(error)) => Err(no_helper(error)),
                 Err(_) => Err(IsolateError::Helper(format!(
-                    "no answer within {} s",
+                    "no response within {} s",
                     START.as_secs()
                 ))),
             };

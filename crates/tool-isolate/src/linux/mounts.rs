@@ -37,7 +37,9 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
         return Ok(());
     }
     if let Err(error) = own_namespace() {
-        let none = Held::No(format!("this host may not make mounts of its own: {error}"));
+        let none = Held::No(format!(
+            "the host is not permitted to create separate mounts: {error}"
+        ));
         if wants_read_only {
             held.read_only = none.clone();
         }
@@ -50,18 +52,22 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     let writes = writable(&spec.writes).map_err(|error| half(&error))?;
     if wants_read_only {
         held.read_only = match read_only() {
-            Ok(()) => Held::Yes(String::from("mounts of its own")),
-            Err(error) => Held::No(format!("this host may not change mounts: {error}")),
+            Ok(()) => Held::Yes(String::from("separate mounts")),
+            Err(error) => Held::No(format!(
+                "the host is not permitted to change mounts: {error}"
+            )),
         };
     }
     if wants_root {
         match root::make(spec, &writes) {
             Ok(()) => {
-                held.own_root = Held::Yes(String::from("a root of its own"));
+                held.own_root = Held::Yes(String::from("a separate root"));
                 return Ok(());
             }
             Err(root::Failed::Before(error)) => {
-                held.own_root = Held::No(format!("this host may not change its root: {error}"));
+                held.own_root = Held::No(format!(
+                    "the host is not permitted to change its root: {error}"
+                ));
             }
             Err(root::Failed::Half(error)) => return Err(half(&error)),
         }

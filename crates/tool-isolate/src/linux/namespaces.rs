@@ -111,7 +111,7 @@ impl Namespaces {
             })?;
         }
         made.proc_mount = match mount_proc() {
-            Ok(()) => Held::Yes(String::from("`/proc` of its own")),
+            Ok(()) => Held::Yes(String::from("a separate `/proc`")),
             // Without its own `/proc`, the supervisor cannot find the processes to kill, and a process outside has to remove the cgroups after the
             // supervisor's end.
             Err(error) if is_of_host => return Err(Failure::Namespaces(error.to_string())),
@@ -191,7 +191,7 @@ fn as_user(flags: UnshareFlags) -> Result<Held, String> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     if let Err(error) = unshare(flags | UnshareFlags::NEWUSER) {
         return Ok(Held::No(format!(
-            "this host may not make namespaces: {error}"
+            "the host is not permitted to create namespaces: {error}"
         )));
     }
     fs::write("/proc/self/setgroups", "deny")
@@ -199,7 +199,7 @@ fn as_user(flags: UnshareFlags) -> Result<Held, String> {
         .and_then(|()| fs::write("/proc/self/gid_map", format!("{group} {group} 1")))
         .map_err(|error| {
             format!(
-                "this host may make a user namespace but not map its user in it: {error}; on Ubuntu an AppArmor profile with `userns,` for the \
+                "the host can create a user namespace but cannot map its user in it: {error}; on Ubuntu an AppArmor profile with `userns,` for the \
                  host's binary allows it"
             )
         })?;

@@ -193,7 +193,7 @@ pub(super) fn drop_capabilities() -> Held {
     match cleared {
         Ok(()) if bounded => Held::Yes(String::from("all are dropped")),
         Ok(()) if own.permitted.is_empty() => Held::Yes(String::from("the host has none")),
-        Ok(()) => Held::No(String::from("this host may not drop them")),
+        Ok(()) => Held::No(String::from("the host is not permitted to drop them")),
         Err(error) => Held::No(error.to_string()),
     }
 }
@@ -266,7 +266,7 @@ mod tests {
             in_force(interface, &Network::Off, &mut held);
             let report = Report::of(&held, true);
             let open = report.item("network off").map(|item| item.open.as_str());
-            let says = open.is_some_and(|open| open.contains("whatever the host reaches"));
+            let says = open.is_some_and(|open| open.contains("every address"));
             assert_eq!(says, !kept, "{open:?}");
         }
     }

@@ -162,7 +162,7 @@ async fn silent_or_closed_engine_does_not_block_the_run() {
             (result.status, message(&result)),
             (
                 Status::Error,
-                "the engine's process ended before the code did: do less in one run"
+                "the engine's process ended before the code finished: do less in one run"
             ),
             "{lines}"
         );

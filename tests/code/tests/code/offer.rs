@@ -263,7 +263,7 @@ async fn describe_api_returns_typed_declarations() {
         .await;
     assert_eq!(
         none.model_text(),
-        "code cannot call `later`, code can call no tools here"
+        "code cannot call `later`: no tools are available to code here"
     );
 }
 

@@ -322,7 +322,7 @@ async fn compile_error_is_refused_with_its_place() {
             vec![("main.ts", import("./lib.ts"))],
             vec![],
             "/files/main.ts",
-            ["line 1", "there is no file `lib.ts`"],
+            ["line 1", "the file `lib.ts` does not exist"],
         ),
         (
             vec![("main.ts", import("../../etc/passwd"))],
@@ -431,7 +431,7 @@ async fn effects_and_calls_are_those_of_the_declared_tools() {
     failed(
         &sneaks,
         ErrorKind::Failed,
-        "there is no tool `wipe` here, only add",
+        "there is no tool `wipe`, the available tools are add",
     );
 }
 

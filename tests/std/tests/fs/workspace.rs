@@ -515,7 +515,7 @@ fn handle_has_its_effect_and_opens_the_callers_workspace() {
             "`conversation`",
         ),
         (cx("ACME", "c"), "not an instance slug"),
-        (cx("acme", ".."), "names no folder"),
+        (cx("acme", ".."), "not a valid conversation id"),
     ] {
         let error = cx.get::<Reader>().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);

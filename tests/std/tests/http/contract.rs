@@ -197,7 +197,7 @@ async fn error_for_an_invalid_url_contains_the_correction() {
     for (url, said) in [
         (
             "example.com/a",
-            "`url` cannot be read: it is not an absolute URL, write `https://host/path`",
+            "`url` is not a valid URL: it is not an absolute URL, write `https://host/path`",
         ),
         (
             "ftp://example.com",
@@ -205,11 +205,11 @@ async fn error_for_an_invalid_url_contains_the_correction() {
         ),
         (
             "http://u:p@example.com",
-            "`url` has a user or a password before its host, leave that out",
+            "`url` has a user or a password before its host, remove it",
         ),
         (
             "http://example.com:99999",
-            "`url` cannot be read: its port is not a number from 0 to 65535",
+            "`url` is not a valid URL: its port is not a number from 0 to 65535",
         ),
         (
             "http://example.com:22",

@@ -501,7 +501,7 @@ async fn secret_in_an_error_body_is_redacted_and_the_body_is_cut() {
         failed(
             &result,
             ErrorKind::Failed,
-            "the server answered with the status 403: ",
+            "the server returned the status 403: ",
         );
         let error = result.error().unwrap();
         for text in [error.model_text(), error.operator_text()] {

@@ -200,7 +200,7 @@ pub(crate) async fn job_sees_only_granted_paths_case() -> Ran {
         assert!(!inside.join("new").exists() && !std::path::Path::new("/new").exists());
         let report = isolation.report().await.unwrap();
         let item = report.item("sockets with a path").unwrap();
-        assert!(item.mechanism.contains("root of its own") && item.open.is_empty());
+        assert!(item.mechanism.contains("separate root") && item.open.is_empty());
     }
     // A path through the host's `/proc` leads to the host's root.
     let around = |pid: u32| {

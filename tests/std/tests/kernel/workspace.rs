@@ -21,7 +21,7 @@ pub(crate) fn child() -> bool {
         Some("skips_unremovable_files") => skips_unremovable_files(),
         Some("packs_work") => crate::hosts::packs_work(),
         Some("mounts_stay") => crate::restrict::mounts_stay(),
-        other => panic!("there is no part {other:?}"),
+        other => panic!("unknown part {other:?}"),
     }
     true
 }

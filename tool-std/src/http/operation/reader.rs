@@ -51,7 +51,7 @@ impl<'d> Reader<'d> {
                 .ok_or_else(|| self.fault(&at, format!("the document has no `{target}`")))?;
             local.clone_into(&mut pointer);
         }
-        Err(self.fault(&pointer, "too many references lead from one to the next"))
+        Err(self.fault(&pointer, "the chain of references is too long"))
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn document(text: &str, prefix: &str) -> Result<Value, ToolFault> {
         return Ok(root);
     }
     let found = version.map_or("no version".to_owned(), |version| format!("`{version}`"));
-    let text = format!("the document has to be OpenAPI 3.0 or 3.1, found {found}");
+    let text = format!("the document must be OpenAPI 3.0 or 3.1, found {found}");
     Err(fault(prefix, "/openapi", text))
 }
 

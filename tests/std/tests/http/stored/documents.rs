@@ -88,7 +88,7 @@ async fn unusable_server_is_refused_with_a_pointer() {
             url,
             "a user or a password",
         ),
-        ("/servers", json!([]), "", "names no server"),
+        ("/servers", json!([]), "", "has no server"),
     ];
     refused(cases.map(|(at, value, pointer, part)| (changed(at, value), pointer.to_owned(), part)))
         .await;
@@ -189,7 +189,7 @@ async fn unusable_parameter_is_refused_with_a_pointer() {
             format!("{first}/$ref"),
             "has no `#/x`",
         ),
-        (circle, first.clone(), "too many references"),
+        (circle, first.clone(), "the chain of references is too long"),
     ];
     let references = references.map(|(own, at, part)| (changed(&first, own), at, part));
     let path = "/paths/~1a~1{b}".to_owned();

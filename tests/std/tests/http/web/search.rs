@@ -338,7 +338,7 @@ async fn engine_errors_contain_what_to_do() {
         ),
         (500, ErrorKind::Failed, "cannot answer now"),
         (302, ErrorKind::Failed, "cannot answer now"),
-        (200, ErrorKind::Failed, "did not answer as expected"),
+        (200, ErrorKind::Failed, "returned an unexpected response"),
     ] {
         let server = Server::start(PRIVATE, move |seen| {
             let said = seen.header("x-subscription-token").unwrap();
@@ -357,7 +357,7 @@ async fn engine_errors_contain_what_to_do() {
         assert!(
             error
                 .operator_text()
-                .contains(&format!("`brave` answered {status}: no: "))
+                .contains(&format!("`brave` returned the status {status}: no: "))
         );
         assert!(
             !error.operator_text().contains(KEY),
