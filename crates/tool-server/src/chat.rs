@@ -264,7 +264,7 @@ impl ChatServer {
             .fallback(async || {
                 Problem::new(
                     Kind::NotFound,
-                    "there is no such path, send messages to `/chat/{thread}`",
+                    "the path does not exist, send messages to `/chat/{thread}`",
                 )
             })
             .layer(enter)

@@ -180,7 +180,7 @@ impl<'de> Deserialize<'de> for SecretText {
         match Sent::deserialize(from)? {
             Sent::Text(text) => Ok(Self(text.into())),
             Sent::Other(_) => Err(D::Error::custom(
-                "the value is not a text, send a JSON string",
+                "the value is not a string, send a JSON string",
             )),
         }
     }

@@ -253,7 +253,7 @@ impl Problem {
                 tracing::error!(%error, "the admin API cannot use the keys of the vault");
                 Self::new(
                     Kind::Unavailable,
-                    "the keys of the vault cannot be used now, the server's log has the reason",
+                    "the keys of the vault cannot be used now; the server's log contains the reason",
                 )
             }
         }

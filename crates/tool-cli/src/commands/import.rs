@@ -317,7 +317,7 @@ fn tell(tools: &[Told], out: Option<&Path>, screen: Screen) {
     let done = tools.iter().filter(|told| told.tool.is_some()).count();
     let place = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
     screen.note(format_args!(
-        "{} of {} tools typed{place}; write their bodies next",
+        "{} of {} tools generated{place}; write their bodies next",
         paint(BOLD, done),
         tools.len()
     ));

@@ -82,7 +82,7 @@ fn policy(path: &Path, registry: &Registry, screen: Screen) -> Result<SharedPoli
         Failure::usage(format!("the policy `{path}` cannot be used: {error}"))
     })?;
     for unknown in read.unknown {
-        let mark = paint(WARN, "careful:");
+        let mark = paint(WARN, "warning:");
         screen.note(format_args!(
             "{mark} the policy names an unknown tool: {unknown}"
         ));
@@ -136,7 +136,7 @@ async fn serve(
     if !place.ip().is_loopback() {
         screen.note(format_args!(
             "{} no token is required here, so every client that reaches this address can call every tool",
-            paint(WARN, "careful:")
+            paint(WARN, "warning:")
         ));
     }
     server

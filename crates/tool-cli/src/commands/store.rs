@@ -108,7 +108,7 @@ pub(super) async fn vault<S: AdminStore + Clone>(
             Err(VaultError::Locked(values)) => {
                 screen.note(format_args!(
                     "{} the store has {}, and the environment variable `{}` is not set, so secrets can be neither used nor written",
-                    paint(WARN, "careful:"),
+                    paint(WARN, "warning:"),
                     count(usize::try_from(values).unwrap_or(usize::MAX), "sealed value"),
                     SealKeys::VARIABLE
                 ));

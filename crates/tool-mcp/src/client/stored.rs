@@ -225,7 +225,7 @@ impl McpRunner {
             format!(
                 "the host has no MCP server `{}`, {}",
                 shown(name),
-                listed(names, "it has none", "name one of")
+                listed(names, "it has no MCP servers", "name one of")
             )
         })
     }
@@ -262,7 +262,7 @@ impl McpRunner {
             ));
         };
         let unavailable = |why: String| {
-            let text = "the tool is not available: it is not set up any more";
+            let text = "the tool is not available: it is no longer configured";
             ToolError::of(ErrorKind::Unavailable, text).operator(why)
         };
         let server = self.find(server, call.function.workspace.as_ref());
@@ -275,7 +275,7 @@ impl McpRunner {
             let text =
                 "the tool is not available: it has changed on its server, so the call was not made";
             return Err(ToolError::of(ErrorKind::Unavailable, text).operator(format!(
-                "the schemas of `{}` of the MCP server `{}` do not fit the version any more, publish a version with the new ones: {}",
+                "the schemas of `{}` of the MCP server `{}` no longer match the version, publish a version with the new schemas: {}",
                 shown(tool),
                 server.name,
                 faults.join("; ")

@@ -223,7 +223,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                 // The last line may lack a line break.
                 Ok(Line::End) => self.ended = true,
                 Err(error) => {
-                    tracing::error!(%error, "the client's messages cannot be read any more");
+                    tracing::error!(%error, "the client's messages can no longer be read");
                     return None;
                 }
             }

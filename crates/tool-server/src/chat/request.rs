@@ -118,7 +118,7 @@ impl Posted {
             if Some(request.principal.as_str()) != cx.user() {
                 return Err(Problem::new(
                     Kind::Forbidden,
-                    "the approval request is of a different user: answer it with the admin API, the next run of that user continues",
+                    "the approval request belongs to a different user: answer it with the admin API; the next run of that user continues",
                 ));
             }
             if row.status == ApprovalStatus::Pending {

@@ -399,7 +399,7 @@ fn respond_skill(changed: &Changed) -> String {
     params(("instance" = String, Path, description = "The name of the instance; `@workspace` for the only instance of a workspace"),
         ("skill" = String, Path, description = "The name of the skill")),
     request_body = NewSkill,
-    responses((status = 200, description = "The changes of tools", body = SkillOutcome)))]
+    responses((status = 200, description = "The changes to the tools of the instance", body = SkillOutcome)))]
 async fn enable_skill(
     State(admin): State<Shared>,
     caller: Caller,
@@ -407,7 +407,10 @@ async fn enable_skill(
     Body(body): Body<NewSkill>,
 ) -> Answer {
     if body.version.is_empty() {
-        return Err(Problem::input("/version", "write the version of the skill"));
+        return Err(Problem::input(
+            "/version",
+            "the version of the skill is empty, write the version",
+        ));
     }
     if body.required_tools.len() > MOST_TOOLS {
         let text = format!("a skill requires at most {MOST_TOOLS} tools, split the skill");
@@ -433,7 +436,7 @@ async fn enable_skill(
 #[utoipa::path(delete, path = "/v1/instances/{instance}/skills/{skill}", tag = "instances",
     params(("instance" = String, Path, description = "The name of the instance; `@workspace` for the only instance of a workspace"),
         ("skill" = String, Path, description = "The name of the skill")),
-    responses((status = 200, description = "The changes of tools", body = SkillOutcome)))]
+    responses((status = 200, description = "The changes to the tools of the instance", body = SkillOutcome)))]
 async fn disable_skill(
     State(admin): State<Shared>,
     caller: Caller,

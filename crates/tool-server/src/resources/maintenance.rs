@@ -230,7 +230,7 @@ async fn purge(
     if !(1..=MOST).contains(&most) {
         return Err(Problem::input(
             "/most",
-            format!("the number is {most}, write one from 1 to {MOST}"),
+            format!("the number is {most}, write a number from 1 to {MOST}"),
         ));
     }
     let details = json!({ "days": body.days, "most": most, "reason": reason });

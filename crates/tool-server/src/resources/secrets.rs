@@ -436,7 +436,7 @@ fn within(pointer: &str, value: u32, most: u32) -> Result<u32, Problem> {
     }
     Err(Problem::input(
         pointer,
-        format!("the number is {value}, write one from 1 to {most}"),
+        format!("the number is {value}, write a number from 1 to {most}"),
     ))
 }
 

@@ -60,7 +60,7 @@ fn untypable_definitions_are_left_out_with_their_rule() {
             "left out: `open`",
             "[map-type] `/tags`",
             "[untyped-value]",
-            "1 of 2 tools typed",
+            "1 of 2 tools generated",
         ],
     );
     assert!(

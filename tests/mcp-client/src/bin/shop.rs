@@ -22,7 +22,9 @@ fn order(
     items: u32,
 ) -> Result<Order, ToolError> {
     if thing == "nothing" {
-        return Err(ToolError::new("nothing is not for sale, name a thing"));
+        return Err(ToolError::new(
+            "the shop does not sell `nothing`, name an item",
+        ));
     }
     Ok(Order {
         id: u64::MAX,

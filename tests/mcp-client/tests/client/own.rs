@@ -192,7 +192,7 @@ async fn tools_work_over_a_child_process() {
     let none_left = call(&tools, "order", json!({"thing": "nothing"})).await;
     assert_eq!(
         none_left.model_text(),
-        "nothing is not for sale, name a thing"
+        "the shop does not sell `nothing`, name an item"
     );
     let (told, _) = steps(&tools, "look", none()).await;
     assert_eq!(told.len(), 3);

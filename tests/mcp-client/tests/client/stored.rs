@@ -539,7 +539,9 @@ async fn tenants_call_their_own_servers() {
             .await,
     );
     assert!(
-        faults[0].1.contains("has no MCP server `crm`, it has none"),
+        faults[0]
+            .1
+            .contains("has no MCP server `crm`, it has no MCP servers"),
         "{faults:?}"
     );
 }

@@ -287,7 +287,7 @@ pub(crate) async fn old_rows_are_purged_in_limited_requests(kind: StoreKind) {
         .export(Scope::All, &AuditFilter::default())
         .await
         .unwrap();
-    assert_eq!(all.len(), 2, "the rows of both purges stay");
+    assert_eq!(all.len(), 2, "the audit rows of both purges are kept");
     let (operator, details) = note(&site, "maintenance.purge").await;
     assert_eq!(
         (&*operator, &details["days"]["audit"]),

@@ -94,7 +94,7 @@ impl Backend {
         };
         if words.seal_contents && cli.own_gate().is_some() {
             return Err(Failure::usage(
-                "`--seal-contents` seals what the gate of `serve` stores, and this program has a gate of its own",
+                "`--seal-contents` applies only to the default gate of `serve`, and this program has its own gate",
             )
             .hint("leave the option out, and give the gate of the program a store that `sealing` returns"));
         }
@@ -136,7 +136,7 @@ impl Backend {
         if let (Some(agent), Some(secrets)) = (&agent, &state.secrets)
             && let Err(error) = secrets.read(Some(agent)).await
         {
-            let mark = paint(WARN, "careful:");
+            let mark = paint(WARN, "warning:");
             screen.note(format_args!(
                 "{mark} the secrets of the stored tools cannot be read: {error}"
             ));

@@ -93,9 +93,9 @@ impl StoredSecrets {
                 Ok(()) => failed = false,
                 Err(error) if !failed => {
                     failed = true;
-                    let mark = paint(WARN, "careful:");
+                    let mark = paint(WARN, "warning:");
                     screen.note(format_args!(
-                        "{mark} the stored secrets cannot be read, so changes of them are not seen: {error}"
+                        "{mark} the stored secrets cannot be read, so the server does not apply changes to them: {error}"
                     ));
                 }
                 Err(_) => {}

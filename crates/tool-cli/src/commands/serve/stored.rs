@@ -84,7 +84,7 @@ impl AgentOffer {
                 }
                 Err(error) if !failed => {
                     failed = true;
-                    let mark = paint(WARN, "careful:");
+                    let mark = paint(WARN, "warning:");
                     screen.note(format_args!(
                         "{mark} the stored tools cannot be read, so the server does not apply changes to them: {error}"
                     ));

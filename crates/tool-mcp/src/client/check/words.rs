@@ -97,7 +97,7 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
         Kind::MinProperties { limit } => format!("an object of at least {limit} keys"),
         Kind::MaxProperties { limit } => format!("an object of at most {limit} keys"),
         Kind::Pattern { pattern } => format!("text that matches `{}`", cut(pattern, 120)),
-        Kind::UniqueItems => "a list whose items differ".to_owned(),
+        Kind::UniqueItems => "a list of unique items".to_owned(),
         Kind::Contains => "a list with an item that fits the schema in `contains`".to_owned(),
         Kind::FalseSchema => "no value, because the schema is `false`".to_owned(),
         Kind::Not { schema } => format!(

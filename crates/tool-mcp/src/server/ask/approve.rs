@@ -57,7 +57,7 @@ pub(crate) fn question(ticket: &Ticket) -> Question {
         .as_deref()
         .map(|reason| format!(" ({reason})"));
     let message = format!(
-        "May `{}` run with {}?{}",
+        "Allow `{}` to run with {}?{}",
         ticket.tool,
         ticket.arguments,
         reason.unwrap_or_default()

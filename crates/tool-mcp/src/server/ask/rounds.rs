@@ -298,7 +298,7 @@ impl Asking<'_> {
                     return asks(&waits.question, self.parking.seal(&state, sealed)?);
                 }
                 Err((again, answer)) => {
-                    let busy = "too many tools wait for answers now, call again later";
+                    let busy = "too many calls are waiting for answers, call again later";
                     let _ = answer.send(Err(ToolError::of(ErrorKind::RateLimited, busy)));
                     run = again;
                 }

@@ -45,7 +45,7 @@ impl<H: ServerHandler> Endpoint<H> {
         {
             return Err(Refusal::new(
                 StatusCode::NOT_FOUND,
-                "there is no such session, start a new one",
+                "the session does not exist, start a new one",
             ));
         }
         let begins = session.is_none();
