@@ -47,7 +47,7 @@ pub enum ConnectError {
     },
     /// The tables were created by a later version of this crate.
     #[error(
-        "the database `{location}` has migration {migration}, which this program does not know, run a program at least as new as the one that wrote it"
+        "the database `{location}` has migration {migration}, which this program does not know, run the version of the program that migrated it, or a later version"
     )]
     Newer {
         /// The server and the database.

@@ -234,7 +234,7 @@ impl SealKeys {
                 .split_once(':')
                 .ok_or_else(|| fault("has no colon, write `ID:KEY`"))?;
             let id = KeyId::new(id).map_err(|_| {
-                fault("has an id that is not 1 to 64 ASCII letters, digits, `.`, `-` and `_`")
+                fault("has an id that does not consist of 1 to 64 ASCII letters, digits, `.`, `-` and `_`")
             })?;
             let key = SealKey::from_base64(key).ok_or_else(|| {
                 fault("has a key that is not base64 of 32 bytes, create one with `openssl rand -base64 32`")

@@ -51,12 +51,12 @@ pub enum VaultError {
     },
     /// The current key of the provider is retired.
     #[error(
-        "the current key `{0}` of the key provider is retired: put a later key first, or give a new key a new id"
+        "the current key `{0}` of the key provider is retired: put a key that is not retired first, and give each new key a new id"
     )]
     Retired(KeyId),
     /// The key to retire is the current key.
     #[error(
-        "the key `{0}` is the current key and cannot be retired: put a new key first, and rotate to it before"
+        "the key `{0}` is the current key and cannot be retired: put a new key first, rotate to it, and then retire this key"
     )]
     Current(KeyId),
     /// A stored value cannot be opened: its bytes were changed, or it was copied from a different place.

@@ -51,7 +51,7 @@ fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str
     match answer {
         Err(error @ StoreError::Unavailable(_)) => {
             let text = error.to_string();
-            assert!(text.contains(words), "`{text}` does not say `{words}`");
+            assert!(text.contains(words), "`{text}` does not contain `{words}`");
         }
         other => panic!("expected that the store is unavailable, got {other:?}"),
     }

@@ -41,7 +41,7 @@ pub enum OpenError {
     },
     /// The file was written by a later version of this crate.
     #[error(
-        "`{location}` has migration {migration}, which this program does not know, run a program at least as new as the one that wrote it"
+        "`{location}` has migration {migration}, which this program does not know, run the version of the program that migrated it, or a later version"
     )]
     Newer {
         /// The path or URL that was to be opened.
@@ -197,7 +197,7 @@ pub(super) async fn connect(
             .map_err(unavailable)?;
     if applied != MIGRATIONS.map(|(number, ..)| number) {
         let text = format!(
-            "the database `{path}` was replaced by one that this version of the program did not write, put the right file back or restart"
+            "the database `{path}` was replaced by a database whose migrations differ from those of this program, restore the file or restart the program"
         );
         return Err(StoreError::Unavailable(text.into()).into());
     }

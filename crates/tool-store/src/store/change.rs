@@ -390,7 +390,7 @@ impl RunRow {
     fn force_end(&mut self, owner: &str, at: Timestamp) -> Result<(), StoreError> {
         if self.state == RunState::Ended {
             return Err(StoreError::Conflict(format!(
-                "{} has ended, only a running one can be ended",
+                "{} has ended, only running runs can be ended",
                 self.id
             )));
         }

@@ -389,7 +389,7 @@ impl Function {
             editor.require(MemberRole::Admin, "state the effects of a function")?;
             if self.effects.is_some() && !self.kind.is_foreign() {
                 return conflict(
-                    "the effects of functions of the kinds `linked` and `type_script` follow from the tools that they call, only those of the kinds `mcp` and `http` can be stated",
+                    "the effects of functions of the kinds `linked` and `type_script` follow from the tools that they call, only the effects of functions of the kinds `mcp` and `http` can be stated",
                 );
             }
         }
@@ -415,8 +415,9 @@ impl Function {
         editor.require(MemberRole::Author, "delete a function")?;
         if tools > 0 {
             return Err(StoreError::Conflict(format!(
-                "{} is used by {tools} tools, including deleted tools that are still kept: give these tools a different function first",
-                self.what()
+                "{} is used by {}, including deleted tools that are still kept: give these tools a different function first",
+                self.what(),
+                counted(tools, "tool")
             )));
         }
         Ok(())
@@ -599,9 +600,15 @@ impl FunctionVersion {
         let why = if is_default {
             "is the default of its function, publish a different version first".to_owned()
         } else if pins > 0 {
-            format!("is pinned by {pins} tools, change their pins first")
+            format!(
+                "is pinned by {}, change their pins first",
+                counted(pins, "tool")
+            )
         } else if forks > 0 {
-            format!("is the parent of {forks} versions, which refer to it")
+            format!(
+                "is the parent of {}, delete these first",
+                counted(forks, "version")
+            )
         } else {
             return Ok(());
         };
@@ -642,4 +649,10 @@ impl FunctionFilter {
 pub(super) fn contains(name: &str, part: &str) -> bool {
     let lower = str::to_ascii_lowercase;
     lower(name).contains(&lower(part))
+}
+
+/// Formats a number of items, such as `1 tool` or `2 tools`.
+fn counted(count: u64, noun: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{end}")
 }

@@ -28,7 +28,7 @@ impl KeyId {
         if id.is_empty() || id.len() > MOST_NAME || !id.bytes().all(is_plain) {
             // The text could be a key that was written in the wrong place, so the error does not repeat it.
             return Err(StoreError::Conflict(format!(
-                "the id of a key is not 1 to {MOST_NAME} ASCII letters, digits, `.`, `-` and `_`, write an id such as `2026-11`"
+                "the id of a key must consist of 1 to {MOST_NAME} ASCII letters, digits, `.`, `-` and `_`: write an id such as `2026-11`"
             )));
         }
         Ok(Self(id.into()))
@@ -295,7 +295,7 @@ impl SealKeyRow {
         uses: &[KeyUse],
     ) -> Result<(), StoreError> {
         if row.is_none() {
-            return Err(StoreError::Missing(format!("the key `{id}`")));
+            return Err(StoreError::Missing(format!("no key `{id}`")));
         }
         let of_key = uses.iter().filter(|using| using.key == *id);
         let places: Vec<String> = of_key

@@ -184,7 +184,7 @@ impl StoredTool {
             }
             (ToolTarget::Client, Some(_)) => {
                 return conflict(
-                    "a tool with the target `client` runs no function, leave `function` out",
+                    "a tool with the target `client` does not run a function: leave `function` out",
                 );
             }
             (ToolTarget::Client, None) => {

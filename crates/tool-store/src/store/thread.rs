@@ -96,7 +96,7 @@ impl NewMessage {
     #[must_use]
     pub fn overtaken(&self) -> StoreError {
         StoreError::Conflict(format!(
-            "thread {} has a newer message of the model than the writer has read",
+            "thread {} has a newer message of the model than the writer has read: read the thread again",
             self.thread
         ))
     }

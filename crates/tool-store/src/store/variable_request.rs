@@ -122,7 +122,7 @@ impl VariableRequest {
             let name = &field.name;
             if name.is_empty() || self.required[..at].iter().any(|other| other.name == *name) {
                 return refuse(format!(
-                    "a request for variables has the name `{name}` twice, or it is empty: name each variable once"
+                    "a request for variables has the name `{name}` twice, or the name is empty: name each variable once"
                 ));
             }
             if field.choices.is_empty() == (field.kind == VariableType::Select) {
@@ -187,7 +187,7 @@ impl VariableRequest {
 
     /// The error for a request that does not exist, or whose variables all have values.
     pub fn gone(id: &str) -> StoreError {
-        StoreError::Missing(format!("the request for variables `{id}`"))
+        StoreError::Missing(format!("no open request for variables `{id}`"))
     }
 }
 

@@ -159,7 +159,7 @@ tests! {
         assert_eq!(make(&store, enable("send_mail")).await, enabled);
         assert_eq!(store.changed_since(version).await.unwrap().instances, [support()]);
         let Changed::Skill(change) = make(&store, skill("1", &["read_mail", "fax"])).await else {
-            panic!("the change is one of a skill");
+            panic!("the result is not a change of a skill");
         };
         assert_eq!((change.added, change.missing), (vec!["read_mail".to_owned()], vec!["fax".to_owned()]));
         let before = rows_of_audit(&store).await;
@@ -179,7 +179,7 @@ tests! {
         assert_eq!(make(&store, disable("send_mail")).await, disabled);
         let unpin = InstanceChange::DisableSkill { instance: support(), skill: "mail".into(), by: "olga".into() };
         let Changed::Skill(change) = make(&store, Change::Instance(unpin)).await else {
-            panic!("the change is one of a skill");
+            panic!("the result is not a change of a skill");
         };
         assert_eq!(change.removed, ["read_mail"]);
         let remove = Change::Instance(InstanceChange::Remove { instance: support() });
@@ -243,7 +243,7 @@ tests! {
     #[test]
     async fn workspaces_and_members_are_changed_once(store: impl Store + ChangeStore + Directory) {
         let Changed::Workspace(first) = make(&store, put_workspace(RetentionTier::Long, Expected::Same(None))).await else {
-            panic!("the change is one of a workspace");
+            panic!("the result is not a change of a workspace");
         };
         assert_eq!(store.workspace_settings(&acme()).await.unwrap().as_ref(), Some(&*first));
         let stale = |answer| assert!(matches!(answer, Err(StoreError::Stale(_))), "{answer:?}");
@@ -303,7 +303,7 @@ tests! {
         let taken_over = store.apply(of(&acme(), end_of("a different owner"))).await;
         assert!(matches!(taken_over, Err(StoreError::Stale(_))), "{taken_over:?}");
         let Changed::Run(row) = make(&store, end()).await else {
-            panic!("the change is one of a run");
+            panic!("the result is not a change of a run");
         };
         assert_eq!((row.state, row.cause, row.ended), (RunState::Ended, Some(RunCause::Cancelled), Some(at(300))));
         assert_eq!(store.get_run(&run).await.unwrap().as_ref(), Some(&*row));
@@ -316,7 +316,7 @@ tests! {
         conflict(store.apply(of(&acme(), resolve)).await, "not ambiguous");
         let force = || Change::Force { key: key("e1"), resolution: resolution.clone(), operator: "olga".into(), at: at(105) };
         let Changed::Effect(row) = make(&store, force()).await else {
-            panic!("the change is one of an effect");
+            panic!("the result is not a change of an effect");
         };
         assert_eq!((row.state, row.resolved_by.as_deref()), (EffectState::Failed, Some("olga")));
         conflict(store.apply(of(&acme(), force())).await, "failed");

@@ -862,10 +862,10 @@ tests! {
         let pin = Some(one.id.clone());
         let tool = olga.tool(NewTool { function_version: pin, ..NewTool::server("look", &*function.id) }).await.unwrap();
         olga.publish(&two.id).await.unwrap();
-        conflict(olga.remove_version(&one.id).await, "pinned by 1 tools");
-        conflict(olga.remove_function(&function.id).await, "used by 1 tools");
+        conflict(olga.remove_version(&one.id).await, "pinned by 1 tool,");
+        conflict(olga.remove_function(&function.id).await, "used by 1 tool,");
         olga.delete(&tool.id).await.unwrap();
-        conflict(olga.remove_function(&function.id).await, "used by 1 tools");
+        conflict(olga.remove_function(&function.id).await, "used by 1 tool,");
         store.purge_tools(Scope::All, at(31 * DAY), 10).await.unwrap();
         assert_eq!(olga.remove_version(&one.id).await.unwrap(), one);
         forbidden(by(&store, of(MemberRole::Operator), 1).remove_function(&function.id).await, "`author`");
@@ -887,7 +887,7 @@ tests! {
         let update = || FunctionUpdate { effects: Some(None), ..FunctionUpdate::default() };
         forbidden(by(&store, author(), 2).change_function(&function.id, update()).await, "`admin`");
         assert_eq!(by(&store, admin(), 2).change_function(&function.id, update()).await.unwrap().effects, None);
-        conflict(by(&store, admin(), 1).function(NewFunction { effects, ..linked("look") }).await, "only those of the kinds");
+        conflict(by(&store, admin(), 1).function(NewFunction { effects, ..linked("look") }).await, "only the effects of functions of the kinds");
 
         // An author cannot publish a version of a function with stated effects, because the version may have other effects.
         let stated = by(&store, admin(), 3).function(new()).await.unwrap();

@@ -39,7 +39,7 @@ pub(crate) async fn commit_with_a_lost_response_is_not_repeated_case() -> Ran {
         proxy.cut(cut, 1);
         assert_eq!(store.append(hello()).await.unwrap(), round, "{cut:?}");
         assert_eq!(messages(&store).await, usize::try_from(round).unwrap());
-        assert_eq!(u64::from(proxy.cuts()), round, "nothing was cut");
+        assert_eq!(u64::from(proxy.cuts()), round, "no connection was cut");
     }
     proxy.cut(Cut::AfterCommit, 1);
     let begun = store.begin(intent("k"), Some(audit("k"))).await;
@@ -59,7 +59,7 @@ pub(crate) async fn commit_that_did_not_arrive_is_repeated_case() -> Ran {
         proxy.cut(cut, 1);
         assert_eq!(store.append(hello()).await.unwrap(), round, "{cut:?}");
         assert_eq!(messages(&store).await, usize::try_from(round).unwrap());
-        assert_eq!(u64::from(proxy.cuts()), round, "nothing was cut");
+        assert_eq!(u64::from(proxy.cuts()), round, "no connection was cut");
     }
     Ok(())
 }

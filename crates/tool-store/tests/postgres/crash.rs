@@ -257,7 +257,10 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
     for name in world.iter().chain(&confirmed("ended ")) {
         assert_eq!(stored[name].state, EffectState::Succeeded, "{name}");
     }
-    assert!(confirmed("ended ").len() > 20, "too little was done");
+    assert!(
+        confirmed("ended ").len() > 20,
+        "the processes made too few changes"
+    );
     let audits = store.export(Scope::All, &AuditFilter::default()).await;
     let audits: BTreeSet<String> = audits.unwrap().iter().map(key_of).collect();
     for name in stored.keys() {
@@ -285,7 +288,10 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
             );
         }
     }
-    assert!(confirmed("appended ").len() > 20, "too little was done");
+    assert!(
+        confirmed("appended ").len() > 20,
+        "the processes made too few changes"
+    );
 
     // Each approval was spent at most once.
     let spent = confirmed("spent ");
@@ -302,7 +308,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
             .unwrap();
         assert_eq!(row.status, ApprovalStatus::Spent);
     }
-    assert!(spent.len() > 5, "too little was done");
+    assert!(spent.len() > 5, "the processes made too few changes");
 
     // Each run ended at most once, and a thread has at most one `running` run.
     let runs = store
@@ -327,7 +333,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
         assert_eq!(numbers, (1..=all).collect::<Vec<_>>());
         assert!(own.filter(|run| run.state == RunState::Running).count() <= 1);
     }
-    assert!(driven.len() > 5, "too little was done");
+    assert!(driven.len() > 5, "the processes made too few changes");
 
     let deadlocks: i64 = sqlx::query_scalar(
         "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",

@@ -77,7 +77,7 @@ pub(crate) async fn open_transaction_delays_and_loses_no_event_case() -> Ran {
     assert_eq!(
         keys.pop().as_deref(),
         Some("open"),
-        "the page is fixed, and what was committed since follows"
+        "the page does not change, and events that were committed later follow"
     );
     assert_eq!(keys, ["2"]);
     let (mut keys, _) = after(&store, &start, 2).await;

@@ -32,7 +32,7 @@ pub(crate) async fn database_of_a_later_version_is_not_changed_case() -> Ran {
         matches!(error, ConnectError::Newer { migration: 999, .. }),
         "{error:?}"
     );
-    assert!(error.to_string().contains("at least as new"), "{error}");
+    assert!(error.to_string().contains("or a later version"), "{error}");
     database
         .tamper("DELETE FROM tool_store.migration WHERE version = 999")
         .await;

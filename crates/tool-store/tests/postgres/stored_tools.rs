@@ -111,7 +111,7 @@ pub(crate) async fn function_is_not_removed_while_a_tool_of_another_owner_is_cre
         let (edited, ()) = futures::join!(edit(editor, change), end);
         match edited {
             Err(StoreError::Missing(_)) if removes => {}
-            Err(StoreError::Conflict(text)) if !removes && text.contains("used by 1 tools") => {}
+            Err(StoreError::Conflict(text)) if !removes && text.contains("used by 1 tool,") => {}
             edited => panic!("removes: {removes}, {edited:?}"),
         }
     }

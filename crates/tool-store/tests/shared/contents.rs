@@ -176,8 +176,8 @@ const WRITTEN: [u64; 5] = [6, 6, 12, 7, 6];
 fn refusal<T>(answer: Result<T, StoreError>) -> String {
     match answer {
         Err(StoreError::Corrupt(text)) => text,
-        Err(error) => panic!("expected an error about a content, got {error}"),
-        Ok(_) => panic!("expected an error about a content, but it was read"),
+        Err(error) => panic!("expected an error of a sealed value, got {error}"),
+        Ok(_) => panic!("expected an error of a sealed value, but the value was read"),
     }
 }
 

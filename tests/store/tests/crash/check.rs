@@ -87,15 +87,15 @@ impl Snapshot {
     pub(crate) fn holds(&self) {
         use EffectState::{Ambiguous, Running, Succeeded};
         for (key, amount) in &self.effects {
-            assert_eq!(self.happened(key), 1, "`{key}` happened twice");
+            assert_eq!(self.happened(key), 1, "the effect `{key}` happened twice");
             assert!(
                 self.is(key, &[Running, Ambiguous, Succeeded]),
-                "`{key}` happened, but its ledger row is {:?}",
+                "the effect `{key}` happened, but its ledger row is {:?}",
                 self.rows.get(key)
             );
             assert!(
                 self.audit.contains_key(key),
-                "`{key}` happened without an audit row"
+                "the effect `{key}` happened without an audit row"
             );
             let row = &self.rows[key];
             if row.intent.tool == "wire" {
