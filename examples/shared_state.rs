@@ -28,7 +28,8 @@ pub fn find_note(
         .ok_or_else(|| ToolError::new(format!("no note `{title}`")))
 }
 
-/// Writes a note. With `read_only` on it, this would not compile: `Writes` can write.
+// With `read_only` on this tool, it would not compile: `Writes` can write.
+/// Writes a note.
 #[tool(idempotent)]
 pub fn write_note(
     notes: &Writes<Notes>,

@@ -18,7 +18,7 @@ static ALLOCATOR: Counting<false> = Counting;
 
 fn main() {
     let mut words = std::env::args().skip(1);
-    let who = words.next().expect("who");
+    let who = words.next().expect("a scenario");
     let mut number = || words.next().and_then(|word| word.parse::<usize>().ok()).expect("a number");
     let (hits, tools, calls) = (number(), number(), number());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("runtime");

@@ -58,7 +58,7 @@ fn tools(schemas: Vec<Value>) -> Vec<DynamicTool> {
 
 fn main() {
     let counts = || (allocations(), kept());
-    println!("| {TOOLS} tools | ms | allocations of each |\n|---|---|---|");
+    println!("| {TOOLS} tools | ms | allocations per tool |\n|---|---|---|");
     let each = |many: u64| many as f64 / TOOLS as f64;
     let row = |what: &str, began: Instant, before: (u64, u64)| {
         let (ms, after) = (began.elapsed().as_secs_f64() * 1e3, counts());

@@ -71,7 +71,7 @@ fn sync_cost(folder: &Path) -> Duration {
 async fn calls(folder: &Path, url: Option<&str>) {
     let sync = sync_cost(folder);
     println!("one synchronised write of 4 KiB: {:.0} µs", sync.as_secs_f64() * 1e6);
-    println!("| store | tasks | calls per second | times synchronised writes per second | transactions per call |");
+    println!("| store | tasks | calls per second | calls per synchronised write | transactions per call |");
     println!("|---|---|---|---|---|");
     let store = sqlite(folder, "calls.db").await;
     for tasks in [1, 8, 64] {
@@ -145,7 +145,7 @@ async fn commits(admin: &mut PgConnection) -> i64 {
 const ROWS: u32 = 1_000_000;
 
 async fn audit(folder: &Path, url: Option<&str>) {
-    println!("| store | filter | first page, ms | page behind 1,000 rows, ms |");
+    println!("| store | filter | first page, ms | page after 1,000 rows, ms |");
     println!("|---|---|---|---|");
     let store = sqlite(folder, "audit.db").await;
     let filled = fill(&store).await;

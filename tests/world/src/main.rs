@@ -48,7 +48,7 @@ enum Command {
         /// A folder of plans. The invariants of the open plans may fire.
         #[arg(long)]
         plans: Option<PathBuf>,
-        /// Gives all conversations and calls unique names.
+        /// Makes the names of conversations unique across tenants, and the ids of calls unique within a run.
         #[arg(long)]
         unique_names: bool,
         /// The number of threads that run plans in parallel.
@@ -90,7 +90,7 @@ enum Command {
     Plan {
         /// The seed of the plan.
         seed: u64,
-        /// Gives all conversations and calls unique names.
+        /// Makes the names of conversations unique across tenants, and the ids of calls unique within a run.
         #[arg(long)]
         unique_names: bool,
     },
