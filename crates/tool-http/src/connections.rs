@@ -292,7 +292,7 @@ mod tests {
 
     // A client that reads nothing of an endless stream does not keep the server from stopping, and a slow handler finishes its response.
     #[tokio::test]
-    async fn client_that_does_not_read_does_not_keep_a_stopped_server() {
+    async fn client_that_does_not_read_does_not_block_shutdown() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let endless = || async {

@@ -165,10 +165,10 @@ async fn stores() -> (TempDir, [SqliteStore; 2]) {
 
 // Contents are read back unchanged, and only a handle with the keys can read them.
 #[tokio::test]
-async fn contents_come_back_equal() {
+async fn contents_are_read_back_unchanged() {
     let (_folder, stores) = stores().await;
     for store in stores {
-        contents::come_back_equal(store).await;
+        contents::are_read_back_unchanged(store).await;
     }
 }
 
@@ -192,7 +192,7 @@ async fn rotation_covers_contents() {
 
 // If a process lacks the key of sealed contents, the error contains the id of the key.
 #[tokio::test]
-async fn missing_key_of_a_content_is_named() {
+async fn error_names_the_missing_key_of_contents() {
     let (_folder, stores) = stores().await;
     for store in stores {
         contents::missing_key_is_named(store).await;

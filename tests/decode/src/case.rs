@@ -50,7 +50,7 @@ pub enum Known {
     /// serde's derive buffers the values inside a tagged enum, an untagged enum and a flattened record, and loses their position, so its pointer ends
     /// at the enum or record. The one-pass decoder points at the value that a user-defined reader refused. If two values were refused, serde may
     /// report the other value.
-    SerdeForgetsThePlace,
+    SerdeLosesThePosition,
     /// If a user-defined reader refuses a value, the one-pass decoder reports the value as it was written, and serde reports it with the defaults
     /// filled in.
     DescribedAsWritten,
@@ -58,20 +58,20 @@ pub enum Known {
     SerdeBuffersNoWideNumber,
     /// A value fits the schema of a variant of an untagged union, but a user-defined reader inside refuses the value. The one-pass decoder reports
     /// the reader's error; serde only reports that no variant matched.
-    SerdeForgetsTheReason,
+    SerdeLosesTheError,
     /// A recursive record is flattened into a different record. The tree of the outer record has no node with the name of the recursive record, so
     /// the guard admits only values without the recursion. The rule `ref-target` refuses such arguments of a tool.
-    FlattenedCircle,
+    FlattenedCycle,
 }
 
 impl Known {
     /// All known differences, in the order of the variants.
     pub const ALL: [Self; 5] = [
-        Self::SerdeForgetsThePlace,
+        Self::SerdeLosesThePosition,
         Self::DescribedAsWritten,
         Self::SerdeBuffersNoWideNumber,
-        Self::SerdeForgetsTheReason,
-        Self::FlattenedCircle,
+        Self::SerdeLosesTheError,
+        Self::FlattenedCycle,
     ];
 }
 
@@ -186,16 +186,16 @@ fn known(schema: &'static Schema, own: &DecoderResult, twin: &DecoderResult) -> 
         return Some(Known::SerdeBuffersNoWideNumber);
     }
     match (&own.value, first_issue(own)) {
-        (Ok(_), _) if by_serde.expected == "a nested `Chain`" => Some(Known::FlattenedCircle),
+        (Ok(_), _) if by_serde.expected == "a nested `Chain`" => Some(Known::FlattenedCycle),
         (Err(Unread { own: Some(_), .. }), Some(one))
             if no_shape && one.pointer.starts_with(&*by_serde.pointer) =>
         {
-            Some(Known::SerdeForgetsTheReason)
+            Some(Known::SerdeLosesTheError)
         }
         (Err(Unread { own: Some(_), .. }), Some(one)) if one.expected == by_serde.expected => {
             let inside = one.pointer.strip_prefix(&*by_serde.pointer)?;
             if inside.starts_with('/') {
-                Some(Known::SerdeForgetsThePlace)
+                Some(Known::SerdeLosesThePosition)
             } else if inside.is_empty() && one.found.starts_with("an object") {
                 Some(Known::DescribedAsWritten)
             } else {

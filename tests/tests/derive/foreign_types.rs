@@ -210,7 +210,7 @@ fn std_text_types_have_the_right_format() {
 }
 
 #[test]
-fn numbers() {
+fn number_types_have_the_right_schema() {
     fn range<T: StrictSchema>() -> (i128, u128, bool) {
         match kind::<T>() {
             Kind::Integer(integer) => (integer.min, integer.max, integer.not_zero),
@@ -232,7 +232,7 @@ fn numbers() {
 
 // S1-29: lists, sets and maps of the standard library have the right schemas.
 #[test]
-fn containers() {
+fn std_containers_have_the_right_schema() {
     fn list<T: StrictSchema>(unique: bool, exactly: Option<usize>) {
         match kind::<T>() {
             Kind::Array {
@@ -299,7 +299,7 @@ fn containers() {
 
 // S1-27: text types of other crates have the right format.
 #[test]
-fn foreign_text() {
+fn foreign_text_types_have_the_right_format() {
     sound::<chrono::DateTime<chrono::Utc>>(&["2024-02-29T12:00:00Z"]);
     sound::<chrono::DateTime<chrono::FixedOffset>>(&["2024-02-29T12:00:00+02:00"]);
     sound::<chrono::NaiveDate>(&["2024-02-29"]);

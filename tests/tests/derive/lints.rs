@@ -118,7 +118,7 @@ fn may_be_returned<T: IntoOutput>() {}
 
 // S0-07: generated code compiles under strict lints and with shadowed names.
 #[test]
-fn strict_lints_and_shadowed_names() {
+fn generated_code_compiles_under_strict_lints() {
     use tool_core::StrictSchema;
 
     /// A record that is declared in a fn.

@@ -66,7 +66,7 @@ fn terms_of_other_libraries_are_doc_aliases() {
 
 // G10: the first link on the front page is to `#[tool]`. The page links to each guide except `telemetry`, and names the crates that users add.
 #[test]
-fn front_page_links_to_the_attribute_before_anything_else() {
+fn first_link_of_the_front_page_is_the_tool_attribute() {
     let text = fs::read_to_string(root().join("tool-core/src/lib.rs")).unwrap();
     let page: Vec<&str> = text
         .lines()

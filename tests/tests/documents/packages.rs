@@ -38,7 +38,7 @@ fn packages() -> Vec<Value> {
 // G1: the published packages have exactly these names. `tool-macros` is not one of them, because `tool_macros` is a different project and crates.io
 // treats `-` and `_` as the same.
 #[test]
-fn no_package_name_belongs_to_a_different_project() {
+fn published_packages_have_the_expected_names() {
     let packages = packages();
     let mut names: Vec<&str> = packages
         .iter()
@@ -208,7 +208,7 @@ fn docs_of_each_package_show_features() {
 }
 
 #[test]
-fn the_readmes_have_one_example() {
+fn readmes_share_one_example() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
     let text = read("README.md");

@@ -378,7 +378,7 @@ fn schemars_schema_has_the_same_meaning() {
 
 // M2, S1-29: maps and recursion are refused for each provider that does not accept them.
 #[test]
-fn maps_and_recursion_are_refused_where_they_must_be() {
+fn maps_and_recursion_are_refused_per_provider() {
     let clean =
         |case: &Case, dialect: Dialect| lint(dialect.name(), &text(case, dialect)).is_empty();
     let labels = case::<Labels>("Labels");

@@ -252,7 +252,7 @@ fn dialects_refuse_what_they_cannot_express() {
 
 // M2: the tree of a known schema is reused, and the reader ends with an error for every schema that is too large or endless.
 #[test]
-fn reading_is_bounded() {
+fn oversized_and_endless_schemas_are_refused() {
     let text = r#"{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"}}}"#;
     let first = read_text(text).expect("the schema can be read");
     let again = read_text(&format!(" {text} ")).expect("the same schema can be read");

@@ -32,7 +32,7 @@ fn cases() -> Vec<Value> {
 
 // M2, S1-27, S1-28, S1-29: the verdict for each provider agrees with the label.
 #[test]
-fn agrees_with_labelled_cases() {
+fn verdicts_agree_with_the_labels() {
     let mut score: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut disagreements = Vec::new();
     for case in cases() {
@@ -66,7 +66,7 @@ fn agrees_with_labelled_cases() {
 
 // M2: a refusal names the rule of the label.
 #[test]
-fn names_the_labelled_rule() {
+fn refusal_names_the_rule_of_the_label() {
     // Two labels differ from the reported rule: the label `not-keyword` of an empty enum is reported as `conditional`, and the label `map-type` of a
     // flattened map as `open-object`.
     const OTHERWISE: [(&str, &str); 2] =

@@ -165,7 +165,7 @@ fn many(
 }
 
 #[test]
-fn there_is_no_limit_on_the_number_of_parameters() {
+fn tool_may_have_more_than_12_parameters() {
     let text = r#"{"n":14,"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":10,"k":11,"l":12,"m":13}"#;
     assert_eq!(crate::answer("many", text), "105");
 }

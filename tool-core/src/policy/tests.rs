@@ -590,7 +590,7 @@ proptest! {
 
     // M14: an additional deny or ask rule never makes a decision less strict.
     #[test]
-    fn added_refusal_never_widens_a_policy(rules in prop::collection::vec(rule(), 0..5), more in rule(), at in 0..6_usize) {
+    fn added_deny_or_ask_rule_never_widens_a_policy(rules in prop::collection::vec(rule(), 0..5), more in rule(), at in 0..6_usize) {
         prop_assume!(more.verdict() != Allow);
         let registry = registry();
         let mut longer = rules.clone();

@@ -91,7 +91,7 @@ async fn run(name: &str, cx: &ToolContext) -> CallResult {
 
 // S0-08, S1-14: a tool reads only the secrets that it declares.
 #[tokio::test]
-async fn secrets_are_scoped() {
+async fn tool_reads_only_declared_secrets() {
     let cx = ToolContext::builder()
         .secret("own", "my own secret")
         .secret("foreign", "their secret")

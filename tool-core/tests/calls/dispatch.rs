@@ -288,7 +288,7 @@ async fn errors_have_a_model_text_and_an_operator_text() {
 
 // S0-23, S1-68: a panic becomes a result, only the operator reads its message, and the process continues.
 #[tokio::test]
-async fn panics_are_results() {
+async fn panic_is_an_error_result() {
     for (name, arguments, secret) in [
         ("fail", json!({"how": "panic"}), "secret-path"),
         ("fail_blocking", json!({}), "sync-secret"),
@@ -313,7 +313,7 @@ async fn panics_are_results() {
 
 // S0-23: a value that the schema admits and serde refuses is an error about the arguments.
 #[tokio::test]
-async fn stricter_deserialize_error_is_a_result() {
+async fn stricter_deserialize_error_is_an_error_result() {
     let result = call("odd", json!({"picky": {"text": "odd"}})).await;
     assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments));
     assert!(

@@ -200,7 +200,7 @@ async fn retry_after_comes_from_the_limit_that_refuses() {
 
 // Idle keys are evicted. While no key is idle, callers beyond the maximum number of keys are refused.
 #[tokio::test(start_paused = true)]
-async fn keys_are_bounded() {
+async fn idle_keys_are_evicted_and_excess_callers_refused() {
     let limits = Limits::builder()
         .limit(Limit::rate(1, MINUTE).per(LimitScope::Principal))
         .limit(Limit::quota(1, MINUTE).per(LimitScope::Principal))

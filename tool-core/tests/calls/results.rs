@@ -417,7 +417,7 @@ async fn ordinary_tool_reports_progress() {
 
 // S2-21: a refused call has no `Started` event.
 #[tokio::test]
-async fn refused_call_emits_only_its_end() {
+async fn refused_call_emits_only_done() {
     let (_, cx) = context();
     for (name, arguments) in [("nowhere", "{}"), ("raw", "{}")] {
         let events: Vec<ToolEvent> = tools()
@@ -483,7 +483,7 @@ async fn bare_error_object_is_recognised_as_a_failure() {
 
 // S0-23: an output that cannot be written as JSON becomes an error result.
 #[tokio::test]
-async fn unwritable_outputs_are_results() {
+async fn unwritable_output_is_an_error_result() {
     let (_, cx) = context();
     let result = tools()
         .call(ToolCall::new("c1", "unwritable", "{}"), &cx)

@@ -153,7 +153,7 @@ async fn dynamic_tool_receives_the_approved_number() {
 
 // S3-15: a dynamic tool that requires an approval waits for it, and other dynamic tools run at once.
 #[tokio::test]
-async fn dynamic_tool_waits_where_it_asks_for_confirmation() {
+async fn dynamic_tool_that_requires_approval_waits() {
     let host = Host::new();
     let tool = |name: &str| {
         DynamicTool::new(
@@ -368,7 +368,7 @@ async fn the_approver_may_change_the_arguments() {
 
 // S2-19, S2-20: the answer to a plan is stored; it starts neither a model nor a call.
 #[tokio::test]
-async fn a_plan_is_answered_and_nothing_runs_again() {
+async fn answered_plan_starts_no_model_and_no_call() {
     let host = Host::new();
     let ticket = host
         .approvals()

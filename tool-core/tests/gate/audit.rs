@@ -190,7 +190,7 @@ async fn every_call_has_one_audit_row() {
 
 // S0-21, S1-49: a call of a hidden tool is refused; its audit row names the layer that hid the tool, and the error does not.
 #[tokio::test]
-async fn the_layer_that_hid_a_tool_is_in_the_row_and_not_in_the_answer() {
+async fn audit_row_names_the_hiding_layer_and_the_error_does_not() {
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .audit(Audit::required(store.clone()))

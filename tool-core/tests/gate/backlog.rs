@@ -115,7 +115,7 @@ fn distinct(calls: &[String]) -> usize {
 
 // S1-26, B12: a sink that is slower than a tight loop of calls loses no row
 #[tokio::test(start_paused = true)]
-async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
+async fn slow_sink_receives_every_row() {
     let host = Host::new(WriteMode::Slowly);
     let cx = ToolContext::anonymous();
     for n in 0..5_000 {

@@ -237,7 +237,7 @@ async fn output_that_violates_its_schema_is_an_error() {
 
 // S3-12: an output that is not an object is validated as well.
 #[tokio::test]
-async fn non_object_output_is_validated_too() {
+async fn non_object_output_is_validated() {
     let hits = json!({
         "type": "array",
         "items": {"$ref": "#/$defs/Hit"},

@@ -162,7 +162,7 @@ async fn outcomes(store: &MemoryStore) -> Vec<Option<String>> {
 
 // B11: the audit row and the result in the thread are written in one batch, in two concurrent conversations with parallel calls
 #[tokio::test]
-async fn end_of_a_call_is_one_batch() {
+async fn end_of_a_call_is_written_in_one_batch() {
     let store = Counting::new(false);
     let gate = Gate::builder()
         .audit(Audit::required(store.clone()))
@@ -408,7 +408,7 @@ async fn end_of_a_read_is_written_after_its_turn_is_dropped() {
 
 // B11: if the result of a read cannot be stored, the next body does not run
 #[tokio::test]
-async fn body_does_not_run_where_the_result_before_it_is_not_stored() {
+async fn body_does_not_run_if_the_earlier_result_is_not_stored() {
     let mut store = Counting::new(true);
     store.loses_results = true;
     let pair = Pair::new(store);

@@ -154,7 +154,7 @@ async fn repeated_effect_returns_the_recorded_result() {
 
 // M6: a call that only reads writes no row.
 #[tokio::test]
-async fn reading_writes_no_row() {
+async fn read_only_call_writes_no_ledger_row() {
     let office = EffectHost::new();
     let cx = office.cx().build();
     office

@@ -302,7 +302,7 @@ async fn pay_twice(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError
 
 // A1: the identity of a nested call is the identity of the outer call and a number
 #[tokio::test]
-async fn nested_call_identity_is_the_outer_one_plus_a_number() {
+async fn nested_call_identity_extends_the_outer_identity() {
     let host = Host::new();
     let tools = toolset![pay_twice, pay, count].through(&host.gate);
     for caller in [ANN, OTHERS[0]] {

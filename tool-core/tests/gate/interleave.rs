@@ -253,7 +253,7 @@ async fn factory_cannot_change_what_the_model_reads() {
 
 // S1-08: a factory that fails or panics is an error result of the call.
 #[tokio::test]
-async fn a_factory_that_fails_is_a_result() {
+async fn failing_factory_is_an_error_result() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let tool = DynamicTool::factory("never", "Is never made.", schema, |cx: &ToolContext| {
         assert!(cx.user().is_some(), "nobody asks");

@@ -63,7 +63,7 @@ async fn nested_calls_pass_the_gate_of_the_outer_call() {
 
 // S4-65: nested calls reach only declared tools, pass the gate and are not stored as messages.
 #[tokio::test]
-async fn nested_call_is_limited_gated_and_not_a_message() {
+async fn nested_call_passes_the_gate_and_is_not_a_message() {
     let host = Host::new();
     let tools = toolset![count_twice, count, pay, spend, send_mail].through(&host.gate);
     let cx = ToolContext::builder()

@@ -252,7 +252,7 @@ impl AuditSink for Panics {
 
 // B5: a panic of a store before the body is an error result; a panic after the body does not change the result
 #[tokio::test]
-async fn panics_of_stores_are_results() {
+async fn panic_of_a_store_is_an_error_result() {
     for (at, ran) in [("begin", 0), ("end", 1), ("write", 0)] {
         let (host, panics) = (Host::new(), Panics::default());
         let gate = Gate::builder()

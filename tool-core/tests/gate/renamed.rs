@@ -108,7 +108,7 @@ async fn swapped_names_keep_the_approval() {
 
 // A10: of two tools with the same own name, the approved one runs
 #[tokio::test]
-async fn approved_tool_of_two_with_the_same_own_name_runs() {
+async fn of_two_tools_with_one_name_the_approved_tool_runs() {
     let host = Host::new();
     let post = toolset![send_mail].prefix("post").unwrap();
     let office = toolset![other::send_mail].prefix("office").unwrap();

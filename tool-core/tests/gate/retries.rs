@@ -181,7 +181,7 @@ async fn hang(mailbox: &Mailbox, line: &Line) -> Result<usize, ToolError> {
 
 // B2: if a hook interrupts an attempt and a later attempt fails, the call may have taken effect.
 #[tokio::test(start_paused = true)]
-async fn failure_after_a_cut_attempt_is_ambiguous() {
+async fn failure_after_an_interrupted_attempt_is_ambiguous() {
     for failures in [0, 1] {
         let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
         let line = Line {

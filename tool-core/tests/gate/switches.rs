@@ -37,13 +37,13 @@ async fn look(
 
 /// A store that cannot read the version of its switches while a flag is set: the read fails or never returns.
 #[derive(Clone, Default)]
-struct Shaky {
+struct UnreliableSwitches {
     store: MemoryStore,
     fails: Arc<AtomicBool>,
     hangs: Arc<AtomicBool>,
 }
 
-impl SwitchStore for Shaky {
+impl SwitchStore for UnreliableSwitches {
     fn is_durable(&self) -> bool {
         false
     }
@@ -102,7 +102,7 @@ struct Process {
 }
 
 impl Process {
-    async fn new(store: &Shaky, gate: Gate) -> Self {
+    async fn new(store: &UnreliableSwitches, gate: Gate) -> Self {
         Self {
             mailbox: Mailbox::default(),
             switches: Switches::open(store.clone()).await.unwrap(),
@@ -138,7 +138,7 @@ fn look_at() -> ToolCall {
 // B9: a switch that one process stores applies in another process within a second, and at once after a restart.
 #[tokio::test]
 async fn switch_stored_by_another_process_applies() {
-    let store = Shaky::default();
+    let store = UnreliableSwitches::default();
     for gate in [
         Gate::builder().build(),
         Gate::builder().ledger(store.store.clone()).build(),
@@ -186,7 +186,7 @@ async fn switch_stored_by_another_process_applies() {
 // B9: a stored disable applies to its workspace, or to all workspaces if it names none.
 #[tokio::test]
 async fn stored_disable_refuses_calls_of_its_workspace() {
-    let store = Shaky::default();
+    let store = UnreliableSwitches::default();
     let process = Process::new(&store, Gate::builder().build()).await;
     let (acme, globex) = (Workspace::new("acme"), Workspace::new("globex"));
     for (workspace, refused) in [(Some(&globex), false), (Some(&acme), true), (None, true)] {
@@ -211,7 +211,7 @@ async fn stored_disable_refuses_calls_of_its_workspace() {
 // B9: stored enablement decides which tools a turn sees.
 #[tokio::test]
 async fn stored_enablement_decides_what_a_turn_sees() {
-    let store = Shaky::default();
+    let store = UnreliableSwitches::default();
     let process = Process::new(&store, Gate::builder().build()).await;
     let acme = Workspace::new("acme");
     let names = async || {
@@ -260,7 +260,7 @@ async fn stored_enablement_decides_what_a_turn_sees() {
 // B9: a kill switch of another process cancels running calls.
 #[tokio::test]
 async fn stored_kill_switch_cancels_running_calls() {
-    let store = Shaky::default();
+    let store = UnreliableSwitches::default();
     let process = Process::new(&store, Gate::builder().ledger(store.store.clone()).build()).await;
     let (tools, cx) = (process.tools(), process.cx());
     let running = tokio::spawn(async move { tools.call(post_for(20_000), &cx).await });
@@ -280,9 +280,12 @@ async fn stored_kill_switch_cancels_running_calls() {
 
 /// A ledger that stores a switch right before it stores a call's row, as another process could.
 #[derive(Clone)]
-struct Before(Shaky, Arc<dyn Fn(&Shaky) + Send + Sync>);
+struct SwitchBeforeClaim(
+    UnreliableSwitches,
+    Arc<dyn Fn(&UnreliableSwitches) + Send + Sync>,
+);
 
-impl EffectLedger for Before {
+impl EffectLedger for SwitchBeforeClaim {
     fn is_durable(&self) -> bool {
         false
     }
@@ -298,8 +301,8 @@ impl EffectLedger for Before {
 
 // B9: a call with a row in the ledger respects every switch stored before that row; if the store cannot be read, the call does not run.
 #[tokio::test]
-async fn call_with_a_claim_obeys_switches_stored_before_it() {
-    type After = fn(&Shaky);
+async fn ledgered_call_respects_switches_stored_before_its_row() {
+    type After = fn(&UnreliableSwitches);
     let ways: [(&str, After, ErrorKind); 3] = [
         ("answers", |_| {}, ErrorKind::Denied),
         (
@@ -314,8 +317,8 @@ async fn call_with_a_claim_obeys_switches_stored_before_it() {
         ),
     ];
     for (what, after, expected) in ways {
-        let store = Shaky::default();
-        let ledger = Before(store.clone(), Arc::new(after));
+        let store = UnreliableSwitches::default();
+        let ledger = SwitchBeforeClaim(store.clone(), Arc::new(after));
         let gate = Gate::builder()
             .ledger(ledger)
             .audit(Audit::required(store.store.clone()))
@@ -344,7 +347,7 @@ async fn call_with_a_claim_obeys_switches_stored_before_it() {
 // B9: while the store fails, the switches that were read last apply, and effects are refused after a second.
 #[tokio::test]
 async fn failing_store_refuses_effects_and_lets_reads_pass() {
-    let store = Shaky::default();
+    let store = UnreliableSwitches::default();
     let process = Process::new(&store, Gate::builder().build()).await;
     let acme = Workspace::new("acme");
     let tools = process.tools();
@@ -379,7 +382,7 @@ async fn failing_store_refuses_effects_and_lets_reads_pass() {
 // B9: typed calls, streams and calls without a gate read the stored switches as well.
 #[tokio::test]
 async fn every_call_path_reads_stored_switches() {
-    let store = Shaky::default();
+    let store = UnreliableSwitches::default();
     for gated in [true, false] {
         let process = Process::new(&store, Gate::builder().build()).await;
         let rules = Rules::default().switches(&process.switches);

@@ -240,7 +240,7 @@ async fn only_reads_run_in_parallel_and_only_if_enabled() {
 
 // S4-62: calls run one after the other, even if they only read, unless the host allows parallel calls (F4)
 #[tokio::test]
-async fn without_an_option_no_two_calls_overlap() {
+async fn calls_run_sequentially_by_default() {
     let log = Log::default();
     let turns = Turns::new(MemoryStore::default());
     let calls = ModelMessage::calls(["a", "b", "c"].map(|name| call("glance", name)));
@@ -671,7 +671,7 @@ async fn draining_host_leaves_calls_open_for_the_next_one() {
 
 // B5: a panic of the host's observer neither unwinds out of a turn nor leaves its calls open
 #[tokio::test]
-async fn panic_of_an_observer_ends_no_turn() {
+async fn observer_panic_does_not_end_the_turn() {
     let (store, log) = (MemoryStore::default(), Log::default());
     let turns = Turns::new(store.clone())
         .observe(|_| panic!("the observer is out of order"))

@@ -105,7 +105,7 @@ fn the_size_of_a_file_is_bounded() {
 }
 
 #[test]
-fn the_type_is_found_by_the_first_bytes() {
+fn media_type_is_detected_from_the_first_bytes() {
     for (bytes, expected) in [
         (&b"\x89PNG\r\n\x1a\n\0"[..], "image/png"),
         (b"\xff\xd8\xff\xe0", "image/jpeg"),

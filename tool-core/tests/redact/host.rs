@@ -127,7 +127,7 @@ async fn context_secrets_are_redacted_until_the_context_is_dropped() {
 
 // M8: a panic message contains no secret. The panic is printed by a child process.
 #[test]
-fn a_panic_prints_no_secret() {
+fn panic_message_is_redacted() {
     if std::env::var_os("PANIC_WITH_A_SECRET").is_some() {
         let (shared, _lease) = shared();
         install_panic_hook(&shared);
@@ -137,7 +137,7 @@ fn a_panic_prints_no_secret() {
         );
     }
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "host::a_panic_prints_no_secret", "--nocapture"])
+        .args(["--exact", "host::panic_message_is_redacted", "--nocapture"])
         .env("PANIC_WITH_A_SECRET", "1")
         .output()
         .unwrap();

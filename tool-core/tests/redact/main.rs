@@ -48,7 +48,7 @@ fn short_secrets_are_refused() {
 
 // M8: a text without secrets is not copied.
 #[test]
-fn without_secrets_nothing_is_copied() {
+fn text_without_secrets_is_not_copied() {
     let none = Redactor::default();
     assert!(none.is_empty());
     assert!(matches!(none.redact("tok-1234"), Cow::Borrowed(_)));

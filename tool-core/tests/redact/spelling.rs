@@ -50,7 +50,7 @@ fn json_escaped_spellings_are_redacted() {
 
 // M8: the percent-encoded secret is redacted.
 #[test]
-fn percent_encoded() {
+fn percent_encoded_spellings_are_redacted() {
     for secret in SECRETS {
         let redactor = redactor(&[("key", secret)]);
         let all: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
@@ -189,7 +189,7 @@ fn adjacent_secrets_in_base64_share_a_placeholder() {
 
 // M8: escapes in JSON text inside a JSON string are decoded.
 #[test]
-fn escapes_of_escapes_are_read_in_json() {
+fn nested_json_escapes_are_decoded() {
     let redactor = redactor(&[("key", "line-1\nline-2")]);
     let inner = serde_json::json!(["line-1\nline-2"]).to_string();
     let outer = serde_json::to_string(&inner).unwrap();

@@ -259,7 +259,7 @@ async fn denials_of_an_earlier_name_refuse_calls_of_a_running_turn() {
 
 // S1-43: a kill switch of an earlier name makes the policy deny the renamed tool, for that tenant only
 #[test]
-fn decision_of_a_kill_switch_of_an_earlier_name_denies() {
+fn kill_switch_of_an_earlier_name_denies_the_renamed_tool() {
     for (place, registry) in registries() {
         let shared = SharedPolicy::default();
         shared.kill("send_mail", Some("acme"));

@@ -121,7 +121,7 @@ fn formats() -> Vec<(&'static str, PolicyFile)> {
 
 // S0-20: the policy is the same in every format, with the lists of each agent, the global lists and the rules.
 #[test]
-fn every_policy_format_reads_the_same() {
+fn every_policy_format_is_read_equally() {
     let registry = registry();
     let json = PolicyFile::from_json(JSON).unwrap();
     for (format, file) in formats() {

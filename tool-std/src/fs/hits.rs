@@ -128,7 +128,7 @@ mod tests {
 
     // search_files: a cancelled call stops reading a file of any length
     #[test]
-    fn endless_file_is_abandoned_when_the_call_is_cancelled() {
+    fn search_of_an_endless_file_stops_when_the_call_is_cancelled() {
         let asked = AtomicU32::new(0);
         let watched = Watched {
             from: Endless,

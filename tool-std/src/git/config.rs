@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_credential_helper_is_accepted() {
+    fn only_the_credential_helper_of_git_clone_is_accepted() {
         assert!(!one("credential.helper", "!'/s/other'"));
         assert!(check(b"credential.helper\n!'/s/helper'\0", None).is_err());
         assert!(!one("credential.https://github.com.helper", "!'/s/helper'"));

@@ -15,7 +15,7 @@ fn declares(schema: &Value, expected: &str) {
 }
 
 #[test]
-fn plain_types_and_choices() {
+fn plain_types_and_enums_become_typescript() {
     declares(&json!({"type": "string"}), "string");
     declares(&json!({"type": "integer"}), "number");
     declares(&json!({"type": ["number", "null"]}), "number | null");
@@ -40,7 +40,7 @@ fn plain_types_and_choices() {
 }
 
 #[test]
-fn lists_and_records() {
+fn lists_and_records_become_typescript() {
     declares(
         &json!({"type": "array", "items": {"type": "string"}}),
         "string[]",

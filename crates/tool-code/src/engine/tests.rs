@@ -200,7 +200,7 @@ fn error_positions_refer_to_the_original_code() {
 }
 
 #[test]
-fn a_module_is_found_by_a_bare_name_only() {
+fn module_is_imported_only_by_its_bare_name() {
     let granted = [(
         "dates",
         "export const year: number = 2024; export default 1",

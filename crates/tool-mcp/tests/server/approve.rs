@@ -143,7 +143,7 @@ fn text(answer: &Value) -> &str {
 
 // S2-14, S2-15: a call that waits for approval runs once after the answer, even in a different process.
 #[tokio::test]
-async fn an_approved_call_runs_once_also_in_another_process() {
+async fn approved_call_runs_once_even_in_a_different_process() {
     let bank = Bank::default();
     let mut client = Client::modern(&bank.process());
     let asked = round(&mut client, 30, None).await;
@@ -282,7 +282,7 @@ async fn meanwhile(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<Strin
 
 // A4: an outer call completes once its nested calls are approved, over both protocol versions.
 #[tokio::test]
-async fn the_client_approves_calls_that_a_tool_makes() {
+async fn approved_nested_calls_run() {
     let yes = yes().unwrap_or_default();
     for (tool, questions) in [("pay_both", 2), ("pay_at_once", 2), ("pay_approved", 3)] {
         for newer in [true, false] {
@@ -301,7 +301,7 @@ async fn the_client_approves_calls_that_a_tool_makes() {
 
 // A4: a nested call that a person denies does not run, and the outer call completes.
 #[tokio::test]
-async fn the_client_denies_a_call_that_a_tool_makes() {
+async fn denied_nested_call_does_not_run() {
     let no = json!({ "action": "decline" });
     for newer in [true, false] {
         let bank = Bank::default();

@@ -153,7 +153,7 @@ fn total(
 
 // H9: a host can turn off the repair of arguments for a server.
 #[tokio::test]
-async fn repairs_are_switched_off_at_the_server() {
+async fn server_setting_disables_repairs() {
     let server = |mode: Option<Repair>| {
         let tools = Registry::builder().tool::<total>().build().unwrap();
         let server = McpServer::builder(tools);
@@ -386,7 +386,7 @@ async fn modern_protocol_subscription_is_notified_of_changes() {
 
 // F6: the context of a call may come from a database; if that fails, the client reads the error without the operator's text.
 #[tokio::test]
-async fn context_is_made_by_an_async_fn_that_may_fail() {
+async fn failed_context_is_reported_to_the_client() {
     /// Returns the user of the call.
     #[tool(read_only)]
     fn who(cx: &ToolContext) -> String {
@@ -450,7 +450,7 @@ async fn pending_calls_do_not_delay_other_messages() {
 
 // H9: the responses that a client does not read are bounded.
 #[tokio::test]
-async fn server_stops_reading_from_a_client_that_reads_nothing() {
+async fn unread_responses_are_bounded() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
 
     /// Returns a long text.

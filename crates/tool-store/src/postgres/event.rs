@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_no_positions_are_refused() {
+    fn invalid_positions_are_refused() {
         for text in [
             "",
             "1",

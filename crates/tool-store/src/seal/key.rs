@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_the_entry_and_never_the_key() {
+    fn errors_name_the_entry_and_not_the_key() {
         for (text, words) in [
             (String::new(), "entry 1 is missing"),
             ("# only a comment".to_owned(), "entry 1 is missing"),

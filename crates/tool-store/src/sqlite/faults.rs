@@ -222,7 +222,7 @@ async fn stored_rows_survive_the_removal_of_the_log() {
 
 // B1: a change whose caller is dropped at any point is written completely or not at all, and the next change succeeds.
 #[tokio::test(flavor = "multi_thread")]
-async fn change_dropped_at_any_poll_leaves_nothing_half_written() {
+async fn dropped_change_is_written_completely_or_not_at_all() {
     let (_folder, file) = folder();
     for store in [
         SqliteStore::open(&file).await.unwrap(),

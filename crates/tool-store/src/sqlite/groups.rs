@@ -275,7 +275,7 @@ async fn transaction_error_is_reported_to_all_its_changes() {
 
 // B11: in a saturated store, ends of calls and lease renewals run before calls that wait to begin, even within a transaction.
 #[tokio::test]
-async fn ends_of_calls_run_before_waiting_begins() {
+async fn call_ends_run_before_waiting_calls() {
     let (_folder, _file, store) = store().await;
     store.begin(intent("ended"), None).await.unwrap();
     store.begin(intent("renewed"), None).await.unwrap();

@@ -203,7 +203,7 @@ tests! {
 
     // Of concurrent requests with the same idempotency key, one makes the change, and the others receive its response.
     #[test]
-    async fn one_of_many_concurrent_requests_with_a_key_is_made(store: impl Store + ChangeStore + Clone) {
+    async fn one_of_many_concurrent_requests_with_a_key_makes_the_change(store: impl Store + ChangeStore + Clone) {
         let acme = acme();
         let respond: fn(&Changed) -> String = |_| "a\0b".to_owned();
         let answers = at_once(|task| {

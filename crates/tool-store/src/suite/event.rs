@@ -252,7 +252,7 @@ tests! {
     ($) __suite_event_readers in event for Evented;
 
     #[test]
-    fn readers_miss_and_repeat_nothing_beside_writers(opener) {
+    fn readers_read_each_event_once_while_writers_write(opener) {
         opener.test(async |place| {
             let (store, other) = (place.open().await, place.open().await);
             let position = now(&store).await;

@@ -372,7 +372,7 @@ tests! {
     }
 
     #[test]
-    async fn lists_are_by_time_of_a_workspace_in_a_state(store: impl EffectLedger) {
+    async fn lists_are_filtered_by_workspace_and_state_and_ordered_by_time(store: impl EffectLedger) {
         for (name, begun, workspace) in [("c", 1, "acme"), ("a", 2, "acme"), ("b", 1, "umbrella")] {
             let identity = named_in(workspace, name);
             store.begin(Intent { identity, at: at(begun), ..intent(name) }, None).await.unwrap();

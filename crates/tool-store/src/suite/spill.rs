@@ -56,7 +56,7 @@ tests! {
 
     // M17: a long output is read to its end, in parts of limited size.
     #[test]
-    async fn a_long_text_is_read_on_to_its_end(store: impl SpillStore) {
+    async fn long_text_is_read_to_its_end(store: impl SpillStore) {
         let text: String = (0..40_000).map(|n| ["a", "ä", "€", "😀"][n % 4]).chain(["\0", "end"]).collect();
         store.put(spill("s", &text)).await.unwrap();
         for most in [5, 4096, 70_000, 1_000_000] {

@@ -238,8 +238,8 @@ pub(crate) async fn erasure_and_retention_remove_stored_responses_case() -> Ran 
 }
 
 // Contents are read back unchanged, and only a handle with the keys can read them.
-pub(crate) async fn contents_come_back_equal_case() -> Ran {
-    contents::come_back_equal(store().await?).await;
+pub(crate) async fn contents_are_read_back_unchanged_case() -> Ran {
+    contents::are_read_back_unchanged(store().await?).await;
     Ok(())
 }
 
@@ -256,7 +256,7 @@ pub(crate) async fn rotation_covers_contents_case() -> Ran {
 }
 
 // If a process lacks the key of sealed contents, the error contains the id of the key.
-pub(crate) async fn missing_key_of_a_content_is_named_case() -> Ran {
+pub(crate) async fn error_names_the_missing_key_of_contents_case() -> Ran {
     contents::missing_key_is_named(store().await?).await;
     Ok(())
 }

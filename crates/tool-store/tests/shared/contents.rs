@@ -181,8 +181,8 @@ fn refusal<T>(answer: Result<T, StoreError>) -> String {
     }
 }
 
-/// Contents come back equal, and only a handle with the keys reads them.
-pub(crate) async fn come_back_equal(plain: impl Sealing) {
+/// Contents are read back unchanged, and only a handle with the keys reads them.
+pub(crate) async fn are_read_back_unchanged(plain: impl Sealing) {
     let store = sealing(&plain, &["k1"]).await;
     write_all(&store).await;
     assert_all(&store).await;

@@ -154,7 +154,7 @@ fn body(answer: &str) -> Value {
 
 /// S3-16, S3-23: with `serve --agent`, an operator creates a tool over the admin API, and clients can call it over MCP until it is disabled or
 /// deleted.
-fn tool_of_an_operator_is_served_until_it_is_muted_or_deleted(store: &str) {
+fn tool_of_an_operator_is_served_until_it_is_disabled_or_deleted(store: &str) {
     let served = Served::start(store, &["--agent", "clerk", "--workspace", "acme"]);
     let ask = |method: &str, path: &str, body: &Value| {
         let text = if body.is_null() {
@@ -522,7 +522,7 @@ fn main() -> ExitCode {
             .case(&format!("operators_tool_is_served::{name}"), move || {
                 on(
                     store,
-                    tool_of_an_operator_is_served_until_it_is_muted_or_deleted,
+                    tool_of_an_operator_is_served_until_it_is_disabled_or_deleted,
                 )
             })
             .case(&format!("commands_work_on_a_store::{name}"), move || {

@@ -155,7 +155,7 @@ pub(crate) async fn edited_arguments_must_fit_the_tool(kind: StoreKind) {
 }
 
 // An assignment with an old `ETag` is refused.
-pub(crate) async fn assignment_with_an_old_tag_is_refused(kind: StoreKind) {
+pub(crate) async fn assignment_with_an_old_etag_is_refused(kind: StoreKind) {
     let (site, acme) = start(kind).await;
     let approval = format!("/v1/approvals/{}", acme.approval);
     let path = format!("{approval}/assignee");

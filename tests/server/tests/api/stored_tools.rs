@@ -64,7 +64,7 @@ async fn offered(site: &Site) -> Toolset {
 }
 
 // S3-01, S3-16, S3-23, S3-33: an operator creates a tool, and a process of the host offers and calls it until an operator disables or deletes it.
-pub(crate) async fn tool_is_created_called_muted_and_deleted(kind: StoreKind) {
+pub(crate) async fn tool_is_created_called_disabled_and_deleted(kind: StoreKind) {
     let site = Site::start(kind).await;
     let function = function(&site).await;
     let new = json!({"name": "pick_paint", "description": "Picks paint.", "target": "server", "function": function});
@@ -275,7 +275,7 @@ pub(crate) async fn changes_need_roles_and_are_audited(kind: StoreKind) {
 }
 
 // S3-28: an update with an old `ETag` is refused.
-pub(crate) async fn update_with_an_old_tag_is_refused(kind: StoreKind) {
+pub(crate) async fn update_with_an_old_etag_is_refused(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
     for path in [

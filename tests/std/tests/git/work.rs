@@ -17,7 +17,7 @@ async fn push(cx: &ToolContext, path: &str, branch: Option<&str>) -> Result<Push
 
 // gitCloneRepo: the tools show, commit and push changes.
 #[tokio::test]
-async fn changes_are_seen_committed_and_pushed() {
+async fn changes_are_shown_committed_and_pushed() {
     let world = World::new();
     let server = world.server();
     let cx = world.cx(http(&server));
@@ -120,7 +120,7 @@ async fn changes_are_seen_committed_and_pushed() {
 
 // gitCloneRepo: the tools create, switch, fetch and push branches.
 #[tokio::test]
-async fn branches_are_made_switched_fetched_and_pushed() {
+async fn branches_are_created_switched_fetched_and_pushed() {
     let world = World::new();
     let cx = world.cx(world.files());
     let clone = clone(&cx, "acme/site").await;

@@ -192,7 +192,7 @@ fn failed(result: &CallResult, kind: ErrorKind, part: &str) {
 
 // S3-34: the arguments of a stored HTTP operation are sent in path, query, header and body.
 #[tokio::test]
-async fn arguments_are_sent_where_the_document_says() {
+async fn arguments_are_sent_in_path_query_header_and_body() {
     let server = Server::start(PUBLIC, |_| json_response(200, &json!({"id": 7}))).await;
     let mut document = document(
         &server.url("public.example", "/v1/"),
@@ -289,7 +289,7 @@ async fn path_argument_stays_in_its_segment() {
 
 // S3-11, S3-34: an input schema whose arguments could not be sent is refused.
 #[tokio::test]
-async fn input_schema_has_to_fit_the_operation() {
+async fn input_schema_that_does_not_match_the_operation_is_refused() {
     let world = World::new();
     let function = world.function().await;
     let document = document(
@@ -541,7 +541,7 @@ async fn pinned_version_keeps_its_document() {
 
 // S3-34: the error states that a server cannot be reached, closed the connection in the middle of a response, or asks the client to wait.
 #[tokio::test]
-async fn server_that_goes_away_is_a_clear_error() {
+async fn unreachable_server_is_reported() {
     let gone = Server::start(PUBLIC, |_| text("ok")).await;
     let world = World::new();
     // No server listens on this port of the other address.
@@ -596,7 +596,7 @@ async fn server_that_goes_away_is_a_clear_error() {
 
 // S3-12: a response that does not fit the output schema is an error result.
 #[tokio::test]
-async fn response_has_to_fit_the_output_schema() {
+async fn response_that_violates_the_output_schema_is_an_error() {
     let wanted = schema(&json!({
         "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false,
     }));
@@ -710,7 +710,7 @@ async fn cancelled_and_late_calls_end() {
 
 // S3-21: an operation may do everything, whatever its method, until an admin states its effects.
 #[tokio::test]
-async fn operation_may_do_everything_until_an_admin_states_its_effects() {
+async fn operation_has_all_effects_until_an_admin_declares_them() {
     let world = World::new();
     let function = world.function().await;
     world

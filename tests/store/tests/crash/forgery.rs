@@ -195,7 +195,7 @@ async fn one_approval_submitted_by_two_processes_runs_once() {
 
 // M5: a process that starts later returns the stored result.
 #[tokio::test]
-async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
+async fn used_token_returns_the_stored_result_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let start = Start::on(folder).await;

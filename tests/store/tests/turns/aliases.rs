@@ -309,7 +309,7 @@ each_store! {
 
     // S1-43: if more than the name has changed, the call needs a new approval, and the old one is refused
     #[test]
-    async fn approval_of_a_changed_and_renamed_tool_is_void(store: impl Host) {
+    async fn approval_of_a_changed_tool_is_refused(store: impl Host) {
         let first = Process::start(&store, old());
         let mailbox = Mailbox::default();
         for workspace in ["acme", "globex"] {

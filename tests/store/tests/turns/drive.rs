@@ -339,7 +339,7 @@ each_store! {
 
     // B8: a run whose host died while its clock was ahead is cancelled when its lease is not renewed in time
     #[test]
-    async fn run_with_a_lease_in_the_future_is_given_up(store: impl Both) {
+    async fn run_with_a_future_lease_is_cancelled_if_not_renewed(store: impl Both) {
         let (work_log, turns) = (WorkLog::default(), turns(&store));
         let dead = ahead(&store).await;
         let model = Script::new([ModelMessage::text("hello")]);
@@ -563,7 +563,7 @@ each_store! {
 
     // A6: a run fails if its model fails
     #[test]
-    async fn a_run_whose_model_fails_has_failed(store: impl Both) {
+    async fn run_fails_if_its_model_fails(store: impl Both) {
         struct Broken;
         impl Model for Broken {
             fn next<'a>(&'a mut self, _: ModelRequest<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {

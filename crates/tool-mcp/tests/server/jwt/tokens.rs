@@ -441,7 +441,7 @@ async fn missing_and_malformed_times_are_refused() {
 
 // H8: a token for a different audience is refused, as a text and as a list.
 #[tokio::test]
-async fn token_for_another_resource_is_refused() {
+async fn token_for_a_different_resource_is_refused() {
     let setup = Setup::of(&[&RSA]).await;
     for good in [
         json!(RESOURCE),
@@ -489,7 +489,7 @@ async fn token_for_another_resource_is_refused() {
 
 // H8: a token of a different issuer is refused.
 #[tokio::test]
-async fn token_of_another_issuer_is_refused() {
+async fn token_of_a_different_issuer_is_refused() {
     let setup = Setup::of(&[&RSA]).await;
     for bad in [
         json!("https://evil.example.com"),
@@ -635,7 +635,7 @@ async fn changed_token_parts_are_refused() {
 
 // H8: tokens of more than 16 KiB are refused before they are parsed.
 #[tokio::test]
-async fn very_long_tokens_are_refused_before_they_are_read() {
+async fn very_long_tokens_are_refused_before_they_are_parsed() {
     let setup = Setup::of(&[&RSA]).await;
     let long = RSA.token(&with("padding", "x".repeat(20_000)));
     setup

@@ -122,7 +122,7 @@ fn fits(schema: &Schema, value: Json) -> bool {
 
 // S1-64: an example call may omit top-level arguments; a required key further down may not be missing
 #[test]
-fn an_example_may_leave_out_arguments_at_the_top_only() {
+fn only_top_level_arguments_may_be_omitted_in_examples() {
     let partial = Json::Object(&[("query", Json::String("serde"))]);
     assert_eq!(example_faults(ARGS, &partial, "search"), []);
     check_example_entry(ARGS, "query", &Json::String("serde"), "search");
@@ -178,7 +178,7 @@ fn wrong_example_names_the_position_in_the_build_error() {
 }
 
 #[test]
-fn scalars() {
+fn scalar_examples_are_validated() {
     assert!(
         fits(U8, number(255))
             && !fits(U8, number(256))
@@ -214,7 +214,7 @@ fn scalars() {
 }
 
 #[test]
-fn bounds() {
+fn example_bounds_are_validated() {
     static PATTERN: Pattern = Pattern::new("^[a-z]+$");
     static TEXT: Constraints = Constraints {
         min_length: Some(2),

@@ -118,7 +118,7 @@ const fn optional(schema: &'static Schema) -> Schema {
 }
 
 #[test]
-fn plain_scalars() {
+fn plain_scalars_are_lowered_for_each_dialect() {
     same_in_all(STRING, r#"{"type":"string"}"#);
     same_in_all(&Schema::new(Kind::Boolean), r#"{"type":"boolean"}"#);
     same_in_all(F64, r#"{"type":"number"}"#);
@@ -271,7 +271,7 @@ fn default_is_described_and_makes_the_field_optional() {
 }
 
 #[test]
-fn ranges() {
+fn ranges_are_lowered_for_each_dialect() {
     const BOTH: Constraints = Constraints {
         min: whole(1, "1"),
         max: whole(50, "50"),
@@ -366,7 +366,7 @@ fn lengths_patterns_and_characters_are_stated() {
 }
 
 #[test]
-fn formats() {
+fn formats_are_lowered_for_each_dialect() {
     same_in_all(
         &Schema::new(Kind::Format(Format::DateTime)),
         r#"{"type":"string","format":"date-time"}"#,
@@ -419,7 +419,7 @@ fn formats() {
 }
 
 #[test]
-fn lists() {
+fn lists_are_lowered_for_each_dialect() {
     const ONE: Constraints = Constraints {
         min_items: Some(1),
         ..Constraints::NONE

@@ -92,7 +92,7 @@ const TABLE: &[Row] = &[
 ];
 
 #[test]
-fn matches_as_the_regex_crate_does() {
+fn matches_agree_with_the_regex_crate() {
     for (source, matched, refused) in TABLE {
         let pattern = Pattern::new(source);
         for text in *matched {

@@ -251,7 +251,7 @@ fn malformed_and_duplicate_keys_are_refused() {
 }
 
 #[test]
-fn enums() {
+fn malformed_enums_are_refused() {
     assert_eq!(told(strings(["a", "b"])), [""; 0]);
     assert_eq!(told(strings([])), ["enum-empty t.x"]);
     assert_eq!(told(strings(["a", ""])), ["enum-empty-string t.x"]);
@@ -269,7 +269,7 @@ fn enums() {
 }
 
 #[test]
-fn unions() {
+fn malformed_unions_are_refused() {
     let point = object([field("a", STRING)]);
     let internal = Tagging::Internal { tag: "kind" };
     assert_eq!(

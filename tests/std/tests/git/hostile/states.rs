@@ -105,7 +105,7 @@ fn pipe(target: &Target, name: &str) {
 
 // S1-76: every tool refuses each state, and no file outside of the workspace changes.
 #[tokio::test]
-async fn nothing_in_a_repository_makes_git_leave_the_workspace() {
+async fn malformed_git_folder_is_refused() {
     let target = Target::new().await;
     for (name, spoil) in STATES {
         target.restore();

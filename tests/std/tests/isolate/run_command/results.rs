@@ -206,7 +206,7 @@ async fn command_runs_only_in_workspace_folders() {
 }
 
 #[tokio::test]
-async fn there_is_no_shell_unless_the_host_allows_one() {
+async fn shell_is_refused_unless_the_host_allows_it() {
     let place = Place::new(commands());
     for command in [
         json!(["sh", "-c", "id"]),
