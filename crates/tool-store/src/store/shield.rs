@@ -164,6 +164,10 @@ mod tests {
     struct Pages;
 
     impl ThreadStore for Pages {
+        fn journal(&self) -> Option<Journal> {
+            None
+        }
+
         fn append(&self, _: NewMessage) -> StoreFuture<'_, u64> {
             unimplemented!()
         }

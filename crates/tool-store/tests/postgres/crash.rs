@@ -231,6 +231,12 @@ pub(crate) async fn killed_processes_leave_the_store_consistent_case() -> Ran {
     Ok(())
 }
 
+/// Asserts that no name occurs twice.
+fn assert_once(names: &[String], fault: &str) {
+    let once: BTreeSet<&String> = names.iter().collect();
+    assert_eq!(once.len(), names.len(), "{fault}: {names:?}");
+}
+
 async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
     let mut connection = database.connect().await;
     let confirmed = |what: &'static str| {
@@ -243,12 +249,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
         .fetch_all(&mut connection)
         .await
         .unwrap();
-    let once: BTreeSet<&String> = world.iter().collect();
-    assert_eq!(
-        once.len(),
-        world.len(),
-        "an effect happened twice: {world:?}"
-    );
+    assert_once(&world, "an effect happened twice");
     let rows = EffectLedger::list(store, Scope::All, None).await.unwrap();
     let stored: BTreeMap<String, &EffectRow> = rows
         .iter()
@@ -295,12 +296,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
 
     // Each approval was spent at most once.
     let spent = confirmed("spent ");
-    let once: BTreeSet<&String> = spent.iter().collect();
-    assert_eq!(
-        once.len(),
-        spent.len(),
-        "an approval was used twice: {spent:?}"
-    );
+    assert_once(&spent, "an approval was used twice");
     for id in &spent {
         let row = ApprovalStore::get(store, &acme(), id)
             .await
@@ -316,12 +312,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
         .await
         .unwrap();
     let driven = confirmed("drove ");
-    let once: BTreeSet<&String> = driven.iter().collect();
-    assert_eq!(
-        once.len(),
-        driven.len(),
-        "a run was ended twice: {driven:?}"
-    );
+    assert_once(&driven, "a run was ended twice");
     for n in 0..THREADS {
         let conversation = format!("t{n}");
         let own = runs
