@@ -31,7 +31,7 @@ impl Effect {
     pub const DESTROY: Self = Self(1 << 2);
     /// Reaches beyond the host: the network, other people.
     pub const EXTERNAL: Self = Self(1 << 3);
-    /// All effects of a tool together.
+    /// The set of all effects.
     pub const ALL: Self = Self(0b1111);
 
     const NAMES: [(Self, &'static str); 4] = [

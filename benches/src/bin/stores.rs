@@ -134,7 +134,7 @@ async fn rate<S: EffectLedger + AuditSink + Clone>(store: &S, tasks: u32) -> Rat
 
 /// The number of committed transactions of the current database.
 async fn commits(admin: &mut PgConnection) -> i64 {
-    // Backends report their counts at least once a second.
+    // A busy backend reports its counts at most once a second, and an idle backend reports the rest after 10 s, so the last commits may be missing.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let row = admin.fetch_one("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()").await;
     row.expect("a row").get(0)
@@ -145,7 +145,7 @@ async fn commits(admin: &mut PgConnection) -> i64 {
 const ROWS: u32 = 1_000_000;
 
 async fn audit(folder: &Path, url: Option<&str>) {
-    println!("| store | filter | first page, ms | page after 1,000 rows, ms |");
+    println!("| store | filter | first page, ms | page after up to 1,000 rows, ms |");
     println!("|---|---|---|---|");
     let store = sqlite(folder, "audit.db").await;
     let filled = fill(&store).await;

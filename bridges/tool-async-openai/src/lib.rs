@@ -1,4 +1,4 @@
-//! Runs tools of [`tool_core`] in programs that use [`async_openai`].
+//! Conversions between [`tool_core`] and [`async_openai`]: tool definitions, calls and results.
 //!
 //! Each of the modules [`chat`] and [`responses`] supports one API and has three functions: `tools` returns the
 //! definitions for a request, `message` reads the response, and `answers` returns the messages for the next request.

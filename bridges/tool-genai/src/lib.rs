@@ -1,4 +1,4 @@
-//! Runs tools of [`tool_core`] in programs that use [`genai`].
+//! Conversions between [`tool_core`] and [`genai`]: tool definitions, calls and results.
 //!
 //! [`tools`] returns the definitions for a request, [`message`] reads the response, and [`answers`] returns the messages for the next request.
 //!

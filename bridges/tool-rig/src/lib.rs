@@ -1,4 +1,4 @@
-//! Runs tools of [`tool_core`] in programs that use [`rig_core`].
+//! Conversions between [`tool_core`] and [`rig_core`]: tool definitions, calls and results.
 //!
 //! For a runtime of rig that runs tools itself, [`tools`] returns a `DynamicTool` for each tool; the toolset checks every call. A program that
 //! sends its own completions uses [`definitions`] for the request, [`message`] for the response and [`answer`] for the next request.

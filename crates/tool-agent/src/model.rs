@@ -6,8 +6,8 @@
 //! | [`Endpoint`] | the address of a provider, its headers, and the [`Credentials`] for it |
 //! | [`Retry`], [`Timeouts`] | how often a request is sent, and how long each phase may take |
 //! | [`ModelError`] | why a request failed, with a class that programs can compare |
-//! | [`ModelEvent`] | what happens during a request, as it happens |
-//! | [`ScriptedModel`] | messages that are written in advance |
+//! | [`ModelEvent`] | the events of a request: attempts, pieces of the reply, and failures |
+//! | [`ScriptedModel`] | a model that returns messages that are written in advance |
 
 mod body;
 mod config;

@@ -1,4 +1,4 @@
-//! Changes that are stored in one transaction with their audit row, idempotency keys, and entity tags.
+//! Changes that are stored in one transaction with their audit row; idempotency keys; entity tags.
 
 use std::time::Duration;
 

@@ -23,7 +23,7 @@ use tool_core::StrictSchema;
 use tool_core::schema::{Format, Kind, Schema};
 use tool_tests::admits;
 
-/// Texts that some of the types accept, and similar texts that none of them should accept.
+/// Texts in the formats of the types, and similar texts that these formats exclude.
 const TEXTS: &[&str] = &[
     "",
     " ",
@@ -340,7 +340,7 @@ fn foreign_types_with_a_better_alternative_are_refused() {
     ] {
         assert_eq!(rule, "time-lossy");
     }
-    // The types of `time` are refused, because their serialised form is not a JSON Schema format.
+    // The types of `time` in this list are refused, because their serialized form is not a JSON Schema format.
     let written =
         serde_json::to_value(time::OffsetDateTime::UNIX_EPOCH).expect("serde writes the value");
     assert!(

@@ -23,7 +23,7 @@ impl From<OpenVariable> for Value {
 }
 
 impl Variables {
-    /// Opens those variables of an owner in a vault that have one of the names. This is for hosts that build a tree of [`Thread`]s:
+    /// Opens the variables of `scope` in `vault` that have one of `names`. This is for hosts that build a tree of [`Thread`]s:
     /// [`ToolContextBuilder::stored`] opens the variables of a single thread.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! An operation of an `OpenAPI` document: its parameters, its body, its server and its secret.
 //!
 //! The document is read as plain JSON. The crates that were considered (openapiv3 2.2 for version 3.0, oas3 0.22 for version 3.1) each read one of
-//! the two versions, do not resolve references, and report a fault without its JSON pointer, which the author of a document needs.
+//! the two versions and report a fault without its JSON pointer, which the author of a document needs; openapiv3 does not resolve references.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) use schema::{Types, judge_input};
 /// The name of the argument that holds the body.
 pub(super) const BODY: &str = "body";
 
-/// The operations of a path item, by their key.
+/// The supported methods, by their key in a path item.
 const METHODS: [(&str, Method); 6] = [
     ("get", Method::Get),
     ("head", Method::Head),
@@ -66,7 +66,7 @@ pub(super) enum Part {
 #[derive(Debug)]
 pub(super) enum Place {
     Path,
-    /// Whether each item of a list is a parameter of its own.
+    /// A query parameter. `explode` is whether each item of a list is sent as a separate parameter.
     Query {
         explode: bool,
     },
@@ -80,7 +80,7 @@ pub(super) struct Parameter {
     pub(super) types: Types,
 }
 
-/// A JSON body.
+/// The JSON body of a request.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) required: bool,
@@ -179,7 +179,7 @@ fn find<'d>(reader: &Reader<'d>, id: &str) -> Result<Located<'d>, ToolFault> {
     for (path, item) in paths {
         let item_pointer = format!("/paths/{}", reader::escaped(path));
         let Some(item) = item.as_object() else {
-            return Err(reader.fault(&item_pointer, "a path item is an object"));
+            return Err(reader.fault(&item_pointer, "the path item must be an object"));
         };
         for (key, operation) in item {
             let method = METHODS.iter().find(|(word, _)| word == key);
@@ -316,7 +316,7 @@ fn read_parameters<'d>(
                 }
             };
             let Some(own) = value.as_object() else {
-                faults.push(reader.fault(&pointer, "a parameter is an object"));
+                faults.push(reader.fault(&pointer, "the parameter must be an object"));
                 continue;
             };
             // A parameter of the operation replaces the parameter of the path with the same name and place.
@@ -395,7 +395,7 @@ fn parameter<'d>(
         return Err(fault("style", text));
     }
     let Some(schema) = own.get("schema") else {
-        let text = format!("the parameter `{name}` has no `schema`, only these are supported");
+        let text = format!("the parameter `{name}` has no `schema`, only parameters with a `schema` are supported");
         return Err(reader.fault(pointer, text));
     };
     let types = Types::read(reader, schema, &format!("{pointer}/schema"))?;
@@ -412,7 +412,7 @@ fn parameter<'d>(
     })
 }
 
-/// Reads the body. An optional body that is not supported is left out, with the reason.
+/// Reads the body. If an optional body is not JSON, returns the reason for which it is left out.
 fn body<'d>(
     reader: &Reader<'d>,
     found: &Located<'d>,
@@ -423,7 +423,7 @@ fn body<'d>(
     let Found { value, pointer } =
         reader.resolve(body, &format!("{}/requestBody", found.pointer))?;
     let Some(own) = value.as_object() else {
-        return Err(reader.fault(&pointer, "a request body is an object"));
+        return Err(reader.fault(&pointer, "the request body must be an object"));
     };
     if matches!(found.method, Method::Get | Method::Head) {
         let text = "a request with this method has no body, remove `requestBody`";
@@ -465,7 +465,7 @@ fn template(
     let path = found.path;
     if !path.starts_with('/') || path.contains(['?', '#', '\\']) {
         return Err(fault(format!(
-            "`{path}` is not a path, which begins with `/`"
+            "`{path}` is not a path: begin it with `/`, and leave out `?`, `#` and `\\`"
         )));
     }
     let (mut parts, mut rest) = (Vec::new(), path);

@@ -10,7 +10,7 @@ type Range<A> = (A, u8, &'static str);
 const V4: [Range<[u8; 4]>; 18] = [
     ([0, 0, 0, 0], 8, "this network (RFC 791)"),
     ([10, 0, 0, 0], 8, "a private network (RFC 1918)"),
-    ([100, 64, 0, 0], 10, "shared by a provider (RFC 6598)"),
+    ([100, 64, 0, 0], 10, "shared address space (RFC 6598)"),
     ([127, 0, 0, 0], 8, "loopback (RFC 1122)"),
     ([169, 254, 0, 0], 16, "link-local (RFC 3927)"),
     ([172, 16, 0, 0], 12, "a private network (RFC 1918)"),
@@ -70,8 +70,8 @@ const GLOBAL_UNICAST: ([u16; 8], u8) = ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 /// Returns the special range that an address is in; `None` for an address of the public internet.
 ///
 /// The ranges are IANA's special-purpose registries, multicast, and the address at which Azure serves its machines. Of IPv6, only `2000::/3`
-/// is public. So IPv6 addresses that embed an IPv4 address (mapped, compatible, NAT64) are special regardless of that address, and inside of
-/// `2000::/3` so are 6to4 and Teredo.
+/// is public. So IPv6 addresses that embed an IPv4 address (mapped, compatible, NAT64) are special regardless of that address. 6to4 and Teredo
+/// addresses are special too, although they are inside of `2000::/3`.
 ///
 /// ```
 /// use tool_std::http::special_range;

@@ -77,7 +77,8 @@ mod tests {
         let other = Workspaces::new(root.path()).open("acme", "c2").unwrap();
         other.lock(|| true).unwrap();
         drop(lock);
-        open().lock(|| true).unwrap();
+        // A process that another test starts at this moment holds the lock until it executes its program.
+        open().lock(|| false).unwrap();
         Workspaces::new(root.path())
             .delete_instance("acme")
             .unwrap();

@@ -30,7 +30,7 @@ pub enum AgentError {
     #[error("the output reached the limit on tokens: raise `max_tokens` of the model")]
     Truncated,
     /// The model wrote no output that fits, although it was asked again.
-    #[error("the model wrote no output that fits: {0}")]
+    #[error("the model wrote no valid output: {0}")]
     NoOutput(String),
     /// The type of the output cannot be offered to a model, for example because it is not a record.
     #[error("the type of the output cannot be offered: {0}")]

@@ -1,4 +1,4 @@
-//! The model of a run: it puts the instructions before the thread, and counts outputs that do not fit.
+//! The model of a run: it puts the instructions before the thread, and counts answers without a valid output.
 
 use futures::future::{BoxFuture, FutureExt as _};
 use tool_core::store::{Message, Role, Usage};
@@ -35,7 +35,7 @@ impl Instructed {
         self.wanted.as_ref()?.refused.clone()
     }
 
-    /// Counts a text in place of an output. Returns the problem if the model may not be asked again.
+    /// Counts a text answer as an invalid output. Returns the problem if the model may not be asked again.
     pub(super) fn refuse_text(&mut self, text: &str) -> Option<String> {
         let begin: String = text.chars().take(200).collect();
         let why = format!(
@@ -45,7 +45,7 @@ impl Instructed {
         self.wanted.as_mut()?.refuse(&why)
     }
 
-    /// Counts the results of calls that returned an output which does not fit.
+    /// Counts the first failed call of the output tool since the last request. Returns the problem if the model may not be asked again.
     fn judge(&mut self, thread: &[Message]) -> Option<String> {
         let wanted = self.wanted.as_mut()?;
         let last = thread.iter().map(|message| message.seq).max()?;
@@ -101,7 +101,7 @@ impl Model for Instructed {
         request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         if let Some(problem) = self.judge(request.messages) {
-            let text = "the model wrote no output that fits";
+            let text = "the model wrote no valid output";
             let error = ToolError::of(ErrorKind::Failed, text).operator(problem);
             return futures::future::ready(Err(error)).boxed();
         }

@@ -38,12 +38,12 @@ impl Output {
     }
 }
 
-/// Reads an output.
+/// Parses the JSON text of an output.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, AgentError> {
     serde_json::from_str(text).map_err(AgentError::Refused)
 }
 
-/// How often the model may still return an output that does not fit.
+/// The remaining retries for invalid outputs, and the messages that were already judged.
 pub(super) struct Wanted {
     left: u32,
     attempts: u32,

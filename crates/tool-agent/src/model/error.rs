@@ -1,4 +1,4 @@
-//! Why a request to a model failed.
+//! Errors of requests to a model.
 
 use std::fmt;
 use std::time::Duration;
@@ -22,11 +22,11 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// The provider's name for the error, such as `overloaded_error` or `insufficient_quota`.
     pub code: Option<String>,
-    /// What happened: the provider's message, or a description of this crate.
+    /// What happened: the provider's message, or a description by this crate.
     pub message: String,
-    /// The wait that the provider asked for before another request. [`soonest`](Self::soonest) regards the whole chain.
+    /// The wait that the provider asked for before another request. [`soonest`](Self::soonest) considers the whole chain.
     pub retry_after: Option<Duration>,
-    /// The number of requests that were sent to this model. 0 if none was sent, because the provider had asked for a wait that is not over.
+    /// The number of attempts. 0 if none was made: the provider had asked for a wait that is not over, or the request could not be written.
     pub attempts: u32,
     /// The tokens that the failed attempts of all models used, as far as the providers reported them.
     pub usage: Option<Usage>,
@@ -46,7 +46,7 @@ pub struct FailedModel {
     pub status: Option<u16>,
     /// The provider's name for the error.
     pub code: Option<String>,
-    /// What happened.
+    /// What happened: the provider's message, or a description by this crate.
     pub message: String,
     /// The wait that the provider asked for before another request.
     pub retry_after: Option<Duration>,
@@ -70,7 +70,7 @@ pub enum ModelErrorKind {
     Connection,
     /// The stream broke or ended before the reply was complete.
     BrokenStream,
-    /// A timeout passed.
+    /// A phase of the request exceeded its timeout.
     Timeout(TimeoutPhase),
     /// The conversation is longer than the model's context window.
     ContextWindow,
@@ -230,7 +230,7 @@ impl From<ModelError> for FailedModel {
     }
 }
 
-/// Writes an error with its causes in one line.
+/// Writes an error and the failures of the earlier models of its chain in one line.
 struct Text<'a>(&'a ModelError);
 
 impl fmt::Display for Text<'_> {

@@ -224,7 +224,7 @@ async fn invalid_output_is_asked_for_again_a_bounded_number_of_times() {
     ] {
         let error = run(scripts).await.unwrap_err().to_string();
         assert!(
-            error.starts_with("the model wrote no output that fits: after 3 attempts: "),
+            error.starts_with("the model wrote no valid output: after 3 attempts: "),
             "{error}"
         );
         assert!(error.contains("`/sum`: expected"), "{error}");

@@ -6,7 +6,7 @@ use tool_agent::model::ModelErrorKind;
 use crate::standin::{StandIn, cut, events, json_response};
 use crate::support::{Events, World, anthropic, call, chat, chat_answer, start, stop, text};
 
-// The next model answers when a model is overloaded, has no quota, asks for a long wait, refuses the key, or does not exist.
+// The next model answers when a model is overloaded, has no quota, asks for a long wait, refuses the key, does not exist, or breaks its stream.
 #[tokio::test]
 async fn next_model_answers_if_the_first_cannot() {
     for (response, requests) in [

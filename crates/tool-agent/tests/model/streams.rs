@@ -447,3 +447,47 @@ async fn tokens_of_failed_attempts_count_towards_the_run() {
     assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
     assert_eq!(tokens_of_the_run(&world).await, 2 * 21);
 }
+
+// The Responses API keeps a connection open with `keepalive` events, which do not prolong the idle time.
+#[tokio::test]
+async fn keepalive_of_the_responses_api_is_no_event() {
+    let item = json!({"type": "message", "role": "assistant", "content": []});
+    let mut silent = cut([
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
+        json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "So"}),
+    ]);
+    for _ in 0..40 {
+        silent.push(Act::Pause(Duration::from_millis(25)));
+        silent.push(Act::Send("data: {\"type\": \"keepalive\"}\n\n".to_owned()));
+    }
+    silent.push(Act::UntilClosed);
+    let server = StandIn::start(vec![silent]).await;
+    let key = tool_agent::model::ApiKey::new(crate::support::KEY);
+    let endpoint = tool_agent::model::Endpoint::openai(key).base_url(&server.url);
+    let builder = tool_agent::model::HttpModel::builder(endpoint, "gpt").timeouts(short());
+    let mut retry = crate::support::quick();
+    retry.attempts = 1;
+    let mut model = builder.retry(retry).build().unwrap();
+    let failure = World::new().await.failure(&mut model).await;
+    let kind = ModelErrorKind::Timeout(TimeoutPhase::Idle);
+    assert_eq!(failure.kind, kind, "{failure}");
+}
+
+// A run that is stopped while the model waits for its next attempt ends at once, and sends nothing more.
+#[tokio::test]
+async fn cancellation_ends_the_wait_before_a_retry() {
+    let wait = [("retry-after", "50")];
+    let server = StandIn::start(vec![json_response(429, &wait, &json!({}))]).await;
+    let token = tool_core::CancellationToken::new();
+    let stopper = token.clone();
+    let mut model = chat(&server).build().unwrap().observe(move |event| {
+        if let tool_agent::model::ModelEvent::Failed { retry_in, .. } = event {
+            assert!(retry_in.is_some());
+            stopper.cancel();
+        }
+    });
+    let world = World::of(tool_core::ToolContext::builder().cancellation(token)).await;
+    let outcome = world.drive(&mut model).await.unwrap();
+    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    assert_eq!(server.received().len(), 1);
+}

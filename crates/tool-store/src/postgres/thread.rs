@@ -74,6 +74,31 @@ pub(super) async fn append(
     Ok(seq.cast_unsigned())
 }
 
+impl PostgresStore {
+    async fn messages(
+        &self,
+        thread: &ThreadId,
+        after: u64,
+        limit: Option<i64>,
+    ) -> Result<Vec<Message>, Fault> {
+        let rows = fetch!(
+            self,
+            fetch_all,
+            sqlx::query(
+                "SELECT workspace, conversation, seq, role, call_message, call_position, content, at, sealed
+                 FROM tool_store.message
+                 WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT $4",
+            )
+            .bind(thread.workspace().as_str())
+            .bind(thread.conversation())
+            .bind(stored(after))
+            .bind(limit)
+        );
+        let read = |reader: &Reader| rows.iter().map(|row| read(row, reader)).collect();
+        Ok(self.contents().read(read).await?)
+    }
+}
+
 impl ThreadStore for PostgresStore {
     fn journal(&self) -> Option<Journal> {
         Some(self.as_journal())
@@ -92,22 +117,17 @@ impl ThreadStore for PostgresStore {
         thread: &'a ThreadId,
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>> {
-        step(async move {
-            let rows = fetch!(
-                self,
-                fetch_all,
-                sqlx::query(
-                    "SELECT workspace, conversation, seq, role, call_message, call_position, content, at, sealed
-                     FROM tool_store.message
-                     WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq",
-                )
-                .bind(thread.workspace().as_str())
-                .bind(thread.conversation())
-                .bind(stored(after.unwrap_or(0)))
-            );
-            let read = |reader: &Reader| rows.iter().map(|row| read(row, reader)).collect();
-            Ok(self.contents().read(read).await?)
-        })
+        // PostgreSQL has no limit if the limit is null.
+        step(self.messages(thread, after.unwrap_or(0), None))
+    }
+
+    fn read_page<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: u64,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        step(self.messages(thread, after, Some(i64::from(limit))))
     }
 
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {

@@ -11,7 +11,7 @@ use super::{
     words,
 };
 
-/// The prefix of the names of tools that call an agent. These tools have no entry in the catalogue, so a sync keeps their rows.
+/// The prefix of the names of tools that call an agent. These tools need no entry in the catalogue, so a sync keeps their rows.
 const AGENT: &str = "agent:";
 
 /// An instance: the part of a workspace that has its own enablement rows, such as an assistant.
@@ -89,7 +89,7 @@ pub struct EnablementRow {
     pub source: EnablementSource,
     /// Whether a person has enabled the tool. If so, the row is kept when a higher source is removed.
     pub is_manual: bool,
-    /// The user who created the row or later enabled the tool by hand; `sync` for a row that a sync created.
+    /// The user who created the row or later enabled the tool by hand; `sync` for a row that no user created.
     pub by: String,
     /// When the row was created, or when a person enabled the tool.
     pub at: Timestamp,
@@ -169,7 +169,7 @@ impl SkillVersion {
     }
 
     /// Checks a version before it is pinned: it must have a name and a version. If a version with this number is stored, both must be equal. Fails
-    /// with `Conflict`.
+    /// with `Conflict` otherwise.
     pub fn check(&self, stored: Option<&Self>) -> Result<(), StoreError> {
         let why = if self.name.is_empty() || self.version.is_empty() {
             "a skill needs a name and a version, write both into its front matter".to_owned()
@@ -383,7 +383,7 @@ impl EnablementFacts {
             Some(row) => match row.source {
                 EnablementSource::Manual => return Ok(RowChange::Remove),
                 EnablementSource::Skill => format!(
-                    "the tool `{tool}` has the source `skill`: disable the skills that require it first: `{}`",
+                    "the tool `{tool}` has the source `skill`: first disable the skills that require it: `{}`",
                     self.skills.join("`, `")
                 ),
                 EnablementSource::Global => format!(
@@ -395,7 +395,7 @@ impl EnablementFacts {
     }
 }
 
-/// The value of [`EnablementRow::by`] in rows that a sync creates.
+/// The value of [`EnablementRow::by`] in rows that no user created: rows of a sync, and of global tools in a new instance.
 pub(crate) const SYNC: &str = "sync";
 
 /// Fails with `Conflict` if the name of the operator is empty.

@@ -42,8 +42,8 @@ use super::{StoreError, StoreFuture};
 
 /// All stores in memory, for tests and for hosts that may lose their data. Clones share the data.
 ///
-/// One lock protects all tables, so that other tasks see a change of several rows as a single step, and no code awaits while it holds the lock. Maps
-/// by key find rows, and sets by time find most expiring rows; most lists iterate over the rows in order and stop at their limit. Only methods that
+/// One lock protects all tables, so that other tasks see a change of several rows as a single step, and no code awaits while it holds the lock. Most
+/// rows are looked up by key, and most expiring rows by time; most lists iterate over the rows in order and stop at their limit. Only methods that
 /// document a removal remove rows.
 ///
 /// ```

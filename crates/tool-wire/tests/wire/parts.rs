@@ -229,8 +229,8 @@ async fn invalid_part_is_refused_with_a_fix() {
             at("cat.png"),
             "has the URL `cat.png`: write an absolute URL, such as `https://example.com/cat.png`",
         ),
-        (at("https://"), "write an absolute one"),
-        (at("https://example.com/a b"), "write an absolute one"),
+        (at("https://"), "write an absolute URL"),
+        (at("https://example.com/a b"), "write an absolute URL"),
         (
             at(&format!("data:image/png;base64,{PNG}")),
             "pass the text after its comma to `Part::base64`",

@@ -147,7 +147,7 @@ async fn turns_refuse_the_calls_of_a_truncated_answer() {
     assert_eq!(written.messages[0].get().matches("was cut off").count(), 2);
 }
 
-/// An output with an image.
+/// The output of `draw` and `tally`.
 #[derive(Debug, Serialize, StrictSchema)]
 pub(crate) struct Shown {
     /// The name of the output.

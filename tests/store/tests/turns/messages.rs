@@ -1,4 +1,4 @@
-//! Messages that `Turns` store in a thread are read back unchanged.
+//! Round trips of the messages that `Turns` stores in a thread.
 
 use tool_core::store::*;
 use tool_core::turn::{MessageError, ModelMessage, Turn, TurnError, Turns, UserMessage};
@@ -41,7 +41,7 @@ async fn contents(store: &impl Both, conversation: &str) -> Vec<(Role, String)> 
 }
 
 each_store! {
-    // A14: system messages, parts of users and of results, and reasoning are read back unchanged, each in its own conversation
+    // A14: system messages, the parts of user messages and results, and reasoning are read back unchanged, separately for each conversation
     #[test]
     async fn system_messages_parts_and_reasoning_round_trip(store: impl Both) {
         let turns = Turns::new(store.clone());

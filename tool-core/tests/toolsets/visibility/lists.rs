@@ -1,4 +1,4 @@
-//! Allow lists, deny lists and flags of a toolset.
+//! Allowlists, denylists and flags of a toolset.
 
 use super::*;
 

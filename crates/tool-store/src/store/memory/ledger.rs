@@ -13,7 +13,7 @@ pub(super) struct Ledger {
     pub(super) claims: BTreeMap<CallKey, EffectClaim>,
     /// Running rows, in the order in which their leases expire.
     leases: BTreeSet<(Timestamp, CallKey)>,
-    /// Keys of versions without call identities, each with the time and the key of a row that was begun with it.
+    /// The keys that versions without call identities gave to calls, each with the time and the key of a row that was begun with it.
     earlier: BTreeSet<(CallKey, Timestamp, CallKey)>,
 }
 

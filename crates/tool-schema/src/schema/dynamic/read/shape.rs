@@ -1,4 +1,4 @@
-//! Reads the `type` keyword, objects and arrays.
+//! The reader of the `type` keyword, objects and arrays.
 
 use tool_rules::Rule;
 
