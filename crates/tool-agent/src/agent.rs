@@ -145,18 +145,31 @@ impl Agent {
         turns: &Turns,
         cx: &ToolContext,
     ) -> Result<T, AgentError> {
+        // Instructions that cannot be written end the run before its message is stored.
+        let model = self.asked(cx, Some(Wanted::new(self.0.output_retries)))?;
         turns.say(message, cx).await?;
-        self.resume(turns, cx).await
+        self.output(model, turns, cx).await
     }
 
-    /// Continues a run of [`run`](Self::run) whose thread is at the point where it stopped, and returns its final output.
+    /// Continues a run of [`run`](Self::run) whose thread is at the point where it stopped, and returns its final output. The output of a run that has
+    /// ended already is returned again.
     pub async fn resume<T: StrictSchema + DeserializeOwned>(
         &self,
         turns: &Turns,
         cx: &ToolContext,
     ) -> Result<T, AgentError> {
+        let model = self.asked(cx, Some(Wanted::new(self.0.output_retries)))?;
+        self.output(model, turns, cx).await
+    }
+
+    /// Drives the thread to the output.
+    async fn output<T: StrictSchema + DeserializeOwned>(
+        &self,
+        mut model: Instructed,
+        turns: &Turns,
+        cx: &ToolContext,
+    ) -> Result<T, AgentError> {
         let output = Output::new::<T>()?;
-        let mut model = self.asked(cx, Some(Wanted::new(self.0.output_retries)))?;
         let turns = self.limited(turns);
         if self.tools(cx).get(output::NAME).is_some() {
             return Err(AgentError::NameTaken);
@@ -171,6 +184,12 @@ impl Agent {
                 Outcome::Replied(text) => return output::read(&text),
                 Outcome::Length(_) => return Err(AgentError::Truncated),
                 Outcome::Answered(text) => {
+                    // If the run has ended already, this is the text that the tool for the output has stored.
+                    if !model.was_asked()
+                        && let Ok(output) = output::read(&text)
+                    {
+                        return Ok(output);
+                    }
                     if let Some(problem) = model.refuse_text(&text) {
                         return Err(AgentError::NoOutput(problem));
                     }

@@ -25,7 +25,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let endpoint = Endpoint::anthropic(ApiKey::from_env("ANTHROPIC_API_KEY")?);
-//! let mut model = HttpModel::builder(endpoint, "claude-opus-5-1").build()?;
+//! let mut model = HttpModel::builder(endpoint, "claude-sonnet-4-5").build()?;
 //!
 //! let turns = Turns::new(MemoryStore::default());
 //! let cx = ToolContext::builder().workspace("acme").conversation("main").build();

@@ -8,10 +8,10 @@ use tool_core::turn::{Outcome, TurnError};
 #[non_exhaustive]
 pub enum AgentConfigError {
     /// The name is empty.
-    #[error("the agent has no name: give it one, such as `clerk`")]
+    #[error("the name of the agent is empty: use a name such as `clerk`")]
     NoName,
     /// The agent may not ask its model.
-    #[error("the agent may take no steps: allow at least 1")]
+    #[error("the limit on the agent's steps is 0: set `most_steps` to at least 1")]
     NoSteps,
 }
 
@@ -24,23 +24,23 @@ pub enum AgentError {
     Turn(#[from] TurnError),
     /// The run stopped before its output, for example because a call waits for an approval. Continue it with
     /// [`Agent::resume`](super::Agent::resume), as the outcome describes.
-    #[error("the run stopped before its output: {}", .0.cause().map_or("busy", |cause| cause.as_str()))]
+    #[error("the run stopped before its output, with the cause `{}`", .0.cause().map_or("busy", |cause| cause.as_str()))]
     Stopped(Box<Outcome>),
     /// The answer reached the limit on tokens. Raise the limit of the model before you run the agent again.
     #[error("the output reached the limit on tokens: raise `max_tokens` of the model")]
     Truncated,
     /// The model wrote no output that fits, although it was asked again.
-    #[error("the model wrote no valid output: {0}")]
+    #[error("the model returned no valid output: {0}")]
     NoOutput(String),
     /// The type of the output cannot be offered to a model, for example because it is not a record.
-    #[error("the type of the output cannot be offered: {0}")]
+    #[error("the output type cannot be the arguments of a tool: {0}")]
     Schema(#[from] RegistryError),
     /// A tool of the agent has the name of the tool with which the model returns the output.
     #[error(
-        "a tool of the agent has the name `final_answer`, which the tool for the output has: rename the tool of the agent"
+        "a tool of the agent is named `final_answer`, which is reserved for the output: rename the tool"
     )]
     NameTaken,
     /// The output fits the schema, and the type refuses it.
-    #[error("the output cannot be read as its type: {0}")]
+    #[error("the output cannot be deserialized: {0}")]
     Refused(#[source] serde_json::Error),
 }

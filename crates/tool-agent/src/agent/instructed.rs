@@ -14,6 +14,7 @@ pub(super) struct Instructed {
     /// The messages of the last request, of which the first contains the instructions. Only new messages of the thread are copied.
     messages: Vec<Message>,
     wanted: Option<Wanted>,
+    was_asked: bool,
 }
 
 impl Instructed {
@@ -27,7 +28,13 @@ impl Instructed {
             instructions: instructions.filter(|text| !text.trim().is_empty()),
             messages: Vec::new(),
             wanted,
+            was_asked: false,
         }
+    }
+
+    /// Returns whether a request was sent.
+    pub(super) fn was_asked(&self) -> bool {
+        self.was_asked
     }
 
     /// Returns why the model was not asked again for an output that fits.
@@ -101,10 +108,11 @@ impl Model for Instructed {
         request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         if let Some(problem) = self.judge(request.messages) {
-            let text = "the model wrote no valid output";
+            let text = "the model returned no valid output";
             let error = ToolError::of(ErrorKind::Failed, text).operator(problem);
             return futures::future::ready(Err(error)).boxed();
         }
+        self.was_asked = true;
         self.instruct(request.messages);
         let messages = if self.messages.is_empty() {
             request.messages

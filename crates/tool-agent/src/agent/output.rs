@@ -14,8 +14,7 @@ pub(super) const NAME: &str = "final_answer";
 const DESCRIPTION: &str = "Returns the final answer. Call this tool once, when the answer is complete; the arguments are the answer.";
 
 /// The message after an answer that is not a call of the tool.
-pub(super) const REMINDER: &str =
-    "Call the tool `final_answer` with your answer as its arguments. A text is not read.";
+pub(super) const REMINDER: &str = "Call the tool `final_answer` with the final answer as its arguments. A text message is not accepted as the answer.";
 
 /// The tool for outputs of one type.
 pub(super) struct Output(Toolset);

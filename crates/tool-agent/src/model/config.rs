@@ -85,15 +85,15 @@ pub enum ConfigError {
         why: &'static str,
     },
     /// The name of the model is empty.
-    #[error("the name of the model is empty: write it as the provider does")]
+    #[error("the name of the model is empty: use the provider's name for it")]
     NoModel,
     /// The loop writes this field of the request itself.
     #[error(
-        "the field `{0}` of the request is written by the agent loop: remove it from the additional fields"
+        "the field `{0}` of the request is reserved for the agent loop: remove it from the additional fields"
     )]
     Field(String),
     /// The temperature is not a finite number.
-    #[error("the temperature is not a finite number: write one such as 0.2")]
+    #[error("the temperature is not a finite number: use a number such as 0.2")]
     Temperature,
     /// The provider's API has no such parameter. The request types of Anthropic's own client (2.12) have no temperature.
     #[error(
@@ -308,12 +308,12 @@ fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(wrong(
-            "it contains credentials, which belong in `Endpoint::credentials`",
+            "it contains credentials: pass them with `Endpoint::credentials`",
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(wrong(
-            "it contains a query or a fragment; parameters belong in `Endpoint::query`",
+            "it contains a query or a fragment: pass query parameters with `Endpoint::query`",
         ));
     }
     if url.scheme() == "http"
@@ -401,6 +401,6 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, ConfigError> {
 fn name(header: &str) -> Result<HeaderName, ConfigError> {
     HeaderName::from_bytes(header.as_bytes()).map_err(|_| ConfigError::Header {
         name: header.to_owned(),
-        why: "its name is not a header name",
+        why: "its name contains a character that header names cannot contain",
     })
 }

@@ -81,7 +81,7 @@ impl fmt::Debug for ApiKey {
 
 /// The environment contains no key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the variable `{variable}` {why}: set it to the API key of the provider")]
+#[error("the environment variable `{variable}` {why}: set it to the API key of the provider")]
 pub struct MissingKey {
     /// The name of the variable.
     pub variable: String,

@@ -161,20 +161,20 @@ impl fmt::Display for ModelErrorKind {
             Self::QuotaExhausted => "the quota of the account is exhausted",
             Self::Overloaded => "the provider is overloaded",
             Self::Server => "the provider failed",
-            Self::Connection => "the connection failed",
-            Self::BrokenStream => "the stream broke before the reply was complete",
+            Self::Connection => "the connection could not be made or broke",
+            Self::BrokenStream => "the stream ended before the reply was complete",
             Self::Timeout(TimeoutPhase::Connect) => "no connection was made in time",
             Self::Timeout(TimeoutPhase::FirstEvent) => "the reply did not begin in time",
-            Self::Timeout(TimeoutPhase::Idle) => "the reply stopped for too long",
+            Self::Timeout(TimeoutPhase::Idle) => "no event of the reply arrived in time",
             Self::ContextWindow => "the conversation is longer than the model's context window",
             Self::Filtered => "a filter of the provider refused the request",
-            Self::Authentication => "the provider refused the credentials",
+            Self::Authentication => "the credentials were refused or could not be read",
             Self::Permission => "the account may not use the model",
             Self::NotFound => "the model or the path does not exist",
             Self::InvalidRequest => "the provider refused the request",
             Self::InvalidReply => "the reply is not in the provider's format",
             Self::Unwritable => "the request cannot be written for this provider",
-            Self::NotRecorded => "the request is not recorded",
+            Self::NotRecorded => "the recording cannot be used for this request",
         })
     }
 }
@@ -208,7 +208,13 @@ impl ModelError {
             ModelErrorKind::Timeout(_) => ErrorKind::TimedOut,
             _ => ErrorKind::Unavailable,
         };
-        let error = ToolError::of(kind, "the model is not available").operator(self.to_string());
+        let error = ToolError::of(kind, "the request to the model failed");
+        // The wait is a part of the text of `ToolError`.
+        let text = Self {
+            retry_after: None,
+            ..self.clone()
+        };
+        let error = error.operator(text.to_string());
         match self.soonest() {
             Some(wait) => error.retry_after(wait),
             None => error,
@@ -250,7 +256,7 @@ impl fmt::Display for Text<'_> {
             write!(f, "; {} attempts", error.attempts)?;
         }
         if let Some(wait) = error.retry_after {
-            write!(f, "; the provider asks to wait {:.1} s", wait.as_secs_f64())?;
+            write!(f, "; retry after {:.1} s", wait.as_secs_f64())?;
         }
         for earlier in &error.earlier {
             write!(f, "; before it, {}: {}", earlier.model, earlier.kind)?;

@@ -58,6 +58,7 @@ pub(super) async fn exchange(
         request,
         recording,
         redactor: Redactor::default(),
+        tokens: Vec::new(),
         deadline: Instant::now(),
         limit: target.timeouts.first_event,
         phase: TimeoutPhase::FirstEvent,
@@ -105,6 +106,8 @@ struct Exchange<'a> {
     recording: Option<&'a Recording>,
     /// Redacts the key, which some servers repeat in their errors.
     redactor: Redactor,
+    /// The tokens of the requests. A refused token may be in the error about the next one.
+    tokens: Vec<SecretString>,
     /// When the present phase must have ended, and the limit from which it was computed.
     deadline: Instant,
     limit: Duration,
@@ -159,11 +162,13 @@ impl Exchange<'_> {
         }
         let token = self.token().await?;
         if let Some(token) = &token {
+            self.tokens.push(token.clone());
+            let tokens = self.tokens.iter().map(|token| ("key", token.clone()));
             // A token that is too short to be redacted is not found in errors.
-            self.redactor = Redactor::new([("key", token.clone())]).unwrap_or_default();
+            self.redactor = Redactor::new(tokens).unwrap_or_default();
             let header = authorization(target.key_header.as_ref(), token);
             let (name, value) = header.ok_or_else(|| {
-                let why = "the token contains a control character";
+                let why = "the token contains a character that a header cannot contain: remove line breaks and control characters";
                 self.failure(ModelErrorKind::Authentication, why)
             })?;
             headers.insert(name, value);
@@ -212,7 +217,7 @@ impl Exchange<'_> {
         let response = match &mut incoming.body {
             Body::Network(response) => response,
             Body::Recorded(body, cut) => {
-                let why = "the recorded connection broke here";
+                let why = "the recorded response ends here, because the connection broke during the recording";
                 return match body.take() {
                     Some(body) => Ok(Some(body)),
                     None if *cut => Err(self.failure(ModelErrorKind::BrokenStream, why)),
@@ -240,7 +245,7 @@ impl Exchange<'_> {
             Ok(Err(error)) => Err(self.broken(error)),
             Err(_) => {
                 let kind = ModelErrorKind::Timeout(self.phase);
-                Err(self.failure(kind, format!("the limit is {}", seconds(self.limit))))
+                Err(self.failure(kind, format!("the timeout is {}", seconds(self.limit))))
             }
         }
     }
@@ -309,7 +314,7 @@ impl Exchange<'_> {
 
     /// The failure of a stream that ended before the reply was complete.
     fn cut(&self, usage: Option<tool_core::store::Usage>) -> Failure {
-        let why = "the connection was closed without the final event";
+        let why = "the stream ended without the final event";
         let mut failure = self.failure(ModelErrorKind::BrokenStream, why);
         failure.error.usage = usage;
         failure
@@ -482,7 +487,7 @@ fn redirected(from: &Url, headers: &HeaderMap) -> String {
     let to = headers.get(LOCATION).and_then(|to| to.to_str().ok());
     let to = to.and_then(|to| from.join(to).ok());
     to.map_or_else(
-        || "another address".to_owned(),
+        || "a different address".to_owned(),
         |mut to| {
             to.set_query(None);
             to.set_fragment(None);

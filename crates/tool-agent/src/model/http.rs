@@ -38,10 +38,10 @@ type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
 /// use tool_agent::model::{ApiKey, Endpoint, HttpModel, ModelEvent};
 /// use tool_wire::Delta;
 ///
-/// let fallback = HttpModel::builder(Endpoint::openai(ApiKey::new("…")), "gpt-6").build()?;
+/// let fallback = HttpModel::builder(Endpoint::openai(ApiKey::new("…")), "gpt-5").build()?;
 /// let shown = Arc::new(Mutex::new(String::new()));
 /// let screen = Arc::clone(&shown);
-/// let model = HttpModel::builder(Endpoint::anthropic(ApiKey::new("…")), "claude-opus-5-1")
+/// let model = HttpModel::builder(Endpoint::anthropic(ApiKey::new("…")), "claude-sonnet-4-5")
 ///     .build()?
 ///     .or(fallback)
 ///     .observe(move |event| {
@@ -231,7 +231,14 @@ impl HttpModel {
             if std::mem::take(&mut self.state.shown) && !refused {
                 self.emit(&ModelEvent::StepRestarted);
             }
-            let wait = self.retry.wait(attempt + 1, error.retry_after);
+            let mut wait = self.retry.wait(attempt + 1, error.retry_after);
+            if let Some(asked) = error
+                .retry_after
+                .filter(|asked| !fits(wait, *budget) && fits(*asked, *budget))
+            {
+                // The requested wait fits, and only the random part is too long.
+                wait = asked;
+            }
             let again =
                 transient && !refused && attempt < self.retry.attempts && fits(wait, *budget);
             self.emit(&ModelEvent::Failed {
@@ -287,7 +294,8 @@ struct GivenUp {
 impl GivenUp {
     /// The failure of a model that is not asked, because its provider asked for a wait.
     fn resting(target: &Target, wait: Duration) -> Self {
-        let why = "an earlier request was asked to wait";
+        let why =
+            "no request was sent, because the wait that the provider asked for earlier is not over";
         let mut error = ModelError::new(ModelErrorKind::RateLimited, &target.model, why);
         error.retry_after = Some(wait);
         Self { error, next: true }

@@ -25,7 +25,7 @@ const KEPT: &[&str] = &[
 #[non_exhaustive]
 pub enum RecordingError {
     /// The file cannot be opened, read or created.
-    #[error("the recording {} cannot be used: {error}", .path.display())]
+    #[error("the recording {} cannot be opened, read or written: {error}", .path.display())]
     Io {
         /// The path of the file.
         path: PathBuf,
@@ -154,17 +154,21 @@ impl Recording {
         }
         let Some(Exchange { request, .. }) = replay.left.front() else {
             return Some(Err(format!(
-                "request {number} is not in the recording; record it again"
+                "request {number} has no recorded response left; record the conversation again"
             )));
         };
         let place = match difference(&request.body, &sent) {
             Some(pointer) if request.path == url.path() => {
                 format!("its body differs at `{pointer}`")
             }
-            _ => format!("its path is `{}` and not `{}`", url.path(), request.path),
+            _ => format!(
+                "its path is `{}`, and the recorded path is `{}`",
+                url.path(),
+                request.path
+            ),
         };
         Some(Err(format!(
-            "request {number} is not the recorded one: {place}; record it again"
+            "request {number} differs from the next recorded request: {place}; record the conversation again"
         )))
     }
 }

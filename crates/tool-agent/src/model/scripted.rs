@@ -127,8 +127,8 @@ impl ScriptedModel {
     fn reply(&mut self, request: &ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
         self.requests += 1;
         let Some(script) = self.steps.pop_front() else {
-            return Err(ToolError::unavailable(format!(
-                "message {} of the scripted model",
+            return Err(ToolError::new(format!(
+                "the scripted model has no reply for request {}: add a `Script`",
                 self.requests
             )));
         };

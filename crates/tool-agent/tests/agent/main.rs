@@ -186,7 +186,8 @@ async fn valid_output_ends_the_run() {
     let order = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&order);
     let turns = turns.observe(move |result| log.lock().unwrap().push(result.name.clone()));
-    let report: Report = reporter([both]).run("1 + 2?", &turns, &cx).await.unwrap();
+    let agent = reporter([both]);
+    let report: Report = agent.run("1 + 2?", &turns, &cx).await.unwrap();
     assert_eq!(
         report,
         Report {
@@ -195,6 +196,9 @@ async fn valid_output_ends_the_run() {
         }
     );
     assert_eq!(*order.lock().unwrap(), ["add", "final_answer"]);
+    // A host that has lost the output gets it again, without a request.
+    let again: Report = reporter([]).resume(&turns, &cx).await.unwrap();
+    assert_eq!(again, report);
 }
 
 // Invalid outputs are asked for again, and the model reads every problem; after the last retry the error has them.
@@ -224,7 +228,7 @@ async fn invalid_output_is_asked_for_again_a_bounded_number_of_times() {
     ] {
         let error = run(scripts).await.unwrap_err().to_string();
         assert!(
-            error.starts_with("the model wrote no valid output: after 3 attempts: "),
+            error.starts_with("the model returned no valid output: after 3 attempts: "),
             "{error}"
         );
         assert!(error.contains("`/sum`: expected"), "{error}");

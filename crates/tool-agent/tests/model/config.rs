@@ -61,7 +61,7 @@ fn invalid_headers_fields_and_names_are_refused() {
     let error = refused(local().header("x title", "a"));
     assert_eq!(
         error,
-        "the header `x title` cannot be sent: its name is not a header name"
+        "the header `x title` cannot be sent: its name contains a character that header names cannot contain"
     );
     let error = refused(local().header("x-title", "a\nb"));
     assert_eq!(
@@ -85,8 +85,7 @@ fn invalid_headers_fields_and_names_are_refused() {
 #[test]
 fn missing_key_names_the_variable() {
     let error = ApiKey::from_env("TOOL_AGENT_TEST_UNSET").unwrap_err();
-    let text =
-        "the variable `TOOL_AGENT_TEST_UNSET` is not set: set it to the API key of the provider";
+    let text = "the environment variable `TOOL_AGENT_TEST_UNSET` is not set: set it to the API key of the provider";
     assert_eq!(error.to_string(), text);
 }
 

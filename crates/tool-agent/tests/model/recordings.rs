@@ -81,9 +81,9 @@ async fn different_request_is_refused() {
         (ModelErrorKind::NotRecorded, 1)
     );
     assert!(
-        failure
-            .message
-            .starts_with("request 1 is not the recorded one: its body differs at `/messages/"),
+        failure.message.starts_with(
+            "request 1 differs from the next recorded request: its body differs at `/messages/"
+        ),
         "{failure}"
     );
 
@@ -91,16 +91,16 @@ async fn different_request_is_refused() {
     let mut model = offline().replay(&path).unwrap();
     World::new().await.answer(&mut model).await;
     let failure = World::new().await.failure(&mut model).await;
-    let text = "request 2 is not in the recording; record it again";
+    let text = "request 2 has no recorded response left; record the conversation again";
     assert_eq!(failure.message, text);
 
     let server = StandIn::start(vec![events(chat_answer("Done."))]).await;
     let mut model = chat(&server).build().unwrap().replay(&path).unwrap();
     let failure = World::new().await.failure(&mut model).await;
     assert!(
-        failure
-            .message
-            .contains("its path is `/v1/chat/completions` and not `/v1/messages`"),
+        failure.message.contains(
+            "its path is `/v1/chat/completions`, and the recorded path is `/v1/messages`"
+        ),
         "{failure}"
     );
 }
@@ -110,7 +110,7 @@ fn faulty_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("talk.jsonl");
     let missing = offline().replay(&path).unwrap_err().to_string();
-    assert!(missing.contains("talk.jsonl cannot be used"), "{missing}");
+    assert!(missing.contains("talk.jsonl cannot be opened"), "{missing}");
     std::fs::write(&path, "{\"request\":1}\n").unwrap();
     let faulty = offline().replay(&path).unwrap_err().to_string();
     assert!(

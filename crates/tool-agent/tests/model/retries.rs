@@ -88,11 +88,7 @@ async fn wait_beyond_the_budget_or_the_deadline_is_reported() {
         (ModelErrorKind::RateLimited, 1)
     );
     assert_eq!(failure.retry_after, Some(Duration::from_secs(65)));
-    assert!(
-        failure
-            .to_string()
-            .ends_with("; the provider asks to wait 65.0 s")
-    );
+    assert!(failure.to_string().ends_with("; retry after 65.0 s"));
 
     let server = StandIn::start(vec![wait("20")]).await;
     let mut model = chat(&server).build().unwrap();

@@ -210,7 +210,7 @@ async fn reply_that_does_not_begin_times_out() {
         let kind = ModelErrorKind::Timeout(TimeoutPhase::FirstEvent);
         assert_eq!((failure.kind, failure.attempts), (kind, 3));
         assert!(
-            failure.to_string().contains("the limit is 0.3 s"),
+            failure.to_string().contains("the timeout is 0.3 s"),
             "{failure}"
         );
     }

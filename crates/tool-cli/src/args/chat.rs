@@ -8,15 +8,16 @@ use super::Supply;
 
 /// Chats with a model that can call the tools.
 ///
-/// Without `--model`, the variable that is set decides: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`. `--demo` shows the same chat without a
-/// model and without a network. Each line of the terminal is a message; Ctrl-C stops the answer, and a second one ends the chat.
+/// Without `--model`, the first environment variable that is set decides: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`. `--demo` shows the
+/// same chat without a model and without a network. Each line of standard input is a message. Ctrl-C stops an answer, a second Ctrl-C during the
+/// same answer ends the chat, and Ctrl-D at the prompt ends the chat.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 success; 1 the model failed or its answer is not complete; 2 wrong use; 3 a call waits for an approval that nobody can give; \
-130 interrupted."
+    after_help = "Exit codes: 0 success; 1 the model failed or its answer is not complete; 2 wrong use; 3 a call needs an approval that nobody \
+here can give; 130 interrupted. In a terminal, failures of messages do not change the exit code."
 )]
 pub(crate) struct Chat {
-    /// The message. By default, the messages are the lines of the standard input.
+    /// The message. By default, each line of standard input is a message.
     pub(crate) message: Option<String>,
     /// The model: `anthropic:NAME`, `openai:NAME`, `openai-chat:NAME` or `gemini:NAME`, or the name alone with `--base-url`.
     #[arg(long, value_name = "MODEL", help_heading = "Model")]
@@ -25,13 +26,13 @@ pub(crate) struct Chat {
     /// read from the environment variable `TOOL_MODEL_KEY`, if it needs one.
     #[arg(long, value_name = "URL", help_heading = "Model")]
     pub(crate) base_url: Option<String>,
-    /// Shows a chat that is written in advance, with a real call of a tool.
+    /// Uses a scripted model in place of a real one. Its call of a tool is real.
     #[arg(long, conflicts_with_all = ["model", "base_url", "record", "replay"], help_heading = "Model")]
     pub(crate) demo: bool,
     /// Instructions for the model: a text, or `@FILE`.
     #[arg(long, value_name = "TEXT", help_heading = "Model")]
     pub(crate) instructions: Option<String>,
-    /// Writes the requests and the responses of the provider to this file, without the key.
+    /// Writes the requests and the responses of the provider to this file, without the key. An existing file is replaced.
     #[arg(
         long,
         value_name = "PATH",
@@ -39,7 +40,8 @@ pub(crate) struct Chat {
         help_heading = "Model"
     )]
     pub(crate) record: Option<PathBuf>,
-    /// Takes the responses from a file that `--record` has written, and sends nothing.
+    /// Takes the responses from a file that `--record` has written, and sends nothing. Needs the same
+    /// `--model` and `--base-url`, and no key.
     #[arg(long, value_name = "PATH", help_heading = "Model")]
     pub(crate) replay: Option<PathBuf>,
     /// Approves every call that needs an approval, without asking.

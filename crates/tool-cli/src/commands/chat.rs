@@ -146,7 +146,10 @@ impl Session<'_> {
         let work = pin!(self.work(message, &token));
         match select(work, &mut interrupted).await {
             Either::Left((ended, _)) => ended,
-            Either::Right(_) => Ok(Ended::Chat),
+            Either::Right(_) => {
+                self.output.outcome(&Outcome::Cancelled)?;
+                Ok(Ended::Chat)
+            }
         }
     }
 
@@ -165,12 +168,13 @@ impl Session<'_> {
                 Failure::of(Exit::Failed, error.to_string())
             })?;
             let continues = match &outcome {
-                Outcome::Waiting(tickets) => self.approve_all(tickets, &cx, token).await?,
+                Outcome::Waiting(tickets) => self.approve_all(tickets, &cx, token).await,
                 Outcome::Lacking(needs) => {
-                    ask::for_variables(&mut self.supplied, needs, self.screen)?
+                    ask::for_variables(&mut self.supplied, needs, self.screen)
                 }
-                _ => false,
+                _ => Ok(false),
             };
+            let continues = continues.inspect_err(|_| self.output.failed())?;
             if token.is_cancelled() {
                 self.note("the answer was stopped");
                 self.output.outcome(&Outcome::Cancelled)?;
@@ -271,29 +275,29 @@ fn unanswered(outcome: &Outcome) -> Failure {
     let text = match outcome {
         Outcome::Waiting(tickets) => {
             let names: Vec<&str> = tickets.iter().map(|ticket| &*ticket.tool).collect();
-            let text = format!("`{}` needs an approval", names.join("`, `"));
-            let hint = "chat in a terminal, which asks for the approval, or add `--approve`";
+            let text = format!("a call needs an approval: `{}`", names.join("`, `"));
+            let hint = "run the chat in a terminal to approve the call, or add `--approve`";
             return Failure::of(Exit::Refused, text).hint(hint);
         }
         Outcome::Lacking(needs) => {
             let names: Vec<&str> = needs.iter().map(|need| &*need.name).collect();
-            let text = format!("the variable `{}` has no value", names.join("`, `"));
+            let text = format!("variables without a value: `{}`", names.join("`, `"));
             return Failure::usage(text).hint("write `--variable NAME=VALUE`");
         }
-        Outcome::Length(_) => "the answer reached the limit on its length".to_owned(),
+        Outcome::Length(_) => "the answer reached the model's limit on tokens; ask for the rest in the next message".to_owned(),
         Outcome::Filtered(_) => "a filter of the provider withheld the answer".to_owned(),
         Outcome::Cut(_) => "the provider stopped before the answer was complete".to_owned(),
-        Outcome::StepLimit => "the model reached the limit on its steps".to_owned(),
+        Outcome::StepLimit => "the model reached the limit on the steps of one message; write a further message to continue".to_owned(),
         Outcome::Unsettled(row) => {
-            format!("the outcome of a call of `{}` is unknown", row.intent.tool)
+            format!("the outcome of a call of `{}` is unknown, so it does not run again: check whether it had an effect", row.intent.tool)
         }
         Outcome::Client(calls) => {
             let names: Vec<&str> = calls.iter().map(|call| &*call.name).collect();
             let names = names.join("`, `");
-            format!("the tool `{names}` runs in a client, and this chat has none")
+            format!("the call runs in a client, which `chat` does not have: `{names}`")
         }
         other => match other.cause() {
-            Some(cause) => format!("the answer ended with the cause `{}`", cause.as_str()),
+            Some(cause) => format!("the answer is not complete (cause `{}`)", cause.as_str()),
             None => "the conversation is in use".to_owned(),
         },
     };

@@ -196,12 +196,12 @@ fn chat_without_a_model_says_what_to_set() {
         ],
     );
     let ran = run(chat(&["--model", "openai:gpt-5", "Hello."]), "");
-    ran.fails(2, &["the variable `OPENAI_API_KEY` is not set"]);
+    ran.fails(2, &["the environment variable `OPENAI_API_KEY` is not set"]);
     let ran = run(chat(&["--model", "gpt-5", "Hello."]), "");
     ran.fails(
         2,
         &[
-            "`--model gpt-5` names no provider",
+            "`--model gpt-5` does not name a provider",
             "write `--model PROVIDER:NAME`",
         ],
     );
@@ -299,7 +299,7 @@ fn recorded_chat_is_replayed_without_the_provider() {
     let other = run(chat(&[&words[..], &["Print another one."]].concat()), "");
     other.fails(
         1,
-        &["request 1 is not the recorded one: its body differs at `/messages/0/content`"],
+        &["request 1 differs from the next recorded request: its body differs at `/messages/0/content`"],
     );
 }
 
@@ -308,7 +308,7 @@ fn recorded_chat_is_replayed_without_the_provider() {
 fn approval_in_a_script_needs_a_flag() {
     let provider = Provider::start(vec![letter()]);
     let ran = with(&provider, &["Write to Ann."], "");
-    ran.fails(3, &["`send_letter` needs an approval", "add `--approve`"]);
+    ran.fails(3, &["a call needs an approval: `send_letter`", "add `--approve`"]);
     let provider = Provider::start(vec![letter(), says("Sent.")]);
     let ran = with(&provider, &["--approve", "Write to Ann."], "").succeeds();
     assert!(
@@ -322,7 +322,7 @@ fn approval_in_a_script_needs_a_flag() {
 fn failures_of_a_script_are_not_hidden_by_later_messages() {
     let provider = Provider::start(vec![letter(), says("Never.")]);
     let ran = with(&provider, &[], "Write to Ann.\nThanks.\n");
-    ran.fails(3, &["`send_letter` needs an approval"]);
+    ran.fails(3, &["a call needs an approval: `send_letter`"]);
     assert_eq!(provider.requests().len(), 1);
     let refused = Reply::Error(400, json!({"error": {"message": "too odd"}}));
     let provider = Provider::start(vec![refused, says("Fine.")]);

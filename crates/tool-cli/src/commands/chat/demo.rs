@@ -15,7 +15,7 @@ const MADE: usize = 8;
 /// Returns the script for one message.
 pub(super) fn script(tools: &Toolset) -> ScriptedModel {
     let Some((tool, arguments)) = example(tools) else {
-        let text = "This is a demonstration without a model. It calls only tools that read without a network, and there is none.";
+        let text = "This is a demonstration without a model. It calls only tools that are read-only and need no network, and this program has no such tool.";
         return ScriptedModel::new([Script::text(text)]);
     };
     let name = tool.wire_name().to_owned();

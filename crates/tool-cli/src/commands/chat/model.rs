@@ -137,9 +137,9 @@ fn endpoint(words: &Chat) -> Result<(Endpoint, String, String), Failure> {
         }
         (Some((model, None)), None) => {
             let providers: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
-            let text = format!("`--model {model}` names no provider");
+            let text = format!("`--model {model}` does not name a provider");
             let hint = format!(
-                "write `--model PROVIDER:NAME` with the provider {}, or add `--base-url URL` for a server that speaks Chat Completions",
+                "write `--model PROVIDER:NAME` with the provider {}, or add `--base-url URL` for a server that implements Chat Completions",
                 providers.join(", ")
             );
             return Err(Failure::usage(text).hint(hint));
@@ -149,7 +149,7 @@ fn endpoint(words: &Chat) -> Result<(Endpoint, String, String), Failure> {
                 Failure::usage("`--base-url` needs the name of a model").hint("add `--model NAME`")
             );
         }
-        (None, None) => default()?,
+        (None, None) => default(words.replay.is_some())?,
     };
     let key = if words.replay.is_some() {
         ApiKey::new("replayed")
@@ -164,18 +164,19 @@ fn endpoint(words: &Chat) -> Result<(Endpoint, String, String), Failure> {
     Ok((endpoint, name, about))
 }
 
-/// Returns the provider whose key is set, and its default model.
-fn default() -> Result<(&'static Known, String), Failure> {
+/// Returns the first provider whose key is set, and its default model. A replay needs no key.
+fn default(replays: bool) -> Result<(&'static Known, String), Failure> {
     let with_default = || {
         KNOWN
             .iter()
             .filter_map(|known| Some((known, known.default?)))
     };
-    let set = with_default().find(|(known, _)| ApiKey::from_env(known.variable).is_ok());
+    let is_set = |known: &Known| replays || ApiKey::from_env(known.variable).is_ok();
+    let set = with_default().find(|(known, _)| is_set(known));
     let Some((known, name)) = set else {
         let variables: Vec<&str> = with_default().map(|(known, _)| known.variable).collect();
         return Err(Failure::usage("no model is configured").hint(format!(
-            "set one of the variables {} to a key, name a local server with `--model NAME --base-url URL`, or see a chat without a model with `--demo`",
+            "set one of the environment variables {} to an API key, use a local server with `--model NAME --base-url URL`, or try a chat without a model with `--demo`",
             variables.join(", ")
         )));
     };

@@ -98,14 +98,14 @@ impl Output {
             ModelEvent::StepRestarted => {
                 self.line(paint(
                     WARN,
-                    "the answer broke off: the text since the last line of this chat is withdrawn",
+                    "the reply broke: ignore the incomplete text above",
                 ));
             }
             ModelEvent::Failed {
                 error,
                 retry_in: Some(wait),
             } => {
-                let text = format!("{error}; trying again in {:.1} s", wait.as_secs_f64());
+                let text = format!("{error}; retrying in {:.1} s", wait.as_secs_f64());
                 self.line(paint(WARN, escape(&text)));
             }
             _ => {}
