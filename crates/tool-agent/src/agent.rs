@@ -25,7 +25,7 @@ type Tools = dyn Fn(&ToolContext) -> Toolset + Send + Sync;
 
 /// A model with instructions, tools and limits.
 ///
-/// The instructions are sent with every request and are not stored in the thread, so a thread follows the present instructions of its agent.
+/// The instructions are sent with every request and are not stored in the thread, so changed instructions also apply to threads that exist.
 ///
 /// ```
 /// use serde::Deserialize;
@@ -89,7 +89,9 @@ struct Inner {
 pub struct AgentBuilder(Inner);
 
 impl Agent {
-    /// Configures an agent. Each run has a clone of the model.
+    /// Configures an agent. Each run uses a clone of the model: a [`ScriptedModel`](crate::model::ScriptedModel) begins with its first message in
+    /// each run, and [`HttpModel::error`](crate::model::HttpModel::error) of the original model stays `None`, so read the errors of an agent's model
+    /// with [`HttpModel::observe`](crate::model::HttpModel::observe).
     pub fn builder(
         name: impl Into<String>,
         model: impl Model + Clone + Sync + 'static,
@@ -110,7 +112,8 @@ impl Agent {
         &self.0.name
     }
 
-    /// Stores a message of the user and asks the model until it answers, as [`Turns::respond`] does.
+    /// Stores a message of the user and asks the model until it answers, as [`Turns::respond`] does. If the function of the instructions fails, the
+    /// message is not stored.
     pub async fn respond(
         &self,
         message: impl Into<UserMessage>,
@@ -131,14 +134,16 @@ impl Agent {
         turns.drive(&mut model, |cx| self.tools(cx), cx).await
     }
 
-    /// Stores a message of the user, and returns the final output of the run as a `T`.
+    /// Stores a message of the user, and returns the final output of the run as a `T`. After an error, the message remains stored; [`AgentError`]
+    /// describes how to continue.
     ///
     /// The model gets the additional tool `final_answer`, whose arguments are a `T`, and the run ends with its first valid call. Calls of other tools
-    /// in the same message run too. If the model answers with a text, or calls `final_answer` with arguments that do not fit, it is asked again,
-    /// [`output_retries`](AgentBuilder::output_retries) times. An answer that reached the limit on tokens is not asked for again, because it would
-    /// reach the same limit.
+    /// in the same message run too. If the model answers with a text, or calls `final_answer` with invalid arguments, it is asked again,
+    /// [`output_retries`](AgentBuilder::output_retries) times. After a text, a reminder to call `final_answer` is stored in the thread as a message
+    /// of the user. An answer that reached the limit on tokens is not requested again, because it would reach the same limit.
     ///
-    /// If the run stops before, such as for an approval, the error is [`AgentError::Stopped`]; continue it with [`resume`](Self::resume).
+    /// If the run stops before its output, for example because a call waits for an approval, the error is [`AgentError::Stopped`]. Approve the call,
+    /// and continue with [`resume`](Self::resume).
     pub async fn run<T: StrictSchema + DeserializeOwned>(
         &self,
         message: impl Into<UserMessage>,
@@ -151,8 +156,8 @@ impl Agent {
         self.output(model, turns, cx).await
     }
 
-    /// Continues a run of [`run`](Self::run) whose thread is at the point where it stopped, and returns its final output. The output of a run that has
-    /// ended already is returned again.
+    /// Continues a run of [`run`](Self::run) that stopped or failed, and returns its final output. The output retries are counted from 0. The output of a
+    /// run that has ended is returned again, without a request.
     pub async fn resume<T: StrictSchema + DeserializeOwned>(
         &self,
         turns: &Turns,
@@ -200,7 +205,7 @@ impl Agent {
         }
     }
 
-    /// Returns the model of a run.
+    /// Returns a clone of the model that adds the instructions of this run.
     fn asked(&self, cx: &ToolContext, wanted: Option<Wanted>) -> Result<Instructed, TurnError> {
         let instructions = match &self.0.instructions {
             Some(write) => Some(write(cx).map_err(TurnError::Model)?),
@@ -237,14 +242,14 @@ impl fmt::Debug for Agent {
 }
 
 impl AgentBuilder {
-    /// Sets the instructions.
+    /// Sets a fixed text as instructions. An empty text is not sent.
     pub fn instructions(self, text: impl Into<String>) -> Self {
         let text = text.into();
         self.instructions_of(move |_| Ok(text.clone()))
     }
 
-    /// Sets a function that writes the instructions at the beginning of each run, for example with the variables of the context. An error ends the run before
-    /// a request is sent.
+    /// Sets a function that writes the instructions at the beginning of each run, for example with the variables of the context. An error ends the
+    /// run before a request is sent, as [`TurnError::Model`]. [`Agent::run`] has stored the user's message by then, and [`Agent::respond`] has not.
     pub fn instructions_of(
         mut self,
         write: impl Fn(&ToolContext) -> Result<String, ToolError> + Send + Sync + 'static,
@@ -262,19 +267,21 @@ impl AgentBuilder {
         self
     }
 
-    /// Limits the model messages of one run. Without it, the limit of the [`Turns`] applies.
+    /// Limits the model messages of one run. Without it, the limit of the [`Turns`] applies (15 by default). [`Agent::run`] begins a new run after
+    /// each text that the model wrote in place of the output, and each of these runs has the full limit.
     pub fn most_steps(mut self, steps: u32) -> Self {
         self.0.steps = Some(steps);
         self
     }
 
-    /// Limits the tokens of one run, of input and output. Without it, the limit of the [`Turns`] applies.
+    /// Limits the tokens of one run, of input and output, failed attempts included. Without it, the limit of the [`Turns`] applies. As with
+    /// [`most_steps`](Self::most_steps), each run that [`Agent::run`] begins has the full limit.
     pub fn most_tokens(mut self, tokens: u64) -> Self {
         self.0.tokens = Some(tokens);
         self
     }
 
-    /// Sets how often [`Agent::run`] asks again for an output that fits; the default is 2.
+    /// Sets how often [`Agent::run`] asks again after an invalid output. The default is 2, so the model has 3 attempts.
     pub fn output_retries(mut self, retries: u32) -> Self {
         self.0.output_retries = retries;
         self

@@ -1,9 +1,9 @@
 //! Agents and models for the agent loop of [`tool_core::turn`]: OpenAI, Anthropic, Gemini, Vertex AI, and every server that speaks Chat Completions.
 //!
-//! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) runs a conversation
-//! with it. It sends the request, reads the stream, retries what can be retried, and continues with the next model of a chain.
-//! [`ScriptedModel`](model::ScriptedModel) returns messages that are written in advance, for tests and demonstrations. An [`Agent`](agent::Agent) is a model
-//! with instructions, tools and limits, and returns texts or typed outputs.
+//! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) runs a
+//! conversation with it. It sends the request, streams the reply, retries failed requests, and falls back to the next model of a chain.
+//! [`ScriptedModel`](model::ScriptedModel) returns messages that are written in advance, for tests and demonstrations. An [`Agent`](agent::Agent) is
+//! a model with instructions, tools and limits, and returns texts or typed outputs.
 //!
 //! ```no_run
 //! use tool_agent::model::{ApiKey, Endpoint, HttpModel};

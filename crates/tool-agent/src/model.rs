@@ -2,12 +2,12 @@
 //!
 //! | type | purpose |
 //! |---|---|
-//! | [`HttpModel`] | a model of a provider, with retries, timeouts and a chain of models to continue with |
-//! | [`Endpoint`] | the address of a provider, its headers, and the [`Credentials`] for it |
+//! | [`HttpModel`] | a model of a provider, with retries, timeouts and a chain of fallback models |
+//! | [`Endpoint`] | the address of a provider, its headers, and the [`Credentials`] for it, such as an [`ApiKey`] |
 //! | [`Retry`], [`Timeouts`] | how often a request is sent, and how long each phase may take |
 //! | [`ModelError`] | why a request failed, with a class that programs can compare |
 //! | [`ModelEvent`] | the events of a request: attempts, pieces of the reply, and failures |
-//! | [`ScriptedModel`] | a model that returns messages that are written in advance |
+//! | [`ScriptedModel`] | a model that returns replies that are written in advance, each one a [`Script`] |
 
 mod body;
 mod config;

@@ -1,4 +1,4 @@
-//! The model of a run: it puts the instructions before the thread, and counts answers without a valid output.
+//! The model of a run: it sends the instructions before the messages of the thread, and counts invalid outputs.
 
 use futures::future::{BoxFuture, FutureExt as _};
 use tool_core::store::{Message, Role, Usage};
@@ -7,7 +7,7 @@ use tool_core::{ErrorKind, ToolError, env};
 
 use super::output::{self, Wanted};
 
-/// A model with instructions.
+/// A model that receives the instructions before the messages of the thread.
 pub(super) struct Instructed {
     model: Box<dyn Model>,
     instructions: Option<String>,
@@ -37,12 +37,12 @@ impl Instructed {
         self.was_asked
     }
 
-    /// Returns why the model was not asked again for an output that fits.
+    /// Returns the problem of the last output if no retry was left.
     pub(super) fn refused_output(&self) -> Option<String> {
         self.wanted.as_ref()?.refused.clone()
     }
 
-    /// Counts a text answer as an invalid output. Returns the problem if the model may not be asked again.
+    /// Counts a text answer as an invalid output. Returns the problem if no retry is left.
     pub(super) fn refuse_text(&mut self, text: &str) -> Option<String> {
         let begin: String = text.chars().take(200).collect();
         let why = format!(
@@ -52,7 +52,7 @@ impl Instructed {
         self.wanted.as_mut()?.refuse(&why)
     }
 
-    /// Counts the first failed call of the output tool since the last request. Returns the problem if the model may not be asked again.
+    /// Counts the first failed call of `final_answer` since the last request. Returns the problem if no retry is left.
     fn judge(&mut self, thread: &[Message]) -> Option<String> {
         let wanted = self.wanted.as_mut()?;
         let last = thread.iter().map(|message| message.seq).max()?;

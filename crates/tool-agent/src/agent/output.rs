@@ -1,4 +1,4 @@
-//! The output of a run as a type: a tool whose arguments are the output.
+//! Typed outputs: the tool `final_answer`, whose arguments are the output of a run.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use tool_core::{Dialect, DynamicTool, Registry, ToolError, Toolset};
 
 use super::error::AgentError;
 
-/// The name of the tool.
+/// The name of the tool that returns the output.
 pub(super) const NAME: &str = "final_answer";
 
 const DESCRIPTION: &str = "Returns the final answer. Call this tool once, when the answer is complete; the arguments are the answer.";
 
-/// The message after an answer that is not a call of the tool.
+/// The user message that is stored after the model answered with a text.
 pub(super) const REMINDER: &str = "Call the tool `final_answer` with the final answer as its arguments. A text message is not accepted as the answer.";
 
 /// The tool for outputs of one type.
@@ -62,7 +62,7 @@ impl Wanted {
         }
     }
 
-    /// Counts an output that does not fit. Returns the problem if the model may not be asked again.
+    /// Counts an invalid output. Returns the problem if no retry is left.
     pub(super) fn refuse(&mut self, why: &str) -> Option<String> {
         self.attempts += 1;
         if let Some(left) = self.left.checked_sub(1) {

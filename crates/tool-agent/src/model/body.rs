@@ -10,7 +10,7 @@ use super::config::{CacheTime, Target};
 use super::endpoint::Endpoint;
 use super::error::{ModelError, ModelErrorKind};
 
-/// A request that can be sent several times.
+/// The body and the beta headers of a request, which all attempts at one model share.
 pub(super) struct Written {
     pub(super) body: String,
     /// Values of the header `anthropic-beta`.
@@ -140,7 +140,7 @@ struct Body<'a> {
     messages: Messages<'a>,
 }
 
-/// The messages, in the field of the provider.
+/// The messages, in the field that the provider defines for them.
 #[derive(Serialize)]
 enum Messages<'a> {
     #[serde(rename = "messages")]

@@ -15,7 +15,7 @@ use super::http::HttpModel;
 use super::retry::{Retry, Timeouts};
 use super::{Credentials, body};
 
-/// Limit on the output tokens of a request to Anthropic, whose API requires one.
+/// Limit on the output tokens of a request to Anthropic if the host sets none. The API requires a limit.
 const ANTHROPIC_TOKENS: u32 = 8_192;
 
 /// Configures a model; created by [`HttpModel::builder`].
@@ -47,7 +47,7 @@ pub struct HttpModelBuilder {
     retry: Retry,
 }
 
-/// How long a provider keeps the beginning of a request in its cache after the last use.
+/// How long Anthropic keeps the beginning of a request in its prompt cache after the last use. The prices are those of November 2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CacheTime {
     /// Five minutes. Writing costs 1.25 times the price of input tokens.
@@ -56,11 +56,11 @@ pub enum CacheTime {
     OneHour,
 }
 
-/// Why a model cannot be used as it is configured.
+/// The configuration of a model is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The base URL is not an `http` or `https` URL.
+    /// The base URL is not an `http` or `https` URL, or it contains credentials, a query or a fragment.
     #[error("the base URL `{url}` is not valid: {why}; write it as `https://host/path`")]
     Url {
         /// The base URL.
@@ -95,7 +95,7 @@ pub enum ConfigError {
     /// The temperature is not a finite number.
     #[error("the temperature is not a finite number: use a number such as 0.2")]
     Temperature,
-    /// The provider's API has no such parameter. The request types of Anthropic's own client (2.12) have no temperature.
+    /// The provider's API does not have this parameter. The request types of Anthropic's own client library (2.12) have no temperature.
     #[error(
         "{provider} has no parameter `{parameter}`: remove it, or add it with `HttpModelBuilder::field` for an old model that accepts it"
     )]
@@ -140,24 +140,26 @@ impl HttpModelBuilder {
     }
 
     /// Lets the provider cache the beginning of each request, up to its last message, so that the next step of the run reads it at a tenth of the
-    /// price. Only Anthropic needs this setting: OpenAI and Gemini cache on their own, and for them it changes nothing.
+    /// price. Without this setting, Anthropic caches nothing. OpenAI and Gemini cache without it, so it has no effect for them.
     #[must_use]
     pub fn cache_prompt(mut self, time: CacheTime) -> Self {
         self.cache = Some(time);
         self
     }
 
-    /// Adds a field to the body of every request, such as `reasoning` or `service_tier`. The value is merged into a value that this crate writes as a
-    /// JSON merge patch (RFC 7396): the keys of an object are merged, and `null` removes a field, such as `stream_options` for a server that refuses it.
+    /// Adds a field to the body of every request, such as `reasoning` or `service_tier`. If this crate writes the field too, the value is applied to
+    /// it as a JSON merge patch (RFC 7396): the keys of an object are merged, and `null` removes a field, such as `stream_options` for a server that
+    /// refuses it. A second call with the same name replaces the first.
     ///
-    /// The messages, the tools, the name of the model and `stream` cannot be replaced.
+    /// The fields of the messages (`messages`, `input`, `contents`), `system`, `systemInstruction`, `tools`, `toolConfig`, `model` and `stream` are
+    /// refused by [`build`](Self::build).
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.fields.insert(name.into(), value.into());
         self
     }
 
-    /// Sets how long each phase of a request may take.
+    /// Sets how long each phase of a request may take. In a chain, each model has its own timeouts.
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
@@ -208,7 +210,7 @@ impl HttpModelBuilder {
         let key_header = endpoint.key_header.as_deref().map(name).transpose()?;
         let mut client = Client::builder();
         if is_loopback(&url) {
-            // A proxy of the environment would get the key in clear text, and could not reach this machine.
+            // A proxy that the environment names would receive the key in clear text, and could not reach this machine.
             client = client.no_proxy();
         }
         let client = client
@@ -256,7 +258,7 @@ pub(super) struct Target {
     pub(super) provider: Provider,
     pub(super) model: String,
     pub(super) url: Url,
-    /// The endpoint and the model, for parts of replies that only they accept.
+    /// The endpoint and the model. Opaque parts of a reply, such as signatures, are sent back only to the origin that wrote them.
     pub(super) origin: String,
     pub(super) headers: HeaderMap,
     pub(super) key_header: Option<HeaderName>,
@@ -352,7 +354,7 @@ fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
     Ok(url)
 }
 
-/// Returns a URL for people: without user, password, query and fragment, which may contain secrets.
+/// Returns a URL for errors and debug output: without user, password, query and fragment, which may contain secrets.
 pub(super) fn shown(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     match url.split_once("://") {

@@ -1,4 +1,4 @@
-//! The secrets that requests to a provider contain.
+//! Credentials for requests to a provider.
 
 use std::env::{self, VarError};
 use std::fmt;
@@ -8,7 +8,8 @@ use tool_core::{SecretString, ToolError};
 
 /// A source of access tokens for an [`Endpoint`](super::Endpoint).
 ///
-/// The token is read before each attempt, so a source whose tokens expire returns a cached token, and a new one shortly before the old one expires.
+/// The token is read before each attempt, so a source whose tokens expire should cache the token and fetch a new one shortly before the old one
+/// expires.
 ///
 /// ```
 /// use futures::FutureExt as _;
@@ -29,12 +30,14 @@ use tool_core::{SecretString, ToolError};
 /// ```
 #[doc(alias("authentication", "API key", "OAuth"))]
 pub trait Credentials: Send + Sync + 'static {
-    /// Returns the token of the next request. An error ends the request without a retry at this endpoint.
+    /// Returns the token of the next request, within 30 s. If it fails or is late, the request fails with
+    /// [`ModelErrorKind::Authentication`](super::ModelErrorKind::Authentication) and is not retried at this endpoint; the next model of the chain is
+    /// tried. The message contains the operator's text of the error.
     fn token(&self) -> BoxFuture<'_, Result<SecretString, ToolError>>;
 
-    /// Informs the source that the provider answered 401 to this token. Returns whether [`token`](Self::token) now returns a different token; then the
-    /// request is sent once more. Several requests may report one token, so a source renews only the token that it returns at present. The default
-    /// returns `false`.
+    /// Reports that the provider answered 401 to this token. Returns, within 30 s, whether [`token`](Self::token) now returns a different token; then
+    /// the request is sent once more. Several requests may report the same token, so renew only if it is the token that `token` returns now. The
+    /// default returns `false`.
     fn refused<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, bool> {
         let _ = token;
         ready(false).boxed()
@@ -46,12 +49,12 @@ pub trait Credentials: Send + Sync + 'static {
 pub struct ApiKey(SecretString);
 
 impl ApiKey {
-    /// Uses this key.
+    /// Creates credentials that send this key.
     pub fn new(key: impl Into<SecretString>) -> Self {
         Self(key.into())
     }
 
-    /// Reads the key from a variable of the environment, without the white space around it.
+    /// Reads the key from an environment variable, without the white space around it. Fails if the variable is not set, empty or not UTF-8.
     pub fn from_env(variable: &str) -> Result<Self, MissingKey> {
         let missing = |why| MissingKey {
             variable: variable.to_owned(),
@@ -72,14 +75,14 @@ impl Credentials for ApiKey {
     }
 }
 
-/// Hides the key.
+/// Prints `ApiKey(…)` without the key.
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ApiKey(…)")
     }
 }
 
-/// The environment contains no key.
+/// The environment variable has no usable key: it is not set, empty or not UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the environment variable `{variable}` {why}: set it to the API key of the provider")]
 pub struct MissingKey {

@@ -61,8 +61,8 @@ impl Endpoint {
         }
     }
 
-    /// The Responses API of OpenAI. Nothing is stored at OpenAI: every request contains the complete conversation and `store: false`, and reasoning
-    /// is returned in encrypted form.
+    /// The Responses API of OpenAI. Every request contains the complete conversation and `store: false`, so OpenAI keeps no response for later
+    /// requests, and reasoning is returned in encrypted form. How long OpenAI keeps logs depends on the contract of your account.
     pub fn openai(credentials: impl Credentials) -> Self {
         Self::new(Provider::Responses, "https://api.openai.com/v1").credentials(credentials)
     }
@@ -99,8 +99,8 @@ impl Endpoint {
         Self::new(Provider::Gemini, base).credentials(credentials)
     }
 
-    /// A server that speaks Chat Completions, at the URL before `/chat/completions`. Requests contain no credentials unless
-    /// [`credentials`](Self::credentials) adds them.
+    /// A server that implements Chat Completions. `base_url` is the URL without `/chat/completions`, such as `http://localhost:11434/v1`. Requests
+    /// contain no credentials unless [`credentials`](Self::credentials) adds them.
     pub fn compatible(base_url: impl Into<String>) -> Self {
         Self {
             own: false,
@@ -129,8 +129,8 @@ impl Endpoint {
         self
     }
 
-    /// Adds a header to every request, or replaces an earlier value of it. Use [`credentials`](Self::credentials) for secrets, because headers are
-    /// not hidden in errors.
+    /// Adds a header to every request, or replaces an earlier value of it. Use [`credentials`](Self::credentials) for secrets: the value of a header
+    /// is not redacted if the server repeats it in an error or a reply.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let name = name.into();
@@ -147,7 +147,7 @@ impl Endpoint {
         self
     }
 
-    /// Allows that credentials are sent over `http` to a host that is not this machine, for a network that you trust. Without it,
+    /// Allows sending credentials over `http` to a different machine, for a network that you trust. Without it,
     /// [`build`](super::HttpModelBuilder::build) refuses such an endpoint.
     #[must_use]
     pub fn allow_http(mut self) -> Self {

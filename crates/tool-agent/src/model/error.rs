@@ -24,13 +24,16 @@ pub struct ModelError {
     pub code: Option<String>,
     /// What happened: the provider's message, or a description by this crate.
     pub message: String,
-    /// The wait that the provider asked for before another request. [`soonest`](Self::soonest) considers the whole chain.
+    /// The wait that the provider asked for before another request. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
     pub retry_after: Option<Duration>,
-    /// The number of attempts. 0 if none was made: the provider had asked for a wait that is not over, or the request could not be written.
+    /// The number of attempts at this model. An attempt also counts if its request could not be sent, for example because the credentials failed, and
+    /// counts once if its request was sent again with a renewed token. 0 if there was no attempt: the wait that the provider asked for is not over,
+    /// or the request could not be written.
     pub attempts: u32,
-    /// The tokens that the failed attempts of all models used, as far as the providers reported them.
+    /// The tokens that the failed attempts of all models used in this step, as far as the providers reported them. In
+    /// [`ModelEvent::Failed`](super::ModelEvent::Failed), the tokens of the one attempt.
     pub usage: Option<Usage>,
-    /// The models of the chain that failed before this one.
+    /// The models of the chain that failed before this one, or were skipped because of a wait.
     pub earlier: Vec<FailedModel>,
 }
 
@@ -50,7 +53,7 @@ pub struct FailedModel {
     pub message: String,
     /// The wait that the provider asked for before another request.
     pub retry_after: Option<Duration>,
-    /// The number of requests that were sent to this model.
+    /// The number of attempts at this model; 0 if it was skipped because of a wait.
     pub attempts: u32,
 }
 
@@ -58,33 +61,34 @@ pub struct FailedModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The rate limit of the account or the model was reached (429).
+    /// The rate limit of the account or the model was reached (429), or a wait that the provider asked for earlier is not over.
     RateLimited,
-    /// The quota or the credit of the account is exhausted, so waiting a short time does not help.
+    /// The quota or the credit of the account is exhausted (402, or a name such as `insufficient_quota`), so waiting a short time does not help.
     QuotaExhausted,
     /// The provider is overloaded (503, 529).
     Overloaded,
-    /// The provider failed (other 5xx, 408 and 409).
+    /// The provider failed (other 5xx, 408 and 409), or it reported an unknown error inside a reply.
     Server,
-    /// The connection could not be made, or it broke before the response began.
+    /// The connection could not be made, or it broke before the first event of the reply.
     Connection,
     /// The stream broke or ended before the reply was complete.
     BrokenStream,
-    /// A phase of the request exceeded its timeout.
+    /// A phase of the request exceeded its limit in [`Timeouts`](super::Timeouts).
     Timeout(TimeoutPhase),
     /// The conversation is longer than the model's context window.
     ContextWindow,
-    /// A filter of the provider refused the request.
+    /// A filter of the provider refused the request. If a filter withholds a reply, the run ends with
+    /// [`Outcome::Filtered`](tool_core::turn::Outcome::Filtered) and without an error.
     Filtered,
-    /// The provider refused the credentials (401), or the source of credentials failed.
+    /// The provider refused the credentials (401), or the source of credentials failed or did not answer in 30 s.
     Authentication,
     /// The account may not use the model (403).
     Permission,
     /// The model or the path does not exist (404).
     NotFound,
-    /// The provider refused the request as invalid (other 4xx).
+    /// The provider refused the request as invalid (other 4xx), or redirected it (3xx); redirects are not followed.
     InvalidRequest,
-    /// The reply is not in the provider's format, or violates it.
+    /// The reply is not in the provider's format, or is longer than 64 MiB.
     InvalidReply,
     /// The request could not be written: a message or a tool cannot be sent to this provider.
     Unwritable,
@@ -100,7 +104,7 @@ pub enum TimeoutPhase {
     Connect,
     /// Before the first event of the reply.
     FirstEvent,
-    /// Between two events of the reply.
+    /// After the first event of the reply. The message of the error states the limit that passed.
     Idle,
 }
 
@@ -129,7 +133,8 @@ impl ModelErrorKind {
         }
     }
 
-    /// Whether the same request may succeed later.
+    /// Whether errors of this class are retried. The provider's header `x-should-retry` takes precedence, and a reply that is too long is not
+    /// retried.
     pub const fn is_transient(self) -> bool {
         matches!(
             self,
@@ -180,7 +185,7 @@ impl fmt::Display for ModelErrorKind {
 }
 
 impl ModelError {
-    /// The error is boxed, because results with it are returned through many functions.
+    /// Creates an error. It is boxed to keep the `Result`s that contain it small.
     pub(super) fn new(kind: ModelErrorKind, model: &str, message: impl Into<String>) -> Box<Self> {
         Box::new(Self {
             kind,
@@ -201,7 +206,7 @@ impl ModelError {
         earlier.chain(self.retry_after).min()
     }
 
-    /// Converts the error for the agent loop. The operator reads all of it.
+    /// Converts the error for the agent loop. The operator's text contains the complete error.
     pub(super) fn to_tool_error(&self) -> ToolError {
         let kind = match self.kind {
             ModelErrorKind::RateLimited => ErrorKind::RateLimited,

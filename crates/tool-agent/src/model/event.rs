@@ -1,4 +1,4 @@
-//! What happens during a request.
+//! Events of a request to a model.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use tool_wire::Delta;
 
 use super::ModelError;
 
-/// What happens during a request, in order, for an interface that shows the reply as it arrives and for logs.
+/// An event of a request to a model, for interfaces that show the reply as it arrives, and for logs.
+/// [`HttpModel::observe`](super::HttpModel::observe) receives the events in order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ModelEvent<'a> {
@@ -14,17 +15,17 @@ pub enum ModelEvent<'a> {
     Request {
         /// The name of the model.
         model: &'a str,
-        /// The number of the request to this model in this step; the first is 1.
+        /// The number of the attempt at this model in this step; the first is 1.
         attempt: u32,
     },
     /// A piece of the reply arrived.
     Delta(&'a Delta),
-    /// The attempt failed after pieces of its reply were passed on: all pieces since the last [`Request`](Self::Request) are withdrawn.
-    /// [`Failed`](Self::Failed) follows and states whether the request is sent again.
+    /// The attempt failed after pieces of its reply were passed on (not with [`Restart::Refuse`](super::Restart::Refuse)): all pieces since the last
+    /// [`Request`](Self::Request) are withdrawn. [`Failed`](Self::Failed) follows and states whether the request is sent again.
     StepRestarted,
     /// The attempt failed.
     Failed {
-        /// Why it failed.
+        /// The error of this attempt. Its `usage` is the usage of the attempt, and `earlier` is empty.
         error: &'a ModelError,
         /// The wait until the request is sent to this model again; `None` if this model is not tried again in this step.
         retry_in: Option<Duration>,

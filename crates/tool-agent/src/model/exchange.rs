@@ -1,4 +1,4 @@
-//! One request and its response.
+//! One HTTP request to a provider and its response.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use super::error::{ModelError, ModelErrorKind, TimeoutPhase};
 use super::recording::{Recorded, Recording};
 use super::refusal::{self, Refusal};
 
-/// Limit on the bytes of a reply. The longest replies of today's models are below 4 MiB.
+/// Limit on the bytes of a reply. The longest replies of the models of 2026 are below 4 MiB.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Limit on the bytes of an error response that are read.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// The time in which an error response must arrive, and in which a connection must end after the final event of a reply.
+/// The time in which the body of an error response must arrive, and in which the connection must end after the final event of a reply.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The time in which a source of credentials must answer.
@@ -32,7 +32,7 @@ const CREDENTIALS: Duration = Duration::from_secs(30);
 /// A failed attempt.
 pub(super) struct Failure {
     pub(super) error: Box<ModelError>,
-    /// Whether the same request may succeed later.
+    /// Whether the request may be sent again.
     pub(super) transient: bool,
 }
 
@@ -45,7 +45,8 @@ impl From<Box<ModelError>> for Failure {
     }
 }
 
-/// Sends a request and reads the reply. `partial` contains the reply while it is read, so that it survives a dropped future. `each` receives the pieces.
+/// Sends a request and reads the reply. `partial` contains the reply while it is read, so that the text of a stopped run can be stored. Each piece is
+/// passed to `each`.
 pub(super) async fn exchange(
     target: &Target,
     recording: Option<&Recording>,
@@ -66,7 +67,7 @@ pub(super) async fn exchange(
     };
     let mut result = exchange.run(partial, each).await;
     if let Err(failure) = &mut result {
-        // The stream has the tokens that it reported before it failed.
+        // Count the tokens that the provider reported before the stream failed.
         if let Some(partial) = partial.take() {
             failure.error.usage = failure.error.usage.or(partial.usage());
         }
@@ -104,11 +105,11 @@ struct Exchange<'a> {
     target: &'a Target,
     request: &'a Written,
     recording: Option<&'a Recording>,
-    /// Redacts the key, which some servers repeat in their errors.
+    /// Redacts the token of the last request, because some servers repeat it in their errors.
     redactor: Redactor,
     /// The tokens of the requests. A refused token may be in the error about the next one.
     tokens: Vec<SecretString>,
-    /// When the present phase must have ended, and the limit from which it was computed.
+    /// The deadline of the current phase, and the limit from which it was computed.
     deadline: Instant,
     limit: Duration,
     phase: TimeoutPhase,
@@ -145,7 +146,7 @@ impl Exchange<'_> {
         self.deadline = after(limit);
     }
 
-    /// Sends the request and waits for the head of the response, or finds the recorded response. Returns the token of the request too.
+    /// Sends the request and waits for the head of the response, or takes the recorded response. Also returns the token that was sent.
     async fn send(&mut self) -> Result<(Incoming, Option<SecretString>), Failure> {
         let (target, request) = (self.target, self.request);
         let recorded = self
@@ -164,7 +165,7 @@ impl Exchange<'_> {
         if let Some(token) = &token {
             self.tokens.push(token.clone());
             let tokens = self.tokens.iter().map(|token| ("key", token.clone()));
-            // A token that is too short to be redacted is not found in errors.
+            // A token of fewer than `Redactor::SHORTEST` (6) bytes is not redacted.
             self.redactor = Redactor::new(tokens).unwrap_or_default();
             let header = authorization(target.key_header.as_ref(), token);
             let (name, value) = header.ok_or_else(|| {
@@ -281,12 +282,12 @@ impl Exchange<'_> {
             };
             shown |= !deltas.is_empty();
             deltas.into_iter().for_each(&mut *each);
-            // Only events are signs of life: a proxy may send bytes for ever.
+            // Only events extend the deadline, because a proxy may send bytes forever.
             if stream.events() > events {
                 events = stream.events();
                 self.expect(TimeoutPhase::Idle, timeouts.idle);
                 if !shown && begun > self.deadline {
-                    // Some providers send an event at once and then reason in silence.
+                    // Some providers send the first event immediately, and nothing more until the model has finished reasoning.
                     (self.deadline, self.limit) = (begun, timeouts.first_event);
                 }
             }
@@ -354,7 +355,7 @@ impl Exchange<'_> {
         }
         let (status, headers) = (response.status, &response.headers);
         let body = String::from_utf8_lossy(&body);
-        // The key is redacted before the text is shortened, because a part of a key cannot be found.
+        // The key is redacted before the text is shortened, because the redactor does not recognise a part of a key.
         let body = self.redactor.redact(&body);
         let mut refusal = refusal::response(status, headers, &body, self.target.azure);
         if status.is_redirection() {

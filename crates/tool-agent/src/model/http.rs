@@ -25,13 +25,18 @@ type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
 
 /// A model of a provider, over HTTP: the [`Model`] that [`Turns::drive`](tool_core::turn::Turns::drive) asks.
 ///
-/// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the arguments of
-/// calls remain the text that the model wrote. Failed requests are repeated by the rules of [`Retry`]. Nothing of a failed attempt is stored and none of its
-/// calls runs, but the tokens that it used are added to the usage of the step. If the run is stopped, the connection is closed.
+/// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the
+/// arguments of calls remain the text that the model wrote. Failed requests are retried as [`Retry`] describes. Nothing of a failed attempt is stored
+/// and none of its calls runs, but the tokens that it used are added to the usage of the step. If the run is stopped, the connection is closed. If it
+/// was cancelled, or a new message of the user arrived, the text that was passed on is stored as a truncated message without calls.
 ///
-/// With [`or`](Self::or), a chain of models answers: the next one is asked if a model cannot answer.
+/// With [`or`](Self::or), models form a fallback chain: if a model cannot answer, the request is sent to the next one.
 ///
-/// A clone shares the connections and has its own state, so each run has a clone.
+/// A clone shares the connections, the recording, the observer and the waits that providers asked for, and has its own state. Use one clone for each
+/// concurrent run.
+///
+/// Connections verify TLS with the certificates of the operating system, and use the proxies that environment variables such as `HTTPS_PROXY` and
+/// `NO_PROXY` set, except for addresses of this machine. Redirects are not followed.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -66,7 +71,7 @@ pub struct HttpModel {
     state: State,
 }
 
-/// The state of the present request.
+/// The state of the current request.
 #[derive(Default)]
 struct State {
     /// The reply while it is read.
@@ -87,7 +92,8 @@ impl Clone for State {
 }
 
 impl HttpModel {
-    /// Configures a model. `model` is the provider's name of the model.
+    /// Configures a model. `model` is the provider's name for the model. A name for Gemini that contains a `/`, such as `tunedModels/my-model`, is
+    /// used as the path after the base URL.
     pub fn builder(endpoint: Endpoint, model: impl Into<String>) -> HttpModelBuilder {
         HttpModelBuilder::new(endpoint, model.into())
     }
@@ -103,11 +109,15 @@ impl HttpModel {
         }
     }
 
-    /// Adds the models of `next` to the end of the chain. A model of the chain is asked if the one before it is overloaded, has reached a limit, refuses
-    /// the key or does not exist. It is not asked if a request is invalid, too long for the model, or refused by a filter.
+    /// Adds the models of `next` to the end of the chain. The request is sent to the next model if the error allows it
+    /// ([`ModelErrorKind::allows_fallback`]): after the retries of a transient failure, such as an overloaded provider, a timeout or a broken stream,
+    /// and at once after an exhausted quota, refused credentials, a missing permission or an unknown model. It is not sent to the next model if it is
+    /// invalid, too long, refused by a filter, or cannot be written for the provider, or if [`Restart::Refuse`] is set and a piece of a reply was
+    /// passed on.
     ///
-    /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. A wait that a provider asks for is remembered: until its end, the
-    /// model is not asked, and the next one of the chain answers.
+    /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. Each model keeps its own timeouts. A wait that a provider
+    /// asks for is remembered for all clones: until its end, the model is skipped. For the last model of the chain, the request is sent after the
+    /// wait if the wait fits into the budget and the deadline.
     #[must_use]
     pub fn or(mut self, next: Self) -> Self {
         self.others.push(next.first);
@@ -115,7 +125,8 @@ impl HttpModel {
         self
     }
 
-    /// Calls `observer` with each event of each request. It is called in the task of the run, so it must not block.
+    /// Calls `observer` with each event of each request. It is called in the task of the run, so it must not block. A model that is skipped because
+    /// of a wait emits no events, and no event follows after a run was stopped. A second call of `observe` replaces the observer.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
@@ -124,24 +135,27 @@ impl HttpModel {
 
     /// Writes every request and its response to a file, for [`replay`](Self::replay). An existing file is replaced.
     ///
-    /// The file has one JSON object in each line. It contains the conversation, but no key, no headers of requests, and no host or query of a URL. A request
-    /// without a response, because the connection failed or the run was stopped, is not recorded. Writing blocks the task of the run, so record in tests
-    /// and not in production.
+    /// The file has one JSON object in each line. It contains the conversation, but no headers of requests, and no host or query of a URL. If the
+    /// server repeats the key, the key is redacted; a key of fewer than 6 bytes cannot be redacted. A request without a response, because the
+    /// connection failed or the run was stopped, is not recorded. Writing blocks the task of the run, so record in tests and not in production.
     pub fn record(mut self, path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         self.recording = Some(Arc::new(Recording::record(path.as_ref())?));
         Ok(self)
     }
 
-    /// Takes the responses from a file that [`record`](Self::record) has written, and sends nothing. A request that was not recorded fails with the first
-    /// place at which it differs from a recorded one.
+    /// Takes the responses from a file that [`record`](Self::record) has written, and sends nothing. A request that was not recorded fails with
+    /// [`ModelErrorKind::NotRecorded`], and the message states the first place at which it differs from the next recorded request.
     ///
-    /// All clones of the model share the file, and a request gets the first response that was recorded for an equal request and not replayed yet.
+    /// All clones of the model share the file, and a request gets the first response that was recorded for an equal request and not replayed yet. The
+    /// name of the model, the parameters and the path of the base URL must equal those of the recording; the host and the key may differ. The waits
+    /// between attempts are real: set a short [`Retry::first_wait`] in tests.
     pub fn replay(mut self, path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         self.recording = Some(Arc::new(Recording::replay(path.as_ref())?));
         Ok(self)
     }
 
-    /// Returns why the last request failed; `None` if it succeeded.
+    /// Returns why the last step of this model failed; `None` if it succeeded or was stopped. A clone has no error of the original. An
+    /// [`Agent`](crate::agent::Agent) runs clones, so read its errors from [`ModelEvent::Failed`] with [`observe`](Self::observe).
     pub fn error(&self) -> Option<&ModelError> {
         self.state.error.as_ref()
     }
@@ -185,7 +199,7 @@ impl HttpModel {
         }
     }
 
-    /// Asks one model, as often as the rules allow.
+    /// Sends the request to one model until it succeeds or no retry is left.
     async fn ask_one(
         &mut self,
         target: &Target,
@@ -198,7 +212,7 @@ impl HttpModel {
             wait <= budget && remaining.is_none_or(|remaining| wait < remaining)
         };
         if let Some(wait) = target.wait() {
-            // An earlier step was asked to wait, and this model is not asked before.
+            // The provider asked for a wait in an earlier response, so no request is sent before its end.
             if !is_last || !fits(wait, *budget) {
                 return Err(GivenUp::resting(target, wait));
             }
@@ -325,7 +339,7 @@ impl Model for HttpModel {
         let partial = self.state.partial.take()?;
         let usage = partial.usage();
         let mut message = partial.finish().ok().map(ModelReply::into_message)?;
-        // A provider refuses its own parts if they are incomplete.
+        // Providers refuse incomplete opaque parts, such as signatures.
         message.written = None;
         message.calls.clear();
         message.truncated = true;

@@ -1,4 +1,4 @@
-//! Recorded responses of a provider, which replace the network in tests and demonstrations.
+//! Recordings: files of requests and responses that replace the network in tests and demonstrations.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_core::redact::Redactor;
 
-/// The headers of a response that the agent loop reads. All others are left out of a recording.
+/// The response headers that are recorded: those that this crate reads.
 const KEPT: &[&str] = &[
     "content-type",
     "retry-after",
@@ -20,7 +20,7 @@ const KEPT: &[&str] = &[
     "x-should-retry",
 ];
 
-/// Why a file of recorded responses cannot be used.
+/// An error of a recording: the file cannot be used, or a line of it is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
@@ -72,7 +72,7 @@ pub(super) struct Recorded {
     pub(super) cut: bool,
 }
 
-/// A file of recorded responses, in use.
+/// An open recording: the file that is written, or the exchanges that are replayed.
 pub(super) enum Recording {
     Record { file: Mutex<File>, path: PathBuf },
     Replay(Mutex<Replay>),
@@ -96,7 +96,7 @@ impl Recording {
         })
     }
 
-    /// Reads a file.
+    /// Reads the exchanges of a file.
     pub(super) fn replay(path: &Path) -> Result<Self, RecordingError> {
         let file = File::open(path).map_err(|error| io(path, error))?;
         let mut left = VecDeque::new();
@@ -136,8 +136,9 @@ impl Recording {
         writeln!(file, "{line}").map_err(|error| io(path, error).to_string())
     }
 
-    /// Returns the recorded response of a request; `None` if the network is used. Requests of concurrent runs may come in a different order than they
-    /// were recorded in, so the first response of an equal request is taken. The error states how the request differs from the first one that is left.
+    /// Returns the recorded response of a request; `None` while recording, because the request is sent. Requests of concurrent runs may come in a
+    /// different order than they were recorded in, so the first response of an equal request is taken. The error states how the request differs from
+    /// the first one that is left.
     pub(super) fn next(&self, url: &Url, body: &str) -> Option<Result<Recorded, String>> {
         let Self::Replay(replay) = self else {
             return None;

@@ -1,4 +1,4 @@
-//! What an error of a provider means: its class, whether it is final, and how long the provider asks to wait.
+//! Classification of a provider's errors: the class, whether the error is final, and the wait that the provider asks for.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use tool_core::env;
 
 use super::error::{ModelError, ModelErrorKind};
 
-/// The class of a provider's named error. A name of this table is more precise than the status of the response.
+/// The class of each name that providers give to errors. A known name takes precedence over the status of the response, except over 402.
 ///
-/// Sources, read on 2026-11-22: the error references of OpenAI, Anthropic, Google AI and Amazon Bedrock, and reports of users about names that are not
-/// documented.
+/// Sources, read on 2026-11-22: the error references of OpenAI, Anthropic, Google AI and Amazon Bedrock, and reports of users about names that are
+/// not documented.
 const NAMES: &[(&str, ModelErrorKind)] = {
     use ModelErrorKind::{
         Authentication, ContextWindow, Filtered, InvalidRequest, NotFound, Overloaded, Permission,
@@ -69,7 +69,7 @@ const NAMES: &[(&str, ModelErrorKind)] = {
 /// A name that OpenAI and Anthropic use for errors of many classes, so the status is more precise.
 const GENERAL: &str = "invalid_request_error";
 
-/// Names that Azure uses for a limit per minute, which passes by itself.
+/// Names of exhausted quotas that Azure uses for limits per minute, so a retry can succeed.
 const PER_MINUTE_ON_AZURE: &[&str] = &["insufficient_quota", "quota_exceeded"];
 
 /// Parts of messages about a conversation that is too long, from providers without a name for it.
@@ -80,14 +80,14 @@ const TOO_LONG: &[&str] = &[
     "exceed context limit",
 ];
 
-/// The facts of an error response.
+/// A parsed error of a provider: an error response, or an error event inside a reply.
 #[derive(Debug, Default)]
 pub(super) struct Refusal {
     pub(super) kind: Option<ModelErrorKind>,
     pub(super) code: Option<String>,
     pub(super) message: String,
     pub(super) retry_after: Option<Duration>,
-    /// Whether the provider says that the request may be sent again.
+    /// The value of the header `x-should-retry`.
     pub(super) should_retry: Option<bool>,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn response(
         refusal.message = excerpt(body);
     }
     refusal.allow_azure(azure);
-    // Payment is required, whatever the error is called.
+    // 402 means that a payment is missing, whatever the name of the error.
     if refusal.kind.is_none() || status == StatusCode::PAYMENT_REQUIRED {
         refusal.kind = Some(of_status(status));
     }
@@ -112,7 +112,7 @@ pub(super) fn response(
     refusal
 }
 
-/// Reads an error that the provider reported inside of a reply: its names, its message, and the event that contains it.
+/// Reads an error that the provider reported inside a reply: its names, its message, and the event that contains it.
 pub(super) fn reported(
     names: &[&str],
     message: &str,
@@ -145,7 +145,7 @@ pub(super) fn reported(
 }
 
 impl Refusal {
-    /// Reads what the headers say.
+    /// Reads `x-should-retry`, `retry-after` and `retry-after-ms`.
     fn of(headers: &HeaderMap) -> Self {
         let should_retry = headers.get("x-should-retry");
         Self {
@@ -155,7 +155,7 @@ impl Refusal {
         }
     }
 
-    /// Azure uses two names of exhausted quotas for limits per minute.
+    /// Changes the class to `RateLimited` for names of `PER_MINUTE_ON_AZURE` from an Azure host.
     fn allow_azure(&mut self, azure: bool) {
         let code = self.code.as_deref();
         if azure && code.is_some_and(|code| PER_MINUTE_ON_AZURE.contains(&code)) {
@@ -163,7 +163,7 @@ impl Refusal {
         }
     }
 
-    /// Recognises a conversation that is too long by the message, for providers without a name for it.
+    /// Changes the class to `ContextWindow` if the message contains a text of `TOO_LONG`, because some providers have no name for this error.
     fn recognise_length(&mut self) {
         let long = |part: &&str| self.message.contains(*part);
         if self.kind == Some(ModelErrorKind::InvalidRequest) && TOO_LONG.iter().any(long) {
@@ -224,7 +224,7 @@ impl Refusal {
         }
     }
 
-    /// Finds the class of an error by its names. The first known name decides.
+    /// Finds the class of an error by its names. The first known name takes precedence.
     fn name(&mut self, names: &[&str]) {
         let known = |name: &&str| Some(((*name).to_owned(), class(name)?));
         let found = names.iter().find_map(known);

@@ -1,4 +1,4 @@
-//! How often a request is repeated, and how long each phase may take.
+//! Settings for the retries and timeouts of requests to a model.
 
 use std::time::Duration;
 
@@ -6,11 +6,14 @@ use tool_core::env;
 
 /// When a failed request is sent again.
 ///
-/// Requests are repeated after 408, 409, 429, 5xx, broken connections and streams, timeouts, and replies that violate the provider's format, unless the
-/// provider says that the failure is final (an exhausted quota, `x-should-retry: false`). The wait before attempt *n* is random, between half of and the full
-/// `first_wait` × 2ⁿ⁻¹, and at most `longest_wait`. A provider that asks for a longer wait gets it: a retry is never sent earlier than the provider asked
-/// (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`). If the wait does not fit into the `budget` or the deadline of the context, the next model
-/// of the chain is tried at once; without one, the request fails, and [`ModelError::retry_after`](super::ModelError::retry_after) is the wait.
+/// Requests are repeated after 408, 409, 429, 5xx, broken connections and streams, timeouts, and replies that violate the provider's format, unless
+/// the provider says that the failure is final (an exhausted quota, `x-should-retry: false`). With `x-should-retry: true`, other failures are retried
+/// too, except exhausted quotas. The wait before attempt *n* (the first retry is attempt 2) is random, between half of and the full `first_wait` ×
+/// 2ⁿ⁻², and at most `longest_wait`: by default 0.25 s to 0.5 s before attempt 2, and 0.5 s to 1 s before attempt 3. If the provider asks for a wait
+/// (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`), its wait replaces the computed one, even if it is shorter. Up to a quarter of it is
+/// added at random, so that many clients do not return at the same moment. If the wait does not fit into the `budget` or the deadline of the context,
+/// the next model of the chain is tried at once; without one, the request fails, and [`ModelError::retry_after`](super::ModelError::retry_after) is
+/// the wait. A provider's wait of 60 s does not fit the default budget of 60 s, because of the random part: raise the budget to wait for it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,20 +26,21 @@ use tool_core::env;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retry {
-    /// The number of requests to one model, including the first. At least 1 is sent.
+    /// The number of attempts at one model, including the first; 0 counts as 1. A request that is sent again with a renewed token
+    /// ([`Credentials::refused`](super::Credentials::refused)) belongs to the same attempt.
     pub attempts: u32,
     /// The longest wait before the second attempt, unless the provider asks for more.
     pub first_wait: Duration,
     /// The longest wait before any attempt, unless the provider asks for more.
     pub longest_wait: Duration,
-    /// The sum of all waits of one step, over all models of the chain.
+    /// Limit on the sum of all waits of one step, over all models of the chain.
     pub budget: Duration,
     /// What happens if an attempt fails after a part of its reply was passed on.
     pub restart: Restart,
 }
 
 impl Default for Retry {
-    /// 3 attempts, waits from 0.5 s to 8 s, and at most 60 s of waiting in a step.
+    /// 3 attempts, at most 0.5 s before the second, at most 8 s before any attempt, and at most 60 s of waiting in a step.
     fn default() -> Self {
         Self {
             attempts: 3,
@@ -50,32 +54,37 @@ impl Default for Retry {
 
 /// What happens if an attempt fails after a part of its reply was passed on.
 ///
-/// Nothing of a failed attempt is stored, and none of its calls runs. The choice concerns only what a user has seen: an interface that cannot remove text,
-/// such as the AI SDK before version 7, needs [`Hold`](Self::Hold) or [`Refuse`](Self::Refuse).
+/// Nothing of a failed attempt is stored, and none of its calls runs. The choice concerns only what a user has seen: an interface that cannot remove
+/// text, such as the AI SDK before version 7, needs [`Hold`](Self::Hold) or [`Refuse`](Self::Refuse).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Restart {
     /// The request is repeated after [`ModelEvent::StepRestarted`](super::ModelEvent::StepRestarted), which withdraws what was passed on.
     #[default]
     Withdraw,
-    /// The pieces of an attempt are passed on when the reply is complete, so that nothing has to be withdrawn.
+    /// The pieces of an attempt are passed on when its reply is complete, so that nothing has to be withdrawn. The user sees no text while the model
+    /// writes, and if the run is stopped, the incomplete text is not stored.
     Hold,
-    /// The request is not repeated once a piece of a reply was passed on, and fails. Attempts that failed before their first piece are repeated.
+    /// An attempt that fails after a piece of its reply was passed on ends the step: the request is not sent again, neither to this model nor to the
+    /// next model of the chain. An attempt that fails before its first piece is repeated.
     Refuse,
 }
 
 /// How long each phase of a request may take.
 ///
-/// Times are measured between events of the reply: bytes, comments and pings that keep a connection open do not count, so a provider
-/// that only sends pings is reported. A very long duration switches a timeout off.
+/// Only events of the reply count: bytes, comments and pings that keep a connection open do not, so a provider that only sends pings runs into the
+/// timeout. [`Duration::MAX`] disables a timeout. The complete reply has no timeout; use the deadline of the context. In a chain, each model has its
+/// own timeouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
     /// Until the connection is made.
     pub connect: Duration,
-    /// From sending the request until the first piece of the reply: a text, reasoning or a call. Models that reason without streaming it need minutes.
+    /// From sending the request until the first event of the reply, and from the head of the response until the first piece: a text, reasoning or a
+    /// call. If a server sends one JSON body in place of a stream, the complete body must arrive in this time. Models that do not stream their
+    /// reasoning need minutes.
     pub first_event: Duration,
-    /// Between two events of the reply, after its first piece.
+    /// Between two events of the reply. Before the first piece, the later of this limit and `first_event` applies.
     pub idle: Duration,
 }
 
@@ -90,7 +99,7 @@ impl Default for Timeouts {
     }
 }
 
-/// No wait of a step is longer.
+/// Limit on a computed wait. Only the budget and the deadline limit a wait that the provider asks for.
 const LONGEST: Duration = Duration::from_hours(24);
 
 impl Retry {
@@ -100,7 +109,7 @@ impl Retry {
         let full = self.first_wait.saturating_mul(1 << doublings);
         let full = full.min(self.longest_wait).min(LONGEST);
         let own = full.mul_f64(0.5 + 0.5 * random());
-        // The jitter is added to the wait of the provider, so that many clients do not return in the same moment.
+        // The jitter is added to the wait of the provider, so that many clients do not return at the same moment.
         asked.map_or(own, |asked| asked.saturating_add(own.min(asked / 4)))
     }
 }
@@ -108,7 +117,7 @@ impl Retry {
 /// Returns a random number from 0 to 1.
 fn random() -> f64 {
     let mut bytes = [0; 4];
-    // Without random bytes, the waits of several clients are equal.
+    // The jitter is optional: without random bytes, all clients wait equally long.
     match env::random(&mut bytes) {
         Ok(()) => f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX),
         Err(_) => 0.5,

@@ -20,7 +20,8 @@ const NAME: &str = "scripted";
 
 /// A model that returns messages that are written in advance, one for each request, for tests and for demonstrations without a network.
 ///
-/// A request after the last message fails.
+/// A request after the last message fails. A clone has its own copy of the remaining messages, so each run of an [`Agent`](crate::agent::Agent)
+/// begins with the first message.
 ///
 /// ```
 /// use tool_agent::model::{Script, ScriptedModel};
@@ -90,7 +91,7 @@ impl Script {
         Self(Arc::new(write))
     }
 
-    /// Returns the reply to a request, for a script that adds to another one.
+    /// Returns the reply to a request, for a script that wraps a different script.
     pub fn reply(&self, request: &ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
         (self.0)(request)
     }
@@ -112,7 +113,8 @@ impl ScriptedModel {
         }
     }
 
-    /// Calls `observer` with the events of each request, as [`HttpModel::observe`](super::HttpModel::observe) does. A text arrives word by word.
+    /// Calls `observer` with the events of each request, as [`HttpModel::observe`](super::HttpModel::observe) does. A text arrives word by word. A
+    /// script that returns an error emits no events.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));

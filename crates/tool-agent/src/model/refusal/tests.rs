@@ -26,7 +26,7 @@ fn waits(given: &[(&'static str, &'static str)]) -> Option<Duration> {
     response(status, &headers(given), "", false).retry_after
 }
 
-// FIELD-AGENTS 4.2: quota codes are final, and limits per minute are not.
+// Errors of exhausted quotas are final, and errors of rate limits are retried.
 #[test]
 fn errors_are_classified_by_name_and_status() {
     let openai =
@@ -200,7 +200,7 @@ fn errors_inside_of_replies_are_classified() {
     ] {
         assert_eq!(read(names).kind, Some(kind), "{names:?}");
     }
-    // An unknown error in the middle of a reply is the provider's.
+    // An unknown error inside a reply has the class `Server` and is retried.
     assert!(read(&["surprise"]).is_transient());
     let azure = reported(&["insufficient_quota"], "m", "", &HeaderMap::new(), true);
     assert_eq!(azure.kind, Some(RateLimited));
