@@ -129,7 +129,7 @@ async fn instructions_are_written_for_each_run() {
     assert_eq!(seen.lock().unwrap()[0][0].1, r#""You work for Acme.""#);
 }
 
-// The limits of an agent replace those of the loop.
+// The limits of an agent replace the limits of the loop.
 #[tokio::test]
 async fn limits_of_the_agent_end_the_run() {
     let endless = || (0..50).map(|_| call("add", r#"{"a":1,"b":2}"#));
@@ -175,7 +175,7 @@ fn reporter(scripts: impl IntoIterator<Item = Script>) -> Agent {
     agent.tools(|_| toolset![add]).build().unwrap()
 }
 
-// The first valid output ends the run; calls before it in the message run first.
+// The first valid output ends the run; the calls before it in the same message run first.
 #[tokio::test]
 async fn valid_output_ends_the_run() {
     let both = Script::calls([
@@ -201,7 +201,7 @@ async fn valid_output_ends_the_run() {
     assert_eq!(again, report);
 }
 
-// Invalid outputs are asked for again, and the model reads every problem; after the last retry the error has them.
+// After an invalid output, the model reads the problem and is asked again. After the last retry, the error contains the problem.
 #[tokio::test]
 async fn invalid_output_is_asked_for_again_a_bounded_number_of_times() {
     let invalid = || call("final_answer", r#"{"sum":"three"}"#);
@@ -288,7 +288,7 @@ async fn run_with_an_approval_is_resumed_to_its_output() {
     let answer = gate.approvals().unwrap();
     let answer = answer.answer(&workspace, &tools, token, Reply::Approve, "ann", None);
     answer.await.unwrap();
-    // A clone of the agent's model begins its script again, so the process that resumes has the rest of it.
+    // Each run uses a clone of the scripted model, which begins with its first message, so the second agent has only the rest of the script.
     let [_, rest] = scripts;
     let agent = Agent::builder("clerk", ScriptedModel::new([rest]));
     let agent = agent

@@ -31,7 +31,7 @@ async fn next_model_answers_if_the_first_cannot() {
     }
 }
 
-// The next model is not asked about an invalid request, a request that is too long, or one that a filter refused.
+// A request that is invalid, too long or refused by a filter is not sent to the next model.
 #[tokio::test]
 async fn next_model_is_not_asked_about_a_faulty_request() {
     for (status, code) in [
@@ -70,7 +70,7 @@ async fn error_of_a_chain_names_every_model() {
     assert_eq!(seen.lines().len(), 8);
 }
 
-// A thread that one provider began continues at another one, with the call and its result in the other format.
+// A thread that one provider began continues at a different provider, with the call and its result in the format of that provider.
 #[tokio::test]
 async fn thread_continues_at_the_next_provider() {
     let calling = [vec![start()], call(0, "t-1"), stop("tool_use")].concat();
@@ -89,7 +89,7 @@ async fn thread_continues_at_the_next_provider() {
     assert_eq!(messages[2]["content"], "pong from a");
 }
 
-// Signatures belong to the model that wrote them: the same provider at another endpoint, or another model, gets the text and the calls without them.
+// Signatures belong to the model that wrote them: a different endpoint or model receives the text and the calls without them.
 #[tokio::test]
 async fn opaque_parts_go_back_to_their_origin_only() {
     let thinking = [
@@ -114,7 +114,7 @@ async fn opaque_parts_go_back_to_their_origin_only() {
     assert!(!other.contains("EqQB") && other.contains("t-1"), "{other}");
 }
 
-// A model that asked for a wait is not asked again before its end: not by the next step, and not by a clone.
+// No request is sent to a model before the end of the wait that its provider asked for, neither in the next step nor by a clone.
 #[tokio::test]
 async fn requested_wait_is_remembered() {
     let calling = json!({"choices": [{"index": 0, "delta": {"tool_calls": [{
@@ -134,7 +134,7 @@ async fn requested_wait_is_remembered() {
     assert_eq!((first.received().len(), second.received().len()), (1, 3));
 }
 
-// The error of a chain has the shortest wait, although its last model states none.
+// `soonest` returns the shortest wait of the chain, although the last model states none.
 #[tokio::test]
 async fn error_of_a_chain_has_the_shortest_wait() {
     let first = StandIn::start(vec![json_response(

@@ -34,7 +34,7 @@ fn invalid_base_urls_are_refused() {
     }
 }
 
-// A key is sent over http only to this machine, unless the host allows it.
+// Credentials over http are allowed only to this machine, unless the host calls `allow_http`.
 #[test]
 fn credentials_over_http_are_refused() {
     let endpoint = |url: &str| Endpoint::compatible(url).credentials(ApiKey::new(KEY));

@@ -1,4 +1,4 @@
-//! Models over HTTP against a stand-in provider: what is sent, and what happens when the provider misbehaves.
+//! Models over HTTP against a mock provider: the requests, and the handling of failures.
 
 #![allow(
     clippy::unwrap_used,

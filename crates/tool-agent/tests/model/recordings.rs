@@ -1,4 +1,4 @@
-//! Recordings: what is in the file, and what a replay does with it.
+//! Recordings: the content of the file, and the replay.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ async fn recorded_conversation_is_replayed() {
     assert_eq!(server.received().len(), 5);
 }
 
-// A request that was not recorded fails, and the error names the place.
+// A request that was not recorded fails, and the error states the place of the first difference.
 #[tokio::test]
 async fn different_request_is_refused() {
     let server = StandIn::start(vec![events(answer("Done."))]).await;

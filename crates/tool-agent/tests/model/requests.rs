@@ -1,4 +1,4 @@
-//! The requests that each provider gets.
+//! The request of each provider: path, headers and body.
 
 use serde_json::{Value, json};
 use tool_agent::model::{ApiKey, CacheTime, Endpoint, HttpModel};
@@ -133,7 +133,7 @@ async fn gemini_request_has_the_model_in_its_path() {
     );
 }
 
-// A host's own parameters are merged into the body, and the query into the URL.
+// The fields of the host are merged into the body, and its query parameters are added to the URL.
 #[tokio::test]
 async fn additional_fields_headers_and_parameters_are_sent() {
     let server = StandIn::start(vec![events(chat_answer("Done."))]).await;
@@ -165,7 +165,7 @@ async fn additional_fields_headers_and_parameters_are_sent() {
     assert_eq!(received.body.get("stream_options"), None);
 }
 
-// Instructions of the host reach each provider at its own place, and Anthropic gets a limit on tokens because it requires one.
+// Instructions are in the messages for Chat Completions and in `system` for Anthropic, whose request also has the default of `max_tokens`.
 #[tokio::test]
 async fn instructions_are_sent() {
     for (is_chat, pointer) in [(true, "/messages/0/content"), (false, "/system/0/text")] {

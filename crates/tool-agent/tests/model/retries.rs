@@ -1,4 +1,4 @@
-//! Error responses: which are sent again, after which wait, and what the error says.
+//! Error responses: retries, waits and the texts of errors.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,7 +56,7 @@ async fn exhausted_quota_is_not_retried() {
     );
 }
 
-// A retry never comes earlier than the provider asked.
+// A retry is not sent before the end of the wait that the provider asked for.
 #[tokio::test]
 async fn retry_waits_as_long_as_the_provider_asks() {
     let google = json!({"error": {"code": 429, "message": "m", "status": "RESOURCE_EXHAUSTED", "details": [
@@ -76,7 +76,7 @@ async fn retry_waits_as_long_as_the_provider_asks() {
     }
 }
 
-// A wait that is longer than the budget, or than the time until the deadline, fails at once and is reported.
+// If a wait is longer than the budget or the time until the deadline, the request fails at once, and the error contains the wait.
 #[tokio::test]
 async fn wait_beyond_the_budget_or_the_deadline_is_reported() {
     let wait = |seconds| json_response(429, &[("retry-after", seconds)], &json!({}));
@@ -112,7 +112,7 @@ async fn waits_of_a_step_share_the_budget() {
     assert_eq!(failure.attempts, 3);
 }
 
-/// Tokens that expire: each refusal makes the next one valid.
+/// A source that returns a new token after each refusal, and reports success for the first `most` refusals.
 #[derive(Default)]
 struct Renewed {
     number: AtomicUsize,
@@ -179,7 +179,7 @@ async fn refused_token_is_renewed_once() {
     }
 }
 
-// A key that a server repeats in its error is not in the error of the model.
+// If a server repeats the key in its error, the key is redacted from the model's error.
 #[tokio::test]
 async fn key_is_redacted_from_errors() {
     let body =
@@ -244,7 +244,7 @@ async fn redirect_is_not_followed() {
     assert!(other.received().is_empty());
 }
 
-// A success after a failure leaves no error behind.
+// A success clears the error of the earlier failure.
 #[tokio::test]
 async fn error_is_that_of_the_last_request() {
     let server = StandIn::start(vec![
@@ -266,7 +266,7 @@ async fn error_is_that_of_the_last_request() {
     assert_eq!(seen.lines(), expected);
 }
 
-// The date form of `Retry-After`, and a provider that says itself whether to retry.
+// `Retry-After` may be a date, and `x-should-retry` decides whether to retry.
 #[tokio::test]
 async fn headers_of_the_provider_decide() {
     let past = [("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")];
@@ -286,7 +286,7 @@ async fn headers_of_the_provider_decide() {
     }
 }
 
-// A name that providers use for errors of many classes does not hide the status.
+// If the name of the error is generic, such as `invalid_request_error`, the status decides.
 #[tokio::test]
 async fn general_name_of_an_error_does_not_hide_the_status() {
     let body = json!({"error": {"message": "m", "type": "invalid_request_error", "code": null}});
@@ -304,7 +304,7 @@ async fn general_name_of_an_error_does_not_hide_the_status() {
     }
 }
 
-// A key at the place where a long page is shortened is redacted as a whole.
+// The key is redacted before a long page is cut, so no part of the key remains.
 #[tokio::test]
 async fn key_in_a_shortened_page_is_redacted() {
     let page = format!("<html>{} {KEY} and more</html>", "x".repeat(285));
@@ -319,7 +319,7 @@ async fn key_in_a_shortened_page_is_redacted() {
     assert!(!failure.message.contains("sk-s"), "{failure}");
 }
 
-// The wait that Gemini asks for is read from an error inside of a stream too, and a quota of a day is final there.
+// An error inside a Gemini stream contains the wait that Gemini asks for, and an exhausted daily quota is final.
 #[tokio::test]
 async fn error_in_a_stream_of_gemini_states_its_wait() {
     let error = |detail: &Value| json!({"error": {"code": 429, "message": "m", "status": "RESOURCE_EXHAUSTED", "details": [detail]}});
@@ -343,7 +343,7 @@ async fn error_in_a_stream_of_gemini_states_its_wait() {
     }
 }
 
-// Durations without an end switch timeouts off and do not panic.
+// `Duration::MAX` disables a timeout and does not overflow.
 #[tokio::test]
 async fn endless_durations_are_accepted() {
     let server = StandIn::start(vec![

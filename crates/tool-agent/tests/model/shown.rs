@@ -1,4 +1,4 @@
-//! Interfaces that cannot remove text: nothing is passed on twice.
+//! `Restart::Hold` and `Restart::Refuse`, for interfaces that cannot remove text.
 
 use tool_agent::model::{ModelErrorKind, Restart, Retry};
 
@@ -28,7 +28,7 @@ async fn held_pieces_of_a_failed_attempt_are_never_passed_on() {
     assert_eq!(seen.lines(), expected);
 }
 
-// With `Refuse`, an attempt that has shown a text or a call is not repeated, by no model of the chain.
+// With `Refuse`, an attempt that passed on a text or a call is not repeated, and no other model of the chain is tried.
 #[tokio::test]
 async fn attempt_that_was_shown_is_not_repeated() {
     for begun in [text(0, "Half of"), call(0, "t-1")] {

@@ -1,4 +1,4 @@
-//! A stand-in provider on a real socket: it records requests, and plays the responses that a test has written.
+//! A mock provider on a TCP socket: it records the requests, and sends the responses of the test.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ struct Log {
     closed: usize,
 }
 
-/// The stand-in. Requests get the responses in order; the last response is repeated.
+/// The mock provider. It sends the responses in order, and repeats the last one.
 pub(crate) struct StandIn {
     pub(crate) url: String,
     log: Arc<Mutex<Log>>,

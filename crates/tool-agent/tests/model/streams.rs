@@ -1,4 +1,4 @@
-//! Streams that break, stop, or report an error: the cases of a provider that misbehaves.
+//! Streams that break, end early, or report an error.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::{
     Events, World, answer, anthropic, call, chat, chat_answer, error, start, stop, text,
 };
 
-// A 200 whose first event is an error is retried.
+// The status is 200, and the first event of the stream is an error.
 #[tokio::test]
 async fn error_in_the_first_event_is_retried() {
     let server = StandIn::start(vec![
@@ -103,7 +103,7 @@ async fn call_runs_once_and_the_next_request_has_its_result() {
     assert_eq!(messages[2]["content"][0]["content"], "pong from a");
 }
 
-// A paused turn is sent back unchanged and continues.
+// Anthropic's stop reason `pause_turn`: the client sends the message back unchanged.
 #[tokio::test]
 async fn paused_turn_is_sent_back_unchanged() {
     let block = json!({"type": "server_tool_use", "id": "s-1", "name": "web_search", "input": {"query": "ping"}});
@@ -126,7 +126,7 @@ async fn paused_turn_is_sent_back_unchanged() {
     );
 }
 
-// A reason that this crate does not know ends the run with the reason, and the call does not run.
+// An unknown stop reason ends the run and is stored, and the calls of the message do not run.
 #[tokio::test]
 async fn unknown_stop_reason_ends_the_run() {
     let odd = [
@@ -152,7 +152,7 @@ fn short() -> Timeouts {
     timeouts
 }
 
-// The idle timeout is measured between events: neither pings nor comments nor bytes of an unfinished event prolong it.
+// The idle timeout is measured between events: pings, comments and bytes of an incomplete event do not extend it.
 #[tokio::test]
 async fn silent_stream_times_out_despite_pings_and_bytes() {
     let noises = [
@@ -265,7 +265,7 @@ async fn repeated_call_id_is_retried_and_runs_nothing() {
     assert_eq!((world.calls(), server.received().len()), (0, 2));
 }
 
-// Both names of an error in a stream are read: the precise one decides.
+// If an error in a stream has a `code` and a `type`, the more precise `code` decides.
 #[tokio::test]
 async fn precise_name_of_an_error_in_a_stream_decides() {
     let failed = json!({"error": {"message": "no credit", "type": "invalid_request_error", "code": "insufficient_quota"}});
@@ -336,7 +336,7 @@ async fn clones_have_separate_replies() {
     assert_eq!(both, ["One.", "Two."]);
 }
 
-// A reply with its final event is complete, however the connection ends.
+// After the final event, the reply is complete, even if the connection breaks or stays open.
 #[tokio::test]
 async fn connection_after_the_final_event_does_not_matter() {
     let mut open = cut(answer("Done."));
@@ -381,7 +381,7 @@ async fn stream_without_its_final_event_is_broken() {
     }
 }
 
-// A model that reasons in silence after its first event has the time of the first piece, and not the idle time.
+// Between the first event and the first piece, `first_event` applies, because some models reason without sending events.
 #[tokio::test]
 async fn silent_reasoning_has_the_time_of_the_first_piece() {
     let mut slow = cut([start()]);

@@ -85,7 +85,7 @@ fn instructions(words: &Chat) -> Result<Option<String>, Failure> {
         .map_err(|error| Failure::usage(format!("`{path}` cannot be read: {error}")))
 }
 
-/// A conversation.
+/// The state of one `chat` command.
 struct Session<'a> {
     cli: &'a Cli,
     words: &'a Chat,
@@ -111,7 +111,7 @@ impl Session<'_> {
             let text = match line(person).await? {
                 Some(Line::Text(text)) => text,
                 Some(Line::Interrupted) => return Ok(Exit::Interrupted),
-                // A person has seen each failure; a program reads the exit code.
+                // In a terminal, every failure was printed. A script needs the exit code of the first one.
                 None if person => return Ok(Exit::Ok),
                 None => return Ok(first_failure.unwrap_or(Exit::Ok)),
             };
@@ -159,7 +159,7 @@ impl Session<'_> {
         said.map_err(|error| Failure::usage(error.to_string()))?;
         self.chosen.begin(&self.offer.toolset(&cx));
         loop {
-            // The variables that a person has entered are in the context of the next drive.
+            // A new context contains the variables that the user has entered.
             let cx = self.context(token);
             let outcome = self.drive(&cx).await;
             self.output.end_line();
@@ -261,7 +261,7 @@ impl Session<'_> {
     }
 }
 
-/// How a message ended.
+/// The result of one message.
 enum Ended {
     Answered,
     /// Ctrl-C stopped the answer.

@@ -1,4 +1,4 @@
-//! The `chat` command: the demonstration, a provider on this machine, scripts and a person in a terminal.
+//! The `chat` command: the demonstration, a mock provider, scripts, and a pseudo-terminal.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -281,7 +281,6 @@ fn events_are_lines_of_json() {
     );
 }
 
-// A recorded chat is replayed without the provider.
 #[test]
 fn recorded_chat_is_replayed_without_the_provider() {
     let provider = Provider::start(vec![
@@ -331,7 +330,7 @@ fn failures_of_a_script_are_not_hidden_by_later_messages() {
     assert_eq!(ran.out, "Fine.\n");
 }
 
-// A stream that breaks after a text: a pipe gets only the complete answer.
+// If a stream breaks after a text and standard output is a pipe, only the complete answer is written.
 #[test]
 fn text_of_a_broken_stream_is_not_in_the_answer() {
     let broken = Reply::Stream(vec![
@@ -343,7 +342,7 @@ fn text_of_a_broken_stream_is_not_in_the_answer() {
     assert_eq!(ran.out, "Done.\n", "{ran:?}");
 }
 
-// A call that is approved is not the end of its message: `end` is the last event, also after a failure.
+// An approved call emits `waiting` and does not end the message. `end` is the last event, also after a failure.
 #[test]
 fn end_is_the_last_event_of_a_message() {
     let provider = Provider::start(vec![letter(), says("Sent.")]);
@@ -373,7 +372,7 @@ fn control_characters_are_escaped() {
     );
 }
 
-// A failed model is reported with the provider's message, and the exit code says so.
+// If the model fails, the provider's message is printed, and the exit code is 1.
 #[test]
 fn failure_of_the_model_is_reported() {
     let body = json!({"error": {"message": "no credit", "code": "insufficient_quota"}});
@@ -418,7 +417,7 @@ fn a_person_approves_a_call_in_the_chat() {
     ends(session, 0);
 }
 
-// Ctrl-C stops an answer and the chat goes on; the next request has the text that was shown.
+// Ctrl-C stops an answer and the chat continues. The next request contains the text that was shown.
 #[test]
 fn ctrl_c_stops_an_answer_and_the_chat_goes_on() {
     let provider = Provider::start(vec![

@@ -1,4 +1,4 @@
-//! The demonstration: a model that calls a tool with the arguments of its example, or with valid arguments that are made from its schema.
+//! The demonstration: a scripted model that calls a tool with the arguments of its example, or with arguments that are generated from its schema.
 
 use tool_agent::model::{Script, ScriptedModel};
 use tool_core::store::Role;
@@ -6,10 +6,10 @@ use tool_core::testing::valid_inputs;
 use tool_core::turn::{ModelMessage, ToolMessage};
 use tool_core::{ToolCall, ToolDef, Toolset};
 
-/// The seed of the arguments that are made, so that every demonstration of a program is the same.
+/// The seed of the generated arguments. It is constant, so that every demonstration of a program is the same.
 const SEED: u64 = 1;
 
-/// The number of arguments that are made. The shortest ones are shown.
+/// The number of generated arguments, of which the shortest are used.
 const MADE: usize = 8;
 
 /// Returns the script for one message.

@@ -1,4 +1,4 @@
-//! The model of a chat: the options, the keys in the environment, or the demonstration.
+//! Selection of the model of a chat: by the options, by the keys in the environment, or the demonstration.
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ const KNOWN: [Known; 4] = [
     },
 ];
 
-/// The environment variable with the key of a server of `--base-url`.
+/// The environment variable with the key for the server of `--base-url`.
 const KEY_OF_SERVER: &str = "TOOL_MODEL_KEY";
 
 /// The model of a chat.
@@ -65,7 +65,7 @@ pub(super) enum Chosen {
 }
 
 impl Chosen {
-    /// Describes the model.
+    /// Returns the description of the model that the first line of the chat prints.
     pub(super) fn about(&self) -> String {
         match self {
             Self::Http { about, .. } => about.clone(),
@@ -73,7 +73,7 @@ impl Chosen {
         }
     }
 
-    /// Prepares the model for a new message.
+    /// Writes the script of the demonstration for a new message.
     pub(super) fn begin(&mut self, tools: &Toolset) {
         if let Self::Demo { model, output } = self {
             let output = Arc::clone(output);
@@ -101,7 +101,7 @@ pub(super) fn choose(words: &Chat, output: &Arc<Output>, is_json: bool) -> Resul
     let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
     let mut retry = Retry::default();
     if !std::io::stdout().is_terminal() && !is_json {
-        // A pipe cannot withdraw the text of an attempt that failed.
+        // Text that was written to a pipe cannot be withdrawn if the attempt fails.
         retry.restart = Restart::Hold;
     }
     let built = HttpModel::builder(endpoint, name).retry(retry).build();

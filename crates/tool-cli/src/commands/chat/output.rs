@@ -19,7 +19,7 @@ const MOST_SHOWN: usize = 400;
 /// Writes the events of a chat.
 pub(super) struct Output {
     screen: Screen,
-    /// Whether the cursor is behind a text that has no line break yet.
+    /// Whether the last text did not end with a line break.
     inside: Mutex<bool>,
 }
 
@@ -169,7 +169,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes that a message waits for a person and continues.
+    /// Writes that the calls of a message were approved and the message continues.
     pub(super) fn waiting(&self, outcome: &Outcome) {
         if self.screen.is_json() {
             let cause = cause(outcome);
@@ -185,7 +185,7 @@ impl Output {
         }
     }
 
-    /// Ends the line of a text.
+    /// Writes a line break if the last text did not end with one.
     pub(super) fn end_line(&self) {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut *inside) {
@@ -231,7 +231,8 @@ fn cause(outcome: &Outcome) -> &'static str {
     outcome.cause().map_or("busy", |cause| cause.as_str())
 }
 
-/// Writes an event as a line. An observer cannot report a failure, and the next write of the command does.
+/// Writes an event as a line. An observer cannot return an error. If the output is closed, the next write of the command fails and reports
+/// it.
 fn print(event: &Event<'_>) {
     let _ = Screen::json(event);
 }
