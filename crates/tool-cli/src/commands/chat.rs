@@ -143,11 +143,12 @@ impl Session<'_> {
             stopper.cancel();
             interrupt().await;
         });
+        let output = Arc::clone(&self.output);
         let work = pin!(self.work(message, &token));
         match select(work, &mut interrupted).await {
             Either::Left((ended, _)) => ended,
             Either::Right(_) => {
-                self.output.outcome(&Outcome::Cancelled)?;
+                output.outcome(&Outcome::Cancelled)?;
                 Ok(Ended::Chat)
             }
         }
