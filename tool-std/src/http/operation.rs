@@ -395,7 +395,9 @@ fn parameter<'d>(
         return Err(fault("style", text));
     }
     let Some(schema) = own.get("schema") else {
-        let text = format!("the parameter `{name}` has no `schema`, only parameters with a `schema` are supported");
+        let text = format!(
+            "the parameter `{name}` has no `schema`, only parameters with a `schema` are supported"
+        );
         return Err(reader.fault(pointer, text));
     };
     let types = Types::read(reader, schema, &format!("{pointer}/schema"))?;

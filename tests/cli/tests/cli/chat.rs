@@ -307,7 +307,10 @@ fn recorded_chat_is_replayed_without_the_provider() {
 fn approval_in_a_script_needs_a_flag() {
     let provider = Provider::start(vec![letter()]);
     let ran = with(&provider, &["Write to Ann."], "");
-    ran.fails(3, &["a call needs an approval: `send_letter`", "add `--approve`"]);
+    ran.fails(
+        3,
+        &["a call needs an approval: `send_letter`", "add `--approve`"],
+    );
     let provider = Provider::start(vec![letter(), says("Sent.")]);
     let ran = with(&provider, &["--approve", "Write to Ann."], "").succeeds();
     assert!(
