@@ -49,7 +49,7 @@ all! { UnwritableMap: [K: UnwritableKey, V, S] indexmap::IndexMap<K, V, S> }
 #[cfg(feature = "indexmap")]
 all! { UnwritableValue: [K, V: UnwritableMap, S] indexmap::IndexMap<K, V, S> }
 
-/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type is an [`UnwritableMap`].
+/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type is an `UnwritableMap`.
 pub struct WrittenMap<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
@@ -57,7 +57,7 @@ impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
     pub const UNWRITABLE: bool = true;
 }
 
-/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type is an [`UnwritableValue`].
+/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type is an `UnwritableValue`.
 pub struct WrittenValue<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableValue + ?Sized> WrittenValue<T> {
