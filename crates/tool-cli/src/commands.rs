@@ -122,6 +122,23 @@ fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     ))
 }
 
+/// Waits for Ctrl-C.
+async fn interrupt() {
+    // If the signal handler cannot be installed, no signal is received, so this waits forever.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Returns the text of an option, or of the file that `@FILE` names.
+fn text_or_file(text: &str) -> Result<String, Failure> {
+    let Some(path) = text.strip_prefix('@') else {
+        return Ok(text.to_owned());
+    };
+    let read = std::fs::read_to_string(path);
+    read.map_err(|error| Failure::usage(format!("`{path}` cannot be read: {error}")))
+}
+
 /// Returns the toolset for the host's own context.
 pub(crate) fn offered(cli: &Cli, registry: &Registry) -> Result<Toolset, Failure> {
     let cx = cli.prepare(ToolContext::builder()).build();

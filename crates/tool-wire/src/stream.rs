@@ -105,48 +105,41 @@ impl ReplyStream {
     ///
     /// Bedrock does not stream server-sent events: its SDK decodes the frames, and the host passes each event to [`event`](Self::event).
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, WireError> {
-        let Self {
-            provider,
-            sse,
-            reading,
-            events,
-            failed,
-        } = self;
+        let provider = self.provider;
         let wrong = |why: &str| WireError::Stream {
-            provider: *provider,
+            provider,
             why: why.to_owned(),
         };
-        if *provider == Provider::Bedrock {
+        if provider == Provider::Bedrock {
             return Err(wrong(
                 "its frames are binary, let an SDK decode them and pass each event as JSON to `ReplyStream::event`",
             ));
         }
         let mut deltas = Vec::new();
-        sse.feed(
+        let mut sse = std::mem::take(&mut self.sse);
+        let fed = sse.feed(
             bytes,
-            |data| {
-                *events += u64::from(!is_ping(*provider, data));
-                let read = reading.event(data, &mut deltas);
-                if read.is_err() {
-                    *failed = Some(data.to_owned());
-                }
-                read
-            },
+            |data| self.read(data, &mut deltas),
             || wrong("a line is not UTF-8"),
-        )?;
-        Ok(deltas)
+        );
+        self.sse = sse;
+        fed.map(|()| deltas)
     }
 
     /// Accepts one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its name,
     /// `{"contentBlockDelta":{…}}`. Returns the new pieces of the reply.
     pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
         let mut deltas = Vec::new();
+        self.read(data, &mut deltas).map(|()| deltas)
+    }
+
+    fn read(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         self.events += u64::from(!is_ping(self.provider, data));
-        if let Err(error) = self.reading.event(data, &mut deltas) {
+        let read = self.reading.event(data, deltas);
+        if read.is_err() {
             self.failed = Some(data.to_owned());
-            return Err(error);
         }
-        Ok(deltas)
+        read
     }
 
     /// Ends the stream and returns the reply. If the stream ended before the reply was complete, the reply is cut off:

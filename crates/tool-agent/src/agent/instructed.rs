@@ -56,11 +56,7 @@ impl Instructed {
     fn judge(&mut self, thread: &[Message]) -> Option<String> {
         let wanted = self.wanted.as_mut()?;
         let last = thread.iter().map(|message| message.seq).max()?;
-        let Some(before) = wanted.seen() else {
-            wanted.see(last);
-            return None;
-        };
-        wanted.see(last);
+        let before = wanted.judged.replace(last)?;
         let new = thread
             .iter()
             .filter(|message| message.seq > before && message.role == Role::Tool);

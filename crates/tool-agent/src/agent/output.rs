@@ -42,12 +42,13 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, AgentError> {
     serde_json::from_str(text).map_err(AgentError::Refused)
 }
 
-/// The remaining retries for invalid outputs, and the messages that were already judged.
+/// The invalid outputs of a run, and the messages that were already judged.
 pub(super) struct Wanted {
-    left: u32,
-    attempts: u32,
-    /// The last message that was judged.
-    seen: Option<u64>,
+    retries: u32,
+    /// The number of invalid outputs so far.
+    invalid: u32,
+    /// The sequence number of the last message that was judged; `None` before the first request.
+    pub(super) judged: Option<u64>,
     /// Why the model is not asked again.
     pub(super) refused: Option<String>,
 }
@@ -55,33 +56,21 @@ pub(super) struct Wanted {
 impl Wanted {
     pub(super) fn new(retries: u32) -> Self {
         Self {
-            left: retries,
-            attempts: 0,
-            seen: None,
+            retries,
+            invalid: 0,
+            judged: None,
             refused: None,
         }
     }
 
     /// Counts an invalid output. Returns the problem if no retry is left.
     pub(super) fn refuse(&mut self, why: &str) -> Option<String> {
-        self.attempts += 1;
-        if let Some(left) = self.left.checked_sub(1) {
-            self.left = left;
-        } else {
-            let number = self.attempts;
+        self.invalid += 1;
+        if self.invalid > self.retries {
+            let number = self.invalid;
             let plural = if number == 1 { "" } else { "s" };
             self.refused = Some(format!("after {number} attempt{plural}: {why}"));
         }
         self.refused.clone()
-    }
-
-    /// Returns the sequence number of the last message that was judged; `None` before the first request.
-    pub(super) fn seen(&self) -> Option<u64> {
-        self.seen
-    }
-
-    /// Marks the messages up to this number as judged.
-    pub(super) fn see(&mut self, seq: u64) {
-        self.seen = Some(seq);
     }
 }

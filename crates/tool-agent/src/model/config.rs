@@ -214,7 +214,7 @@ impl HttpModelBuilder {
             client = client.no_proxy();
         }
         let client = client
-            // A redirect would send the key and the conversation to an address that nobody configured.
+            // A redirect would send the key and the conversation to an address that the host did not configure.
             .redirect(redirect::Policy::none())
             .connect_timeout(timeouts.connect)
             .user_agent(concat!("tool-agent/", env!("CARGO_PKG_VERSION")))

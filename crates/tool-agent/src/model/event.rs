@@ -6,6 +6,9 @@ use tool_wire::Delta;
 
 use super::ModelError;
 
+/// A host's function that receives the events.
+pub(super) type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
+
 /// An event of a request to a model, for interfaces that show the reply as it arrives, and for logs.
 /// [`HttpModel::observe`](super::HttpModel::observe) receives the events in order.
 #[derive(Clone, Debug)]

@@ -1,6 +1,5 @@
 //! One HTTP request to a provider and its response.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -8,7 +7,7 @@ use reqwest::{Response, StatusCode, Url};
 use tokio::time::{Instant, timeout, timeout_at};
 use tool_core::redact::Redactor;
 use tool_core::turn::{ModelMessage, StopReason};
-use tool_core::{ExposeSecret as _, SecretString};
+use tool_core::{ExposeSecret as _, SecretString, ToolError};
 use tool_wire::{Delta, ModelReply, ReplyStream, WireError};
 
 use super::body::Written;
@@ -58,7 +57,6 @@ pub(super) async fn exchange(
         target,
         request,
         recording,
-        redactor: Redactor::default(),
         tokens: Vec::new(),
         deadline: Instant::now(),
         limit: target.timeouts.first_event,
@@ -105,9 +103,7 @@ struct Exchange<'a> {
     target: &'a Target,
     request: &'a Written,
     recording: Option<&'a Recording>,
-    /// Redacts the token of the last request, because some servers repeat it in their errors.
-    redactor: Redactor,
-    /// The tokens of the requests. A refused token may be in the error about the next one.
+    /// The tokens of the requests, which some servers repeat in their errors. A refused token may be in the error about the next one.
     tokens: Vec<SecretString>,
     /// The deadline of the current phase, and the limit from which it was computed.
     deadline: Instant,
@@ -164,9 +160,6 @@ impl Exchange<'_> {
         let token = self.token().await?;
         if let Some(token) = &token {
             self.tokens.push(token.clone());
-            let tokens = self.tokens.iter().map(|token| ("key", token.clone()));
-            // A token of fewer than `Redactor::SHORTEST` (6) bytes is not redacted.
-            self.redactor = Redactor::new(tokens).unwrap_or_default();
             let header = authorization(target.key_header.as_ref(), token);
             let (name, value) = header.ok_or_else(|| {
                 let why = "the token contains a character that a header cannot contain: remove line breaks and control characters";
@@ -356,7 +349,8 @@ impl Exchange<'_> {
         let (status, headers) = (response.status, &response.headers);
         let body = String::from_utf8_lossy(&body);
         // The key is redacted before the text is shortened, because the redactor does not recognise a part of a key.
-        let body = self.redactor.redact(&body);
+        let redactor = self.redactor();
+        let body = redactor.redact(&body);
         let mut refusal = refusal::response(status, headers, &body, self.target.azure);
         if status.is_redirection() {
             refusal.message = format!(
@@ -406,14 +400,8 @@ impl Exchange<'_> {
             (TimeoutPhase::Idle, ..) => ModelErrorKind::BrokenStream,
             _ => ModelErrorKind::Connection,
         };
-        let error = error.without_url();
-        let mut text = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
+        // The text of an exposed error contains its causes.
+        let text = ToolError::shown(error.without_url()).model_text();
         self.failure(kind, text)
     }
 
@@ -421,11 +409,17 @@ impl Exchange<'_> {
         ModelError::new(kind, &self.target.model, why).into()
     }
 
+    /// Returns a redactor of the tokens. It is built only for errors and recordings. A token of fewer than `Redactor::SHORTEST` (6) bytes is not redacted.
+    fn redactor(&self) -> Redactor {
+        let tokens = self.tokens.iter().map(|token| ("key", token.clone()));
+        Redactor::new(tokens).unwrap_or_default()
+    }
+
     fn redacted(&self, mut failure: Failure) -> Failure {
-        let error = &mut failure.error;
-        error.message = self.redactor.redact(&error.message).into_owned();
+        let (error, redactor) = (&mut failure.error, self.redactor());
+        error.message = redactor.redact(&error.message).into_owned();
         if let Some(code) = &mut error.code {
-            *code = self.redactor.redact(code).into_owned();
+            *code = redactor.redact(code).into_owned();
         }
         failure
     }
@@ -440,7 +434,7 @@ impl Exchange<'_> {
         let recorded = Recorded::new(taped.status, &taped.headers, body, cut);
         let (url, body) = (&self.target.url, &self.request.body);
         recording
-            .write(url, body, recorded, &self.redactor)
+            .write(url, body, recorded, &self.redactor())
             .map_err(|why| self.failure(ModelErrorKind::NotRecorded, why))
     }
 }

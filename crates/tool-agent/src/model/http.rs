@@ -16,12 +16,10 @@ use super::body::{self, Written};
 use super::config::{HttpModelBuilder, Target};
 use super::endpoint::Endpoint;
 use super::error::{FailedModel, ModelError, ModelErrorKind};
-use super::event::ModelEvent;
+use super::event::{ModelEvent, Observer};
 use super::exchange::{Failure, exchange};
 use super::recording::{Recording, RecordingError};
 use super::retry::{Restart, Retry};
-
-type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
 
 /// A model of a provider, over HTTP: the [`Model`] that [`Turns::drive`](tool_core::turn::Turns::drive) asks.
 ///

@@ -185,23 +185,17 @@ impl Refusal {
         let body = body.get("response").unwrap_or(body);
         // Bedrock has no key around the error, and some servers write only a text.
         let error = body.get("error").unwrap_or(body);
-        let text = |key: &str| {
-            let value = error.get(key)?;
-            value.as_str().map(str::to_owned)
-        };
+        let text = |key: &str| error.get(key)?.as_str();
         self.message = match error {
             Value::String(message) => message.clone(),
-            error => ["message", "detail"]
+            _ => ["message", "detail"]
                 .into_iter()
-                .find_map(|key| error.get(key)?.as_str())
+                .find_map(text)
                 .unwrap_or_default()
                 .to_owned(),
         };
-        let names: Vec<String> = ["code", "status", "type"]
-            .into_iter()
-            .filter_map(text)
-            .collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names = ["code", "status", "type"].into_iter();
+        let names: Vec<&str> = names.filter_map(text).collect();
         self.name(&names);
         for detail in error
             .get("details")

@@ -9,10 +9,9 @@ use tool_core::turn::{Model, ModelMessage, ModelRequest};
 use tool_core::{ToolCall, ToolError};
 use tool_wire::Delta;
 
-use super::event::ModelEvent;
+use super::event::{ModelEvent, Observer};
 use super::exchange::deltas;
 
-type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
 type Write = dyn Fn(&ModelRequest<'_>) -> Result<ModelMessage, ToolError> + Send + Sync;
 
 /// The name of a scripted model in events.

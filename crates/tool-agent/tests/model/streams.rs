@@ -294,17 +294,7 @@ async fn cancelled_run_closes_the_connection_and_keeps_the_shown_text() {
     let mut endless = cut([vec![start()], text(0, "I was about to"), call(1, "t-1")].concat());
     endless.push(Act::UntilClosed);
     let server = StandIn::start(vec![endless]).await;
-    let token = tool_core::CancellationToken::new();
-    let stopper = token.clone();
-    let model = anthropic(&server).build().unwrap().observe(move |event| {
-        if let tool_agent::model::ModelEvent::Delta(tool_wire::Delta::Arguments { .. }) = event {
-            stopper.cancel();
-        }
-    });
-    let mut model = model;
-    let world = World::of(tool_core::ToolContext::builder().cancellation(token)).await;
-    let outcome = world.drive(&mut model).await.unwrap();
-    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    let world = cancelled_at_a_call(&server).await;
     server.closed(1).await;
     let stored = world.stored().await;
     assert!(
@@ -400,6 +390,21 @@ async fn silent_reasoning_has_the_time_of_the_first_piece() {
     assert_eq!(server.received().len(), 1);
 }
 
+/// Drives a conversation that is cancelled when the arguments of a call arrive.
+async fn cancelled_at_a_call(server: &StandIn) -> World {
+    let token = tool_core::CancellationToken::new();
+    let stopper = token.clone();
+    let mut model = anthropic(server).build().unwrap().observe(move |event| {
+        if let tool_agent::model::ModelEvent::Delta(tool_wire::Delta::Arguments { .. }) = event {
+            stopper.cancel();
+        }
+    });
+    let world = World::of(tool_core::ToolContext::builder().cancellation(token)).await;
+    let outcome = world.drive(&mut model).await.unwrap();
+    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    world
+}
+
 /// Returns the tokens of the last run in the store.
 async fn tokens_of_the_run(world: &World) -> u64 {
     use tool_core::store::{RunFilter, RunStore as _, Scope};
@@ -435,16 +440,7 @@ async fn tokens_of_failed_attempts_count_towards_the_run() {
     let mut endless = cut([vec![start()], call(0, "t-1")].concat());
     endless.push(Act::UntilClosed);
     let server = StandIn::start(vec![cut([start()]), endless]).await;
-    let token = tool_core::CancellationToken::new();
-    let stopper = token.clone();
-    let mut model = anthropic(&server).build().unwrap().observe(move |event| {
-        if let tool_agent::model::ModelEvent::Delta(tool_wire::Delta::Arguments { .. }) = event {
-            stopper.cancel();
-        }
-    });
-    let world = World::of(tool_core::ToolContext::builder().cancellation(token)).await;
-    let outcome = world.drive(&mut model).await.unwrap();
-    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    let world = cancelled_at_a_call(&server).await;
     assert_eq!(tokens_of_the_run(&world).await, 2 * 21);
 }
 

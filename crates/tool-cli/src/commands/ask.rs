@@ -1,12 +1,14 @@
 //! Questions to the user at the terminal.
 
 use console::Term;
-use tool_core::{Reply, SecretKind, Ticket, ToolDef, VariableKind, VariableNeed};
+use tool_core::{
+    Gate, Reply, SecretKind, Ticket, ToolContext, ToolDef, Toolset, VariableKind, VariableNeed,
+};
 
 use super::supply::Supplied;
 use crate::args::CallOptions;
 use crate::json::Json;
-use crate::outcome::Failure;
+use crate::outcome::{Exit, Failure};
 use crate::screen::{BOLD, DIM, Screen, WARN, paint};
 
 /// Asks for the missing required secrets; does nothing without a terminal.
@@ -119,4 +121,24 @@ pub(super) fn approval(
             _ => screen.note("answer `y`, `n` or `e`"),
         }
     }
+}
+
+/// Stores the answer to a request for an approval. Returns false if the gate has no approvals.
+pub(super) async fn answer(
+    gate: &Gate,
+    tools: &Toolset,
+    ticket: &Ticket,
+    reply: Reply,
+    cx: &ToolContext,
+) -> Result<bool, Failure> {
+    let Some(approvals) = gate.approvals() else {
+        return Ok(false);
+    };
+    let (workspace, approver) = (cx.own_workspace(), cx.user().unwrap_or("terminal"));
+    let answered = approvals.answer(&workspace, tools, &ticket.token, reply, approver, None);
+    answered.await.map_err(|error| {
+        let text = format!("the approval was not accepted: {error}");
+        Failure::of(Exit::Refused, text)
+    })?;
+    Ok(true)
 }

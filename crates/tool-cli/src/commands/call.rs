@@ -15,7 +15,7 @@ use tool_core::{
 };
 
 use super::supply::{self, Supplied};
-use super::{ask, declaring, find_offered, offered};
+use super::{ask, declaring, find_offered, interrupt, offered, text_or_file};
 use crate::args::{Call, CallOptions, CallTarget};
 use crate::host::{Cli, clap_color, misused_exit, wants_json};
 use crate::outcome::{Exit, Failure};
@@ -109,15 +109,10 @@ async fn make(
         bar: Bar::default(),
     };
     let interrupted = async {
-        // If the signal handler cannot be installed, no signal is received, so this waits forever.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        interrupt().await;
         token.cancel();
         // The first Ctrl-C cancels the call and waits for its end; the second exits without waiting.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        interrupt().await;
     };
     let work = pin!(call.run(registry, &mut supplied, arguments));
     match select(work, pin!(interrupted)).await {
@@ -138,19 +133,14 @@ fn arguments(how: &CallOptions, flags: Option<String>) -> Result<String, Failure
         (None, flags) => return Ok(flags.unwrap_or_else(|| "{}".to_owned())),
         (Some(json), None) => json,
     };
-    let cannot =
-        |what: &str, error: io::Error| Failure::usage(format!("{what} cannot be read: {error}"));
     if text == "-" {
         let mut all = String::new();
-        io::stdin()
-            .read_to_string(&mut all)
-            .map_err(|error| cannot("the standard input", error))?;
+        io::stdin().read_to_string(&mut all).map_err(|error| {
+            Failure::usage(format!("the standard input cannot be read: {error}"))
+        })?;
         return Ok(all);
     }
-    if let Some(path) = text.strip_prefix('@') {
-        return std::fs::read_to_string(path).map_err(|error| cannot(&format!("`{path}`"), error));
-    }
-    Ok(text.clone())
+    text_or_file(text)
 }
 
 struct OneCall<'a> {
@@ -260,27 +250,7 @@ impl OneCall<'_> {
         let Some(reply) = ask::approval(ticket, self.how, self.screen)? else {
             return Ok(false);
         };
-        let Some(approvals) = gate.approvals() else {
-            return Ok(false);
-        };
-        let approver = cx.user().unwrap_or("terminal");
-        let answered = approvals
-            .answer(
-                &cx.own_workspace(),
-                tools,
-                &ticket.token,
-                reply,
-                approver,
-                None,
-            )
-            .await;
-        answered.map_err(|error| {
-            Failure::of(
-                Exit::Refused,
-                format!("the approval was not accepted: {error}"),
-            )
-        })?;
-        Ok(true)
+        ask::answer(gate, tools, ticket, reply, cx).await
     }
 
     fn waits(&self, result: &CallResult) -> Result<Exit, Failure> {

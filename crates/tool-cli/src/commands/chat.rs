@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use futures::channel::oneshot;
 use futures::future::{Either, select};
+use tool_core::redact::SharedRedactor;
 use tool_core::store::MemoryStore;
 use tool_core::turn::{Outcome, TurnError, Turns};
 use tool_core::{CancellationToken, Gate, Reply, Ticket, ToolContext};
 
 use super::call::{Bar, Terminal};
 use super::supply::Supplied;
-use super::{ask, declaring, offered};
+use super::{ask, declaring, interrupt, offered, text_or_file};
 use crate::args::CallOptions;
 use crate::args::chat::Chat;
 use crate::host::{Cli, Offer};
@@ -53,12 +54,14 @@ pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit,
         screen,
         offer: cli.offer(&registry, &gate),
         gate,
+        printed: cli.mask_panics(),
         supplied,
         turns,
         chosen,
         output,
     };
-    if let Some(instructions) = instructions(words)? {
+    if let Some(text) = &words.instructions {
+        let instructions = text_or_file(text)?;
         let cx = session.context(&CancellationToken::new());
         let stored = session.turns.instruct(&instructions, &cx).await;
         stored.map_err(|error| Failure::usage(error.to_string()))?;
@@ -72,19 +75,6 @@ pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit,
     session.converse().await
 }
 
-/// Returns the text of `--instructions`.
-fn instructions(words: &Chat) -> Result<Option<String>, Failure> {
-    let Some(text) = &words.instructions else {
-        return Ok(None);
-    };
-    let Some(path) = text.strip_prefix('@') else {
-        return Ok(Some(text.clone()));
-    };
-    let read = std::fs::read_to_string(path);
-    read.map(Some)
-        .map_err(|error| Failure::usage(format!("`{path}` cannot be read: {error}")))
-}
-
 /// The state of one `chat` command.
 struct Session<'a> {
     cli: &'a Cli,
@@ -92,6 +82,8 @@ struct Session<'a> {
     screen: Screen,
     offer: Offer,
     gate: Gate,
+    /// The secrets that the panic hook redacts.
+    printed: &'a SharedRedactor,
     supplied: Supplied,
     turns: Turns,
     chosen: Chosen,
@@ -158,7 +150,7 @@ impl Session<'_> {
         let cx = self.context(token);
         let said = self.turns.say(message, &cx).await;
         said.map_err(|error| Failure::usage(error.to_string()))?;
-        self.chosen.begin(&self.offer.toolset(&cx));
+        self.chosen.begin(|| self.offer.toolset(&cx));
         loop {
             // A new context contains the variables that the user has entered.
             let cx = self.context(token);
@@ -200,10 +192,9 @@ impl Session<'_> {
     }
 
     fn context(&self, token: &CancellationToken) -> ToolContext {
-        let printed = self.cli.mask_panics();
         let cx = self.supplied.context(&self.words.supply);
         let cx = cx.conversation(CONVERSATION).cancellation(token.clone());
-        let cx = self.cli.prepare(cx).redact_in(printed).build();
+        let cx = self.cli.prepare(cx).redact_in(self.printed).build();
         if !self.screen.is_interactive() {
             return cx;
         }
@@ -220,22 +211,15 @@ impl Session<'_> {
         cx: &ToolContext,
         token: &CancellationToken,
     ) -> Result<bool, Failure> {
-        let Some(approvals) = self.gate.approvals() else {
-            return Ok(false);
-        };
-        let (workspace, tools) = (cx.own_workspace(), self.offer.toolset(cx));
-        let approver = cx.user().unwrap_or("terminal");
+        let tools = self.offer.toolset(cx);
         for ticket in tickets {
             let asked = token.run_until_cancelled(self.ask(ticket)).await;
             let Some(Some(reply)) = asked.transpose()? else {
                 return Ok(false);
             };
-            let answered =
-                approvals.answer(&workspace, &tools, &ticket.token, reply, approver, None);
-            answered.await.map_err(|error| {
-                let text = format!("the approval was not accepted: {error}");
-                Failure::of(Exit::Refused, text)
-            })?;
+            if !ask::answer(&self.gate, &tools, ticket, reply, cx).await? {
+                return Ok(false);
+            }
         }
         Ok(true)
     }
@@ -335,13 +319,5 @@ async fn line(person: bool) -> Result<Option<Line>, Failure> {
             }
             Ok(Some(Line::Interrupted))
         }
-    }
-}
-
-/// Waits for Ctrl-C.
-async fn interrupt() {
-    // If the signal handler cannot be installed, no signal is received.
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

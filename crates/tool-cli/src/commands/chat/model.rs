@@ -74,10 +74,10 @@ impl Chosen {
     }
 
     /// Writes the script of the demonstration for a new message.
-    pub(super) fn begin(&mut self, tools: &Toolset) {
+    pub(super) fn begin(&mut self, tools: impl FnOnce() -> Toolset) {
         if let Self::Demo { model, output } = self {
             let output = Arc::clone(output);
-            *model = demo::script(tools).observe(move |event| output.event(event));
+            *model = demo::script(&tools()).observe(move |event| output.event(event));
         }
     }
 
