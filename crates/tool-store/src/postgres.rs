@@ -8,6 +8,7 @@ mod administration;
 mod approval;
 mod audit;
 mod catalogue;
+mod child;
 mod directory;
 mod enablement;
 mod event;

@@ -5,6 +5,7 @@ mod approval;
 mod audit;
 mod catalogue;
 mod change;
+mod child;
 mod directory;
 mod enablement;
 mod event;

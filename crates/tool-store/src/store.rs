@@ -12,6 +12,8 @@ mod catalogue;
 #[cfg(feature = "host")]
 mod change;
 #[cfg(feature = "host")]
+mod child;
+#[cfg(feature = "host")]
 mod claim;
 #[cfg(feature = "host")]
 mod directory;
@@ -67,6 +69,11 @@ pub use catalogue::{
 };
 #[cfg(feature = "host")]
 pub use change::{Applied, Change, ChangeRequest, ChangeStore, Changed, Expected, RequestKey};
+#[cfg(feature = "host")]
+pub use child::{
+    ChildChange, ChildFilter, ChildKind, ChildMessage, ChildOpened, ChildRow, ChildState,
+    ChildStore, EndedSession, Receipt, SessionEnd,
+};
 #[cfg(feature = "host")]
 pub use claim::EffectClaim;
 #[cfg(feature = "host")]

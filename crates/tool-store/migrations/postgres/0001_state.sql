@@ -182,6 +182,39 @@ CREATE INDEX message_sealed ON tool_store.message (seal_key, workspace, conversa
 CREATE UNIQUE INDEX message_by_call ON tool_store.message (workspace, conversation, call_message, call_position)
     WHERE call_message IS NOT NULL;
 
+-- Child threads: threads that a call of another thread started. Their messages are in the table `message`.
+CREATE TABLE tool_store.child_thread (
+    workspace     text    COLLATE "C" NOT NULL,
+    conversation  text    COLLATE "C" NOT NULL,
+    -- The conversation that started the thread.
+    parent        text    COLLATE "C" NOT NULL,
+    -- The call that started the thread: the sequence number of the assistant's message in the parent, and the position in it.
+    call_message  bigint,
+    call_position bigint,
+    kind          text    NOT NULL,
+    agent         text    NOT NULL,
+    -- A text that a model wrote.
+    name          text,
+    depth         bigint  NOT NULL,
+    resumable     boolean NOT NULL,
+    state         text    NOT NULL,
+    session       bigint  NOT NULL,
+    -- The last session whose outcome the parent has received.
+    delivered     bigint  NOT NULL,
+    -- The open request for variables.
+    request       text,
+    created       bigint  NOT NULL,
+    updated       bigint  NOT NULL,
+    PRIMARY KEY (workspace, conversation),
+    CHECK ((call_message IS NULL) = (call_position IS NULL))
+);
+
+-- `ChildStore::children`, of one parent and in one state.
+CREATE INDEX child_thread_by_parent ON tool_store.child_thread (workspace, parent, conversation);
+CREATE INDEX child_thread_by_state  ON tool_store.child_thread (state, workspace, conversation);
+-- `ChildStore::open_child` counts the live children of a parent.
+CREATE INDEX child_thread_live      ON tool_store.child_thread (workspace, parent, conversation) WHERE state <> 'terminated';
+
 -- Runs: who drives a thread, and how each run ended.
 CREATE TABLE tool_store.run (
     workspace     text   COLLATE "C" NOT NULL,

@@ -1,7 +1,9 @@
 //! Erasure and retention in PostgreSQL.
 
+use crate::sql::child;
 use crate::store::{
-    ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
+    ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
+    Timestamp,
 };
 use sqlx::{Postgres, QueryBuilder, Row as _};
 
@@ -129,6 +131,8 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
     match of {
         Erasure::Thread(thread) => {
             rows(db, variable_request::removal(thread)).await?;
+            // Every change of a child locks its row before threads. The common order prevents deadlocks.
+            child::erase(db, thread).await?;
             let messages = db
                 .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");
             let messages = messages.bind(thread.workspace().as_str());
@@ -231,7 +235,11 @@ impl PostgresStore {
                     .bind(row.try_get::<i64, _>("last")?)
                     .execute(&mut **db)
                     .await?;
-                removed += u64::from(done.rows_affected() > 0);
+                if done.rows_affected() > 0 {
+                    removed += 1;
+                    // A change of the child locks in the opposite order. The server resolves the deadlock, and the store retries the change.
+                    child::remove(db, &ThreadId::new(workspace, conversation)?).await?;
+                }
             }
             Ok(removed)
         })

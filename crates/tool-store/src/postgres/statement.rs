@@ -2,17 +2,18 @@
 
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
-use crate::store::{AuditRow, RequestKey, ToolEdited, Workspace};
+use crate::store::{AuditRow, NewMessage, RequestKey, ToolEdited, Workspace};
 use sqlx::Postgres;
 use sqlx::postgres::PgRow;
 
 use super::change::{Change, fetch};
-use super::{Fault, PostgresStore, audit, request, text};
+use super::{Fault, PostgresStore, audit, request, text, thread};
 
 sql_database!(Postgres {
     const SCHEMA: &'static str = "tool_store.";
     const POSITION: &'static str = "strpos";
     const CLAIM: &'static str = " FOR UPDATE SKIP LOCKED";
+    const LOCK: &'static str = " FOR UPDATE";
 
     fn storable(text: &str) -> String {
         text::storable(text).into_owned()
@@ -53,6 +54,14 @@ impl SqlChange for Change<'_> {
 
     async fn write_audit(&mut self, row: &AuditRow) -> Result<(), Fault> {
         audit::save(self, row).await
+    }
+
+    async fn append_message(
+        &mut self,
+        message: &NewMessage,
+        sealer: &Sealer,
+    ) -> Result<u64, Fault> {
+        thread::append(self, message, sealer).await
     }
 
     async fn find_request(

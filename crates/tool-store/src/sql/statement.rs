@@ -4,10 +4,13 @@ use std::fmt::Display;
 
 use sqlx::{Database, QueryBuilder};
 
-use crate::store::{AuditRow, RequestKey, StoreError, Timestamp, ToolEdited, Workspace};
+use crate::store::{
+    AuditRow, NewMessage, RequestKey, StoreError, Timestamp, ToolEdited, Workspace,
+};
 
 use super::Step;
 use super::columns::SqlRow;
+use super::contents::Sealer;
 
 /// A database of sqlx, with the SQL that differs between databases. [`sql_database!`] implements it.
 pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
@@ -19,6 +22,9 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
 
     /// The clause that ends a query for rows that the transaction removes. It skips rows that a different transaction has locked.
     const CLAIM: &'static str;
+
+    /// The clause that ends a query for rows that the transaction changes. It waits for a different transaction that has locked the rows.
+    const LOCK: &'static str;
 
     /// Converts a [free text](SqlRow::free_text) to its stored form.
     fn storable(text: &str) -> String;
@@ -76,6 +82,13 @@ pub(crate) trait SqlChange: SqlReader {
 
     /// Writes an audit row.
     fn write_audit(&mut self, row: &AuditRow) -> impl Step<(), Self::Fault>;
+
+    /// Appends a message to its thread, and returns its sequence number. The caller has [checked](NewMessage::check) the message.
+    fn append_message(
+        &mut self,
+        message: &NewMessage,
+        sealer: &Sealer,
+    ) -> impl Step<u64, Self::Fault>;
 
     /// Returns the response that is stored under an idempotency key, if the key has not expired.
     fn find_request(
@@ -147,6 +160,13 @@ impl From<Option<&Workspace>> for Value {
 impl From<u32> for Value {
     fn from(number: u32) -> Self {
         Self::Number(Some(i64::from(number)))
+    }
+}
+
+impl From<u64> for Value {
+    /// A number that a column cannot store becomes the largest number of the column.
+    fn from(number: u64) -> Self {
+        Self::Number(Some(i64::try_from(number).unwrap_or(i64::MAX)))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Erasure and retention in SQLite.
 
+use crate::sql::child;
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
-    StoreFuture, Timestamp,
+    StoreFuture, ThreadId, Timestamp,
 };
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row as _, Sqlite};
@@ -133,6 +134,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
     match of {
         Erasure::Thread(thread) => {
             rows(&mut *db, variable_request::removal(thread)).await?;
+            child::erase(&mut *db, thread).await?;
             let messages =
                 sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
                     .bind(thread.workspace().as_str())
@@ -228,7 +230,10 @@ impl SqliteStore {
                         .bind(row.try_get::<i64, _>("last")?)
                         .execute(&mut *db)
                         .await?;
-                    removed += u64::from(done.rows_affected() > 0);
+                    if done.rows_affected() > 0 {
+                        removed += 1;
+                        child::remove(&mut *db, &ThreadId::new(workspace, conversation)?).await?;
+                    }
                 }
                 Ok(removed)
             })

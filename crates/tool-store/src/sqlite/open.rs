@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 13] = [
+const MIGRATIONS: [(i64, &str, &str); 14] = [
     (
         1,
         "state",
@@ -270,6 +270,11 @@ const MIGRATIONS: [(i64, &str, &str); 13] = [
         13,
         "sealed_contents",
         include_str!("../../migrations/sqlite/0013_sealed_contents.sql"),
+    ),
+    (
+        14,
+        "child_threads",
+        include_str!("../../migrations/sqlite/0014_child_threads.sql"),
     ),
 ];
 

@@ -2,17 +2,19 @@
 
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
-use crate::store::{AuditRow, RequestKey, ToolEdited, Workspace};
+use crate::store::{AuditRow, NewMessage, RequestKey, ToolEdited, Workspace};
 use sqlx::Sqlite;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
-use super::{Fault, SqliteStore, audit, change};
+use super::{Fault, SqliteStore, audit, change, thread};
 
 sql_database!(Sqlite {
     const SCHEMA: &'static str = "";
     const POSITION: &'static str = "instr";
     /// Empty, because the transaction holds the write lock.
     const CLAIM: &'static str = "";
+    /// Empty, because the transaction holds the write lock.
+    const LOCK: &'static str = "";
 
     fn storable(text: &str) -> String {
         text.to_owned()
@@ -51,6 +53,14 @@ impl SqlChange for SqliteConnection {
 
     async fn write_audit(&mut self, row: &AuditRow) -> Result<(), Fault> {
         audit::save(self, row).await
+    }
+
+    async fn append_message(
+        &mut self,
+        message: &NewMessage,
+        sealer: &Sealer,
+    ) -> Result<u64, Fault> {
+        thread::append(self, message, sealer).await
     }
 
     async fn find_request(

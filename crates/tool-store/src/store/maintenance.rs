@@ -61,7 +61,7 @@ pub struct Retention {
     /// approval of its call, which could refer to the row. Ambiguous rows are kept until an operator has settled them.
     pub effects: Option<Duration>,
     /// Messages of threads without a new message for this time. The last sequence number of a thread is kept, so that a new call never has the
-    /// identity of an old call.
+    /// identity of an old call. If the thread is a child thread, its row is removed as well.
     pub threads: Option<Duration>,
     /// Runs that have ended, counted from their end. The last run number of a thread is kept.
     pub runs: Option<Duration>,
@@ -168,6 +168,9 @@ pub trait Maintenance: Send + Sync + 'static {
     /// kept, because they belong to users. [`Erasure::Principal`] removes the user's spilled outputs and audit rows, except the audit rows of changes
     /// by operators. Both blank the results of effects, and the arguments, reasons and edits of approvals, but keep their keys, states and times, so
     /// that no effect happens twice. An open approval is withdrawn. Afterwards, no file of the store contains the erased data.
+    ///
+    /// A store of [child threads](super::ChildStore) also removes the row of the thread and the rows of its children, because a row contains a name that
+    /// a model wrote. The messages of the children are kept: list the children first, and erase each of them.
     ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the

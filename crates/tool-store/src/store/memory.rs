@@ -10,6 +10,8 @@ mod catalogue;
 #[cfg(feature = "host")]
 mod change;
 #[cfg(feature = "host")]
+mod child;
+#[cfg(feature = "host")]
 mod directory;
 mod enablement;
 #[cfg(feature = "host")]
@@ -68,6 +70,8 @@ struct Tables {
     #[cfg(feature = "host")]
     requests: change::Requests,
     threads: thread::Threads,
+    #[cfg(feature = "host")]
+    children: child::Children,
     #[cfg(feature = "host")]
     runs: run::Runs,
     spills: spill::Spills,

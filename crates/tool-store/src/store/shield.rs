@@ -15,8 +15,9 @@ use crate::panics::panic_text;
 
 #[cfg(feature = "host")]
 use super::{
+    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildStore, EndedSession,
     Journal, Message, NewMessage, NewRun, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow,
-    RunStop, RunStore, ThreadId, ThreadStore,
+    RunStop, RunStore, SessionEnd, ThreadId, ThreadStore,
 };
 
 #[cfg(feature = "host")]
@@ -35,6 +36,11 @@ pub fn threads(store: Arc<dyn ThreadStore>) -> Arc<dyn ThreadStore> {
 
 #[cfg(feature = "host")]
 pub fn runs(store: Arc<dyn RunStore>) -> Arc<dyn RunStore> {
+    Arc::new(Shield(store))
+}
+
+#[cfg(feature = "host")]
+pub fn children(store: Arc<dyn ChildStore>) -> Arc<dyn ChildStore> {
     Arc::new(Shield(store))
 }
 
@@ -131,6 +137,54 @@ impl RunStore for Shield<dyn RunStore> {
 
     fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
         shielded(|| self.0.retain_runs(scope, since))
+    }
+}
+
+#[cfg(feature = "host")]
+impl ChildStore for Shield<dyn ChildStore> {
+    fn open_child(
+        &self,
+        row: ChildRow,
+        most: Option<u32>,
+        messages: Vec<NewMessage>,
+    ) -> StoreFuture<'_, ChildOpened> {
+        shielded(|| self.0.open_child(row, most, messages))
+    }
+
+    fn child<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<ChildRow>> {
+        shielded(|| self.0.child(thread))
+    }
+
+    fn children<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ChildFilter,
+    ) -> StoreFuture<'a, Vec<ChildRow>> {
+        shielded(|| self.0.children(scope, filter))
+    }
+
+    fn message_child(&self, message: NewMessage) -> StoreFuture<'_, ChildMessage> {
+        shielded(|| self.0.message_child(message))
+    }
+
+    fn change_child<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        change: ChildChange,
+    ) -> StoreFuture<'a, Option<ChildRow>> {
+        shielded(|| self.0.change_child(thread, change))
+    }
+
+    fn end_session<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        end: EndedSession,
+    ) -> StoreFuture<'a, SessionEnd> {
+        shielded(|| self.0.end_session(thread, end))
+    }
+
+    fn remove_child<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
+        shielded(|| self.0.remove_child(thread))
     }
 }
 

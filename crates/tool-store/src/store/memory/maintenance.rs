@@ -51,6 +51,7 @@ impl Tables {
             Erasure::Thread(thread) => {
                 erased.messages = self.threads.erase(thread);
                 self.variables.remove_requests(thread);
+                self.children.erase(thread);
             }
             Erasure::Principal {
                 workspace,
@@ -129,6 +130,7 @@ impl Tables {
         let over: Vec<ThreadId> = over.map(|(id, _)| id.clone()).collect();
         for id in &over {
             self.threads.erase(id);
+            self.children.remove(id);
         }
         count(over.len())
     }

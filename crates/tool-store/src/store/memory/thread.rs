@@ -9,13 +9,43 @@ use crate::store::{
     CallPlace, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Thread {
     pub(super) messages: Vec<Message>,
     /// The last sequence number that was assigned, which is kept when messages are removed.
     last: u64,
     /// Calls that already have their result.
     answered: BTreeSet<CallPlace>,
+}
+
+impl Thread {
+    fn check(&self, message: &NewMessage) -> Result<(), StoreError> {
+        if let Some(read) = message.follows
+            && self.last_of(Role::Assistant) > read
+        {
+            return Err(message.overtaken());
+        }
+        match message.answers {
+            Some(call) if self.answered.contains(&call) => Err(message.answered()),
+            _ => Ok(()),
+        }
+    }
+
+    fn append(&mut self, message: NewMessage) -> Result<u64, StoreError> {
+        message.check()?;
+        self.check(&message)?;
+        self.answered.extend(message.answers);
+        self.last += 1;
+        self.messages.push(message.numbered(self.last));
+        Ok(self.last)
+    }
+
+    /// The sequence number of the last message of a role; 0 if there is none.
+    fn last_of(&self, role: Role) -> u64 {
+        let mut messages = self.messages.iter().rev();
+        let last = messages.find(|message| message.role == role);
+        last.map_or(0, |last| last.seq)
+    }
 }
 
 #[derive(Default)]
@@ -25,29 +55,42 @@ impl Threads {
     /// Fails if [`append`](Self::append) would fail, and changes nothing.
     pub(super) fn check(&self, message: &NewMessage) -> Result<(), StoreError> {
         message.check()?;
-        let Some(thread) = self.0.get(&message.thread) else {
-            return Ok(());
-        };
-        if let Some(read) = message.follows {
-            let mut said = thread.messages.iter().rev();
-            let said = said.find(|message| message.role == Role::Assistant);
-            if said.is_some_and(|said| said.seq > read) {
-                return Err(message.overtaken());
-            }
-        }
-        match message.answers {
-            Some(call) if thread.answered.contains(&call) => Err(message.answered()),
-            _ => Ok(()),
+        match self.0.get(&message.thread) {
+            Some(thread) => thread.check(message),
+            None => Ok(()),
         }
     }
 
     pub(super) fn append(&mut self, message: NewMessage) -> Result<u64, StoreError> {
+        // A refused message does not create its thread.
         self.check(&message)?;
         let thread = self.0.entry(message.thread.clone()).or_default();
-        thread.answered.extend(message.answers);
-        thread.last += 1;
-        thread.messages.push(message.numbered(thread.last));
-        Ok(thread.last)
+        thread.append(message)
+    }
+
+    /// Appends messages to their thread. If one of them is refused, none is stored.
+    #[cfg(feature = "host")]
+    pub(super) fn append_all(
+        &mut self,
+        thread: &ThreadId,
+        messages: Vec<NewMessage>,
+    ) -> Result<(), StoreError> {
+        if messages.is_empty() {
+            return Ok(());
+        }
+        let mut changed = self.0.get(thread).cloned().unwrap_or_default();
+        for message in messages {
+            changed.append(message)?;
+        }
+        self.0.insert(thread.clone(), changed);
+        Ok(())
+    }
+
+    /// The sequence number of the last message of a user in a thread; 0 if there is none.
+    #[cfg(feature = "host")]
+    pub(super) fn last_of_user(&self, thread: &ThreadId) -> u64 {
+        let thread = self.0.get(thread);
+        thread.map_or(0, |thread| thread.last_of(Role::User))
     }
 
     fn read(&self, thread: &ThreadId, after: Option<u64>) -> Vec<Message> {
