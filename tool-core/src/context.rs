@@ -196,6 +196,42 @@ impl ToolContext {
         }
     }
 
+    /// Returns a builder that has the values of this turn, for a turn of a different conversation or agent, such as the turn of a sub-agent. Set the
+    /// conversation and the agent on it; the calls of the new turn have identities of their own.
+    ///
+    /// A body reads only the values that its tool declares. So inside of a call, the builder has only the caller (workspace, users, session, agent
+    /// and conversation), the provider, the trace, the deadline and the cancellation of the call, and neither secrets nor variables nor host values.
+    ///
+    /// ```
+    /// use tool_core::ToolContext;
+    ///
+    /// let cx = ToolContext::builder().workspace("acme").user("ann").conversation("main").variable("REGION", "eu").build();
+    /// let below = cx.derive().conversation("research-1").agent("researcher").without_variable("REGION").build();
+    /// assert_eq!((below.workspace(), below.user(), below.conversation()), (Some("acme"), Some("ann"), Some("research-1")));
+    /// assert_eq!(below.variable("REGION"), None);
+    /// ```
+    pub fn derive(&self) -> ToolContextBuilder {
+        let mut host = Host::clone(self.host());
+        host.cancellation = self.cancellation().cloned();
+        host.deadline = self.deadline();
+        (host.next, host.earlier) = (None, None);
+        #[cfg(feature = "host")]
+        {
+            host.filing = None;
+            host.in_turn = false;
+        }
+        // The new turn may have other secrets.
+        host.redactor = OnceLock::new();
+        let shared = host.lease.take().map(|lease| lease.shared().clone());
+        if self.scope().is_some() {
+            host.secrets.clear();
+            host.variables.clear();
+            host.extensions.clear();
+            host.learned = None;
+        }
+        ToolContextBuilder::of(host, shared)
+    }
+
     /// Returns the same context for one call of the model, which has this identity. Hosts with their own loop pass it to
     /// [`Toolset::call`](crate::Toolset::call), so that the gate recognizes the call when it is dispatched again; [`Turns`](crate::turn::Turns) does this
     /// itself.

@@ -55,6 +55,8 @@ pub struct Toolset {
     overridden: Arc<[Overridden]>,
     /// If set, the model sees some tools only after it has searched for them.
     search: Option<Arc<ToolSearch>>,
+    /// Names that are not tools, with the text of the error for a call of them.
+    hints: Arc<[(String, String)]>,
     #[cfg(feature = "host")]
     gate: Option<Gate>,
 }
@@ -68,6 +70,7 @@ impl Toolset {
             label: None,
             overridden: Arc::default(),
             search: None,
+            hints: Arc::default(),
             #[cfg(feature = "host")]
             gate: None,
         }
@@ -92,6 +95,28 @@ impl Toolset {
     #[must_use]
     pub fn repair(mut self, mode: Repair) -> Self {
         self.repair = mode;
+        self
+    }
+
+    /// Sets the text of the error for a call of `name`, for a name that models call although the toolset has no such tool. Without it, the error
+    /// names similar tools. The text is not used while the toolset has a tool of this name.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// # /// Searches.
+    /// # #[tool]
+    /// # fn search() -> i32 { 1 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let tools = toolset![search].hint("browse", "the web cannot be browsed here, call `search`");
+    /// let result = tools.call(ToolCall::new("c-1", "browse", "{}"), &ToolContext::anonymous()).await;
+    /// assert_eq!(result.model_text(), "the web cannot be browsed here, call `search`");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn hint(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        let hint = (name.into(), text.into());
+        self.hints = self.hints.iter().cloned().chain([hint]).collect();
         self
     }
 
@@ -369,6 +394,9 @@ impl Toolset {
     }
 
     pub(crate) fn unknown(&self, name: &str) -> ToolError {
+        if let Some((_, text)) = self.hints.iter().find(|(hinted, _)| hinted == name) {
+            return ToolError::of(ErrorKind::UnknownTool, text.clone());
+        }
         if let Some(at) = self
             .aliased(name)
             .filter(|at| self.hidden_now(*at).is_none())

@@ -46,6 +46,11 @@ impl From<std::time::Instant> for Deadline {
 pub struct ToolContextBuilder(pub(super) Host, Option<SharedRedactor>);
 
 impl ToolContextBuilder {
+    /// Creates a builder with the values of a context, whose secrets are added to `shared`.
+    pub(super) fn of(host: Host, shared: Option<SharedRedactor>) -> Self {
+        Self(host, shared)
+    }
+
     /// Sets the agent that makes the calls.
     pub fn agent(mut self, agent: impl Into<String>) -> Self {
         self.0.agent = Some(agent.into());
@@ -160,6 +165,24 @@ impl ToolContextBuilder {
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let value = Value::Text(value.into());
         self.0.variables.insert(name.into(), value);
+        self
+    }
+
+    /// Removes a variable, for example a variable that the agent of a [derived](ToolContext::derive) context must not inherit.
+    pub fn without_variable(mut self, name: &str) -> Self {
+        self.0.variables.remove(name);
+        self
+    }
+
+    /// Adds a variable with its value from a tree of threads, as text or as a secret.
+    pub fn variable_value(mut self, name: impl Into<String>, value: Value) -> Self {
+        self.0.variables.insert(name.into(), value);
+        self
+    }
+
+    /// Removes the deadline, for work that outlives the turn.
+    pub fn without_deadline(mut self) -> Self {
+        self.0.deadline = None;
         self
     }
 

@@ -411,8 +411,12 @@ impl ToolContext {
         self.gated()?.typed_output()
     }
 
-    /// Adds the approvals that a nested call waits for.
-    pub(crate) fn wait_for(&self, tickets: &[Ticket]) {
+    /// Adds approvals that the running call waits for, such as the approvals of a sub-agent's calls. Nested calls add their approvals themselves.
+    ///
+    /// If the body then returns an error, the result of the call is pending with these tickets, and the turn waits for them. When they are answered,
+    /// the body runs again, provided that the tool is idempotent or makes [only calls](crate::DynamicTool::only_calls). Does nothing outside of a
+    /// call and without a [`Gate`](crate::Gate).
+    pub fn wait_for(&self, tickets: &[Ticket]) {
         if tickets.is_empty() {
             return;
         }

@@ -40,6 +40,13 @@ pub struct Lease {
     id: u64,
 }
 
+impl Lease {
+    /// Returns the redactor to which the lease belongs.
+    pub(crate) fn shared(&self) -> &SharedRedactor {
+        &self.shared
+    }
+}
+
 impl SharedRedactor {
     /// Adds secrets until the lease is dropped. A secret of several leases is redacted until the last of them is dropped.
     pub fn add<N: Into<String>>(

@@ -371,6 +371,7 @@ impl Toolset {
             view: Some(Arc::new(View::new(&tools, codes, absent, None, live))),
             shelf: tools,
             search: None,
+            hints: [&*self.hints, &*other.hints].concat().into(),
             // All calls pass the gate of the first toolset or, if it has none, the gate of the second.
             #[cfg(feature = "host")]
             gate: self.gate.or_else(|| other.gate.clone()),

@@ -157,6 +157,8 @@ pub struct StoredMessage {
     pub(super) thread: ThreadId,
     pub(super) seq: u64,
     pub(super) message: ModelMessage,
+    /// The sequence number of the last message that the model had read.
+    pub(super) read: u64,
     /// The host's name of the turn, if a version without call identities stored the message.
     pub(super) turn: Option<Arc<str>>,
 }
@@ -170,6 +172,11 @@ impl StoredMessage {
     /// Returns the sequence number in the thread.
     pub fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// Returns the sequence number of the last message that the model had read when it wrote this message.
+    pub fn read(&self) -> u64 {
+        self.read
     }
 
     /// Returns the model's message.

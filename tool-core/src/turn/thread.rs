@@ -88,11 +88,13 @@ impl<'s> Thread<'s> {
             step,
             read,
         } = parse(message.seq, &message.content)?;
-        let unread = self.user_wrote_after(read.unwrap_or(message.seq));
+        let read = read.unwrap_or(message.seq);
+        let unread = self.user_wrote_after(read);
         let stored = StoredMessage {
             thread: self.id.clone(),
             seq: message.seq,
             message: said,
+            read,
             turn: message.turn.as_deref().map(Arc::from),
         };
         Ok(Some((stored, step, unread)))
@@ -212,6 +214,7 @@ impl<'s> Thread<'s> {
             thread: self.id.clone(),
             seq,
             message: recorded.message,
+            read,
             turn: None,
         })
     }
