@@ -201,6 +201,8 @@ CREATE TABLE tool_store.child_thread (
     session       bigint  NOT NULL,
     -- The last session whose outcome the parent has received.
     delivered     bigint  NOT NULL,
+    -- The key of the last call that sent a message.
+    last_key      text,
     -- The open request for variables.
     request       text,
     created       bigint  NOT NULL,

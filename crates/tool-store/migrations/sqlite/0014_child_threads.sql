@@ -17,6 +17,8 @@ CREATE TABLE child_thread (
     session       INTEGER NOT NULL,
     -- The last session whose outcome the parent has received.
     delivered     INTEGER NOT NULL,
+    -- The key of the last call that sent a message.
+    last_key      TEXT,
     -- The open request for variables.
     request       TEXT,
     created       INTEGER NOT NULL,

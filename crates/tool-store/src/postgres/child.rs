@@ -44,11 +44,15 @@ impl ChildStore for PostgresStore {
         step(async move { shared::children(&mut &*self, scope, filter).await })
     }
 
-    fn message_child(&self, message: NewMessage) -> StoreFuture<'_, ChildMessage> {
+    fn message_child(
+        &self,
+        message: NewMessage,
+        key: Option<String>,
+    ) -> StoreFuture<'_, ChildMessage> {
         step(async move {
             message.check()?;
             let sealer = self.contents().sealer().await?;
-            change!(self, Vec::new(), db => shared::message(db, &message, &sealer).await)
+            change!(self, Vec::new(), db => shared::message(db, &message, key.as_deref(), &sealer).await)
         })
     }
 

@@ -13,7 +13,7 @@ use super::statement::{RowOf, SqlChange, SqlDatabase, SqlReader, Statement, Valu
 const TABLE: &str = "child_thread";
 
 const COLUMNS: &str = "workspace, conversation, parent, call_message, call_position, kind, agent, name, depth, resumable, state, session, \
-     delivered, request, created, updated";
+     delivered, last_key, request, created, updated";
 
 fn read(row: &impl SqlRow) -> Result<ChildRow, StoreError> {
     let columns = Columns::new(row, TABLE, "conversation");
@@ -39,6 +39,7 @@ fn read(row: &impl SqlRow) -> Result<ChildRow, StoreError> {
         state: columns.word("state", ChildState::from_word)?,
         session: columns.number("session")?,
         delivered: columns.number("delivered")?,
+        last_key: columns.maybe("last_key")?,
         request: columns.maybe("request")?,
         updated: columns.time("updated")?,
         ..ChildRow::new(
@@ -141,7 +142,7 @@ fn insertion<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
         Some(call) => number(call).into(),
         None => Value::Number(None),
     };
-    let values: [(_, Value); 16] = [
+    let values: [(_, Value); 17] = [
         ("workspace", row.workspace().as_str().into()),
         ("conversation", row.thread.conversation().into()),
         ("parent", row.parent.conversation().into()),
@@ -155,6 +156,7 @@ fn insertion<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
         ("state", row.state.as_str().into()),
         ("session", row.session.into()),
         ("delivered", row.delivered.into()),
+        ("last_key", (&row.last_key).into()),
         ("request", (&row.request).into()),
         ("created", row.created.into()),
         ("updated", row.updated.into()),
@@ -164,7 +166,14 @@ fn insertion<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
 
 /// Writes the columns that a step changes.
 async fn update<C: SqlChange>(db: &mut C, row: &ChildRow) -> Result<(), C::Fault> {
-    let changed = ["state", "session", "delivered", "request", "updated"];
+    let changed = [
+        "state",
+        "session",
+        "delivered",
+        "last_key",
+        "request",
+        "updated",
+    ];
     let update = insertion(row).or_update("workspace, conversation", &changed);
     db.write(update).await?;
     Ok(())
@@ -229,16 +238,17 @@ pub(crate) async fn open<C: SqlChange>(
 pub(crate) async fn message<C: SqlChange>(
     db: &mut C,
     message: &NewMessage,
+    key: Option<&str>,
     sealer: &Sealer,
 ) -> Result<ChildMessage, C::Fault> {
     let row = locked(db, &message.thread).await?;
     let mut row = row.ok_or_else(|| ChildRow::missing(&message.thread))?;
-    let receipt = row.receive(message.at);
+    let receipt = row.receive(key, message.at);
     let seq = match receipt {
         Receipt::Begun | Receipt::Queued => Some(db.append_message(message, sealer).await?),
-        Receipt::Dead => None,
+        Receipt::Known | Receipt::Dead => None,
     };
-    if receipt == Receipt::Begun {
+    if seq.is_some() {
         update(db, &row).await?;
     }
     Ok(ChildMessage { row, receipt, seq })

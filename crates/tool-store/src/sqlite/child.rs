@@ -37,12 +37,18 @@ impl ChildStore for SqliteStore {
         step(async move { shared::children(&mut &*self, scope, filter).await })
     }
 
-    fn message_child(&self, message: NewMessage) -> StoreFuture<'_, ChildMessage> {
+    fn message_child(
+        &self,
+        message: NewMessage,
+        key: Option<String>,
+    ) -> StoreFuture<'_, ChildMessage> {
         step(async move {
             message.check()?;
             let sealer = self.contents.sealer().await?;
             let stored = self.change(move |db| {
-                Box::pin(async move { shared::message(db, &message, &sealer).await })
+                Box::pin(
+                    async move { shared::message(db, &message, key.as_deref(), &sealer).await },
+                )
             });
             stored.await
         })

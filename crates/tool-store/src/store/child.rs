@@ -79,6 +79,8 @@ pub struct ChildRow {
     pub session: u64,
     /// The number of the last session whose outcome was delivered to the parent; 0 if none was.
     pub delivered: u64,
+    /// The key of the last message of [`ChildStore::message_child`] that had a key.
+    pub last_key: Option<String>,
     /// The id of the open request for variables, while the state is [`Deferred`](ChildState::Deferred).
     pub request: Option<String>,
     /// When the thread was started.
@@ -108,6 +110,7 @@ impl ChildRow {
             state: ChildState::Running,
             session: 1,
             delivered: 0,
+            last_key: None,
             request: None,
             created: at,
             updated: at,
@@ -172,8 +175,19 @@ impl ChildRow {
         message.check()
     }
 
-    /// Applies [`ChildStore::message_child`] to the row. Returns whether the message is stored, and changes the row if it begins a session.
-    pub fn receive(&mut self, at: Timestamp) -> Receipt {
+    /// Returns the text with which lists show the display name, such as `name:Fjord study`; `None` if the child has no name.
+    pub fn tag(&self) -> Option<String> {
+        self.name.as_ref().map(|name| format!("name:{name}"))
+    }
+
+    /// Applies [`ChildStore::message_child`] to the row. Returns whether the message is stored, and changes the row.
+    pub fn receive(&mut self, key: Option<&str>, at: Timestamp) -> Receipt {
+        if key.is_some() && self.last_key.as_deref() == key {
+            return Receipt::Known;
+        }
+        if let Some(key) = key.filter(|_| self.is_live()) {
+            self.last_key = Some(key.to_owned());
+        }
         match self.state {
             ChildState::Terminated => Receipt::Dead,
             ChildState::Idle | ChildState::Failed => {
@@ -188,10 +202,16 @@ impl ChildRow {
         }
     }
 
-    /// Applies [`ChildStore::change_child`] to the row. Returns whether the change applies.
+    /// Applies [`ChildStore::change_child`] to the row. Returns whether the change applies. A change from idle or failed to running begins the next
+    /// session.
     pub fn change(&mut self, change: &ChildChange) -> bool {
         if self.session != change.session || !change.from.contains(&self.state) {
             return false;
+        }
+        if change.to == ChildState::Running
+            && matches!(self.state, ChildState::Idle | ChildState::Failed)
+        {
+            self.session += 1;
         }
         self.state = change.to;
         if change.to != ChildState::Deferred {
@@ -243,6 +263,8 @@ pub enum Receipt {
     Begun,
     /// The current session reads the message.
     Queued,
+    /// The key of the message is the key of the last message, so a repeated call has sent it, and it was not stored again.
+    Known,
     /// The thread is terminated, so the message was not stored.
     Dead,
 }
@@ -376,9 +398,14 @@ pub trait ChildStore: Send + Sync + 'static {
         filter: &'a ChildFilter,
     ) -> StoreFuture<'a, Vec<ChildRow>>;
 
-    /// Appends a message to a child thread and applies [`ChildRow::receive`], in one transaction. A terminated thread gets no message. Fails with
-    /// `Missing` if the message's thread is not a child.
-    fn message_child(&self, message: NewMessage) -> StoreFuture<'_, ChildMessage>;
+    /// Appends a message to a child thread and applies [`ChildRow::receive`], in one transaction. `key` identifies the call that sends the message: a
+    /// second message with the key of the last one is not stored. A terminated thread gets no message. Fails with `Missing` if the message's thread is
+    /// not a child, and with `Conflict` if [`NewMessage::check`] fails.
+    fn message_child(
+        &self,
+        message: NewMessage,
+        key: Option<String>,
+    ) -> StoreFuture<'_, ChildMessage>;
 
     /// Changes the state of a child, and returns the row after the change; `None` if the child does not exist, or if its session or state is
     /// different from the [change](ChildChange)'s.

@@ -163,8 +163,12 @@ impl ChildStore for Shield<dyn ChildStore> {
         shielded(|| self.0.children(scope, filter))
     }
 
-    fn message_child(&self, message: NewMessage) -> StoreFuture<'_, ChildMessage> {
-        shielded(|| self.0.message_child(message))
+    fn message_child(
+        &self,
+        message: NewMessage,
+        key: Option<String>,
+    ) -> StoreFuture<'_, ChildMessage> {
+        shielded(|| self.0.message_child(message, key))
     }
 
     fn change_child<'a>(

@@ -59,13 +59,17 @@ impl Tables {
         Ok(ChildOpened::New(Box::new(row)))
     }
 
-    fn message_child(&mut self, message: NewMessage) -> Result<ChildMessage, StoreError> {
+    fn message_child(
+        &mut self,
+        message: NewMessage,
+        key: Option<&str>,
+    ) -> Result<ChildMessage, StoreError> {
         message.check()?;
         let mut row = self.children.get(&message.thread)?;
-        let receipt = row.receive(message.at);
+        let receipt = row.receive(key, message.at);
         let seq = match receipt {
             Receipt::Begun | Receipt::Queued => Some(self.threads.append(message)?),
-            Receipt::Dead => None,
+            Receipt::Known | Receipt::Dead => None,
         };
         self.children.put(row.clone());
         Ok(ChildMessage { row, receipt, seq })
@@ -115,8 +119,12 @@ impl ChildStore for MemoryStore {
         })
     }
 
-    fn message_child(&self, message: NewMessage) -> StoreFuture<'_, ChildMessage> {
-        self.step(move |tables| tables.message_child(message))
+    fn message_child(
+        &self,
+        message: NewMessage,
+        key: Option<String>,
+    ) -> StoreFuture<'_, ChildMessage> {
+        self.step(move |tables| tables.message_child(message, key.as_deref()))
     }
 
     fn change_child<'a>(
