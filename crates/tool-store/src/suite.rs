@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, ChangeStore, EnablementStore, EventStore, Maintenance, StoredToolStore, VaultStore]
+//!     [BatchStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, Maintenance, StoredToolStore, VaultStore]
 //! );
 //! # }
 //! ```
@@ -30,6 +30,7 @@
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
 //! | [`Catalogue`] | optional | `catalogue` |
 //! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and those of [`VaultStore`] | optional | `administration`, `change` |
+//! | [`ChildStore`], with [`Maintenance`] | optional | `child` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
@@ -41,7 +42,7 @@
 //! # Comparisons of the tests
 //!
 //! - The tests check errors by the kind of the [`StoreError`] and by words of its text. The state transitions of this crate return both:
-//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
+//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`], [`ChildRow`] and [`RunRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
@@ -69,8 +70,9 @@ use tokio::runtime::{Builder, Runtime};
 use crate::StoreError;
 #[cfg(doc)]
 use crate::{
-    ApprovalRow, BatchStore, Catalogue, ChangeStore, Directory, EffectClaim, EnablementStore,
-    EventStore, Maintenance, MemoryStore, RunRow, SpillPart, Store, StoredToolStore, VaultStore,
+    ApprovalRow, BatchStore, Catalogue, ChangeStore, ChildRow, ChildStore, Directory, EffectClaim,
+    EnablementStore, EventStore, Maintenance, MemoryStore, RunRow, SpillPart, Store,
+    StoredToolStore, VaultStore,
 };
 
 #[doc(hidden)]
@@ -83,6 +85,8 @@ pub mod audit;
 pub mod catalogue;
 #[doc(hidden)]
 pub mod change;
+#[doc(hidden)]
+pub mod child;
 #[doc(hidden)]
 pub mod edit_request;
 #[doc(hidden)]
@@ -248,8 +252,8 @@ fn runtime(builder: &mut Builder) -> Runtime {
 /// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
-/// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `EnablementStore`, `EventStore`, `Maintenance`, `StoredToolStore`,
-/// `VaultStore`.
+/// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `Maintenance`,
+/// `StoredToolStore`, `VaultStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -259,6 +263,7 @@ macro_rules! conformance {
         $crate::conformance! { @ administration [__suite_administration] $opener }
         $crate::conformance! { @ change [__suite_change] $opener }
     };
+    (@ ChildStore $opener:expr) => { $crate::conformance! { @ child [__suite_child __suite_child_races] $opener } };
     (@ EventStore $opener:expr) => { $crate::conformance! { @ event [__suite_event __suite_event_readers] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ StoredToolStore $opener:expr) => {
@@ -328,6 +333,10 @@ macro_rules! conformance_cases {
     (@ ChangeStore $cases:ident $opener:expr) => {
         $crate::__suite_administration! { @ $cases $opener }
         $crate::__suite_change! { @ $cases $opener }
+    };
+    (@ ChildStore $cases:ident $opener:expr) => {
+        $crate::__suite_child! { @ $cases $opener }
+        $crate::__suite_child_races! { @ $cases $opener }
     };
     (@ EnablementStore $cases:ident $opener:expr) => {
         $crate::__suite_enablement! { @ $cases $opener }

@@ -113,6 +113,7 @@ fn main() -> std::process::ExitCode {
             BatchStore,
             Catalogue,
             ChangeStore,
+            ChildStore,
             EnablementStore,
             EventStore,
             Maintenance,
@@ -130,7 +131,7 @@ fn main() -> std::process::ExitCode {
             async |store| store.clone(),
         )
         .cases(8),
-        [BatchStore, ChangeStore, Maintenance, VaultStore]
+        [BatchStore, ChangeStore, ChildStore, Maintenance, VaultStore]
     );
     for (name, cases) in [("conformance", plain), ("sealing", sealing)] {
         for case in cases {

@@ -19,6 +19,7 @@ conformance!(
         BatchStore,
         Catalogue,
         ChangeStore,
+        ChildStore,
         EnablementStore,
         EventStore,
         Maintenance,
@@ -40,6 +41,7 @@ conformance!(
         BatchStore,
         Catalogue,
         ChangeStore,
+        ChildStore,
         EnablementStore,
         EventStore,
         Maintenance,
@@ -58,6 +60,7 @@ conformance!(
         BatchStore,
         Catalogue,
         ChangeStore,
+        ChildStore,
         EnablementStore,
         EventStore,
         Maintenance,
@@ -77,7 +80,7 @@ conformance!(
     )
     .cases(24),
     // `VaultStore` is not tested, because its tests seal values with keys that the second handle does not have.
-    [BatchStore, ChangeStore, Maintenance]
+    [BatchStore, ChangeStore, ChildStore, Maintenance]
 );
 
 conformance!(
@@ -93,6 +96,7 @@ conformance!(
         BatchStore,
         Catalogue,
         ChangeStore,
+        ChildStore,
         EnablementStore,
         EventStore,
         Maintenance,
