@@ -39,6 +39,7 @@
 //! | [`EffectLedger`] | the effects that were begun, and how they ended |
 //! | [`AuditSink`] | one row for each call |
 //! | [`ThreadStore`] | the messages of a thread |
+//! | [`ChildStore`] | the state of threads that a call of another thread started |
 //! | [`RunStore`] | the driver of each thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |

@@ -16,6 +16,9 @@
 #[path = "postgres"]
 mod tests {
     pub(crate) mod changes;
+    pub(crate) mod child_threads;
+    #[path = "../shared/children.rs"]
+    pub(crate) mod children;
     pub(crate) mod clocks;
     pub(crate) mod commit;
     #[path = "../shared/contents.rs"]
@@ -36,8 +39,8 @@ mod tests {
 }
 #[cfg(unix)]
 use tests::{
-    changes, clocks, commit, contents, crash, database, erasure, events, plans, pooler, processes,
-    sealed, sentinels, start, stored_tools,
+    changes, child_threads, children, clocks, commit, contents, crash, database, erasure, events,
+    plans, pooler, processes, sealed, sentinels, start, stored_tools,
 };
 
 #[cfg(unix)]
@@ -56,6 +59,7 @@ fn main() -> std::process::ExitCode {
         changes::listener_that_lost_its_connection_connects_again_case,
         changes::listener_with_a_half_open_connection_connects_again_case,
         changes::change_before_the_wait_is_not_missed_case,
+        child_threads::failed_write_to_a_child_thread_changes_nothing_case,
         clocks::approvals_expire_by_the_database_case,
         clocks::changes_of_operators_follow_the_database_case,
         clocks::effect_leases_follow_the_database_case,

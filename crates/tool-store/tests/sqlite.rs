@@ -24,6 +24,9 @@ use tool_store::suite::records::{
 use tool_store::*;
 use tool_store::{OpenError, SqliteStore};
 
+#[path = "shared/children.rs"]
+mod children;
+
 fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
@@ -244,6 +247,23 @@ async fn an_intent_whose_audit_row_cannot_be_written_is_not_stored() {
         store.begin(intent("k"), Some(audit("r"))).await.unwrap(),
         Begun::New
     );
+}
+
+// The row of a child and a message in a thread are stored together or not at all, whichever of the two writes fails.
+#[tokio::test]
+async fn failed_write_to_a_child_thread_changes_nothing() {
+    for fault in [
+        "CREATE TRIGGER full BEFORE INSERT ON message BEGIN SELECT raise(ABORT, 'full'); END",
+        "CREATE TRIGGER full BEFORE INSERT ON child_thread BEGIN SELECT raise(ABORT, 'full'); END",
+    ] {
+        let (_folder, file) = folder();
+        let store = SqliteStore::open(&file).await.unwrap();
+        children::failed_write_changes_nothing(&store, async |is_full| {
+            let sql = if is_full { fault } else { "DROP TRIGGER full" };
+            tamper(&file, sql).await;
+        })
+        .await;
+    }
 }
 
 #[tokio::test]

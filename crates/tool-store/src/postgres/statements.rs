@@ -1,12 +1,12 @@
 //! Statements of the store, each with the index that its plan must use, for tests.
 
-use crate::sql::{directory, sealed, stored_tool};
+use crate::sql::{child, directory, sealed, stored_tool};
 use crate::store::{
-    ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, CallKey, EffectFilter, EffectState,
-    EnablementFilter, Erasure, FunctionFilter, IncludeDeleted, InstanceId, KeyId, RunCursor,
-    RunFilter, RunId, Scope, SealedColumn, SealedPlace, SecretFilter, StoredToolFilter,
-    SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp, ToolSource, VariableFilter,
-    VariableLevel, Workspace,
+    ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, CallKey, ChildFilter, ChildKind,
+    ChildRow, ChildState, EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter,
+    IncludeDeleted, InstanceId, KeyId, RunCursor, RunFilter, RunId, Scope, SealedColumn,
+    SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId,
+    Timestamp, ToolSource, VariableFilter, VariableLevel, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -33,6 +33,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
             approvals(&mut all, &own, newest_first, is_later);
         }
     }
+    children(&mut all, &own);
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
@@ -199,6 +200,52 @@ fn approvals(all: &mut Vec<Statement>, own: &Workspace, newest_first: bool, is_l
             &approval::listing(Scope::Workspace(own), &filter),
         );
     }
+}
+
+fn children(all: &mut Vec<Statement>, own: &Workspace) {
+    let (Ok(thread), Ok(parent)) = (ThreadId::new(own, "x"), ThreadId::new(own, "y")) else {
+        return;
+    };
+    for is_later in [true, false] {
+        let page = ChildFilter {
+            limit: Some(10),
+            after: is_later.then(|| thread.clone()),
+            ..ChildFilter::default()
+        };
+        let of_parent = ChildFilter {
+            parent: Some(parent.clone()),
+            ..page.clone()
+        };
+        let in_state = ChildFilter {
+            state: Some(ChildState::Running),
+            ..page.clone()
+        };
+        for (index, scope, filter) in [
+            ("child_thread_pkey", Scope::All, &page),
+            ("child_thread_pkey", Scope::Workspace(own), &page),
+            ("child_thread_by_parent", Scope::All, &of_parent),
+            ("child_thread_by_parent", Scope::Workspace(own), &of_parent),
+            ("child_thread_by_state", Scope::All, &in_state),
+            ("child_thread_by_state", Scope::Workspace(own), &in_state),
+        ] {
+            add(all, index, &child::listing(scope, filter).query);
+        }
+    }
+    for (index, column) in [
+        ("child_thread_pkey", "conversation"),
+        ("child_thread_by_parent", "parent"),
+    ] {
+        add(all, index, &child::removal(column, &parent).query);
+    }
+    add(all, "message_pkey", &child::last_of_user(&thread, 1).query);
+    let row = ChildRow::new(
+        thread,
+        parent,
+        ChildKind::Subagent,
+        "x",
+        Timestamp::default(),
+    );
+    add(all, "child_thread_live", &child::siblings(&row).query);
 }
 
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {

@@ -249,6 +249,73 @@ mod tests {
         }
     }
 
+    /// A store of children whose every method panics.
+    struct Faulty;
+
+    impl ChildStore for Faulty {
+        fn open_child(
+            &self,
+            _: ChildRow,
+            _: Option<u32>,
+            _: Vec<NewMessage>,
+        ) -> StoreFuture<'_, ChildOpened> {
+            panic!("at once")
+        }
+
+        fn child<'a>(&'a self, _: &'a ThreadId) -> StoreFuture<'a, Option<ChildRow>> {
+            Box::pin(async { panic!("later") })
+        }
+
+        fn children<'a>(
+            &'a self,
+            _: Scope<'a>,
+            _: &'a ChildFilter,
+        ) -> StoreFuture<'a, Vec<ChildRow>> {
+            panic!("at once")
+        }
+
+        fn message_child(&self, _: NewMessage) -> StoreFuture<'_, ChildMessage> {
+            panic!("at once")
+        }
+
+        fn change_child<'a>(
+            &'a self,
+            _: &'a ThreadId,
+            _: ChildChange,
+        ) -> StoreFuture<'a, Option<ChildRow>> {
+            panic!("at once")
+        }
+
+        fn end_session<'a>(
+            &'a self,
+            _: &'a ThreadId,
+            _: EndedSession,
+        ) -> StoreFuture<'a, SessionEnd> {
+            panic!("at once")
+        }
+
+        fn remove_child<'a>(&'a self, _: &'a ThreadId) -> StoreFuture<'a, bool> {
+            panic!("at once")
+        }
+    }
+
+    // A panic of a store of children is an error, whether it happens in the call or when the future is polled.
+    #[tokio::test]
+    async fn shield_converts_panics_of_a_store_of_children() {
+        let store = children(Arc::new(Faulty));
+        let thread = ThreadId::new("acme", "main").unwrap();
+        let later = store.child(&thread).await.map(drop);
+        let at_once = store.remove_child(&thread).await.map(drop);
+        let filter = ChildFilter::default();
+        let listed = store.children(Scope::All, &filter).await.map(drop);
+        for (failed, words) in [(later, "later"), (at_once, "at once"), (listed, "at once")] {
+            assert!(
+                matches!(&failed, Err(StoreError::Unavailable(why)) if why.to_string().contains(words)),
+                "{failed:?}"
+            );
+        }
+    }
+
     // A shielded store reads a page with its own method, and does not read the whole thread. A panic of this method is an error.
     #[tokio::test]
     async fn shield_forwards_pages_of_threads() {

@@ -517,9 +517,9 @@ tests! {
             }).await;
             let new = opened.iter().filter(|opened| matches!(opened, ChildOpened::New(_)));
             assert_eq!(new.count(), 1);
-            let stored = Box::new(get(&stores[0], "a").await.unwrap());
+            let child = Box::new(get(&stores[0], "a").await.unwrap());
             for opened in opened {
-                assert!(opened == ChildOpened::New(stored.clone()) || opened == ChildOpened::Known(stored.clone()), "{opened:?}");
+                assert!(opened == ChildOpened::New(child.clone()) || opened == ChildOpened::Known(child.clone()), "{opened:?}");
             }
             assert_eq!(messages(&stores[1], "a").await, [1]);
         });

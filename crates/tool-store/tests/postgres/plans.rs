@@ -22,6 +22,9 @@ const ROWS: &str = "
     INSERT INTO tool_store.run (workspace, conversation, number, owner, lease_until, lapses, state, started, ended, attempt, steps, input_tokens, output_tokens, cached_tokens)
         SELECT 'w' || n % 100, 't' || n % 500, n, 'o', n, n, CASE WHEN n > 19900 THEN 'running' ELSE 'ended' END, n, n, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n
         ON CONFLICT DO NOTHING;
+    INSERT INTO tool_store.child_thread (workspace, conversation, parent, kind, agent, depth, resumable, state, session, delivered, created, updated)
+        SELECT 'w' || n % 100, 'c' || n, 't' || n % 500, 'subagent', 'a', 1, true,
+               CASE WHEN n % 200 = 0 THEN 'running' WHEN n % 200 = 1 THEN 'idle' ELSE 'terminated' END, 1, 1, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) SELECT 's' || n, 0, '', '', 'k' || n % 10 FROM generate_series(1, 20000) n;
@@ -114,7 +117,7 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // An index that no statement uses would only slow down writes.
     let indexes: Vec<String> = sqlx::query_scalar(
-        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'run', 'switch', 'spill', 'request', \
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'run', 'switch', 'spill', 'request', \
          'workspace', 'member', 'function', 'function_version', 'stored_tool', 'agent_tool')",
     )
     .fetch_all(&mut connection)
