@@ -33,6 +33,7 @@ fn full_row(conversation: &str) -> ChildRow {
         depth: 3,
         resumable: true,
         state: ChildState::Deferred,
+        last_key: Some("k1".to_owned()),
         request: Some("r1".to_owned()),
         updated: at(200),
         ..row(conversation)
@@ -212,23 +213,23 @@ tests! {
         for state in [ChildState::Idle, ChildState::Failed] {
             let name = state.as_str();
             open(&store, in_state(name, state)).await;
-            let sent = store.message_child(NewMessage { at: at(500), ..says(name) }).await.unwrap();
+            let sent = store.message_child(NewMessage { at: at(500), ..says(name) }, None).await.unwrap();
             let begun = ChildRow { session: 2, updated: at(500), ..row(name) };
             assert_eq!(sent, ChildMessage { row: begun.clone(), receipt: Receipt::Begun, seq: Some(1) });
             assert_eq!(get(&store, name).await, Some(begun.clone()));
             // The new session reads the second message.
-            let queued = store.message_child(NewMessage { at: at(600), ..says(name) }).await.unwrap();
+            let queued = store.message_child(NewMessage { at: at(600), ..says(name) }, None).await.unwrap();
             assert_eq!(queued, ChildMessage { row: begun, receipt: Receipt::Queued, seq: Some(2) });
         }
         for state in [ChildState::Deferred, ChildState::Running, ChildState::AwaitingHuman] {
             let name = state.as_str();
             let stored = open(&store, in_state(name, state)).await;
-            let sent = store.message_child(says(name)).await.unwrap();
+            let sent = store.message_child(says(name), None).await.unwrap();
             assert_eq!(sent, ChildMessage { row: stored.clone(), receipt: Receipt::Queued, seq: Some(1) });
             assert_eq!(get(&store, name).await, Some(stored));
         }
         let dead = open(&store, in_state("dead", ChildState::Terminated)).await;
-        let sent = store.message_child(says("dead")).await.unwrap();
+        let sent = store.message_child(says("dead"), None).await.unwrap();
         assert_eq!(sent, ChildMessage { row: dead, receipt: Receipt::Dead, seq: None });
         assert_eq!(messages(&store, "dead").await, [0; 0]);
     }
@@ -239,12 +240,41 @@ tests! {
         let idle = open(&store, in_state("a", ChildState::Idle)).await;
         store.append(message("a", Role::Assistant, None)).await.unwrap();
         let said = NewMessage { follows: Some(0), ..message("a", Role::Assistant, None) };
-        conflict(store.message_child(said).await, "newer message of the model");
-        conflict(store.message_child(message("a", Role::Tool, None)).await, "call");
+        conflict(store.message_child(said, None).await, "newer message of the model");
+        conflict(store.message_child(message("a", Role::Tool, None), None).await, "call");
         assert_eq!(get(&store, "a").await, Some(idle));
         assert_eq!(messages(&store, "a").await, [1]);
-        missing(store.message_child(says("main")).await);
+        missing(store.message_child(says("main"), None).await);
         assert_eq!(messages(&store, "main").await, [0; 0]);
+    }
+
+    // A call that runs again after a crash does not send its message twice, and a message with a different key is stored.
+    #[test]
+    async fn repeated_message_of_a_call_is_stored_once(store: impl ChildStore + ThreadStore) {
+        open(&store, in_state("a", ChildState::Idle)).await;
+        let send = |key: &str| store.message_child(says("a"), Some(key.to_owned()));
+        let sent = send("k1").await.unwrap();
+        assert_eq!((sent.receipt, sent.row.session, sent.seq), (Receipt::Begun, 2, Some(1)));
+        let again = send("k1").await.unwrap();
+        assert_eq!((again.receipt, again.row.session, again.seq), (Receipt::Known, 2, None));
+        let next = send("k2").await.unwrap();
+        assert_eq!((next.receipt, next.seq), (Receipt::Queued, Some(2)));
+        // A message without a key keeps the key of the last call.
+        assert_eq!(store.message_child(says("a"), None).await.unwrap().seq, Some(3));
+        assert_eq!(send("k2").await.unwrap().receipt, Receipt::Known);
+        assert_eq!(messages(&store, "a").await, [1, 2, 3]);
+        assert_eq!(get(&store, "a").await.unwrap().last_key.as_deref(), Some("k2"));
+    }
+
+    // A change from idle or failed to running begins the next session, for a parent that its child wakes.
+    #[test]
+    async fn change_to_running_begins_the_next_session(store: impl ChildStore) {
+        for state in [ChildState::Idle, ChildState::Failed, ChildState::AwaitingHuman] {
+            let stored = open(&store, in_state(state.as_str(), state)).await;
+            let changed = store.change_child(&stored.thread, to(ChildState::Running, 1, &[state])).await.unwrap().unwrap();
+            let session = if state == ChildState::AwaitingHuman { 1 } else { 2 };
+            assert_eq!((changed.state, changed.session), (ChildState::Running, session), "{state}");
+        }
     }
 
     #[test]
@@ -286,7 +316,7 @@ tests! {
         assert_eq!(get(&store, "a").await, Some(ended));
 
         // A driver of the first session cannot end the second session.
-        store.message_child(says("a")).await.unwrap();
+        store.message_child(says("a"), None).await.unwrap();
         assert_eq!(store.end_session(&thread("a"), end(1, ChildState::Failed)).await.unwrap(), SessionEnd::Earlier);
         assert_eq!(store.end_session(&thread("a"), end(3, ChildState::Failed)).await.unwrap(), SessionEnd::Earlier);
         assert_eq!(store.end_session(&thread("a"), end(2, ChildState::Failed)).await.unwrap(), SessionEnd::Ended(None));
@@ -302,7 +332,7 @@ tests! {
         store.open_child(stored.clone(), None, vec![says("a")]).await.unwrap();
         let ends = |read| EndedSession { read: Some(read), ..end_with_message("main") };
         store.append(message("a", Role::Assistant, None)).await.unwrap();
-        assert_eq!(store.message_child(says("a")).await.unwrap().seq, Some(3));
+        assert_eq!(store.message_child(says("a"), None).await.unwrap().seq, Some(3));
         for read in [0, 1, 2] {
             assert_eq!(store.end_session(&stored.thread, ends(read)).await.unwrap(), SessionEnd::Unread);
         }
@@ -315,8 +345,8 @@ tests! {
         }
         assert_eq!(store.end_session(&stored.thread, ends(3)).await.unwrap(), SessionEnd::Ended(Some(1)));
         // Without a number, the session ends in any case.
-        store.message_child(says("a")).await.unwrap();
-        store.message_child(says("a")).await.unwrap();
+        store.message_child(says("a"), None).await.unwrap();
+        store.message_child(says("a"), None).await.unwrap();
         assert_eq!(store.end_session(&stored.thread, end(2, ChildState::Idle)).await.unwrap(), SessionEnd::Ended(None));
     }
 
@@ -324,14 +354,14 @@ tests! {
     #[test]
     async fn terminated_child_stays_terminated(store: impl ChildStore + ThreadStore) {
         let stored = open(&store, row("a")).await;
-        store.message_child(says("a")).await.unwrap();
+        store.message_child(says("a"), None).await.unwrap();
         store.change_child(&stored.thread, to(ChildState::Terminated, 1, &[ChildState::Running])).await.unwrap().unwrap();
         let ends = EndedSession { read: Some(0), ..end_with_message("main") };
         assert_eq!(store.end_session(&stored.thread, ends.clone()).await.unwrap(), SessionEnd::Ended(Some(1)));
         let ended = get(&store, "a").await.unwrap();
         assert_eq!((ended.state, ended.delivered), (ChildState::Terminated, 1));
         assert_eq!(store.end_session(&stored.thread, ends).await.unwrap(), SessionEnd::Earlier);
-        assert_eq!(store.message_child(says("a")).await.unwrap().receipt, Receipt::Dead);
+        assert_eq!(store.message_child(says("a"), None).await.unwrap().receipt, Receipt::Dead);
     }
 
     // A refused message for the parent does not end the session.
@@ -422,7 +452,7 @@ tests! {
         let foreign = |name| ThreadId::new("umbrella", name).unwrap();
         let own = ChildRow { thread: foreign("a"), parent: foreign("main"), ..row("a") };
         assert!(matches!(store.open_child(row("a"), Some(1), vec![says("a")]).await.unwrap(), ChildOpened::New(_)));
-        missing(store.message_child(NewMessage { thread: foreign("a"), ..says("a") }).await);
+        missing(store.message_child(NewMessage { thread: foreign("a"), ..says("a") }, None).await);
         assert!(matches!(store.open_child(own.clone(), Some(1), Vec::new()).await.unwrap(), ChildOpened::New(_)));
         // The unread message is in the thread of the other workspace.
         let ends = EndedSession { read: Some(0), ..end(1, ChildState::Failed) };
@@ -446,7 +476,7 @@ tests! {
         assert_eq!(get(&store, "a").await, None);
         assert_eq!(messages(&store, "a").await, [1]);
         assert_eq!(listed(&store, ChildFilter::default()).await, ["b"]);
-        missing(store.message_child(says("a")).await);
+        missing(store.message_child(says("a"), None).await);
         store.remove_child(&thread("b")).await.unwrap();
         assert!(matches!(store.open_child(row("c"), Some(1), Vec::new()).await.unwrap(), ChildOpened::New(_)));
     }
@@ -555,7 +585,7 @@ tests! {
                         let ends = EndedSession { read: Some(0), ..end(1, ChildState::Idle) };
                         return store.end_session(&thread("a"), ends).await.unwrap() == SessionEnd::Ended(None);
                     }
-                    store.message_child(says("a")).await.unwrap();
+                    store.message_child(says("a"), None).await.unwrap();
                     false
                 }
             }).await;
