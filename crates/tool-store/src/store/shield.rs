@@ -259,11 +259,11 @@ mod tests {
             _: Option<u32>,
             _: Vec<NewMessage>,
         ) -> StoreFuture<'_, ChildOpened> {
-            panic!("at once")
+            unreachable!("at once")
         }
 
         fn child<'a>(&'a self, _: &'a ThreadId) -> StoreFuture<'a, Option<ChildRow>> {
-            Box::pin(async { panic!("later") })
+            Box::pin(async { unreachable!("later") })
         }
 
         fn children<'a>(
@@ -271,11 +271,11 @@ mod tests {
             _: Scope<'a>,
             _: &'a ChildFilter,
         ) -> StoreFuture<'a, Vec<ChildRow>> {
-            panic!("at once")
+            unreachable!("at once")
         }
 
         fn message_child(&self, _: NewMessage) -> StoreFuture<'_, ChildMessage> {
-            panic!("at once")
+            unreachable!("at once")
         }
 
         fn change_child<'a>(
@@ -283,7 +283,7 @@ mod tests {
             _: &'a ThreadId,
             _: ChildChange,
         ) -> StoreFuture<'a, Option<ChildRow>> {
-            panic!("at once")
+            unreachable!("at once")
         }
 
         fn end_session<'a>(
@@ -291,11 +291,11 @@ mod tests {
             _: &'a ThreadId,
             _: EndedSession,
         ) -> StoreFuture<'a, SessionEnd> {
-            panic!("at once")
+            unreachable!("at once")
         }
 
         fn remove_child<'a>(&'a self, _: &'a ThreadId) -> StoreFuture<'a, bool> {
-            panic!("at once")
+            unreachable!("at once")
         }
     }
 
