@@ -252,7 +252,8 @@ pub enum ChildOpened {
     New(Box<ChildRow>),
     /// The store has a row of this thread already, and nothing was stored.
     Known(Box<ChildRow>),
-    /// The parent has as many live children of the agent as the limit allows, and nothing was stored. These are their rows.
+    /// The parent has as many live children of the agent as the limit allows, and nothing was stored. These are their rows,
+    /// ordered by conversation.
     Full(Vec<ChildRow>),
 }
 
@@ -354,7 +355,7 @@ impl ChildFilter {
 ///
 /// [`Maintenance::erase_contents`](super::Maintenance::erase_contents) removes the row of an erased thread and the rows of its children.
 /// [`Maintenance::purge`](super::Maintenance::purge) removes a row together with the messages of its thread. A message to a thread whose row was removed
-/// fails with `Missing`.
+/// fails with `Missing`, and a call that is repeated afterwards opens the child again.
 ///
 /// ```
 /// use tool_store::*;
@@ -400,7 +401,7 @@ pub trait ChildStore: Send + Sync + 'static {
 
     /// Appends a message to a child thread and applies [`ChildRow::receive`], in one transaction. `key` identifies the call that sends the message: a
     /// second message with the key of the last one is not stored. A terminated thread gets no message. Fails with `Missing` if the message's thread is
-    /// not a child, and with `Conflict` if [`NewMessage::check`] fails.
+    /// not a child, and with `Conflict` if [`ThreadStore::append`](super::ThreadStore::append) refuses the message.
     fn message_child(
         &self,
         message: NewMessage,
@@ -416,7 +417,8 @@ pub trait ChildStore: Send + Sync + 'static {
     ) -> StoreFuture<'a, Option<ChildRow>>;
 
     /// Ends a session and appends the message to the parent's thread, in one transaction, so that each outcome is delivered once. Fails with
-    /// `Missing` if the thread is not a child, and with `Conflict` if the message belongs to a thread that is not the parent.
+    /// `Missing` if the thread is not a child, and with `Conflict` if the message belongs to a thread that is not the parent, or if
+    /// [`ThreadStore::append`](super::ThreadStore::append) refuses it.
     fn end_session<'a>(
         &'a self,
         thread: &'a ThreadId,
