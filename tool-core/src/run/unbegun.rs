@@ -68,9 +68,9 @@ pub(crate) async fn close_refused(
     cx: &ToolContext,
     result: &CallResult,
 ) -> Result<(), ToolError> {
-    // Without an approval, a read-only call has no row. With an approval, withdrawing the approval closes the key.
-    let reads = tool.is_some_and(|tool| tool.hints().read_only);
-    let Some(ledger) = gate.ledger().filter(|_| !reads) else {
+    // Without an approval, a call that may run any number of times has no row. With an approval, withdrawing the approval closes the key.
+    let has_no_row = tool.is_some_and(ToolDef::may_always_run_again);
+    let Some(ledger) = gate.ledger().filter(|_| !has_no_row) else {
         return Ok(());
     };
     let earlier = gated.earlier_call();

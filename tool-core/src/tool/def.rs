@@ -490,6 +490,21 @@ impl ToolDef {
         }
     }
 
+    /// Whether a repeated call continues what an earlier run of the call has begun: see
+    /// [`DynamicTool::continues`](crate::DynamicTool::continues).
+    pub fn continues(&self) -> bool {
+        match self.own() {
+            Own::Static(_) => false,
+            Own::Dynamic(def) => def.continues,
+        }
+    }
+
+    /// Whether a call may run any number of times, so that the effect ledger needs no row of it.
+    #[cfg(feature = "host")]
+    pub(crate) fn may_always_run_again(&self) -> bool {
+        self.hints().read_only || self.continues()
+    }
+
     /// Whether the tool is part of the *harness*, the tools with which the host itself controls a conversation. The kind of turn
     /// ([`Runtime`](crate::Runtime)) decides whether such a tool is available. Enablement rows do not affect it.
     pub fn is_harness(&self) -> bool {

@@ -472,6 +472,28 @@ impl DynamicTool {
         self
     }
 
+    /// Declares that the tool makes [only calls](Self::only_calls), and that a call which is dispatched again continues what its earlier run has begun,
+    /// such as a conversation with a sub-agent. After a crash, the call runs again, although other tools with effects wait for an operator then.
+    ///
+    /// The body has to recognize the call by its [identity](ToolContext::identity). The effect ledger has no row of the call, unless a person has
+    /// approved it: an approval is for one run, so an approved call that is interrupted waits for an operator.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use tool_core::{DynamicTool, Registry, ToolContext, ToolError};
+    ///
+    /// let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    /// let relay = DynamicTool::new("relay", "Continues.", schema, |_: Value, _: ToolContext| async { Ok::<_, ToolError>(0) }).continues();
+    /// let registry = Registry::builder().dynamic(relay).build()?;
+    /// let relay = registry.get("relay").unwrap();
+    /// assert!(relay.continues() && relay.only_calls());
+    /// # Ok::<(), tool_core::RegistryError>(())
+    /// ```
+    pub fn continues(mut self) -> Self {
+        self.def.continues = true;
+        self.only_calls()
+    }
+
     /// Makes the tool part of the harness: see [`ToolDef::is_harness`](crate::ToolDef::is_harness).
     pub fn harness(mut self) -> Self {
         self.def.harness = true;

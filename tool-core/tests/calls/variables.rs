@@ -56,6 +56,53 @@ fn seen(thread: &Thread, need: VariableNeed) -> Option<String> {
     turn.get("X").map(|value| value.expose().to_owned())
 }
 
+/// Lists the orders of the region.
+#[tool(variable("LIMIT", optional, description = "The maximum number of orders."))]
+async fn list_orders(
+    cx: &ToolContext,
+    #[variable("REGION", description = "The region.")] region: String,
+    #[variable("TOKEN", secret)] token: SecretString,
+    /// The status of the orders.
+    status: String,
+) -> String {
+    let limit = cx.variable("LIMIT").unwrap_or("all");
+    format!(
+        "{limit} {status} in {region}, token of {}",
+        token.expose_secret().len()
+    )
+}
+
+// S4-07: a definition has a description, the schema of its arguments, a body and its variables, which are not part of the schema.
+#[tokio::test]
+async fn definition_declares_its_variables() {
+    let tools = toolset![list_orders];
+    let tool = tools.get("list_orders").unwrap();
+    assert_eq!(tool.description(), "Lists the orders of the region.");
+    let schema = tool.schema(Dialect::JsonSchema);
+    assert!(schema.contains("status") && !schema.contains("REGION") && !schema.contains("LIMIT"));
+    let declared: Vec<_> = tool
+        .variables()
+        .iter()
+        .map(|need| (&*need.name, need.kind, need.required))
+        .collect();
+    assert_eq!(
+        declared,
+        [
+            ("LIMIT", VariableKind::Text, false),
+            ("REGION", VariableKind::Text, true),
+            ("TOKEN", VariableKind::Secret, true),
+        ]
+    );
+    let cx = ToolContext::builder()
+        .variable("REGION", "eu")
+        .variable("LIMIT", "5")
+        .secret_variable("TOKEN", SECRET)
+        .build();
+    let call = ToolCall::new("c-1", "list_orders", r#"{"status":"open"}"#);
+    let result = tools.call(call, &cx).await;
+    assert_eq!(result.model_text(), "5 open in eu, token of 28");
+}
+
 // S4-20: of the levels that set a variable, the first of thread, agent, prompt, user and instance decides.
 #[test]
 fn variable_levels_have_a_fixed_precedence() {

@@ -274,7 +274,7 @@ mod tests {
             unreachable!("at once")
         }
 
-        fn message_child(&self, _: NewMessage) -> StoreFuture<'_, ChildMessage> {
+        fn message_child(&self, _: NewMessage, _: Option<String>) -> StoreFuture<'_, ChildMessage> {
             unreachable!("at once")
         }
 

@@ -252,16 +252,16 @@ tests! {
     #[test]
     async fn repeated_message_of_a_call_is_stored_once(store: impl ChildStore + ThreadStore) {
         open(&store, in_state("a", ChildState::Idle)).await;
-        let send = |key: &str| store.message_child(says("a"), Some(key.to_owned()));
-        let sent = send("k1").await.unwrap();
-        assert_eq!((sent.receipt, sent.row.session, sent.seq), (Receipt::Begun, 2, Some(1)));
-        let again = send("k1").await.unwrap();
+        let tell = |key: &str| store.message_child(says("a"), Some(key.to_owned()));
+        let first = tell("k1").await.unwrap();
+        assert_eq!((first.receipt, first.row.session, first.seq), (Receipt::Begun, 2, Some(1)));
+        let again = tell("k1").await.unwrap();
         assert_eq!((again.receipt, again.row.session, again.seq), (Receipt::Known, 2, None));
-        let next = send("k2").await.unwrap();
+        let next = tell("k2").await.unwrap();
         assert_eq!((next.receipt, next.seq), (Receipt::Queued, Some(2)));
         // A message without a key keeps the key of the last call.
         assert_eq!(store.message_child(says("a"), None).await.unwrap().seq, Some(3));
-        assert_eq!(send("k2").await.unwrap().receipt, Receipt::Known);
+        assert_eq!(tell("k2").await.unwrap().receipt, Receipt::Known);
         assert_eq!(messages(&store, "a").await, [1, 2, 3]);
         assert_eq!(get(&store, "a").await.unwrap().last_key.as_deref(), Some("k2"));
     }

@@ -288,8 +288,8 @@ impl Cleared<Flight> {
                 true
             }
         };
-        // A read-only call may run any number of times, so it needs no row unless a person has approved a single run.
-        let has_row = is_approved || !held.prepared().tool().hints().read_only;
+        // A call that may run any number of times needs no row unless a person has approved a single run.
+        let has_row = is_approved || !held.prepared().tool().may_always_run_again();
         let duty = match parts.books {
             RecordStores::Nothing => Duty::Nothing(Nothing(())),
             RecordStores::Ledger(_) if !has_row => Duty::Nothing(Nothing(())),
