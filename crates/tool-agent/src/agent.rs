@@ -16,7 +16,7 @@ mod instructed;
 mod output;
 
 pub use error::{AgentConfigError, AgentError};
-use instructed::Instructed;
+pub(crate) use instructed::Instructed;
 use output::{Output, Wanted};
 
 type NewModel = dyn Fn() -> Box<dyn Model> + Send + Sync;
@@ -205,6 +205,16 @@ impl Agent {
         }
     }
 
+    /// Returns a clone of the model.
+    pub(crate) fn model(&self) -> Box<dyn Model> {
+        (self.0.model)()
+    }
+
+    /// Returns a clone of the model that adds the instructions, for a run without a typed output.
+    pub(crate) fn instructed(&self, cx: &ToolContext) -> Result<Instructed, TurnError> {
+        self.asked(cx, None)
+    }
+
     /// Returns a clone of the model that adds the instructions of this run.
     fn asked(&self, cx: &ToolContext, wanted: Option<Wanted>) -> Result<Instructed, TurnError> {
         let instructions = match &self.0.instructions {
@@ -214,12 +224,12 @@ impl Agent {
         Ok(Instructed::new((self.0.model)(), instructions, wanted))
     }
 
-    fn tools(&self, cx: &ToolContext) -> Toolset {
+    pub(crate) fn tools(&self, cx: &ToolContext) -> Toolset {
         let tools = self.0.tools.as_ref();
         tools.map_or_else(|| toolset![], |tools| tools(cx))
     }
 
-    fn limited(&self, turns: &Turns) -> Turns {
+    pub(crate) fn limited(&self, turns: &Turns) -> Turns {
         let mut turns = turns.clone();
         if let Some(steps) = self.0.steps {
             turns = turns.most_steps(steps);

@@ -41,4 +41,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod agent;
+pub mod files;
 pub mod model;
+pub mod runtime;

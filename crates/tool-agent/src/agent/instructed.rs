@@ -8,7 +8,7 @@ use tool_core::{ErrorKind, ToolError, env};
 use super::output::{self, Wanted};
 
 /// A model that receives the instructions before the messages of the thread.
-pub(super) struct Instructed {
+pub(crate) struct Instructed {
     model: Box<dyn Model>,
     instructions: Option<String>,
     /// The messages of the last request, of which the first contains the instructions. Only new messages of the thread are copied.

@@ -1,0 +1,433 @@
+//! A runtime of agents that call each other: prompts and agents as tools, handoffs, and sub-agents in threads of their own.
+//!
+//! An [`AgentRuntime`] has any number of agents. Each [`AgentEntry`] declares which agents its agent calls, and how:
+//!
+//! | tool | name | thread | result |
+//! |---|---|---|---|
+//! | [`PromptTool`] | the agent's name | the messages belong to the call | the text and the calls of the agent |
+//! | [`Handoff`] | `transfer_to_<agent>` | the same thread, which the other agent continues | none |
+//! | [`Subagent`] | the agent's name | a thread of its own | the answer, or a reference if the call does not wait |
+//! | [`Subagent::resumable`] | `subagent_create`, `subagent_message`, `subagents` | a thread of its own for each instance | the answer of each session, or a reference |
+//!
+//! All state is in the stores: a call that is repeated after a crash continues the thread that it began. If a call of a sub-agent waits for an approval
+//! or for a variable, the call in the parent waits, too.
+//!
+//! ```
+//! use tool_agent::agent::Agent;
+//! use tool_agent::model::{Script, ScriptedModel};
+//! use tool_agent::runtime::{AgentEntry, AgentRuntime, Subagent};
+//! use tool_core::store::MemoryStore;
+//! use tool_core::turn::{Outcome, Turns};
+//! use tool_core::{Gate, ToolCall, ToolContext};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let chief = ScriptedModel::new([
+//!     Script::calls([ToolCall::new("c-1", "researcher", r#"{"message":"How deep is the fjord?"}"#)]),
+//!     Script::text("It is 1,308 m deep."),
+//! ]);
+//! let researcher = ScriptedModel::new([Script::text("The maximum depth is 1,308 m.")]);
+//!
+//! let store = MemoryStore::default();
+//! let runtime = AgentRuntime::builder(Turns::new(store.clone()), &Gate::builder().build())
+//!     .children(store)
+//!     .agent(AgentEntry::new(Agent::builder("chief", chief).build()?).subagent(Subagent::new("researcher")))
+//!     .agent(AgentEntry::new(Agent::builder("researcher", researcher).build()?).autonomous().expose("Researches a question."))
+//!     .build()?;
+//!
+//! let cx = ToolContext::builder().workspace("acme").conversation("main").user("ann").build();
+//! let outcome = runtime.respond("chief", "How deep is the Sognefjord?", &cx).await?;
+//! assert!(matches!(outcome, Outcome::Answered(text) if text == "It is 1,308 m deep."));
+//! assert_eq!(runtime.children(&cx).await?[0].agent, "researcher");
+//! # Ok(())
+//! # }
+//! ```
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use object_store::ObjectStore;
+use tool_core::store::seal::Vault;
+use tool_core::store::{ChildFilter, ChildRow, ChildStore, Scope, ThreadId};
+use tool_core::turn::{Outcome, TurnError, Turns, UserMessage};
+use tool_core::variables::Declarations;
+use tool_core::{Gate, ToolContext, ToolError, Toolset};
+
+use crate::files::ThreadFiles;
+
+mod background;
+mod check;
+mod child;
+mod entry;
+mod error;
+mod immediate;
+mod outcome;
+mod parent;
+mod prompt;
+mod result;
+mod resumable;
+mod run;
+mod session;
+mod spawn;
+mod standing;
+mod terminate;
+mod tools;
+mod variables;
+
+use background::Background;
+pub use child::AgentArguments;
+pub use entry::{
+    AgentEntry, AgentKind, Handoff, Immediate, ParentCommunication, PromptTool, Resumable, Session,
+    Side, Subagent,
+};
+pub use error::{RuntimeConfigError, RuntimeError};
+pub use parent::ParentThread;
+pub use result::{AgentResult, ResultAttachment, ResultCall, ResultStatus};
+use run::{Run, RunHandle, Speaker};
+pub use spawn::SpawnGate;
+pub use tools::ToolKind;
+
+/// Agents that call each other, and the stores of their threads. Clones share everything.
+#[derive(Clone)]
+#[doc(alias("orchestrator", "multi-agent", "subagents", "handoffs"))]
+pub struct AgentRuntime(Arc<Inner>);
+
+struct Inner {
+    turns: Turns,
+    gate: Gate,
+    agents: Vec<Loaded>,
+    names: HashMap<String, usize>,
+    children: Option<Arc<dyn ChildStore>>,
+    vault: Option<Vault>,
+    files: Option<Arc<dyn ObjectStore>>,
+    endpoint: String,
+    background: Background,
+    /// The tools for resumable sub-agents that were built.
+    resumable: Mutex<HashMap<resumable::Offer, Toolset>>,
+}
+
+/// An agent with the tools that the runtime adds to its own.
+struct Loaded {
+    entry: AgentEntry,
+    /// The prompt tools, the handoffs, and the sub-agents that are not resumable.
+    tools: Toolset,
+    /// The variables that the agent and the agents below it declare, without those of their tools.
+    declared: Declarations,
+}
+
+/// Configures an [`AgentRuntime`]; created by [`AgentRuntime::builder`].
+#[must_use]
+pub struct AgentRuntimeBuilder {
+    turns: Turns,
+    gate: Gate,
+    entries: Vec<AgentEntry>,
+    children: Option<Arc<dyn ChildStore>>,
+    vault: Option<Vault>,
+    files: Option<Arc<dyn ObjectStore>>,
+    endpoint: String,
+}
+
+impl AgentRuntime {
+    /// Configures a runtime. All calls pass `gate`, except the calls of an agent whose tools have a gate of their own.
+    pub fn builder(turns: Turns, gate: &Gate) -> AgentRuntimeBuilder {
+        AgentRuntimeBuilder {
+            turns,
+            gate: gate.clone(),
+            entries: Vec::new(),
+            children: None,
+            vault: None,
+            files: None,
+            endpoint: "/v1/threads/{thread}/variables/{request}".to_owned(),
+        }
+    }
+
+    /// Stores a message of the user in the conversation of the context, and drives the conversation as [`drive`](Self::drive) does.
+    ///
+    /// `agent` is the agent of a new conversation. If the conversation was passed to another agent, that agent answers.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the runtime has no such agent, if a tool of the agent has the name of a tool that the runtime adds, and like [`Turns::respond`].
+    pub async fn respond(
+        &self,
+        agent: &str,
+        message: impl Into<UserMessage>,
+        cx: &ToolContext,
+    ) -> Result<Outcome, RuntimeError> {
+        let run = self.top(agent, cx, true).await?;
+        self.driven(&run, Some(message.into())).await
+    }
+
+    /// Continues the conversation of the context, for example after an approval, after a crash, or to read the outcome of a sub-agent.
+    ///
+    /// This also continues the sub-agents of the conversation whose process died, and those that waited for a person.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`respond`](Self::respond).
+    pub async fn drive(&self, agent: &str, cx: &ToolContext) -> Result<Outcome, RuntimeError> {
+        let run = self.top(agent, cx, false).await?;
+        self.driven(&run, None).await
+    }
+
+    /// Returns the agent that answers the next message in the conversation of the context, if `first` is the agent that began it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the runtime has no agent `first`, and if the store fails.
+    pub async fn active_agent(&self, first: &str, cx: &ToolContext) -> Result<&str, RuntimeError> {
+        let first = self.known(first)?;
+        let messages = self.0.turns.messages(cx, None).await?;
+        let standing = self.standing(first, &messages);
+        Ok(self.entry(standing.next).name())
+    }
+
+    /// Lists the child threads of the conversation of the context, ordered by conversation: sub-agents, and prompts that calls have run.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the context has no conversation, and if the store fails.
+    pub async fn children(&self, cx: &ToolContext) -> Result<Vec<ChildRow>, RuntimeError> {
+        let thread = cx.thread().ok_or(TurnError::Unnamed)?;
+        self.children_of(&thread).await
+    }
+
+    /// Returns the variables that an agent and the agents below it declare, each once, without those of their tools.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the runtime has no such agent.
+    pub fn variables(&self, agent: &str) -> Result<&Declarations, RuntimeError> {
+        Ok(&self.0.agents[self.known(agent)?].declared)
+    }
+
+    /// Returns the tools of an agent in the conversation of a context, with their kinds, sorted by name. Resumable sub-agents are listed as if none was
+    /// live.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the runtime has no such agent.
+    pub fn tools(
+        &self,
+        agent: &str,
+        cx: &ToolContext,
+    ) -> Result<Vec<(String, ToolKind)>, RuntimeError> {
+        let agent = self.known(agent)?;
+        let standing = self.standing(agent, &[]);
+        let thread = cx.thread().ok_or(TurnError::Unnamed)?;
+        let run = Run::new(
+            self.clone(),
+            cx.clone(),
+            thread,
+            None,
+            None,
+            agent,
+            &standing,
+        );
+        let tools = self.toolset(agent, &run, cx, false);
+        let tools = tools.unwrap_or_else(|collision| collision.resolved());
+        let kinds = tools
+            .tools()
+            .map(|def| (def.name().to_owned(), ToolKind::of(def)));
+        Ok(kinds.collect())
+    }
+
+    /// Waits until no sub-agent runs in the background of this process.
+    pub async fn idle(&self) {
+        self.0.background.idle().await;
+    }
+
+    fn index(&self, name: &str) -> Option<usize> {
+        self.0.names.get(name).copied()
+    }
+
+    fn known(&self, name: &str) -> Result<usize, RuntimeError> {
+        self.index(name)
+            .ok_or_else(|| RuntimeError::UnknownAgent(name.to_owned()))
+    }
+
+    fn entry(&self, agent: usize) -> &AgentEntry {
+        &self.0.agents[agent].entry
+    }
+
+    /// The store of child threads. Agents that start others need it, which `build` checks.
+    fn store(&self) -> Result<&Arc<dyn ChildStore>, ToolError> {
+        let store = self.0.children.as_ref();
+        store.ok_or_else(|| ToolError::unavailable("the store of child threads"))
+    }
+
+    async fn children_of(&self, thread: &ThreadId) -> Result<Vec<ChildRow>, RuntimeError> {
+        let Some(store) = &self.0.children else {
+            return Ok(Vec::new());
+        };
+        let filter = ChildFilter {
+            parent: Some(thread.clone()),
+            ..ChildFilter::default()
+        };
+        let scope = Scope::Workspace(thread.workspace());
+        Ok(store.children(scope, &filter).await?)
+    }
+
+    fn files(&self, thread: &ThreadId) -> Option<ThreadFiles> {
+        let store = self.0.files.as_ref()?;
+        Some(ThreadFiles::new(Arc::clone(store), thread.clone()))
+    }
+
+    /// Prepares a run of the conversation of a context. `has_message` is whether a message of the user begins the run.
+    async fn top(
+        &self,
+        agent: &str,
+        cx: &ToolContext,
+        has_message: bool,
+    ) -> Result<Arc<Run>, RuntimeError> {
+        let first = self.known(agent)?;
+        let thread = cx.thread().ok_or(TurnError::Unnamed)?;
+        let messages = if self.needs_thread(first) {
+            self.0.turns.messages(cx, None).await?
+        } else {
+            Vec::new()
+        };
+        let mut standing = self.standing(first, &messages);
+        if has_message {
+            standing.handoffs = 0;
+        }
+        let base = cx.derive().agent(self.entry(standing.next).name()).build();
+        let run = Run::new(self.clone(), base, thread, None, None, first, &standing);
+        let run = Arc::new(run);
+        self.check_names(&run, standing.next)?;
+        self.adopt(&run, &standing, &messages).await?;
+        Ok(run)
+    }
+
+    /// Whether an agent, or an agent to which it may pass the conversation, depends on the messages of the thread: only then is the thread read
+    /// before the run.
+    fn needs_thread(&self, agent: usize) -> bool {
+        let entry = self.entry(agent);
+        !entry.handoffs.is_empty() || !entry.subagents.is_empty()
+    }
+
+    /// Drives the thread of a run until it ends or waits.
+    async fn driven(
+        &self,
+        run: &Arc<Run>,
+        message: Option<UserMessage>,
+    ) -> Result<Outcome, RuntimeError> {
+        let cx = run.base.derive().with(RunHandle(Arc::clone(run)));
+        let cx = match self.files(&run.home) {
+            Some(files) => cx.with(files),
+            None => cx,
+        };
+        let cx = cx.build();
+        let turns = self.entry(run.current()).agent.limited(&self.0.turns);
+        let mut model = Speaker::new(Arc::clone(run));
+        let tools = |cx: &ToolContext| run.tools(cx);
+        Ok(match message {
+            Some(message) => turns.respond(message, &mut model, tools, &cx).await?,
+            None => turns.drive(&mut model, tools, &cx).await?,
+        })
+    }
+
+    /// Refuses a tool of an agent that has the name of a tool of the runtime.
+    fn check_names(&self, run: &Arc<Run>, agent: usize) -> Result<(), RuntimeError> {
+        match self.toolset(agent, run, &run.base, true) {
+            Ok(_) => Ok(()),
+            Err(collision) => Err(RuntimeError::NameTaken {
+                agent: self.entry(agent).name().to_owned(),
+                tool: collision.name,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for AgentRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.agents.iter().map(|loaded| loaded.entry.name());
+        f.debug_struct("AgentRuntime")
+            .field("agents", &names.collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+impl AgentRuntimeBuilder {
+    /// Adds an agent.
+    pub fn agent(mut self, entry: AgentEntry) -> Self {
+        self.entries.push(entry);
+        self
+    }
+
+    /// Sets the store of child threads, which is the database of the threads: the first messages of a child and its outcome are written in one
+    /// transaction with its row. Agents that run prompts or sub-agents need it.
+    pub fn children(self, store: impl ChildStore) -> Self {
+        self.children_shared(Arc::new(store))
+    }
+
+    /// Sets the store of child threads, which other code may share.
+    pub fn children_shared(mut self, store: Arc<dyn ChildStore>) -> Self {
+        self.children = Some(store);
+        self
+    }
+
+    /// Sets the vault with the variables of threads. Sub-agents with scoped variables need it.
+    pub fn vault(mut self, vault: &Vault) -> Self {
+        self.vault = Some(vault.clone());
+        self
+    }
+
+    /// Sets the object store for the files of all threads. The tools of an agent read and write them with [`ThreadFiles`].
+    pub fn files(mut self, store: Arc<dyn ObjectStore>) -> Self {
+        self.files = Some(store);
+        self
+    }
+
+    /// Sets the path at which a user supplies the variables of a sub-agent, with `{thread}` and `{request}` in place of the conversation and the
+    /// request. The default is the path of the admin API of `tool-server`.
+    pub fn variables_endpoint(mut self, path: impl Into<String>) -> Self {
+        self.endpoint = path.into();
+        self
+    }
+
+    /// Checks that the agents fit together, and creates the runtime.
+    ///
+    /// # Errors
+    ///
+    /// Fails if two agents have one name, if an agent calls an agent that does not exist, is not exposed or is of the wrong kind, if a tool names a
+    /// property that the arguments do not have, and if a part of the runtime is missing that an agent needs.
+    pub fn build(self) -> Result<AgentRuntime, RuntimeConfigError> {
+        check::check(&self)?;
+        let names: HashMap<String, usize> = self
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| (entry.name().to_owned(), at))
+            .collect();
+        let declared = variables::declarations(&self.entries, &names)?;
+        let tools = tools::of_entries(&self.entries, &names)?;
+        let agents = self.entries.into_iter().zip(tools).zip(declared);
+        let agents = agents.map(|((entry, tools), declared)| Loaded {
+            entry,
+            tools,
+            declared,
+        });
+        Ok(AgentRuntime(Arc::new(Inner {
+            turns: self.turns,
+            gate: self.gate,
+            agents: agents.collect(),
+            names,
+            children: self.children,
+            vault: self.vault,
+            files: self.files,
+            endpoint: self.endpoint,
+            background: Background::default(),
+            resumable: Mutex::default(),
+        })))
+    }
+}
+
+impl fmt::Debug for AgentRuntimeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentRuntimeBuilder")
+            .field("agents", &self.entries)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,526 @@
+//! The entry of an agent in a runtime: how other agents call it, and which agents it calls.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use tool_core::schema::StrictSchema;
+use tool_core::schema::dialect::schema_text;
+use tool_core::{Dialect, Rules, VariableNeed};
+
+use super::spawn::SpawnGate;
+use crate::agent::Agent;
+
+/// How an agent works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AgentKind {
+    /// The agent talks to a person. It can take over a conversation by a [`Handoff`].
+    #[default]
+    Conversational,
+    /// The agent works without a person, in a thread of its own. It can be a [`Subagent`].
+    Autonomous,
+}
+
+impl AgentKind {
+    /// Returns the name of the kind.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Conversational => "conversational",
+            Self::Autonomous => "autonomous",
+        }
+    }
+}
+
+/// An agent in an [`AgentRuntime`](super::AgentRuntime), with the tools that run other agents.
+///
+/// ```
+/// use tool_agent::agent::Agent;
+/// use tool_agent::model::{Script, ScriptedModel};
+/// use tool_agent::runtime::{AgentEntry, PromptTool, Subagent};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Script::text("Done.")]);
+/// let support = AgentEntry::new(Agent::builder("support", model.clone()).build()?)
+///     .prompt(PromptTool::new("summarize"))
+///     .subagent(Subagent::new("researcher"));
+/// let summarize = AgentEntry::new(Agent::builder("summarize", model.clone()).build()?).expose("Summarizes a text.");
+/// let researcher = AgentEntry::new(Agent::builder("researcher", model).build()?).autonomous().expose("Researches a topic.");
+/// # let _ = (support, summarize, researcher);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "add it to an `AgentRuntimeBuilder`"]
+pub struct AgentEntry {
+    pub(super) agent: Agent,
+    pub(super) kind: AgentKind,
+    /// The description of the agent as a tool; `None` if the agent is not exposed as a tool.
+    pub(super) description: Option<String>,
+    /// The JSON Schema of the arguments.
+    pub(super) arguments: Option<String>,
+    pub(super) variables: Vec<VariableNeed>,
+    pub(super) rules: Rules,
+    /// Whether `rules` has a list.
+    pub(super) is_restricted: bool,
+    pub(super) prompts: Vec<PromptTool>,
+    pub(super) handoffs: Vec<Handoff>,
+    pub(super) subagents: Vec<Subagent>,
+    pub(super) spawn: SpawnGate,
+    pub(super) session: Session,
+}
+
+impl AgentEntry {
+    /// Creates the entry of a conversational agent that is not exposed as a tool and calls no other agents.
+    pub fn new(agent: Agent) -> Self {
+        Self {
+            agent,
+            kind: AgentKind::default(),
+            description: None,
+            arguments: None,
+            variables: Vec::new(),
+            rules: Rules::default(),
+            is_restricted: false,
+            prompts: Vec::new(),
+            handoffs: Vec::new(),
+            subagents: Vec::new(),
+            spawn: SpawnGate::default(),
+            session: Session::default(),
+        }
+    }
+
+    /// Makes the agent [autonomous](AgentKind::Autonomous).
+    pub fn autonomous(mut self) -> Self {
+        self.kind = AgentKind::Autonomous;
+        self
+    }
+
+    /// Exposes the agent as a tool of other agents. The description tells a model when to call it, and must not be empty.
+    pub fn expose(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the type of the arguments with which other agents call this agent. Without it, the argument is a text `message`.
+    pub fn arguments<T: StrictSchema>(self) -> Self {
+        self.arguments_schema(schema_text(T::SCHEMA, Dialect::JsonSchema))
+    }
+
+    /// Sets the JSON Schema of the arguments, as JSON text.
+    pub fn arguments_schema(mut self, schema: impl Into<String>) -> Self {
+        self.arguments = Some(schema.into());
+        self
+    }
+
+    /// Declares a variable that the agent needs. The tools of the agent declare their own variables.
+    pub fn variable(mut self, need: VariableNeed) -> Self {
+        self.variables.push(need);
+        self
+    }
+
+    /// Adds names to the list of tools that the agent may use. An empty list restricts nothing. A sub-agent has the tools that its own list and the
+    /// lists of all agents above it allow.
+    pub fn allow<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.rules = self.rules.allow(names);
+        self.is_restricted = true;
+        self
+    }
+
+    /// Adds names to the list of tools that neither the agent nor its sub-agents may use. It has priority over [`allow`](Self::allow).
+    pub fn deny<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.rules = self.rules.deny(names);
+        self.is_restricted = true;
+        self
+    }
+
+    /// Adds a tool that runs another agent within the call.
+    pub fn prompt(mut self, prompt: PromptTool) -> Self {
+        self.prompts.push(prompt);
+        self
+    }
+
+    /// Adds a tool that passes the conversation to another agent.
+    pub fn handoff(mut self, handoff: Handoff) -> Self {
+        self.handoffs.push(handoff);
+        self
+    }
+
+    /// Adds a tool that runs another agent in a thread of its own.
+    pub fn subagent(mut self, subagent: Subagent) -> Self {
+        self.subagents.push(subagent);
+        self
+    }
+
+    /// Limits the agents that this agent may start.
+    pub fn spawn(mut self, gate: SpawnGate) -> Self {
+        self.spawn = gate;
+        self
+    }
+
+    /// Sets how a session of the agent ends when it runs as a sub-agent.
+    pub fn session(mut self, session: Session) -> Self {
+        self.session = session;
+        self
+    }
+
+    /// Returns the name of the agent.
+    pub fn name(&self) -> &str {
+        self.agent.name()
+    }
+}
+
+impl fmt::Debug for AgentEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentEntry")
+            .field("agent", &self.name())
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A tool that runs another agent within the call: its messages belong to the call, and it uses the variables and the files of the calling thread.
+///
+/// The tool has the name of the agent. The result contains the text of the agent and the calls that it made.
+#[derive(Clone, Debug)]
+#[must_use = "add it to an `AgentEntry`"]
+pub struct PromptTool {
+    pub(super) agent: String,
+    pub(super) text: bool,
+    pub(super) calls: bool,
+    pub(super) errors: bool,
+    pub(super) properties: Properties,
+    pub(super) flag: Option<String>,
+}
+
+impl PromptTool {
+    /// Creates a tool that runs the agent with this name.
+    pub fn new(agent: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            text: true,
+            calls: true,
+            errors: true,
+            properties: Properties::default(),
+            flag: None,
+        }
+    }
+
+    /// Sets whether the result contains the text of the agent; defaults to `true`.
+    pub fn include_text_response(mut self, include: bool) -> Self {
+        self.text = include;
+        self
+    }
+
+    /// Sets whether the result contains the calls of the agent and their results; defaults to `true`.
+    pub fn include_tool_calls(mut self, include: bool) -> Self {
+        self.calls = include;
+        self
+    }
+
+    /// Sets whether the result contains the texts of errors; defaults to `true`. Otherwise, a failure has a general text.
+    pub fn include_errors(mut self, include: bool) -> Self {
+        self.errors = include;
+        self
+    }
+
+    /// Sets the property of the arguments whose value is the first message of the user: a string as it is, any other value as JSON. Without it, the
+    /// message is the arguments as JSON.
+    pub fn init_user_message(mut self, property: impl Into<String>) -> Self {
+        self.properties.message = Some(property.into());
+        self
+    }
+
+    /// Sets the property of the arguments with the path of a file of the thread, or a list of paths.
+    pub fn init_attachments(mut self, property: impl Into<String>) -> Self {
+        self.properties.attachments = Some(property.into());
+        self
+    }
+
+    /// Offers the tool only while the variable `flag` has the value `true`, `1` or `yes`. Letter case and surrounding white space are ignored.
+    pub fn optional(mut self, flag: impl Into<String>) -> Self {
+        self.flag = Some(flag.into());
+        self
+    }
+}
+
+/// The properties of the arguments with a special meaning.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Properties {
+    pub(super) message: Option<String>,
+    pub(super) attachments: Option<String>,
+    pub(super) name: Option<String>,
+}
+
+/// A tool that passes the conversation to another conversational agent, which continues it in the same thread.
+///
+/// The tool has the name `transfer_to_` and the name of the agent. If the model makes several handoffs in one message, the first one counts.
+#[derive(Clone, Debug)]
+#[must_use = "add it to an `AgentEntry`"]
+pub struct Handoff {
+    pub(super) agent: String,
+    pub(super) flag: Option<String>,
+}
+
+impl Handoff {
+    /// Creates a handoff to the agent with this name.
+    pub fn to(agent: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            flag: None,
+        }
+    }
+
+    /// Offers the tool only while the variable `flag` has the value `true`, `1` or `yes`, as for [`PromptTool::optional`].
+    pub fn optional(mut self, flag: impl Into<String>) -> Self {
+        self.flag = Some(flag.into());
+        self
+    }
+
+    /// Returns the name of the tool.
+    pub(super) fn tool(&self) -> String {
+        format!("transfer_to_{}", self.agent)
+    }
+}
+
+/// A tool that runs another agent in a thread of its own.
+///
+/// By default, the call waits for the answer of the agent, and the thread cannot be used afterwards.
+#[derive(Clone, Debug)]
+#[must_use = "add it to an `AgentEntry`"]
+pub struct Subagent {
+    pub(super) agent: String,
+    pub(super) blocking: bool,
+    pub(super) properties: Properties,
+    pub(super) immediate: Option<Immediate>,
+    pub(super) resumable: Option<Resumable>,
+    pub(super) flag: Option<String>,
+}
+
+impl Subagent {
+    /// Creates a tool that runs the agent with this name.
+    pub fn new(agent: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            blocking: true,
+            properties: Properties::default(),
+            immediate: None,
+            resumable: None,
+            flag: None,
+        }
+    }
+
+    /// Sets whether a call waits for the answer; defaults to `true`. Otherwise, it returns a reference at once, and the answer is delivered to the
+    /// calling thread as a message when the agent has finished.
+    pub fn blocking(mut self, blocking: bool) -> Self {
+        self.blocking = blocking;
+        self
+    }
+
+    /// Sets the property of the arguments whose value is the first message, as for [`PromptTool::init_user_message`].
+    pub fn init_user_message(mut self, property: impl Into<String>) -> Self {
+        self.properties.message = Some(property.into());
+        self
+    }
+
+    /// Sets the property of the arguments with the path of a file of the calling thread, or a list of paths. The files are copied into the thread of
+    /// the agent.
+    pub fn init_attachments(mut self, property: impl Into<String>) -> Self {
+        self.properties.attachments = Some(property.into());
+        self
+    }
+
+    /// Sets the property of the arguments whose value is the display name of the agent's thread. White space is collapsed, and the name is cut to 120
+    /// characters.
+    pub fn init_agent_name(mut self, property: impl Into<String>) -> Self {
+        self.properties.name = Some(property.into());
+        self
+    }
+
+    /// Starts the agent before the first request of a conversation, without a call of the model.
+    pub fn immediate(mut self, immediate: Immediate) -> Self {
+        self.immediate = Some(immediate);
+        self
+    }
+
+    /// Lets the model create instances of the agent with the tool `subagent_create` and send messages to them with `subagent_message`.
+    pub fn resumable(mut self, resumable: Resumable) -> Self {
+        self.resumable = Some(resumable);
+        self
+    }
+
+    /// Offers the tool only while the variable `flag` has the value `true`, `1` or `yes`, as for [`PromptTool::optional`].
+    pub fn optional(mut self, flag: impl Into<String>) -> Self {
+        self.flag = Some(flag.into());
+        self
+    }
+}
+
+/// The side of a sub-agent that reads the messages of its parent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Side {
+    /// The agent reads the message as a message of its user.
+    #[default]
+    A,
+    /// The [partner](Session::partner) of the agent reads the message, which is stored as a message of the agent.
+    B,
+}
+
+/// How the outcome of a session reaches the parent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ParentCommunication {
+    /// The outcome is delivered when the session ends.
+    #[default]
+    Implicit,
+    /// Nothing is delivered, except what a tool of the sub-agent sends with [`ParentThread::notify`](super::ParentThread::notify).
+    Explicit,
+}
+
+/// Settings of a sub-agent whose thread accepts more messages after its first session.
+#[derive(Clone, Debug, Default)]
+#[must_use = "pass it to `Subagent::resumable`"]
+pub struct Resumable {
+    pub(super) side: Side,
+    pub(super) most: Option<u32>,
+    pub(super) communication: ParentCommunication,
+}
+
+impl Resumable {
+    /// Creates the default settings: messages are for [`Side::A`], the number of instances is not limited, and outcomes are delivered.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the side that reads the messages of the parent.
+    pub fn receives_messages(mut self, side: Side) -> Self {
+        self.side = side;
+        self
+    }
+
+    /// Limits the instances of the agent that a thread may have at the same time. Terminated instances do not count. If the limit is 1 and calls
+    /// [wait](Subagent::blocking), `subagent_create` continues the instance that exists.
+    pub fn most_instances(mut self, most: u32) -> Self {
+        self.most = Some(most);
+        self
+    }
+
+    /// Sets how outcomes reach the parent.
+    pub fn parent_communication(mut self, communication: ParentCommunication) -> Self {
+        self.communication = communication;
+        self
+    }
+}
+
+/// When a sub-agent starts without a call of the model, and which variables its instances get.
+#[derive(Clone, Debug)]
+#[must_use = "pass it to `Subagent::immediate`"]
+pub struct Immediate {
+    pub(super) per_instance: bool,
+    pub(super) name: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) scoped: BTreeSet<String>,
+    pub(super) message: String,
+}
+
+impl Immediate {
+    /// Starts one instance with this first message when the agent becomes active in a conversation.
+    pub fn once(message: impl Into<String>) -> Self {
+        Self {
+            per_instance: false,
+            name: None,
+            description: None,
+            scoped: BTreeSet::new(),
+            message: message.into(),
+        }
+    }
+
+    /// Starts one instance for each group of stored variables of the thread: `NAME`, `NAME__2`, `NAME__3` and so on, for the names that
+    /// [`name_env`](Self::name_env), [`description_env`](Self::description_env) and [`scoped_env`](Self::scoped_env) set. A group needs a value for
+    /// each of these names. The values are moved from the thread to the instance.
+    pub fn per_instance() -> Self {
+        Self {
+            per_instance: true,
+            ..Self::once("")
+        }
+    }
+
+    /// Sets the variable whose value a model may read to name the instance.
+    pub fn name_env(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets the variable whose value a model may read to write the first message of the instance.
+    pub fn description_env(mut self, name: impl Into<String>) -> Self {
+        self.description = Some(name.into());
+        self
+    }
+
+    /// Adds variables whose values only the tools of the instance read. No model and no message contains them.
+    pub fn scoped_env<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.scoped.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Returns the names of the variables of an instance.
+    pub(super) fn names(&self) -> BTreeSet<&str> {
+        let hints = [&self.name, &self.description];
+        let hints = hints.into_iter().flatten().map(String::as_str);
+        hints
+            .chain(self.scoped.iter().map(String::as_str))
+            .collect()
+    }
+}
+
+/// How a session of a sub-agent ends. By default, the session ends with the first text of the agent.
+#[derive(Clone, Default)]
+#[must_use = "pass it to `AgentEntry::session`"]
+pub struct Session {
+    pub(super) stop: Option<String>,
+    pub(super) fail: Option<String>,
+    pub(super) turns: Option<u32>,
+    pub(super) partner: Option<Agent>,
+}
+
+impl Session {
+    /// Creates the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the tool whose successful call ends the session. Its text for the model is the result.
+    pub fn stop_tool(mut self, tool: impl Into<String>) -> Self {
+        self.stop = Some(tool.into());
+        self
+    }
+
+    /// Sets the tool whose successful call ends the session as failed. Its text for the model is the error.
+    pub fn fail_tool(mut self, tool: impl Into<String>) -> Self {
+        self.fail = Some(tool.into());
+        self
+    }
+
+    /// Limits the texts of the agent in one session. Use it with a [partner](Self::partner).
+    pub fn most_turns(mut self, turns: u32) -> Self {
+        self.turns = Some(turns);
+        self
+    }
+
+    /// Adds a second agent that answers the texts of the agent in place of a user, without tools. It reads the conversation with the roles exchanged.
+    /// The session then ends by a tool or by [`most_turns`](Self::most_turns), of which at least one must be set.
+    pub fn partner(mut self, partner: Agent) -> Self {
+        self.partner = Some(partner);
+        self
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("stop", &self.stop)
+            .field("fail", &self.fail)
+            .field("turns", &self.turns)
+            .field("partner", &self.partner.as_ref().map(Agent::name))
+            .finish()
+    }
+}

@@ -1,0 +1,403 @@
+//! Work before the first request of a run: sub-agents that are continued, and sub-agents that start without a call.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tool_core::store::seal::{NewValue, Vault};
+use tool_core::store::{
+    CallPlace, ChildKind, ChildRow, ChildState, Message, Role, Timestamp, VariableFilter,
+    VariableLevel, VariableScope, VariableType,
+};
+use tool_core::turn::{ModelRequest, TurnError};
+use tool_core::{DynamicTool, ExposeSecret as _, Registry, SecretString, ToolContext, ToolError};
+
+use super::AgentRuntime;
+use super::child::{self, Opened, Start, unavailable};
+use super::entry::{Immediate, Subagent};
+use super::error::RuntimeError;
+use super::prompt::{new_message, stored};
+use super::resumable::{self, groups};
+use super::run::{Run, Standing};
+use super::tools::is_on;
+use super::variables::unavailable as no_variables;
+
+/// The user in whose name the runtime stores and removes variables.
+const RUNTIME: &str = "agent-runtime";
+
+/// What a model proposes for an instance.
+#[derive(Deserialize)]
+struct Described {
+    name: String,
+    message: String,
+}
+
+impl AgentRuntime {
+    /// Continues the sub-agents of a thread, and starts the immediate ones.
+    pub(super) async fn adopt(
+        &self,
+        run: &Arc<Run>,
+        standing: &Standing,
+        messages: &[Message],
+    ) -> Result<(), RuntimeError> {
+        if self.entry(standing.next).subagents.is_empty()
+            && self.entry(standing.current).subagents.is_empty()
+        {
+            return Ok(());
+        }
+        let rows = self.children_of(&run.thread).await?;
+        self.go_on(run, &rows, messages).await?;
+        if !standing.has_spoken {
+            self.start_immediate(run, standing, &rows).await?;
+        }
+        // The rows may include new instances now.
+        let live = resumable::has_live(&rows)
+            || resumable::has_live(&self.children_of(&run.thread).await?);
+        run.set_live(live);
+        Ok(())
+    }
+
+    /// Starts the sub-agents of the conversation of the context whose variables were supplied, and returns their rows. Call it after a user has answered
+    /// a request for variables. [`respond`](Self::respond) and [`drive`](Self::drive) do the same.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the runtime has no agent `first`, the agent that began the conversation, and if a store fails.
+    pub async fn start_deferred(
+        &self,
+        first: &str,
+        cx: &ToolContext,
+    ) -> Result<Vec<ChildRow>, RuntimeError> {
+        let first = self.known(first)?;
+        let thread = cx.thread().ok_or(TurnError::Unnamed)?;
+        let messages = self.0.turns.messages(cx, None).await?;
+        let standing = self.standing(first, &messages);
+        let base = cx.derive().agent(self.entry(standing.next).name()).build();
+        let run = Run::new(self.clone(), base, thread, None, None, first, &standing);
+        let run = Arc::new(run);
+        let mut started = Vec::new();
+        for row in self.children_of(&run.thread).await? {
+            started.extend(self.start_if_supplied(&run, &row).await?);
+        }
+        Ok(started)
+    }
+
+    /// Begins the first session of a deferred child, if its request for variables was answered.
+    async fn start_if_supplied(
+        &self,
+        run: &Arc<Run>,
+        row: &ChildRow,
+    ) -> Result<Option<ChildRow>, ToolError> {
+        if row.state != ChildState::Deferred {
+            return Ok(None);
+        }
+        if let (Some(vault), Some(id)) = (&self.0.vault, &row.request) {
+            let open = vault.store().request(row.workspace(), id).await;
+            if open.map_err(unavailable)?.is_some() {
+                return Ok(None);
+            }
+        }
+        let Some(row) = self.release(row).await? else {
+            return Ok(None);
+        };
+        self.session_in_background(run, row.clone());
+        Ok(Some(row))
+    }
+
+    /// Continues the sessions whose process died or which waited, and ends the children of calls that were cancelled.
+    async fn go_on(
+        &self,
+        run: &Arc<Run>,
+        rows: &[ChildRow],
+        messages: &[Message],
+    ) -> Result<(), RuntimeError> {
+        let answered: HashSet<CallPlace> = messages
+            .iter()
+            .filter_map(|message| message.answers)
+            .collect();
+        for row in rows.iter().filter(|row| row.kind == ChildKind::Subagent) {
+            if row.state == ChildState::Deferred {
+                self.start_if_supplied(run, row).await?;
+                continue;
+            }
+            if !matches!(row.state, ChildState::Running | ChildState::AwaitingHuman) {
+                continue;
+            }
+            let tool = self.subagent_of(run.current(), &row.agent);
+            let waits = tool.is_some_and(|tool| tool.blocking);
+            let has_result = row.call.is_none_or(|call| answered.contains(&call));
+            match (waits, has_result) {
+                // The call itself continues the session.
+                (true, false) => {}
+                // The call was cancelled.
+                (true, true) if row.session == 1 && !row.resumable => {
+                    self.end_child(run, row).await?;
+                }
+                _ => self.session_in_background(run, row.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the immediate sub-agents of an agent to which the conversation was passed during a run.
+    pub(super) async fn activate(
+        &self,
+        run: &Arc<Run>,
+        messages: &[Message],
+    ) -> Result<(), ToolError> {
+        let standing = self.standing(run.first, messages);
+        let rows = self.children_of(&run.thread).await.map_err(unavailable)?;
+        self.start_immediate(run, &standing, &rows)
+            .await
+            .map_err(unavailable)?;
+        let rows = self.children_of(&run.thread).await.map_err(unavailable)?;
+        run.set_live(resumable::has_live(&rows));
+        Ok(())
+    }
+
+    /// Starts the immediate sub-agents of the active agent.
+    async fn start_immediate(
+        &self,
+        run: &Arc<Run>,
+        standing: &Standing,
+        rows: &[ChildRow],
+    ) -> Result<(), RuntimeError> {
+        let entry = self.entry(standing.next);
+        for tool in &entry.subagents {
+            let Some(immediate) = &tool.immediate else {
+                continue;
+            };
+            if !is_on(tool.flag.as_ref(), &run.base) {
+                continue;
+            }
+            let live = rows
+                .iter()
+                .filter(|row| row.agent == tool.agent && row.kind == ChildKind::Subagent)
+                .filter(|row| row.is_live())
+                .count();
+            if immediate.per_instance {
+                self.start_groups(run, tool, immediate, live).await?;
+            } else if live == 0 {
+                let key = format!("immediate:{}:{}", tool.agent, standing.activation);
+                let message = immediate.message.clone();
+                self.start(run, tool, key, message, None).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn start(
+        &self,
+        run: &Arc<Run>,
+        tool: &Subagent,
+        key: String,
+        message: String,
+        name: Option<String>,
+    ) -> Result<(), ToolError> {
+        let Some(target) = self.index(&tool.agent) else {
+            return Ok(());
+        };
+        let resumable = tool.resumable.as_ref();
+        let start = Start {
+            target,
+            key,
+            call: None,
+            message,
+            paths: Vec::new(),
+            name,
+            resumable: resumable.is_some(),
+            side: resumable
+                .map(|resumable| resumable.side)
+                .unwrap_or_default(),
+            most: resumable.and_then(|resumable| resumable.most),
+        };
+        if let Opened::Child(row, _) = self.open(run, start).await?
+            && row.state == ChildState::Running
+        {
+            self.session_in_background(run, *row);
+        }
+        Ok(())
+    }
+
+    /// Starts an instance for each group of stored variables of the thread.
+    async fn start_groups(
+        &self,
+        run: &Arc<Run>,
+        tool: &Subagent,
+        immediate: &Immediate,
+        live: usize,
+    ) -> Result<(), ToolError> {
+        let Some(vault) = &self.0.vault else {
+            return Ok(());
+        };
+        let scope = VariableScope::thread(&run.thread);
+        let filter = VariableFilter {
+            level: Some(VariableLevel::Thread),
+            owner: Some(run.thread.conversation().to_owned()),
+            ..VariableFilter::default()
+        };
+        let infos = vault.list_variables(run.thread.workspace(), &filter).await;
+        let infos = infos.map_err(no_variables)?;
+        let names = immediate.names();
+        let stored: Vec<&str> = infos.iter().map(|info| &*info.name).collect();
+        let all = groups(names.iter().copied(), stored.iter().copied());
+        let most = tool.resumable.as_ref().and_then(|resumable| resumable.most);
+        let room = most.map_or(usize::MAX, |most| {
+            usize::try_from(most)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(live)
+        });
+        for (_, group) in all.into_iter().take(room) {
+            let open = vault
+                .open_variables(std::slice::from_ref(&scope), group.values().copied())
+                .await
+                .map_err(no_variables)?;
+            let value = |name: &str| {
+                let variable = group.get(name)?;
+                open.iter().find(|open| open.name == *variable)
+            };
+            // The time at which the values were written identifies the group, so that later values of the same names start a new instance.
+            let written: Vec<String> = infos
+                .iter()
+                .filter(|info| group.values().any(|name| *name == info.name))
+                .map(|info| format!("{}@{}", info.name, info.at.as_millis()))
+                .collect();
+            let key = format!("instance:{}:{}", tool.agent, written.join(","));
+            let thread = super::tools::thread_of(&run.thread, "sub", &key)?;
+
+            let own: Vec<NewValue> = names
+                .iter()
+                .filter_map(|name| {
+                    let open = value(name)?;
+                    let text = open.value.expose_secret();
+                    Some(match open.kind {
+                        VariableType::Secret => NewValue::declared(
+                            *name,
+                            VariableType::Secret,
+                            SecretString::from(text),
+                        ),
+                        _ => {
+                            NewValue::declared(*name, VariableType::Text, SecretString::from(text))
+                        }
+                    })
+                })
+                .collect();
+            let target = VariableScope::thread(&thread);
+            let set = vault.set_variables(&target, own, RUNTIME).await;
+            set.map_err(no_variables)?;
+
+            let is_known = self.store()?.child(&thread).await;
+            if is_known.map_err(unavailable)?.is_none() {
+                let hint = |name: &Option<String>| {
+                    let open = value(name.as_deref()?)?;
+                    // A secret is not shown, even if it is configured as a hint.
+                    (open.kind != VariableType::Secret)
+                        .then(|| open.value.expose_secret().to_owned())
+                };
+                let (name, brief) = (hint(&immediate.name), hint(&immediate.description));
+                let described = self
+                    .describe(run, tool, name.as_deref(), brief.as_deref())
+                    .await;
+                let name = child::display_name(&described.name);
+                self.start(run, tool, key, described.message, name).await?;
+            }
+            self.consume(vault, &scope, group.values().copied()).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes variables that an instance has now.
+    async fn consume<'n>(
+        &self,
+        vault: &Vault,
+        scope: &VariableScope,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<(), ToolError> {
+        for name in names {
+            let removed = vault.remove_variable(scope, name).await;
+            removed.map_err(no_variables)?;
+        }
+        Ok(())
+    }
+
+    /// Asks the model of the active agent for a name and a first message of an instance. The request contains only the two hints. If the model fails,
+    /// the hints are used directly.
+    async fn describe(
+        &self,
+        run: &Run,
+        tool: &Subagent,
+        name: Option<&str>,
+        brief: Option<&str>,
+    ) -> Described {
+        let fallback = Described {
+            name: name.unwrap_or(&tool.agent).to_owned(),
+            message: brief.or(name).unwrap_or("Begin your task.").to_owned(),
+        };
+        if name.is_none() && brief.is_none() {
+            return fallback;
+        }
+        match self.described(run, tool, name, brief).await {
+            Ok(described) => described,
+            Err(error) => {
+                tracing::warn!(
+                    error = error.operator_text(),
+                    agent = tool.agent,
+                    "no model described an instance, so its hints are used"
+                );
+                fallback
+            }
+        }
+    }
+
+    async fn described(
+        &self,
+        run: &Run,
+        tool: &Subagent,
+        name: Option<&str>,
+        brief: Option<&str>,
+    ) -> Result<Described, ToolError> {
+        const TOOL: &str = "describe_instance";
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "A short name for the instance.", "minLength": 1},
+                "message": {"type": "string", "description": "The first message for the instance.", "minLength": 1},
+            },
+            "required": ["name", "message"],
+            "additionalProperties": false,
+        });
+        let describe = DynamicTool::new(
+            TOOL,
+            "Describes the instance.",
+            schema,
+            |value: Value, _| async move { Ok::<_, ToolError>(value) },
+        );
+        let registry = Registry::builder().dynamic(describe.read_only()).build();
+        let tools = registry.map_err(ToolError::foreign)?.open();
+        let text = format!(
+            "An instance of the agent `{}` is started. Call `{TOOL}` once with a short name for it and with its first message.\nname hint: {}\ndescription hint: {}",
+            tool.agent,
+            name.unwrap_or("none"),
+            brief.unwrap_or("none"),
+        );
+        let content = stored(&text.into())?;
+        let message = new_message(&run.thread, Role::User, content, Timestamp::now());
+        let messages = [message.numbered(1)];
+        let mut model = self.entry(run.current()).agent.model();
+        let request = ModelRequest {
+            messages: &messages,
+            tools: &tools,
+            step: 1,
+            cx: &run.base,
+        };
+        let reply = model.next(request).await?;
+        let call = reply.calls.into_iter().find(|call| call.name == TOOL);
+        let call = call.ok_or_else(|| ToolError::new("the model did not call the tool"))?;
+        let result = tools.call(call, &ToolContext::anonymous()).await;
+        let output = result
+            .output()
+            .ok_or_else(|| ToolError::new(result.model_text()))?;
+        serde_json::from_str(output.get()).map_err(ToolError::foreign)
+    }
+}

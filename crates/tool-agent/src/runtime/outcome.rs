@@ -1,0 +1,114 @@
+//! How the run of a child thread ended.
+
+use tool_core::turn::{ClientResult, Outcome, TurnError};
+use tool_core::{ErrorKind, Ticket, ToolContext, ToolError};
+
+use super::error::RuntimeError;
+
+/// The end of a run of a child thread.
+pub(super) enum Ended {
+    /// The agent wrote its last text.
+    Answered(String),
+    /// The run failed, with the text for a model.
+    Failed(String),
+    /// The run continues when somebody has answered, or in a different process.
+    Paused(Pause),
+    /// Calls are for a client, and a child has none. These are their results.
+    Client(Vec<ClientResult>),
+    /// Another process drives the thread.
+    Busy,
+}
+
+/// Why a run of a child does not go on now.
+pub(super) struct Pause {
+    pub(super) error: ToolError,
+    pub(super) tickets: Vec<Ticket>,
+    /// Whether the run waits for a person.
+    pub(super) for_human: bool,
+}
+
+impl Pause {
+    fn until_later(error: ToolError) -> Self {
+        Self {
+            error,
+            tickets: Vec::new(),
+            for_human: false,
+        }
+    }
+
+    /// Returns the error of the call that runs the child. The turn of the call waits, if it waits for a person.
+    pub(super) fn into_error(self, cx: &ToolContext) -> ToolError {
+        cx.wait_for(&self.tickets);
+        self.error
+    }
+}
+
+/// Sorts the outcome of a child's run.
+pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
+    let waits = |error: ToolError, tickets| {
+        Ended::Paused(Pause {
+            error,
+            tickets,
+            for_human: true,
+        })
+    };
+    match outcome {
+        Ok(Outcome::Answered(text) | Outcome::Replied(text)) => Ended::Answered(text),
+        Ok(Outcome::Length(_)) => {
+            Ended::Failed("the agent's answer reached the limit on tokens".to_owned())
+        }
+        Ok(Outcome::Filtered(_)) => Ended::Failed("the agent's answer was withheld".to_owned()),
+        Ok(Outcome::Cut(_)) => Ended::Failed("the agent's answer is incomplete".to_owned()),
+        Ok(Outcome::StepLimit) => {
+            Ended::Failed("the agent reached its limit on steps before it answered".to_owned())
+        }
+        Ok(Outcome::Budget) => {
+            Ended::Failed("the agent reached its limit on tokens before it answered".to_owned())
+        }
+        Ok(Outcome::Cancelled | Outcome::Interrupted) => {
+            Ended::Failed("the agent was cancelled".to_owned())
+        }
+        Ok(Outcome::Waiting(tickets)) => {
+            let text = "a call of the agent waits for an approval";
+            waits(ToolError::of(ErrorKind::Pending, text), tickets)
+        }
+        Ok(Outcome::Lacking(needs)) => waits(ToolError::variables_required(needs), Vec::new()),
+        Ok(Outcome::Unsettled(row)) => {
+            let text =
+                "the outcome of a call of the agent is unknown, and an operator has to settle it";
+            let error = ToolError::of(ErrorKind::Unavailable, text);
+            waits(
+                error.operator(format!(
+                    "settle the call {}",
+                    row.intent.identity.key().as_str()
+                )),
+                Vec::new(),
+            )
+        }
+        Ok(Outcome::Client(calls)) => Ended::Client(
+            calls
+                .into_iter()
+                .map(|call| ClientResult::failed(call.id, "no client is connected to this agent"))
+                .collect(),
+        ),
+        Ok(Outcome::Busy(_)) => Ended::Busy,
+        Ok(Outcome::Deadline) => Ended::Paused(Pause::until_later(ToolError::of(
+            ErrorKind::TimedOut,
+            "the deadline passed before the agent answered",
+        ))),
+        Ok(Outcome::Draining) => Ended::Paused(Pause::until_later(ToolError::of(
+            ErrorKind::Unavailable,
+            "the host is shutting down",
+        ))),
+        Err(RuntimeError::Turn(TurnError::Model(error))) => {
+            tracing::warn!(
+                error = error.operator_text(),
+                "the model of an agent failed"
+            );
+            Ended::Failed(format!("the agent failed: {}", error.model_text()))
+        }
+        Err(error) => Ended::Paused(Pause::until_later(
+            ToolError::unavailable("the agent").operator(error.to_string()),
+        )),
+    }
+}

@@ -1,0 +1,142 @@
+//! Messages of a sub-agent to its parent.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tool_core::store::{ChildChange, ChildKind, ChildRow, ChildState, Receipt, Role, Timestamp};
+use tool_core::turn::Outcome;
+use tool_core::{CancellationToken, Effect, FromContext, ToolContext, ToolError};
+
+use super::AgentRuntime;
+use super::child::{self, unavailable};
+use super::prompt::BUSY;
+use super::result::AgentResult;
+use super::run::Run;
+
+/// The thread that started the sub-agent, as a host value for tools: `parent: &ParentThread`. It exists only in the thread of a sub-agent.
+#[derive(Clone)]
+pub struct ParentThread {
+    parent: Arc<Run>,
+    row: ChildRow,
+}
+
+impl ParentThread {
+    pub(super) fn new(parent: &Arc<Run>, row: &ChildRow) -> Self {
+        Self {
+            parent: Arc::clone(parent),
+            row: row.clone(),
+        }
+    }
+
+    pub(super) fn run(&self) -> &Arc<Run> {
+        &self.parent
+    }
+
+    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is empty, and if the store fails.
+    pub async fn notify(&self, text: &str) -> Result<(), ToolError> {
+        if text.trim().is_empty() {
+            return Err(ToolError::new(
+                "the message for the parent is empty: write what the parent has to know",
+            ));
+        }
+        let runtime = &self.parent.runtime;
+        let mut result = AgentResult::success(text);
+        result.subagent_id = Some(self.row.thread.conversation().to_owned());
+        let result = runtime.pass_result(&self.row.thread, &self.parent, result);
+        let text = child::report(&self.row, &result.await?);
+        match &self.parent.row {
+            None => {
+                let said = runtime.0.turns.say(text, &self.parent.base).await;
+                said.map_err(unavailable)?;
+                runtime.wake(&self.parent);
+            }
+            Some(row) => {
+                let message = child::message_of(&row.thread, Role::User, &text, Timestamp::now())?;
+                let told = runtime.store()?.message_child(message, None).await;
+                let told = told.map_err(unavailable)?;
+                if told.receipt == Receipt::Begun {
+                    runtime.session_of_parent(&self.parent, told.row);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromContext for ParentThread {
+    const EFFECT: Effect = Effect::WRITE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("the parent of the agent"))
+    }
+}
+
+impl fmt::Debug for ParentThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParentThread")
+            .field("thread", &self.row.parent)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the context of a turn for work that outlives the turn.
+pub(super) fn detached(cx: &ToolContext) -> ToolContext {
+    let cx = cx.derive().without_deadline();
+    let cx = cx.cancellation(CancellationToken::new()).build();
+    cx.without_asker()
+}
+
+impl AgentRuntime {
+    /// Begins a run of a thread in the background, because a message for it was stored.
+    pub(super) fn wake(&self, parent: &Arc<Run>) {
+        let (runtime, parent) = (self.clone(), Arc::clone(parent));
+        self.0
+            .background
+            .work(async move { runtime.drive_parent(&parent).await });
+    }
+
+    async fn drive_parent(&self, parent: &Arc<Run>) {
+        let Some(row) = &parent.row else {
+            let first = self.entry(parent.first).name();
+            let cx = detached(&parent.base);
+            loop {
+                match Box::pin(self.drive(first, &cx)).await {
+                    // The active run may end without reading the message.
+                    Ok(Outcome::Busy(_)) => tokio::time::sleep(BUSY).await,
+                    Ok(_) => return,
+                    Err(error) => {
+                        tracing::warn!(%error, thread = %parent.thread, "the answer of a sub-agent is stored, but its parent could not be driven");
+                        return;
+                    }
+                }
+            }
+        };
+        // The run of a prompt ends with its call, which reads what is stored.
+        if row.kind != ChildKind::Subagent {
+            return;
+        }
+        let Ok(store) = self.store() else { return };
+        let Ok(Some(row)) = store.child(&row.thread).await else {
+            return;
+        };
+        let change = ChildChange {
+            session: row.session,
+            from: vec![ChildState::Idle, ChildState::Failed],
+            to: ChildState::Running,
+            at: Timestamp::now(),
+        };
+        match store.change_child(&row.thread, change).await {
+            Ok(Some(row)) => self.session_of_parent(parent, row),
+            // The current session reads the message, or the thread is terminated.
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(%error, thread = %row.thread, "the session of a sub-agent could not be begun");
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! One run of an agent in a thread: the agent that is active, its tools, and its model.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::{BoxFuture, FutureExt as _, ready};
+use tool_core::store::{ChildRow, Message, Role, ThreadId, Usage};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage, TurnError};
+use tool_core::{Effect, FromContext, Rules, ToolContext, ToolError, Toolset};
+
+use super::AgentRuntime;
+use super::entry::Session;
+use crate::agent::Instructed;
+
+/// Maximum number of handoffs after one message of the user.
+pub(super) const MOST_HANDOFFS: u32 = 5;
+
+/// What the tools of the runtime know about the run in which they are called.
+pub(super) struct Run {
+    pub(super) runtime: AgentRuntime,
+    /// The context of the turn, without the handle of this run.
+    pub(super) base: ToolContext,
+    pub(super) thread: ThreadId,
+    /// The thread whose files the tools of the run use: the thread of the run, or the thread that called a prompt.
+    pub(super) home: ThreadId,
+    /// The number of sub-agents above the agent of the run, including this one.
+    pub(super) depth: u32,
+    /// The agent that began the conversation.
+    pub(super) first: usize,
+    /// The row of the thread, if it is the thread of a sub-agent or of a prompt.
+    pub(super) row: Option<ChildRow>,
+    /// The lists of the agents above this one.
+    pub(super) above: Option<Rules>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The agent whose calls run.
+    current: usize,
+    /// The agent that gets the next request.
+    next: usize,
+    handoffs: u32,
+    /// Whether the thread has calls without results from before this run.
+    has_open: bool,
+    /// Whether an instance of a resumable sub-agent is live.
+    live: bool,
+}
+
+/// What a thread says about its agents.
+pub(super) struct Standing {
+    /// The agent that wrote the last message of the model.
+    pub(super) current: usize,
+    /// The agent that writes the next message.
+    pub(super) next: usize,
+    /// The number of handoffs since the last message of the user.
+    pub(super) handoffs: u32,
+    /// The number of the message with the last handoff; 0 if there was none.
+    pub(super) activation: u64,
+    /// Whether the last message of the model has calls without results.
+    pub(super) has_open: bool,
+    /// Whether the active agent has written a message.
+    pub(super) has_spoken: bool,
+}
+
+impl Run {
+    pub(super) fn new(
+        runtime: AgentRuntime,
+        base: ToolContext,
+        thread: ThreadId,
+        row: Option<ChildRow>,
+        above: Option<Rules>,
+        first: usize,
+        standing: &Standing,
+    ) -> Self {
+        Self {
+            runtime,
+            first,
+            base,
+            home: thread.clone(),
+            depth: row.as_ref().map_or(0, |row| row.depth),
+            thread,
+            row,
+            above,
+            state: Mutex::new(State {
+                current: standing.current,
+                next: standing.next,
+                handoffs: standing.handoffs,
+                has_open: standing.has_open,
+                live: false,
+            }),
+        }
+    }
+
+    /// Creates a run like another one, with a different context.
+    pub(super) fn copy(other: &Self, base: ToolContext) -> Self {
+        let standing = {
+            let state = other.state();
+            Standing {
+                current: state.current,
+                next: state.current,
+                handoffs: state.handoffs,
+                activation: 0,
+                has_open: false,
+                has_spoken: true,
+            }
+        };
+        let (row, above) = (other.row.clone(), other.above.clone());
+        let runtime = other.runtime.clone();
+        let thread = other.thread.clone();
+        let mut copy = Self::new(runtime, base, thread, row, above, other.first, &standing);
+        copy.home = other.home.clone();
+        copy.depth = other.depth;
+        copy
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The agent whose calls run.
+    pub(super) fn current(&self) -> usize {
+        self.state().current
+    }
+
+    /// Passes the conversation to an agent. Fails if another call of the same message did, or if the limit is reached.
+    pub(super) fn hand_off(&self, target: usize) -> Result<(), ToolError> {
+        let mut state = self.state();
+        if state.next != state.current {
+            return Err(ToolError::new(
+                "ignored: another handoff of the same message was made before this one",
+            ));
+        }
+        if state.handoffs >= MOST_HANDOFFS {
+            return Err(ToolError::new(format!(
+                "the conversation was passed on {MOST_HANDOFFS} times since the last message of the user: answer the user"
+            )));
+        }
+        state.handoffs += 1;
+        state.next = target;
+        Ok(())
+    }
+
+    /// Makes the next agent the current one. Returns it, and whether it was a different one before.
+    fn take_over(&self) -> (usize, bool) {
+        let mut state = self.state();
+        let is_new = state.current != state.next;
+        state.current = state.next;
+        (state.current, is_new)
+    }
+
+    pub(super) fn set_live(&self, live: bool) {
+        self.state().live = live;
+    }
+
+    /// Returns the agent whose tools the next step has, and whether it has live instances of resumable sub-agents.
+    fn step(&self) -> (usize, bool) {
+        let mut state = self.state();
+        // The first step of a run continues the calls of the agent that made them, even if one of them has passed the conversation on.
+        let agent = if std::mem::take(&mut state.has_open) {
+            state.current
+        } else {
+            state.next
+        };
+        (agent, state.live)
+    }
+
+    /// Returns the tools of the next step.
+    pub(super) fn tools(&self, cx: &ToolContext) -> Toolset {
+        let (agent, live) = self.step();
+        match self.runtime.toolset(agent, self, cx, live) {
+            Ok(tools) => tools,
+            // `AgentRuntime` has checked the names before the run. A function that returns other tools later loses them.
+            Err(collision) => {
+                tracing::error!(
+                    tool = collision.name,
+                    "a tool of an agent has the name of a tool of the runtime and is hidden"
+                );
+                collision.resolved()
+            }
+        }
+    }
+
+    /// Returns the lists of an agent with those of the agents above it.
+    pub(super) fn rules(&self, agent: usize) -> Rules {
+        let own = self.runtime.entry(agent).rules.clone();
+        match &self.above {
+            Some(above) => own.for_sub_agent(above),
+            None => own,
+        }
+    }
+}
+
+/// The run of a context, for the tools of the runtime.
+#[derive(Clone)]
+pub(super) struct RunHandle(pub(super) Arc<Run>);
+
+impl FromContext for RunHandle {
+    const EFFECT: Effect = Effect::NONE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("the runtime of the agents"))
+    }
+}
+
+impl fmt::Debug for RunHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RunHandle").field(&self.0.thread).finish()
+    }
+}
+
+/// The model of a run: the model of the active agent, with its instructions.
+pub(super) struct Speaker {
+    run: Arc<Run>,
+    asked: Option<(usize, Instructed)>,
+}
+
+impl Speaker {
+    pub(super) fn new(run: Arc<Run>) -> Self {
+        Self { run, asked: None }
+    }
+
+    fn model(&mut self, agent: usize, cx: &ToolContext) -> Result<&mut Instructed, ToolError> {
+        let asked = match self.asked.take() {
+            Some((of, model)) if of == agent => model,
+            _ => match self.run.runtime.entry(agent).agent.instructed(cx) {
+                Ok(model) => model,
+                Err(TurnError::Model(error)) => return Err(error),
+                Err(error) => return Err(ToolError::foreign(error)),
+            },
+        };
+        Ok(&mut self.asked.insert((agent, asked)).1)
+    }
+}
+
+impl Model for Speaker {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let (agent, is_new) = self.run.take_over();
+        if let Some(row) = &self.run.row
+            && row.kind == tool_core::store::ChildKind::Subagent
+            && let Some(end) = ended_by(&self.run.runtime.entry(agent).session, request.messages)
+        {
+            // The text of the tool is stored as the last message, without a request.
+            return ready(Ok(ModelMessage::text(end.text))).boxed();
+        }
+        let subagents = &self.run.runtime.entry(agent).subagents;
+        if is_new && subagents.iter().any(|tool| tool.immediate.is_some()) {
+            return async move {
+                let run = Arc::clone(&self.run);
+                run.runtime.activate(&run, request.messages).await?;
+                self.model(agent, request.cx)?.next(request).await
+            }
+            .boxed();
+        }
+        match self.model(agent, request.cx) {
+            Ok(model) => model.next(request),
+            Err(error) => ready(Err(error)).boxed(),
+        }
+    }
+
+    fn interrupted(&mut self) -> Option<ModelMessage> {
+        self.asked.as_mut()?.1.interrupted()
+    }
+
+    fn unsettled_usage(&mut self) -> Option<Usage> {
+        self.asked.as_mut()?.1.unsettled_usage()
+    }
+}
+
+/// The call of a tool that ended a session.
+pub(super) struct EndedBy {
+    pub(super) failed: bool,
+    pub(super) text: String,
+    pub(super) message: ToolMessage,
+}
+
+/// Returns the first successful call of a tool that ends the session, among the results after the last calls of the model.
+pub(super) fn ended_by(session: &Session, messages: &[Message]) -> Option<EndedBy> {
+    if session.stop.is_none() && session.fail.is_none() {
+        return None;
+    }
+    let mut last = None;
+    for message in messages.iter().rev() {
+        match message.role {
+            Role::Tool => {
+                let Ok(result) = serde_json::from_str::<ToolMessage>(&message.content) else {
+                    continue;
+                };
+                let is = |tool: &Option<String>| tool.as_deref() == Some(&*result.name);
+                let (stops, fails) = (is(&session.stop), is(&session.fail));
+                if !result.is_error() && (stops || fails) {
+                    last = Some(EndedBy {
+                        failed: fails,
+                        text: result.text.clone(),
+                        message: result,
+                    });
+                }
+            }
+            // A message of a user begins the next session.
+            Role::User => break,
+            Role::Assistant => {
+                // The text that ended the session, which repeats the text of the tool.
+                let is_text = serde_json::from_str::<ModelMessage>(&message.content)
+                    .is_ok_and(|said| said.calls.is_empty());
+                if !is_text {
+                    break;
+                }
+            }
+            Role::System => {}
+        }
+    }
+    last
+}

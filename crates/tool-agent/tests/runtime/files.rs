@@ -1,0 +1,203 @@
+//! Files that are passed between threads.
+
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use serde::Deserialize;
+use serde_json::json;
+use tool_agent::files::ThreadFiles;
+use tool_agent::runtime::{AgentResult, ResultAttachment, Resumable, Session, Subagent};
+use tool_core::prelude::*;
+use tool_core::store::Role;
+
+use crate::support::{
+    Host, Log, agent, calls, context, entry, in_conversation, only_child, payload, results, text,
+    thinking, worker,
+};
+
+/// The arguments of the researcher.
+#[derive(Deserialize, StrictSchema)]
+#[expect(dead_code, reason = "only the schema is used")]
+struct Task {
+    /// The task.
+    task: String,
+    /// The files.
+    files: Vec<String>,
+}
+
+fn files(store: &Arc<InMemory>, cx: &ToolContext) -> ThreadFiles {
+    let store: Arc<dyn ObjectStore> = store.clone();
+    ThreadFiles::new(store, cx.thread().unwrap())
+}
+
+/// Removes all paths of files from a text, and returns them.
+fn paths(text: &str) -> Vec<String> {
+    let parts = text.split("/attachments/").skip(1);
+    let end = |part: &str| part.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));
+    parts
+        .map(|part| {
+            format!(
+                "/attachments/{}",
+                part[..end(part).unwrap_or(part.len())].trim_end_matches('.')
+            )
+        })
+        .collect()
+}
+
+// S4-32, S4-58: the files of a call are copied to paths of the child, which can be read after the originals are deleted.
+#[tokio::test]
+async fn files_are_copied_into_the_child() {
+    let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));
+    let cx = context().build();
+    let own = files(&store, &cx);
+    let path = own
+        .write("Q3 report (final).pdf", b"report".to_vec())
+        .await
+        .unwrap();
+    assert!(path.starts_with("/attachments/Q3-report-final-"), "{path}");
+    let arguments =
+        json!({"task": format!("Read {path}."), "files": [path, "/attachments/none.pdf"]});
+    let chief = agent(
+        "chief",
+        &log,
+        [calls([("researcher", arguments)]), text("Done.")],
+    );
+    let tool = Subagent::new("researcher")
+        .init_user_message("task")
+        .init_attachments("files");
+    let runtime = host
+        .runtime()
+        .files(store.clone())
+        .agent(entry(chief).subagent(tool))
+        .agent(worker(agent("researcher", &log, [text("Read.")])).arguments::<Task>())
+        .build()
+        .unwrap();
+    runtime.respond("chief", "Go.", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    let child = in_conversation(row.thread.conversation());
+    let first = log.of("researcher")[0].last(Role::User);
+    let copies = paths(&first);
+    assert_eq!(copies.len(), 1, "{first}");
+    assert!(!first.contains(&path), "{first}");
+    own.remove_all().await.unwrap();
+    assert_eq!(
+        files(&store, &child).read(&copies[0]).await.unwrap(),
+        b"report"
+    );
+    let result = payload(&results(&host, &cx).await[0]);
+    assert_eq!(result.skipped_attachments, ["/attachments/none.pdf"]);
+}
+
+/// Writes the report.
+#[tool]
+async fn report(files: &ThreadFiles) -> Result<AgentResult, ToolError> {
+    let path = files.write("result.csv", b"1,308".to_vec()).await?;
+    let mut result = AgentResult::success(format!("The table is in {path}."));
+    result.attachments.push(ResultAttachment::Path(path));
+    result.attachments.push(ResultAttachment::New {
+        name: "note.txt".to_owned(),
+        media_type: "text/plain".to_owned(),
+        data: "bm90ZQ==".to_owned(),
+    });
+    Ok(result)
+}
+
+// S4-59, S4-60: the files of a result are copied into the parent, for calls that wait and for delivered messages, and no message names a path of the other thread.
+#[tokio::test]
+async fn files_of_a_result_are_copied_into_the_parent() {
+    for blocking in [true, false] {
+        let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));
+        let cx = context().build();
+        let chief = thinking("chief", &log, |request| {
+            let first = request.texts(Role::User).len() == 1 && request.step() == 0;
+            Ok(if first {
+                let arguments = json!({"agent": "researcher", "name": "one", "message": "Go.", "attachments": []});
+                calls([("subagent_create", arguments)])
+            } else {
+                text("Done.")
+            })
+        });
+        let researcher = agent("researcher", &log, [calls([("report", json!({}))])]);
+        let tool = Subagent::new("researcher")
+            .blocking(blocking)
+            .resumable(Resumable::new());
+        let runtime = host
+            .runtime()
+            .files(store.clone())
+            .agent(entry(chief).subagent(tool))
+            .agent(
+                worker(researcher.tools(|_| toolset![report]))
+                    .session(Session::new().stop_tool("report")),
+            )
+            .build()
+            .unwrap();
+        runtime.respond("chief", "Go.", &cx).await.unwrap();
+        runtime.idle().await;
+        let row = only_child(&runtime, &cx).await;
+        let child = in_conversation(row.thread.conversation());
+        let (own, of_child) = (files(&store, &cx), files(&store, &child));
+        let childs = of_child.list().await.unwrap();
+        assert_eq!(childs.len(), 1);
+        of_child.remove_all().await.unwrap();
+
+        let messages = host.turns().messages(&cx, None).await.unwrap();
+        let all: String = messages
+            .iter()
+            .map(|message| message.content.as_str())
+            .collect();
+        assert!(!all.contains(&childs[0]), "{all}");
+        let named = paths(&all);
+        assert!(!named.is_empty());
+        for path in &named {
+            assert!(own.exists(path).await.unwrap(), "{path}");
+        }
+        let mut contents = Vec::new();
+        for path in own.list().await.unwrap() {
+            contents.push(String::from_utf8(own.read(&path).await.unwrap()).unwrap());
+        }
+        contents.sort_unstable();
+        assert_eq!(contents, ["1,308", "note"]);
+        for request in log.of("chief") {
+            for message in &request.messages {
+                assert!(!message.content.contains(&childs[0]));
+            }
+        }
+    }
+}
+
+// S4-60: a path in a message to a child that is not a file of the sender is removed, because it could name a file of the child.
+#[tokio::test]
+async fn path_of_another_thread_is_not_passed_on() {
+    let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));
+    let cx = context().build();
+    let foreign = files(&store, &in_conversation("other"));
+    let foreign = foreign
+        .write("secret.txt", b"secret".to_vec())
+        .await
+        .unwrap();
+    let arguments = json!({"task": format!("Read {foreign}."), "files": [foreign]});
+    let chief = agent(
+        "chief",
+        &log,
+        [calls([("researcher", arguments)]), text("Done.")],
+    );
+    let tool = Subagent::new("researcher")
+        .init_user_message("task")
+        .init_attachments("files");
+    let runtime = host
+        .runtime()
+        .files(store.clone())
+        .agent(entry(chief).subagent(tool))
+        .agent(worker(agent("researcher", &log, [text("Read.")])).arguments::<Task>())
+        .build()
+        .unwrap();
+    runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert_eq!(
+        log.of("researcher")[0].last(Role::User),
+        "Read [missing file]."
+    );
+    let row = only_child(&runtime, &cx).await;
+    let child = in_conversation(row.thread.conversation());
+    assert!(files(&store, &child).list().await.unwrap().is_empty());
+}

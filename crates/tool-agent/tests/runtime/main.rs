@@ -1,0 +1,17 @@
+//! Agents that call each other: prompts, handoffs and sub-agents.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod files;
+mod handoffs;
+mod loading;
+mod prompts;
+mod restarts;
+mod resumable;
+mod subagents;
+mod support;
+mod variables;

@@ -1,0 +1,291 @@
+//! Runs that are continued after their process died.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tool_agent::agent::Agent;
+use tool_agent::runtime::{AgentRuntime, PromptTool, Resumable, SpawnGate, Subagent};
+use tool_core::prelude::*;
+use tool_core::store::{ChildState, MemoryStore, Role};
+use tool_core::turn::Outcome;
+use tool_core::{DynamicTool, Registry, Reply};
+
+use crate::support::{
+    Death, Host, Log, Request, Thinker, agent, calls, context, entry, in_conversation, only_child,
+    results, text, thinking, worker,
+};
+
+/// How often each effect was made.
+type Effects = Arc<Mutex<BTreeMap<String, u32>>>;
+
+fn effects(effects: &Effects) -> Toolset {
+    let schema = json!({
+        "type": "object",
+        "properties": {"name": {"type": "string", "description": "The name."}},
+        "required": ["name"],
+        "additionalProperties": false,
+    });
+    let made = effects.clone();
+    let tool = DynamicTool::new(
+        "make",
+        "Makes something.",
+        schema,
+        move |arguments: Value, _| {
+            let made = made.clone();
+            async move {
+                let name = arguments["name"].as_str().unwrap().to_owned();
+                *made.lock().unwrap().entry(name.clone()).or_default() += 1;
+                Ok::<_, ToolError>(format!("made {name}"))
+            }
+        },
+    );
+    let tool = tool.effect(tool_core::Effect::WRITE);
+    Registry::builder().dynamic(tool).build().unwrap().open()
+}
+
+/// A runtime with a chief that runs a prompt and a sub-agent, whose own sub-agent makes something, too.
+fn tree(host: &Host, log: &Log, made: &Effects, death: &Death) -> AgentRuntime {
+    let replies = |name: &str, replies: Vec<tool_core::turn::ModelMessage>| {
+        let tools = effects(made);
+        let think =
+            move |request: &Request| Ok(replies[request.step().min(replies.len() - 1)].clone());
+        let thinker = Thinker::new(name, log, think).dying(death);
+        Agent::builder(name, thinker).tools(move |_| tools.clone())
+    };
+    let effect = |name: &str| ("make", json!({"name": name}));
+    let run = |name: &'static str| (name, json!({"message": "Go."}));
+    let chief = replies(
+        "chief",
+        vec![
+            calls([effect("a"), run("summary"), run("middle")]),
+            calls([effect("b")]),
+            text("Done."),
+        ],
+    );
+    let summary = replies("summary", vec![calls([effect("c")]), text("Summary.")]);
+    let middle = replies(
+        "middle",
+        vec![
+            calls([effect("d"), run("last"), effect("e")]),
+            text("Middle."),
+        ],
+    );
+    let last = replies("last", vec![calls([effect("f")]), text("Last.")]);
+    host.runtime()
+        .agent(
+            entry(chief)
+                .prompt(PromptTool::new("summary"))
+                .subagent(Subagent::new("middle")),
+        )
+        .agent(entry(summary).expose("Summarizes."))
+        .agent(
+            worker(middle)
+                .subagent(Subagent::new("last"))
+                .spawn(SpawnGate::default().most_depth(2)),
+        )
+        .agent(worker(last))
+        .build()
+        .unwrap()
+}
+
+// S4-34, S4-42: a process that dies at any request of a tree of agents is continued by another one: each effect is made once, and the tree has one thread for each call.
+#[tokio::test]
+async fn tree_of_agents_is_continued_after_a_death_at_any_request() {
+    let golden = {
+        let (host, log, made) = (Host::new(), Log::default(), Effects::default());
+        let runtime = tree(&host, &log, &made, &Death::at(0));
+        let cx = context().build();
+        let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+        assert!(matches!(outcome, Outcome::Answered(text) if text == "Done."));
+        transcript(&host, &runtime, &cx).await
+    };
+    for request in 1..=9 {
+        let (store, made) = (MemoryStore::default(), Effects::default());
+        let cx = context().build();
+        let (log, death) = (Log::default(), Death::at(request));
+        let first = Host::with(store.clone());
+        let runtime = tree(&first, &log, &made, &death);
+        // The process dies: its future is neither polled nor dropped.
+        let process = Box::pin(async move {
+            let cx = context().build();
+            runtime.respond("chief", "Go.", &cx).await.map(drop)
+        });
+        let process = Box::leak(Box::new(process));
+        let died = death.died();
+        match futures::future::select(process, Box::pin(died)).await {
+            futures::future::Either::Left((outcome, _)) => panic!("{request}: {outcome:?}"),
+            futures::future::Either::Right(_) => {}
+        }
+
+        let second = Host::with(store);
+        let runtime = tree(&second, &log, &made, &Death::at(0));
+        // The leases of the dead process end after a moment.
+        let outcome = loop {
+            match runtime.drive("chief", &cx).await.unwrap() {
+                Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+                outcome => break outcome,
+            }
+        };
+        assert!(
+            matches!(outcome, Outcome::Answered(_)),
+            "{request}: {outcome:?}"
+        );
+        let made = made.lock().unwrap().clone();
+        assert_eq!(made.len(), 6, "{request}: {made:?}");
+        assert!(
+            made.values().all(|times| *times == 1),
+            "{request}: {made:?}"
+        );
+        let now = transcript(&second, &runtime, &cx).await;
+        assert_eq!(now, golden, "{request}");
+    }
+}
+
+/// The messages of a tree of threads, without ids.
+async fn transcript(host: &Host, runtime: &AgentRuntime, cx: &ToolContext) -> String {
+    let mut lines = String::new();
+    let mut open = vec![(0, cx.clone())];
+    while let Some((depth, cx)) = open.pop() {
+        for message in host.turns().messages(&cx, None).await.unwrap() {
+            let content: Value = serde_json::from_str(&message.content).unwrap();
+            let text = content.as_str().or_else(|| content["text"].as_str());
+            let text = text.unwrap_or("calls");
+            let _ = writeln!(lines, "{depth} {}: {text}", message.role);
+        }
+        let mut rows = runtime.children(&cx).await.unwrap();
+        rows.sort_by(|a, b| a.agent.cmp(&b.agent));
+        for row in rows {
+            let _ = writeln!(lines, "{depth} child {} {}", row.agent, row.state);
+            open.push((depth + 1, in_conversation(row.thread.conversation())));
+        }
+    }
+    lines
+}
+
+// A background sub-agent whose process died continues with the next drive of its parent, and its answer is delivered once.
+#[tokio::test]
+async fn background_sub_agent_is_continued_by_another_process() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let dies = Arc::new(AtomicBool::new(true));
+    let build = |host: &Host| {
+        let chief = thinking("chief", &log, |request| {
+            let first = request.texts(Role::User).len() == 1 && request.step() == 0;
+            Ok(if first {
+                calls([("worker", json!({"message": "Go."}))])
+            } else {
+                text("Noted.")
+            })
+        });
+        let dies = dies.clone();
+        let pending = thinking("worker", &log, move |_| {
+            if dies.swap(false, Ordering::SeqCst) {
+                return Err(ToolError::new("never"));
+            }
+            Ok(text("Answer."))
+        });
+        host.runtime()
+            .agent(entry(chief).subagent(Subagent::new("worker").blocking(false)))
+            .agent(worker(pending))
+            .build()
+            .unwrap()
+    };
+    let cx = context().build();
+    // The first process opens the child and dies before its session: its background task is never polled.
+    {
+        let host = Host::with(store.clone());
+        let runtime = build(&host);
+        let local = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let (runtime, cx) = (runtime.clone(), cx.clone());
+        std::thread::spawn(move || {
+            let outcome = local.block_on(runtime.respond("chief", "Go.", &cx));
+            assert!(matches!(outcome, Ok(Outcome::Answered(_))), "{outcome:?}");
+            // The runtime is dropped with the tasks in it.
+        })
+        .join()
+        .unwrap();
+    }
+    dies.store(false, Ordering::SeqCst);
+    let host = Host::with(store);
+    let runtime = build(&host);
+    let before = only_child(&runtime, &cx).await;
+    runtime.drive("chief", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!((row.thread, row.delivered), (before.thread, 1));
+    assert_eq!(row.state, ChildState::Terminated);
+    let messages = host.turns().messages(&cx, None).await.unwrap();
+    let reports = messages
+        .iter()
+        .filter(|message| message.content.contains("subagent_result"));
+    assert_eq!(reports.count(), 1);
+}
+
+/// Sends money.
+#[tool(destructive, approval)]
+fn pay() -> &'static str {
+    "paid"
+}
+
+// A sub-agent that is terminated while its call waits for an approval: the call gets a result, the approval is withdrawn, and the call is never made.
+#[tokio::test]
+async fn terminated_sub_agent_makes_no_call() {
+    let (host, log) = (Host::new(), Log::default());
+    let chief = thinking("chief", &log, |request| {
+        let first = request.texts(Role::User).len() == 1 && request.step() == 0;
+        let arguments =
+            json!({"agent": "payer", "name": "one", "message": "Pay.", "attachments": []});
+        Ok(if first {
+            calls([("subagent_create", arguments)])
+        } else {
+            text("Noted.")
+        })
+    });
+    let payer = agent("payer", &log, [calls([("pay", json!({}))]), text("Paid.")]);
+    let tool = Subagent::new("payer")
+        .blocking(false)
+        .resumable(Resumable::new());
+    let runtime = host
+        .runtime()
+        .agent(entry(chief).subagent(tool))
+        .agent(worker(payer.tools(|_| toolset![pay])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Go.", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::AwaitingHuman);
+    let child = in_conversation(row.thread.conversation());
+    let approvals = host.gate.approvals().unwrap();
+    let open = approvals.waiting(&row.thread).await.unwrap();
+    assert_eq!(open.len(), 1);
+
+    let ended = runtime
+        .terminate(row.thread.conversation(), &cx)
+        .await
+        .unwrap();
+    assert_eq!(ended.state, ChildState::Terminated);
+    let result = results(&host, &child).await.pop().unwrap();
+    assert!(result.is_error(), "{}", result.text);
+    let tools = toolset![pay].through(&host.gate);
+    let (workspace, token) = (cx.own_workspace(), &open[0].token);
+    let late = approvals.answer(&workspace, &tools, token, Reply::Approve, "olga", None);
+    assert!(late.await.is_err());
+    assert_eq!(log.of("payer").len(), 1);
+    // The end of a terminated sub-agent is not delivered later.
+    runtime.drive("chief", &cx).await.unwrap();
+    runtime.idle().await;
+    let messages = host.turns().messages(&cx, None).await.unwrap();
+    assert!(
+        !messages
+            .iter()
+            .any(|message| message.content.contains("Paid."))
+    );
+}
