@@ -480,6 +480,14 @@ impl ToolDef {
         }
     }
 
+    /// Whether the tool was created as an [`AgentTool`](crate::AgentTool), which calls another agent.
+    pub fn calls_agent(&self) -> bool {
+        match self.own() {
+            Own::Static(_) => false,
+            Own::Dynamic(def) => def.origin.starts_with("agent:"),
+        }
+    }
+
     /// Whether the tool has no effect except through the calls that it makes, so that it runs again from its beginning after one of them was
     /// approved: a `#[tool]` whose only host values that can change something are [`Uses`](crate::Uses), or a
     /// [`DynamicTool::only_calls`](crate::DynamicTool::only_calls).
