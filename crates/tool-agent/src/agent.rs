@@ -224,6 +224,7 @@ impl Agent {
         Ok(Instructed::new((self.0.model)(), instructions, wanted))
     }
 
+    /// Returns the tools of a step.
     pub(crate) fn tools(&self, cx: &ToolContext) -> Toolset {
         let tools = self.0.tools.as_ref();
         tools.map_or_else(|| toolset![], |tools| tools(cx))

@@ -1,0 +1,74 @@
+//! The context and the conversation of an agent that was asked.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use tool_core::{ToolContext, ToolError};
+use tool_store::env;
+
+/// The agents that wait for an answer, from the first to the one that runs now.
+#[derive(Clone, Default)]
+pub(super) struct Waiting {
+    pub(super) agents: Arc<[String]>,
+    /// The number of agents that were asked by an agent.
+    pub(super) depth: u32,
+}
+
+tool_core::host_value!(Waiting, tool_core::Effect::NONE);
+
+impl Waiting {
+    /// Returns the agents that wait for the answer of a call with this context, including the agent that makes the call.
+    pub(super) fn of(cx: &ToolContext) -> Self {
+        let known = cx.get::<Self>();
+        known.unwrap_or_else(|_| Self {
+            agents: cx.agent().map(str::to_owned).into_iter().collect(),
+            depth: 0,
+        })
+    }
+
+    /// Returns the agents that wait while `agent` runs.
+    fn and(&self, agent: &str) -> Self {
+        let agents = self.agents.iter().cloned();
+        Self {
+            agents: agents.chain([agent.to_owned()]).collect(),
+            depth: self.depth + 1,
+        }
+    }
+}
+
+/// Returns the context of an agent that answers in its own conversation: with the workspace, user, session and remaining time of the call that asks.
+// A method of `ToolContext` for a different conversation will replace the builder here. The builder can copy neither secrets and variables nor host values.
+// The agents that wait are a host value, which has to be set in the new context too.
+pub(crate) fn child_context(cx: &ToolContext, agent: &str, conversation: &str) -> ToolContext {
+    let mut child = ToolContext::builder()
+        .agent(agent)
+        .conversation(conversation)
+        .with(Waiting::of(cx).and(agent));
+    if let Some(workspace) = cx.workspace() {
+        child = child.workspace(workspace);
+    }
+    if let Some(user) = cx.user() {
+        child = child.user(user);
+    }
+    if let Some(session) = cx.session() {
+        child = child.session(session);
+    }
+    if let Some(left) = cx.remaining() {
+        child = child.deadline(left);
+    }
+    child.build()
+}
+
+/// Returns the id of a new conversation. No other conversation has it.
+pub(super) fn new_conversation(agent: &str) -> Result<String, ToolError> {
+    let mut bytes = [0; 16];
+    env::random(&mut bytes).map_err(|error| {
+        ToolError::foreign(error).operator("the conversation of an agent has no id")
+    })?;
+    let mut id = format!("agent:{agent}:");
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = write!(id, "{byte:02x}");
+    }
+    Ok(id)
+}

@@ -1,0 +1,271 @@
+//! The tool `spawn_task`.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::future::FutureExt as _;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tool_core::turn::{Model, ToolMessage, Turns, UserMessage};
+use tool_core::{DynamicTool, ErrorKind, ToolContext, ToolDef, ToolError, Toolset};
+
+use super::consult::{failed, task_schema};
+use super::context::{child_context, new_conversation};
+use super::error::TeamError;
+use super::run::{Ran, run};
+use super::tools::{CATEGORY, EFFECT};
+use crate::agent::{Agent, AgentBuilder};
+
+/// The name of the tool.
+const NAME: &str = "spawn_task";
+
+/// Maximum number of steps of a sub-agent, and the default.
+const MOST_STEPS: u32 = 10;
+
+type Parent = dyn Fn(&ToolContext) -> Toolset + Send + Sync;
+type NewAgent = dyn Fn() -> AgentBuilder + Send + Sync;
+
+/// The configuration of the tool `spawn_task`, which gives a task to a sub-agent with the tools of the agent that calls it.
+///
+/// Input: `{task, label}`, where `label` is a short name of the task for people, or null. Output: `{success, result, toolsUsed}`. `result` is the answer, or the
+/// reason why there is none. `toolsUsed` has the names of the tools that the sub-agent called, in the order of their first use, without names of tools that do
+/// not exist. Every failure of the sub-agent is an output with `success: false`.
+///
+/// The sub-agent has a new conversation without a history, and at most 10 steps. It has the tools that the host's function returns for the context of the call,
+/// without this tool, [harness tools](tool_core::ToolDef::is_harness), and the tools that start or ask agents: those of the categories `agent` and `agent-call`,
+/// and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass the gate of that toolset, and they are made on behalf of
+/// the agent that called the tool, so that the same policies apply to them.
+///
+/// A sub-agent that waits for an approval has no answer, and the approval is withdrawn. The call first reports progress with the label and the conversation of
+/// the sub-agent: `{label, conversation}`.
+///
+/// The registry of the parent cannot contain a tool that needs the parent's list, so build the tool apart, and add it with
+/// [`Toolset::with_agent_tools`]:
+///
+/// ```
+/// use tool_agent::model::{Script, ScriptedModel};
+/// use tool_agent::team::SpawnTask;
+/// use tool_core::prelude::*;
+/// use tool_core::store::MemoryStore;
+/// use tool_core::turn::Turns;
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(
+///     /// The first number.
+///     a: i32,
+///     /// The second number.
+///     b: i32,
+/// ) -> i64 {
+///     i64::from(a) + i64::from(b)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A host uses an `HttpModel` here, and the toolset of a registry with the rules of the agent.
+/// let model = ScriptedModel::new([
+///     Script::calls([ToolCall::new("c-1", "add", r#"{"a":1,"b":2}"#)]),
+///     Script::text("The sum is 3."),
+/// ]);
+/// let turns = Turns::new(MemoryStore::default());
+/// let spawn = SpawnTask::new(&turns, model, |_| toolset![add])
+///     .instructions("You do one task and report the result.")
+///     .build()?;
+/// let own = Registry::builder().dynamic(spawn).build()?.open();
+/// let tools = toolset![add].with_agent_tools(&own);
+///
+/// let call = ToolCall::new("c-1", "spawn_task", r#"{"task":"Add 1 and 2.","label":null}"#);
+/// let result = tools.call(call, &ToolContext::builder().agent("lead").build()).await;
+/// let output = result.output().unwrap().get();
+/// assert_eq!(output, r#"{"success":true,"result":"The sum is 3.","toolsUsed":["add"]}"#);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias("sub-agent", "subagent", "Task", "delegate"))]
+#[must_use = "call `build` to get the tool"]
+pub struct SpawnTask {
+    turns: Turns,
+    agent: Box<NewAgent>,
+    parent: Arc<Parent>,
+    instructions: Option<String>,
+    steps: u32,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    task: String,
+    label: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Done {
+    success: bool,
+    result: String,
+    tools_used: Vec<String>,
+}
+
+/// The progress of a call.
+#[derive(Serialize)]
+struct Began<'a> {
+    label: Option<&'a str>,
+    conversation: &'a str,
+}
+
+impl SpawnTask {
+    /// Configures the tool. The conversations of sub-agents are stored by `turns`, each sub-agent uses a clone of `model`, and `parent` returns the tools of the
+    /// agent that calls the tool, for the context of the call.
+    pub fn new(
+        turns: &Turns,
+        model: impl Model + Clone + Sync + 'static,
+        parent: impl Fn(&ToolContext) -> Toolset + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            turns: turns.clone(),
+            agent: Box::new(move || Agent::builder(NAME, model.clone())),
+            parent: Arc::new(parent),
+            instructions: None,
+            steps: MOST_STEPS,
+        }
+    }
+
+    /// Sets the instructions of sub-agents. An empty text is not sent.
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
+    }
+
+    /// Sets the limit on the steps of a sub-agent, from 1 to 10. The default is 10.
+    pub fn most_steps(mut self, steps: u32) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// Creates the tool.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the limit on steps is not a number from 1 to 10.
+    #[track_caller]
+    pub fn build(self) -> Result<DynamicTool, TeamError> {
+        if !(1..=MOST_STEPS).contains(&self.steps) {
+            return Err(TeamError::Steps {
+                steps: self.steps,
+                most: MOST_STEPS,
+            });
+        }
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "task": task_schema("The task, with everything that the sub-agent has to know: it does not read this conversation."),
+                "label": {
+                    "type": ["string", "null"],
+                    "description": "A short name of the task for people, or null.",
+                    "maxLength": 100,
+                },
+            },
+            "required": ["task", "label"],
+            "additionalProperties": false,
+        });
+        let text = json!({"type": "string"});
+        let this = Arc::new(self);
+        let spawn = move |arguments: Arguments, cx: ToolContext| {
+            let this = Arc::clone(&this);
+            async move { this.run(arguments, &cx).await }
+        };
+        Ok(DynamicTool::new(
+            NAME,
+            "Gives a task to a sub-agent with your tools and an empty conversation, and returns its result. Use it for a task with many steps, of \
+             which only the result is needed.",
+            schema,
+            spawn,
+        )
+        .title("Start a sub-agent")
+        .category(CATEGORY)
+        .effect(EFFECT)
+        .output_schema(&json!({
+            "type": "object",
+            "properties": {
+                "success": {"type": "boolean"},
+                "result": text,
+                "toolsUsed": {"type": "array", "items": text},
+            },
+            "required": ["success", "result", "toolsUsed"],
+            "additionalProperties": false,
+        })))
+    }
+
+    async fn run(&self, arguments: Arguments, cx: &ToolContext) -> Result<Done, ToolError> {
+        // A model or a store of the host may panic.
+        let ran = AssertUnwindSafe(self.ran(arguments, cx)).catch_unwind();
+        let ran = ran.await.unwrap_or_else(|_| {
+            Ok(Ran {
+                answer: Err(ToolError::of(ErrorKind::Panicked, "the sub-agent failed")),
+                results: Vec::new(),
+            })
+        })?;
+        let (success, result) = match ran.answer {
+            Ok(text) => (true, text),
+            Err(error) => {
+                failed(NAME, &error, cx);
+                (false, error.model_text())
+            }
+        };
+        Ok(Done {
+            success,
+            result,
+            tools_used: used(&ran.results),
+        })
+    }
+
+    async fn ran(&self, arguments: Arguments, cx: &ToolContext) -> Result<Ran, ToolError> {
+        let Arguments { task, label } = arguments;
+        let conversation = new_conversation(NAME)?;
+        cx.audit(
+            "agent.asked",
+            &json!({"agent": NAME, "conversation": conversation}),
+        );
+        cx.progress(&Began {
+            label: label.as_deref(),
+            conversation: &conversation,
+        });
+        // Policies for the agent that called the tool apply to its sub-agents, too.
+        let child = child_context(cx, cx.agent().unwrap_or(NAME), &conversation);
+        let (parent, own) = (Arc::clone(&self.parent), cx.clone());
+        let mut agent = (self.agent)()
+            .tools(move |_| parent(&own).filter(is_for_sub_agent))
+            .most_steps(self.steps);
+        if let Some(text) = &self.instructions {
+            agent = agent.instructions(text.as_str());
+        }
+        let agent = agent.build().map_err(ToolError::foreign)?;
+        let task = UserMessage::from(task);
+        Ok(run(&agent, task, "the sub-agent", &self.turns, &child).await)
+    }
+}
+
+impl fmt::Debug for SpawnTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpawnTask")
+            .field("steps", &self.steps)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a sub-agent gets a tool of its parent.
+fn is_for_sub_agent(tool: &ToolDef) -> bool {
+    let asks = [CATEGORY, "agent-call"].contains(&tool.category());
+    !tool.is_harness() && !asks && !tool.calls_agent() && tool.name() != NAME
+}
+
+/// Returns the names of the tools that were called, in the order of their first use.
+fn used(results: &[ToolMessage]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for result in results {
+        if !result.is_of(ErrorKind::UnknownTool) && !names.contains(&result.name) {
+            names.push(result.name.clone());
+        }
+    }
+    names
+}
