@@ -1,15 +1,14 @@
 //! The tool `consult_team`.
 
 use std::fmt::Write as _;
-use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use futures::future::FutureExt as _;
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tool_core::{DynamicTool, ErrorKind, ModelOutput, ToModelOutput, ToolContext, ToolError};
 
+use super::run::caught;
 use super::runner::{AgentAnswer, AgentTask, TeamMember};
 use super::tools::{CATEGORY, EFFECT, Team};
 
@@ -107,6 +106,7 @@ async fn consult(team: &Team, task: &str, cx: &ToolContext) -> Result<Report, To
     }
     let left = cx.remaining().map(|left| left.saturating_sub(RESERVE));
     let timeout = left.map_or(team.timeout, |left| left.min(team.timeout));
+    let limit = Duration::from_millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
     // A report does not wait for its reader, because a slow client must not use up the time of the agents.
     cx.progress(&report);
     let asked = members.iter().enumerate().map(async |(at, member)| {
@@ -129,7 +129,7 @@ async fn consult(team: &Team, task: &str, cx: &ToolContext) -> Result<Report, To
             }
             Err(_) => (
                 Status::Timeout,
-                format!("the agent did not answer within {timeout:?}"),
+                format!("the agent did not answer within {limit:?}"),
             ),
         };
         cx.progress(&report);
@@ -148,10 +148,7 @@ async fn ask(
         let task = AgentTask::new(member.id.as_str(), task);
         team.runner.ask(task, cx).await
     };
-    match AssertUnwindSafe(answer).catch_unwind().await {
-        Ok(answer) => answer,
-        Err(_) => Err(ToolError::of(ErrorKind::Panicked, "the agent failed")),
-    }
+    caught("the agent", answer).await
 }
 
 /// Adds the error of an agent to the audit row of the call.

@@ -1,7 +1,9 @@
 //! One run of an agent in its own conversation.
 
 use std::fmt::Write as _;
+use std::panic::AssertUnwindSafe;
 
+use futures::future::FutureExt as _;
 use tool_core::store::Role;
 use tool_core::turn::{Outcome, ToolMessage, TurnError, Turns, UserMessage};
 use tool_core::{Citation, ErrorKind, Ticket, ToolContext, ToolError};
@@ -147,6 +149,20 @@ fn failed(error: TurnError) -> ToolError {
         }
         error => ToolError::foreign(error),
     }
+}
+
+/// Runs a future of the host or of a model. A panic is an error, whose text for operators is the text of the panic.
+pub(super) async fn caught<T>(
+    who: &str,
+    run: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    let ended = AssertUnwindSafe(run).catch_unwind().await;
+    ended.unwrap_or_else(|payload| {
+        let error = ToolError::of(ErrorKind::Panicked, format!("{who} failed"));
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        Err(error.operator(text.unwrap_or("the panic has no text")))
+    })
 }
 
 /// Returns the names in back quotes, each once.

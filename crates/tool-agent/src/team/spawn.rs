@@ -1,7 +1,6 @@
 //! The tool `spawn_task`.
 
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::future::FutureExt as _;
@@ -13,7 +12,7 @@ use tool_core::{DynamicTool, ErrorKind, ToolContext, ToolDef, ToolError, Toolset
 use super::consult::{failed, task_schema};
 use super::context::{child_context, new_conversation};
 use super::error::TeamError;
-use super::run::{Ran, run};
+use super::run::{Ran, caught, run};
 use super::tools::{CATEGORY, EFFECT};
 use crate::agent::{Agent, AgentBuilder};
 
@@ -36,6 +35,9 @@ type NewAgent = dyn Fn() -> AgentBuilder + Send + Sync;
 /// without this tool, [harness tools](tool_core::ToolDef::is_harness), and the tools that start or ask agents: those of the categories `agent` and `agent-call`,
 /// and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass the gate of that toolset, and they are made on behalf of
 /// the agent that called the tool, so that the same policies apply to them.
+///
+/// The context of the sub-agent has the workspace, the user, the session and the remaining time of the call, and no secrets, variables or host values. The tool has
+/// no timeout unless the host sets one with [`DynamicTool::timeout`].
 ///
 /// A sub-agent that waits for an approval has no answer, and the approval is withdrawn. The call first reports progress with the label and the conversation of
 /// the sub-agent: `{label, conversation}`.
@@ -88,7 +90,7 @@ pub struct SpawnTask {
     turns: Turns,
     agent: Box<NewAgent>,
     parent: Arc<Parent>,
-    instructions: Option<String>,
+    instructions: String,
     steps: u32,
 }
 
@@ -125,14 +127,14 @@ impl SpawnTask {
             turns: turns.clone(),
             agent: Box::new(move || Agent::builder(NAME, model.clone())),
             parent: Arc::new(parent),
-            instructions: None,
+            instructions: String::new(),
             steps: MOST_STEPS,
         }
     }
 
     /// Sets the instructions of sub-agents. An empty text is not sent.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
-        self.instructions = Some(text.into());
+        self.instructions = text.into();
         self
     }
 
@@ -197,14 +199,15 @@ impl SpawnTask {
     }
 
     async fn run(&self, arguments: Arguments, cx: &ToolContext) -> Result<Done, ToolError> {
+        let conversation = new_conversation(NAME)?;
+        let ran = self.ran(arguments, &conversation, cx).map(Ok);
         // A model or a store of the host may panic.
-        let ran = AssertUnwindSafe(self.ran(arguments, cx)).catch_unwind();
-        let ran = ran.await.unwrap_or_else(|_| {
-            Ok(Ran {
-                answer: Err(ToolError::of(ErrorKind::Panicked, "the sub-agent failed")),
+        let ran = caught("the sub-agent", ran)
+            .await
+            .unwrap_or_else(|error| Ran {
+                answer: Err(error),
                 results: Vec::new(),
-            })
-        })?;
+            });
         let (success, result) = match ran.answer {
             Ok(text) => (true, text),
             Err(error) => {
@@ -219,29 +222,31 @@ impl SpawnTask {
         })
     }
 
-    async fn ran(&self, arguments: Arguments, cx: &ToolContext) -> Result<Ran, ToolError> {
+    async fn ran(&self, arguments: Arguments, conversation: &str, cx: &ToolContext) -> Ran {
         let Arguments { task, label } = arguments;
-        let conversation = new_conversation(NAME)?;
         cx.audit(
             "agent.asked",
             &json!({"agent": NAME, "conversation": conversation}),
         );
         cx.progress(&Began {
             label: label.as_deref(),
-            conversation: &conversation,
+            conversation,
         });
         // Policies for the agent that called the tool apply to its sub-agents, too.
-        let child = child_context(cx, cx.agent().unwrap_or(NAME), &conversation);
+        let child = child_context(cx, cx.agent().unwrap_or(NAME), conversation);
         let (parent, own) = (Arc::clone(&self.parent), cx.clone());
-        let mut agent = (self.agent)()
+        let agent = (self.agent)()
+            .instructions(self.instructions.as_str())
             .tools(move |_| parent(&own).filter(is_for_sub_agent))
             .most_steps(self.steps);
-        if let Some(text) = &self.instructions {
-            agent = agent.instructions(text.as_str());
-        }
-        let agent = agent.build().map_err(ToolError::foreign)?;
         let task = UserMessage::from(task);
-        Ok(run(&agent, task, "the sub-agent", &self.turns, &child).await)
+        match agent.build() {
+            Ok(agent) => run(&agent, task, "the sub-agent", &self.turns, &child).await,
+            Err(error) => Ran {
+                answer: Err(ToolError::foreign(error)),
+                results: Vec::new(),
+            },
+        }
     }
 }
 

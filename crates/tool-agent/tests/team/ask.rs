@@ -49,6 +49,7 @@ async fn agent_tool_returns_the_answer() {
         .call(prompt(), &context().agent("tax-law").build())
         .await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
+    assert!(result.model_text().contains("cannot ask itself"));
     let unknown = team.ask("press").unwrap_err();
     assert_eq!(
         unknown.to_string(),

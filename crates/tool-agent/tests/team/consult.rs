@@ -154,6 +154,7 @@ async fn failed_agents_do_not_fail_the_others() {
     let failed: Vec<_> = failed.map(|note| note.details.as_str()).collect();
     assert_eq!(failed.len(), 2);
     assert!(failed[0].contains("the quota of host-17 is used up"));
+    assert!(failed[1].contains("host-18 has a bug"));
 }
 
 // S2-33: the timeout of an agent is a setting, and a call with less time returns the answers that it has

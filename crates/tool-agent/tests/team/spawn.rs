@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tool_agent::agent::Agent;
 use tool_agent::model::{Script, ScriptedModel};
 use tool_agent::team::{SpawnTask, Team};
-use tool_core::policy::{Policy, Rule, SharedPolicy};
+use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, Role};
-use tool_core::turn::{Model, Outcome, Turns};
+use tool_core::turn::{Model, ModelMessage, Outcome, ToolMessage, Turns};
 use tool_core::{
     AgentTool, Approvals, CancellationToken, DynamicTool, Enablement, ErrorKind, Gate, Rules,
     Runtime,
@@ -252,26 +252,43 @@ async fn sub_agent_that_waits_for_an_approval_fails() {
 // S1-54: the policies for the parent apply to the calls of its sub-agents
 #[tokio::test]
 async fn policies_of_the_parent_apply_to_its_sub_agents() {
-    let policy = Policy::builder()
-        .rule(Rule::deny("no sums").tools(["add"]).agents(["lead"]))
-        .build()
-        .unwrap();
-    let policy = SharedPolicy::new(policy);
+    let refused = Rule::deny("no sums of 1")
+        .tools(["add"])
+        .agents(["lead"])
+        .when(Condition::new("/a").equals(1));
+    let policy = SharedPolicy::new(Policy::builder().rule(refused).build().unwrap());
     let registry = Registry::builder().tool::<add>().build().unwrap();
     let rules = Rules::default().policy(&policy);
-    let script = [sum(), Script::text("done")];
-    let tool = SpawnTask::new(&turns(), ScriptedModel::new(script), move |cx| {
+    let last = Script::with(|request| {
+        let last = request.messages.last().unwrap();
+        let last: ToolMessage = serde_json::from_str(&last.content).unwrap();
+        Ok(ModelMessage::text(last.error.unwrap_or(last.text)))
+    });
+    let model = ScriptedModel::new([sum(), last]);
+    let tool = SpawnTask::new(&turns(), model, move |cx| {
         registry
             .toolset(cx, &rules)
             .through(&Gate::builder().build())
     });
     let tools = only(tool.build().unwrap());
-    let used = async |agent: &str| {
+    let result = async |agent: &str| {
         let cx = context().agent(agent).build();
-        output(&tools.call(spawn(), &cx).await)["toolsUsed"].clone()
+        output(&tools.call(spawn(), &cx).await)["result"].clone()
     };
-    assert_eq!(used("lead").await, json!([]));
-    assert_eq!(used("other").await, json!(["add"]));
+    assert_eq!(result("lead").await, "denied");
+    assert_eq!(result("other").await, "3");
+}
+
+// S1-58: a sub-agent does not get the tool that started it, even if the host changed its category
+#[tokio::test]
+async fn sub_agent_cannot_start_sub_agents() {
+    let seen = Seen::default();
+    let model = recorded([Script::text("done")], &seen);
+    let parent = || only(plain("spawn_task").category("web"));
+    let tool = SpawnTask::new(&turns(), model, move |_| parent()).build();
+    let result = only(tool.unwrap()).call(spawn(), &context().build()).await;
+    assert_eq!(output(&result)["success"], true);
+    assert!(seen.lock().unwrap()[0].0.is_empty());
 }
 
 // S1-54: the cancelled call drops the request of the sub-agent
