@@ -128,7 +128,7 @@ fn answer(who: &str, outcome: Outcome) -> Result<String, ToolError> {
         Outcome::Cancelled | Outcome::Interrupted => {
             (ErrorKind::Cancelled, "its run was cancelled".to_owned())
         }
-        Outcome::Deadline => (ErrorKind::TimedOut, "its time is over".to_owned()),
+        Outcome::Deadline => (ErrorKind::TimedOut, "its deadline passed".to_owned()),
         Outcome::Draining => (
             ErrorKind::Unavailable,
             "the host is shutting down".to_owned(),
