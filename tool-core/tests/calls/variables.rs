@@ -100,7 +100,7 @@ async fn definition_declares_its_variables() {
         .build();
     let call = ToolCall::new("c-1", "list_orders", r#"{"status":"open"}"#);
     let result = tools.call(call, &cx).await;
-    assert_eq!(result.model_text(), "5 open in eu, token of 28");
+    assert_eq!(result.model_text(), "5 open in eu, token of 21");
 }
 
 // S4-20: of the levels that set a variable, the first of thread, agent, prompt, user and instance decides.

@@ -36,27 +36,11 @@ impl Waiting {
     }
 }
 
-/// Returns the context of an agent that answers in its own conversation: with the workspace, user, session and remaining time of the call that asks.
-// A method of `ToolContext` for a different conversation will replace the builder here. The builder can copy neither secrets and variables nor host values.
-// The agents that wait are a host value, which has to be set in the new context too.
+/// Returns the context of an agent that answers in its own conversation. Inside of a call, a derived context has the caller, the deadline and the
+/// cancellation of the call, and neither secrets nor variables nor host values, so the agents that wait are set again.
 pub(crate) fn child_context(cx: &ToolContext, agent: &str, conversation: &str) -> ToolContext {
-    let mut child = ToolContext::builder()
-        .agent(agent)
-        .conversation(conversation)
-        .with(Waiting::of(cx).and(agent));
-    if let Some(workspace) = cx.workspace() {
-        child = child.workspace(workspace);
-    }
-    if let Some(user) = cx.user() {
-        child = child.user(user);
-    }
-    if let Some(session) = cx.session() {
-        child = child.session(session);
-    }
-    if let Some(left) = cx.remaining() {
-        child = child.deadline(left);
-    }
-    child.build()
+    let child = cx.derive().agent(agent).conversation(conversation);
+    child.with(Waiting::of(cx).and(agent)).build()
 }
 
 /// Returns the id of a new conversation. No other conversation has it.

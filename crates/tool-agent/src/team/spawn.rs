@@ -36,7 +36,7 @@ type NewAgent = dyn Fn() -> AgentBuilder + Send + Sync;
 /// and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass the gate of that toolset, and they are made on behalf of
 /// the agent that called the tool, so that the same policies apply to them.
 ///
-/// The context of the sub-agent has the workspace, the user, the session and the remaining time of the call, and no secrets, variables or host values. The tool has
+/// The context of the sub-agent has the workspace, the users, the session, the trace and the remaining time of the call, and no secrets, variables or host values. The tool has
 /// no timeout unless the host sets one with [`DynamicTool::timeout`].
 ///
 /// A sub-agent that waits for an approval has no answer, and the approval is withdrawn. The call first reports progress with the label and the conversation of
