@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tool_core::Registry;
 use tool_core::policy::SharedPolicy;
 use tool_core::store::seal::Vault;
-use tool_core::store::{StoreError, Workspace};
+use tool_core::store::{StoreError, VariableRequest, Workspace};
 use tool_core::stored::StoredTools;
 
 use crate::access::{Access, Role};
@@ -25,7 +25,7 @@ use crate::entry::Entry;
 use crate::openapi;
 use crate::problem::{Kind, Problem};
 use crate::resources;
-use crate::state::{AdminStore, Inner, Shared};
+use crate::state::{AdminStore, Inner, Shared, Supplied};
 
 /// The timeout for the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -59,6 +59,7 @@ pub struct AdminServerBuilder {
     registry: Option<Registry>,
     stored_tools: Option<StoredTools>,
     vault: Option<Vault>,
+    supplied: Option<Box<Supplied>>,
     workspace: Workspace,
     entry: Entry,
 }
@@ -87,6 +88,33 @@ impl AdminServerBuilder {
     /// which stores the sealed values. Names are listed without a vault as well.
     pub fn vault(mut self, vault: &Vault) -> Self {
         self.vault = Some(vault.clone());
+        self
+    }
+
+    /// Sets a callback for each request for variables that was answered completely, so that the host starts the sub-agent that waits for the values.
+    /// It is called after the values were stored and before the response is sent, so it must not block: start a task, or send the request to one.
+    ///
+    /// The callback is not called again after a crash: a host also starts waiting sub-agents when it continues their conversation.
+    ///
+    /// ```
+    /// use tool_core::store::{MemoryStore, VariableRequest};
+    /// use tool_server::AdminServer;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, supplied) = std::sync::mpsc::channel::<VariableRequest>();
+    /// let server = AdminServer::builder(MemoryStore::default()).on_variables_supplied(move |request| {
+    ///     // A receiver that is gone starts no sub-agents.
+    ///     let _ = sender.send(request.clone());
+    /// });
+    /// # drop((server.build()?, supplied));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_variables_supplied(
+        mut self,
+        callback: impl Fn(&VariableRequest) + Send + Sync + 'static,
+    ) -> Self {
+        self.supplied = Some(Box::new(callback));
         self
     }
 
@@ -141,6 +169,7 @@ impl AdminServerBuilder {
             registry: self.registry,
             stored_tools: self.stored_tools,
             vault: self.vault,
+            supplied: self.supplied,
             entry: self.entry,
             ending: CancellationToken::new(),
         });
@@ -162,6 +191,7 @@ impl AdminServer {
             registry: None,
             stored_tools: None,
             vault: None,
+            supplied: None,
             workspace: Workspace::single(),
             entry: Entry::new(1024 * 1024),
         }

@@ -8,7 +8,8 @@ use tool_core::Registry;
 use tool_core::policy::SharedPolicy;
 use tool_core::store::seal::Vault;
 use tool_core::store::{
-    Catalogue, ChangeStore, Directory, EnablementStore, EventStore, Maintenance, Store, VaultStore,
+    Catalogue, ChangeStore, Directory, EnablementStore, EventStore, Maintenance, Store,
+    VariableRequest, VaultStore,
 };
 use tool_core::stored::StoredTools;
 
@@ -39,6 +40,9 @@ impl<T> AdminStore for T where
 {
 }
 
+/// Callback for requests for variables that were answered completely.
+pub(crate) type Supplied = dyn Fn(&VariableRequest) + Send + Sync;
+
 /// The state of the handlers.
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn AdminStore>,
@@ -48,6 +52,7 @@ pub(crate) struct Inner {
     pub(crate) registry: Option<Registry>,
     pub(crate) stored_tools: Option<StoredTools>,
     pub(crate) vault: Option<Vault>,
+    pub(crate) supplied: Option<Box<Supplied>>,
     pub(crate) entry: Entry,
     /// Is cancelled when the server shuts down, which would otherwise wait for the streams of events.
     pub(crate) ending: CancellationToken,

@@ -12,8 +12,8 @@ use test_support::{Missing, Ran};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tool_core::prelude::*;
-use tool_core::store::StoredToolStore;
 use tool_core::store::seal::{SealKey, SealKeys, Vault};
+use tool_core::store::{ChildStore, StoredToolStore};
 use tool_core::stored::{LinkedRunner, StoredTools};
 use tool_core::{Registry, Rules};
 use tool_server::{
@@ -134,9 +134,9 @@ impl Opened {
 }
 
 /// The store traits that the tests of a site use, combined in one trait.
-pub trait SiteStore: AdminStore + StoredToolStore {}
+pub trait SiteStore: AdminStore + StoredToolStore + ChildStore {}
 
-impl<T: AdminStore + StoredToolStore> SiteStore for T {}
+impl<T: AdminStore + StoredToolStore + ChildStore> SiteStore for T {}
 
 /// A running server with its store and its HTTP client.
 pub struct Site {

@@ -427,13 +427,13 @@ async fn answer_variable_request(
     let rows = rows.map_err(|error| Problem::of_vault(&error, REQUEST))?;
     let text = if rows.is_empty() {
         json(&VariableAnswered {
-            missing: open.missing,
+            missing: open.missing.clone(),
         })
     } else {
         let names: Vec<&str> = rows.iter().map(|row| &*row.name).collect();
         let wanted = Wanted {
             details: json!({
-                "conversation": thread.conversation(), "request": request, "agent": open.agent, "variables": names,
+                "conversation": thread.conversation(), "request": request, "agent": &open.agent, "variables": names,
             }),
             change: Change::Vault(VaultChange::AnswerRequest {
                 workspace: caller.workspace.clone(),
@@ -450,6 +450,9 @@ async fn answer_variable_request(
     let missing = serde_json::from_str(&text);
     let missing = missing.map_or_else(|_| Vec::new(), |VariableAnswered { missing }| missing);
     if missing.is_empty() {
+        if let Some(supplied) = &admin.supplied {
+            supplied(&open);
+        }
         return Ok(answer(text));
     }
     let errors = missing.iter().map(|name| InputError {

@@ -8,6 +8,7 @@
 
 mod access;
 mod administration;
+mod agents;
 mod bodies;
 mod changes;
 mod events;
@@ -93,6 +94,7 @@ fn main() -> ExitCode {
         secrets::keys_are_rotated_in_limited_requests_and_retired_case,
         secrets::variables_are_listed_without_secret_values_case,
         secrets::request_for_variables_is_open_until_every_value_is_stored_case,
+        agents::answered_request_starts_its_sub_agent_case,
         stored_tools::tool_is_created_called_disabled_and_deleted,
         stored_tools::tool_has_every_key_and_times_in_iso_8601,
         stored_tools::faults_have_pointers,
