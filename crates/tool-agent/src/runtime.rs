@@ -193,6 +193,25 @@ impl AgentRuntime {
         self.children_of(&thread).await
     }
 
+    /// Returns the child threads below the conversation of the context, at every depth, the deepest first. A host that deletes the conversation deletes
+    /// them too.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`children`](Self::children).
+    pub async fn threads_below(&self, cx: &ToolContext) -> Result<Vec<ThreadId>, RuntimeError> {
+        let mut threads = vec![cx.thread().ok_or(TurnError::Unnamed)?];
+        let mut at = 0;
+        while let Some(thread) = threads.get(at).cloned() {
+            let rows = self.children_of(&thread).await?;
+            threads.extend(rows.into_iter().map(|row| row.thread));
+            at += 1;
+        }
+        threads.remove(0);
+        threads.reverse();
+        Ok(threads)
+    }
+
     /// Returns the variables that an agent and the agents below it declare, each once, without those of their tools.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tool_agent::agent::Agent;
 use tool_agent::runtime::{AgentRuntime, PromptTool, Resumable, SpawnGate, Subagent};
 use tool_core::prelude::*;
-use tool_core::store::{ChildState, MemoryStore, Role};
+use tool_core::store::{ChildState, ChildStore as _, MemoryStore, Role};
 use tool_core::turn::Outcome;
 use tool_core::{DynamicTool, Registry, Reply};
 
@@ -101,6 +101,11 @@ async fn tree_of_agents_is_continued_after_a_death_at_any_request() {
         let cx = context().build();
         let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
         assert!(matches!(outcome, Outcome::Answered(text) if text == "Done."));
+        let below = runtime.threads_below(&cx).await.unwrap();
+        assert_eq!(below.len(), 3);
+        // The thread of `last` comes before the thread of `middle`, which started it.
+        let row = host.store.child(&below[0]).await.unwrap().unwrap();
+        assert_eq!(row.agent, "last");
         transcript(&host, &runtime, &cx).await
     };
     for request in 1..=9 {

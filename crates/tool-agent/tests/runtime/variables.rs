@@ -81,7 +81,7 @@ async fn answer(vault: &Vault, request: &str, values: &[(&str, &str)]) -> Vec<St
         .unwrap()
 }
 
-// S4-55, S4-57: a sub-agent without its scoped variables is not started, the result has the request and no values; the answer starts it with its first message.
+// S4-39, S4-55, S4-57: a sub-agent without its scoped variables is not started, the result has the request and no values; the answer starts it with its first message.
 #[tokio::test]
 async fn sub_agent_waits_for_its_scoped_variables() {
     let (host, log) = (Host::new(), Log::default());
@@ -152,7 +152,7 @@ async fn sub_agent_waits_for_its_scoped_variables() {
             .unwrap()
             .is_empty()
     );
-    // S4-39: no message and no request contains the value.
+    // No message and no request contains the value.
     for thread in [&cx, &child] {
         let messages = host.turns().messages(thread, None).await.unwrap();
         assert!(!format!("{messages:?}").contains(SENTINEL));
@@ -356,7 +356,7 @@ async fn groups_of_variables_start_instances() {
                 "TITLE__x"
             ]
         );
-        // S4-36, S4-37: the request for a description contains the two hints of its group.
+        // The request for a description contains the two hints of its group.
         let described = log.of("chief");
         let described: Vec<_> = described
             .iter()
@@ -369,7 +369,7 @@ async fn groups_of_variables_start_instances() {
                 .contains("name hint: Shop 1\ndescription hint: Brief 1")
         );
         assert_eq!(described[0].messages.len(), 1);
-        // S4-39: no request and no message contains a scoped value.
+        // No request and no message contains a scoped value.
         for request in log.all() {
             assert!(!format!("{request:?}").contains(SENTINEL));
         }
