@@ -289,6 +289,12 @@ impl ToolContext {
         })
     }
 
+    /// Returns the same context for calls that an agent makes.
+    #[cfg(feature = "host")]
+    pub(crate) fn of_agent(&self, agent: &str) -> Self {
+        self.with_host(|host| host.agent = Some(agent.to_owned()))
+    }
+
     /// Returns the same context for a call that its turn passes on to the client.
     #[cfg(feature = "host")]
     pub(crate) fn handing_over_client_calls(&self) -> Self {

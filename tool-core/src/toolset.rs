@@ -59,6 +59,9 @@ pub struct Toolset {
     hints: Arc<[(String, String)]>,
     #[cfg(feature = "host")]
     gate: Option<Gate>,
+    /// The agent that makes the calls of a turn; `None` for the agent of the context.
+    #[cfg(feature = "host")]
+    agent: Option<Arc<str>>,
 }
 
 impl Toolset {
@@ -73,6 +76,8 @@ impl Toolset {
             hints: Arc::default(),
             #[cfg(feature = "host")]
             gate: None,
+            #[cfg(feature = "host")]
+            agent: None,
         }
     }
 
@@ -126,6 +131,21 @@ impl Toolset {
     pub fn through(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self
+    }
+
+    /// Sets the agent that makes the calls of a message in [`Turns`](crate::turn::Turns), in place of the agent of the context. The agent of a
+    /// conversation may change during a run, and the context of the run stays the same.
+    #[cfg(feature = "host")]
+    #[must_use]
+    pub fn called_by(mut self, agent: &str) -> Self {
+        self.agent = Some(agent.into());
+        self
+    }
+
+    /// Returns the agent that makes the calls, if it is not the agent of the context.
+    #[cfg(feature = "host")]
+    pub(crate) fn caller(&self) -> Option<&str> {
+        self.agent.as_deref()
     }
 
     /// Returns the gate that every call passes.

@@ -274,20 +274,32 @@ impl Turns {
         self
     }
 
-    /// Sets a callback for every result, success or failure, when it is stored.
+    /// Adds a callback for every result, success or failure, when it is stored. Callbacks are called in the order in which they were added.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ToolMessage) + Send + Sync + 'static) -> Self {
-        self.observer = Some(Arc::new(observer));
+        let other = self.observer.take();
+        self.observer = Some(Arc::new(move |message: &ToolMessage| {
+            if let Some(other) = &other {
+                notify("the observer of a turn", || other(message));
+            }
+            observer(message);
+        }));
         self
     }
 
-    /// Sets a callback for the progress of running calls, as JSON. Progress is only for the client: it is neither sent to a model nor stored.
+    /// Adds a callback for the progress of running calls, as JSON. Progress is only for the client: it is neither sent to a model nor stored.
     #[must_use]
     pub fn progress(
         mut self,
         progress: impl Fn(&ToolCall, &RawValue) + Send + Sync + 'static,
     ) -> Self {
-        self.progress = Some(Arc::new(progress));
+        let other = self.progress.take();
+        self.progress = Some(Arc::new(move |call: &ToolCall, step: &RawValue| {
+            if let Some(other) = &other {
+                notify("the callback for progress", || other(call, step));
+            }
+            progress(call, step);
+        }));
         self
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt as _};
+use object_store::{ObjectStore, ObjectStoreExt as _, PutMode};
 use tool_core::store::ThreadId;
 use tool_core::{Effect, FromContext, ToolContext, ToolError};
 use tool_store::{digest, env};
@@ -31,9 +31,9 @@ const MOST_ENDING: usize = 16;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let files = ThreadFiles::new(Arc::new(InMemory::new()), ThreadId::new("acme", "main")?);
-/// let path = files.write("Q3 report.pdf", b"%PDF-1.7".to_vec()).await?;
+/// let path = files.write("Q3 report.pdf", b"%PDF-1.7".to_vec()).await.map_err(|error| error.operator_text().to_owned())?;
 /// assert!(path.starts_with("/attachments/Q3-report-") && path.ends_with(".pdf"));
-/// assert_eq!(files.read(&path).await?, b"%PDF-1.7");
+/// assert_eq!(files.read(&path).await.map_err(|error| error.operator_text().to_owned())?, b"%PDF-1.7");
 /// assert!(files.read("/attachments/other.pdf").await.is_err());
 /// # Ok(())
 /// # }
@@ -63,10 +63,13 @@ impl ThreadFiles {
     /// Fails if the object store fails.
     pub async fn write(&self, name: &str, bytes: Vec<u8>) -> Result<String, ToolError> {
         let mut random = [0; 4];
-        env::random(&mut random).map_err(ToolError::foreign)?;
-        let path = safe_name(name, &digest::hex(&random));
-        self.put(&path, bytes).await?;
-        Ok(path)
+        loop {
+            env::random(&mut random).map_err(ToolError::foreign)?;
+            let path = safe_name(name, &digest::hex(&random));
+            if self.put(&path, bytes.clone(), PutMode::Create).await? {
+                return Ok(path);
+            }
+        }
     }
 
     /// Reads a file of the thread.
@@ -144,7 +147,7 @@ impl ThreadFiles {
         let [from, into] = [self, to].map(|files| files.thread.conversation());
         let key = digest::sha256(&[from, into, path]);
         let copy = safe_name(name, &key[..8]);
-        to.put(&copy, bytes).await?;
+        to.put(&copy, bytes, PutMode::Overwrite).await?;
         Ok(Some(copy))
     }
 
@@ -161,12 +164,16 @@ impl ThreadFiles {
         Ok(Some(bytes.to_vec()))
     }
 
-    async fn put(&self, path: &str, bytes: Vec<u8>) -> Result<(), ToolError> {
+    /// Stores a file. Returns whether it was stored: `PutMode::Create` stores no file whose path exists.
+    async fn put(&self, path: &str, bytes: Vec<u8>, mode: PutMode) -> Result<bool, ToolError> {
         let place = self.place(path).ok_or_else(|| {
             ToolError::new("the path of the file is invalid").operator(path.to_owned())
         })?;
-        let put = self.store.put(&place, bytes.into()).await;
-        put.map(drop).map_err(ToolError::foreign)
+        match self.store.put_opts(&place, bytes.into(), mode.into()).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(error) => Err(ToolError::foreign(error)),
+        }
     }
 
     fn folder(&self) -> Path {
@@ -246,20 +253,19 @@ fn safe_name(name: &str, part: &str) -> String {
     format!("{FOLDER}{stem}-{part}{dot}{ending}")
 }
 
-/// Returns the paths of files in a text, each once, in order.
-pub(crate) fn paths_in(text: &str) -> Vec<&str> {
-    let mut paths = Vec::new();
-    for (at, _) in text.match_indices(FOLDER) {
+/// Returns the paths of files in a text, with their positions, in order. A path begins at the beginning of a word, so that the path of a URL is not one.
+pub(crate) fn paths_in(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.match_indices(FOLDER).filter_map(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        if before.is_some_and(|c| is_safe(c) || matches!(c, '/' | ':' | '~' | '%')) {
+            return None;
+        }
         let name = &text[at + FOLDER.len()..];
         let end = name.find(|c| !is_safe(c)).unwrap_or(name.len());
         // A dot after a path ends the sentence.
         let name = name[..end].trim_end_matches('.');
-        let path = &text[at..at + FOLDER.len() + name.len()];
-        if !name.is_empty() && !paths.contains(&path) {
-            paths.push(path);
-        }
-    }
-    paths
+        (!name.is_empty()).then(|| (at, &text[at..at + FOLDER.len() + name.len()]))
+    })
 }
 
 #[cfg(test)]
@@ -283,10 +289,8 @@ mod tests {
 
     #[test]
     fn paths_are_found_in_sentences() {
-        let text = "See /attachments/a-1.txt. And (/attachments/b.pdf), /attachments/a-1.txt, /attachments/.";
-        assert_eq!(
-            paths_in(text),
-            ["/attachments/a-1.txt", "/attachments/b.pdf"]
-        );
+        let text = "See /attachments/a-1.txt. And (/attachments/b.pdf), https://a.example/attachments/1.pdf, /attachments/.";
+        let paths: Vec<&str> = paths_in(text).map(|(_, path)| path).collect();
+        assert_eq!(paths, ["/attachments/a-1.txt", "/attachments/b.pdf"]);
     }
 }

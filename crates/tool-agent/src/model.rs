@@ -26,7 +26,7 @@ pub use config::{CacheTime, ConfigError, HttpModelBuilder};
 pub use credentials::{ApiKey, Credentials, MissingKey};
 pub use endpoint::Endpoint;
 pub use error::{FailedModel, ModelError, ModelErrorKind, TimeoutPhase};
-pub use event::ModelEvent;
+pub use event::{ModelEvent, ModelObserver};
 pub use http::HttpModel;
 pub use recording::RecordingError;
 pub use retry::{Restart, Retry, Timeouts};

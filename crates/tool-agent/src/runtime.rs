@@ -52,15 +52,18 @@ use tool_core::store::seal::Vault;
 use tool_core::store::{ChildFilter, ChildRow, ChildStore, Scope, ThreadId};
 use tool_core::turn::{Outcome, TurnError, Turns, UserMessage};
 use tool_core::variables::Declarations;
-use tool_core::{Gate, ToolContext, ToolError, Toolset};
+use tool_core::{Gate, Ticket, ToolContext, ToolError, Toolset};
 
 use crate::files::ThreadFiles;
+use crate::model::ModelObserver;
 
+mod apart;
 mod background;
 mod check;
 mod child;
 mod entry;
 mod error;
+mod event;
 mod immediate;
 mod outcome;
 mod parent;
@@ -82,6 +85,8 @@ pub use entry::{
     Side, Subagent,
 };
 pub use error::{RuntimeConfigError, RuntimeError};
+use event::EventObserver;
+pub use event::{AgentEvent, AgentEventKind, AgentEvents, EVENT_VERSION, EventApproval};
 pub use parent::ParentThread;
 pub use result::{AgentResult, ResultAttachment, ResultCall, ResultStatus};
 use run::{Run, RunHandle, Speaker};
@@ -103,6 +108,7 @@ struct Inner {
     files: Option<Arc<dyn ObjectStore>>,
     endpoint: String,
     background: Background,
+    observers: Vec<Box<EventObserver>>,
     /// The tools for resumable sub-agents that were built.
     resumable: Mutex<HashMap<resumable::Offer, Toolset>>,
 }
@@ -125,6 +131,7 @@ pub struct AgentRuntimeBuilder {
     children: Option<Arc<dyn ChildStore>>,
     vault: Option<Vault>,
     files: Option<Arc<dyn ObjectStore>>,
+    observers: Vec<Box<EventObserver>>,
     endpoint: String,
 }
 
@@ -138,6 +145,7 @@ impl AgentRuntime {
             children: None,
             vault: None,
             files: None,
+            observers: Vec::new(),
             endpoint: "/v1/threads/{thread}/variables/{request}".to_owned(),
         }
     }
@@ -210,6 +218,25 @@ impl AgentRuntime {
         threads.remove(0);
         threads.reverse();
         Ok(threads)
+    }
+
+    /// Returns the open approvals of the conversation of the context and of all threads below it. Sub-agents in the background wait for approvals that no
+    /// [`Outcome`] contains.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the context has no conversation, and if a store fails.
+    pub async fn waiting(&self, cx: &ToolContext) -> Result<Vec<Ticket>, RuntimeError> {
+        let own = cx.thread().ok_or(TurnError::Unnamed)?;
+        let Some(approvals) = self.0.gate.approvals() else {
+            return Ok(Vec::new());
+        };
+        let mut tickets = Vec::new();
+        for thread in [own].into_iter().chain(self.threads_below(cx).await?) {
+            let open = approvals.waiting(&thread).await;
+            tickets.extend(open.map_err(ToolError::foreign)?);
+        }
+        Ok(tickets)
     }
 
     /// Returns the variables that an agent and the agents below it declare, each once, without those of their tools.
@@ -302,6 +329,12 @@ impl AgentRuntime {
     ) -> Result<Arc<Run>, RuntimeError> {
         let first = self.known(agent)?;
         let thread = cx.thread().ok_or(TurnError::Unnamed)?;
+        if tools::may_be_child(&thread)
+            && let Some(store) = &self.0.children
+            && store.child(&thread).await?.is_some()
+        {
+            return Err(RuntimeError::ChildThread(thread.conversation().to_owned()));
+        }
         let messages = if self.needs_thread(first) {
             self.0.turns.messages(cx, None).await?
         } else {
@@ -326,25 +359,57 @@ impl AgentRuntime {
         !entry.handoffs.is_empty() || !entry.subagents.is_empty()
     }
 
+    /// Drives the thread of a child in a task of its own, until it ends or waits.
+    async fn driven_apart(
+        &self,
+        run: &Arc<Run>,
+    ) -> Result<Result<Outcome, RuntimeError>, ToolError> {
+        let (runtime, run) = (self.clone(), Arc::clone(run));
+        let driven = async move { runtime.driven(&run, None).await };
+        apart::apart(Box::pin(driven)).await
+    }
+
     /// Drives the thread of a run until it ends or waits.
     async fn driven(
         &self,
         run: &Arc<Run>,
         message: Option<UserMessage>,
     ) -> Result<Outcome, RuntimeError> {
-        let cx = run.base.derive().with(RunHandle(Arc::clone(run)));
-        let cx = match self.files(&run.home) {
-            Some(files) => cx.with(files),
-            None => cx,
-        };
+        let mut cx = run.base.derive().with(RunHandle(Arc::clone(run)));
+        if let Some(files) = self.files(&run.home) {
+            cx = cx.with(files);
+        }
+        let mut turns = self.entry(run.current()).agent.limited(&self.0.turns);
+        if run.is_observed() {
+            let [of_model, of_results, of_progress] = [(); 3].map(|()| Arc::clone(run));
+            let of_context = run.base.get::<ModelObserver>().ok();
+            cx = cx.with(ModelObserver::new(move |event| {
+                if let Some(observer) = &of_context {
+                    observer.call(event);
+                }
+                of_model.emit_of_model(event);
+            }));
+            turns = turns
+                .observe(move |result| of_results.emit_result(result))
+                .progress(move |call, step| {
+                    of_progress.emit(AgentEventKind::Progress {
+                        id: call.id.clone(),
+                        name: call.name.clone(),
+                        step: serde_json::from_str(step.get()).unwrap_or_default(),
+                    });
+                });
+        }
         let cx = cx.build();
-        let turns = self.entry(run.current()).agent.limited(&self.0.turns);
+        run.emit(AgentEventKind::RunStarted);
         let mut model = Speaker::new(Arc::clone(run));
         let tools = |cx: &ToolContext| run.tools(cx);
-        Ok(match message {
-            Some(message) => turns.respond(message, &mut model, tools, &cx).await?,
-            None => turns.drive(&mut model, tools, &cx).await?,
-        })
+        let outcome = match message {
+            Some(message) => turns.respond(message, &mut model, tools, &cx).await,
+            None => turns.drive(&mut model, tools, &cx).await,
+        };
+        let outcome = outcome.map_err(RuntimeError::from);
+        run.emit_end(&outcome);
+        outcome
     }
 
     /// Refuses a tool of an agent that has the name of a tool of the runtime.
@@ -399,6 +464,13 @@ impl AgentRuntimeBuilder {
         self
     }
 
+    /// Adds a function that receives the events of all conversations, also those of sub-agents in the background. It is called in the tasks of the runs,
+    /// so it must not block.
+    pub fn observe(mut self, observer: impl Fn(&AgentEvent) + Send + Sync + 'static) -> Self {
+        self.observers.push(Box::new(observer));
+        self
+    }
+
     /// Sets the path at which a user supplies the variables of a sub-agent, with `{thread}` and `{request}` in place of the conversation and the
     /// request. The default is the path of the admin API of `tool-server`.
     pub fn variables_endpoint(mut self, path: impl Into<String>) -> Self {
@@ -438,6 +510,7 @@ impl AgentRuntimeBuilder {
             files: self.files,
             endpoint: self.endpoint,
             background: Background::default(),
+            observers: self.observers,
             resumable: Mutex::default(),
         })))
     }

@@ -71,8 +71,8 @@ pub use catalogue::{
 pub use change::{Applied, Change, ChangeRequest, ChangeStore, Changed, Expected, RequestKey};
 #[cfg(feature = "host")]
 pub use child::{
-    ChildChange, ChildFilter, ChildKind, ChildMessage, ChildOpened, ChildRow, ChildState,
-    ChildStore, EndedSession, Receipt, SessionEnd,
+    ChildChange, ChildFilter, ChildKind, ChildMessage, ChildOpened, ChildRow, ChildSender,
+    ChildState, ChildStore, EndedSession, Receipt, SessionEnd,
 };
 #[cfg(feature = "host")]
 pub use claim::EffectClaim;

@@ -180,6 +180,12 @@ impl ToolContextBuilder {
         self
     }
 
+    /// Removes the host value of a type, for example a value that the agent of a [derived](ToolContext::derive) context must not inherit.
+    pub fn without<T: 'static>(mut self) -> Self {
+        self.0.extensions.remove(&TypeId::of::<T>());
+        self
+    }
+
     /// Removes the deadline, for work that outlives the turn.
     pub fn without_deadline(mut self) -> Self {
         self.0.deadline = None;

@@ -450,7 +450,15 @@ impl ToolContext {
             .map_or(0, |gated| gated.made.load(Ordering::Relaxed))
     }
 
-    /// Records that a nested call was begun before and that its outcome is unknown.
+    /// Records that a call on which the running call depends, such as a call of a sub-agent, was begun before and that its outcome is unknown. A nested
+    /// call records this itself.
+    ///
+    /// If the body then returns an error, the turn is unsettled until an operator has settled the row, and the body runs again, under the conditions of
+    /// [`wait_for`](Self::wait_for).
+    pub fn wait_for_effect(&self, row: &EffectRow) {
+        self.doubt(row);
+    }
+
     pub(crate) fn doubt(&self, row: &EffectRow) {
         if let Some(gated) = self.gated() {
             let mut doubt = gated.doubt.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,16 +1,13 @@
 //! A run that begins before anything is stored, so that a busy conversation refuses a request as a whole.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
 use super::held::{Held, Hold};
 use super::thread::Thread;
 use super::user::of_user;
-use super::{
-    ClientResult, Model, Outcome, ToolMessage, TurnError, Turns, UserMessage, notify, thread,
-};
+use super::{ClientResult, Model, Outcome, ToolMessage, TurnError, Turns, UserMessage, thread};
 use crate::call::ToolCall;
 use crate::context::ToolContext;
 use crate::store::{Message, RunCause, RunId};
@@ -133,13 +130,7 @@ impl BegunRun {
 
     /// Adds a callback for every result of this run, in addition to the callback of [`Turns::observe`].
     pub fn observe(mut self, observer: impl Fn(&ToolMessage) + Send + Sync + 'static) -> Self {
-        let other = self.turns.observer.take();
-        self.turns.observer = Some(Arc::new(move |message: &ToolMessage| {
-            if let Some(other) = &other {
-                notify("the observer of a turn", || other(message));
-            }
-            observer(message);
-        }));
+        self.turns = self.turns.observe(observer);
         self
     }
 
@@ -148,13 +139,7 @@ impl BegunRun {
         mut self,
         progress: impl Fn(&ToolCall, &RawValue) + Send + Sync + 'static,
     ) -> Self {
-        let other = self.turns.progress.take();
-        self.turns.progress = Some(Arc::new(move |call: &ToolCall, step: &RawValue| {
-            if let Some(other) = &other {
-                notify("the callback for progress", || other(call, step));
-            }
-            progress(call, step);
-        }));
+        self.turns = self.turns.progress(progress);
         self
     }
 

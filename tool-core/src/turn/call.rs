@@ -131,6 +131,9 @@ impl Turns {
         } = making;
         let may_have_asked = may_have_asked(tools, call, continues);
         let mut own = call.context(cx);
+        if let Some(agent) = tools.caller().filter(|agent| cx.agent() != Some(agent)) {
+            own = own.of_agent(agent);
+        }
         let is_client = tools.get(&call.call.name).is_some_and(ToolDef::is_client);
         if is_client {
             own = own.handing_over_client_calls();

@@ -1,13 +1,85 @@
 //! Events of a request to a model.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tool_core::{Effect, FromContext, ToolContext, ToolError};
 use tool_wire::Delta;
 
 use super::ModelError;
 
 /// A host's function that receives the events.
 pub(super) type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
+
+/// A function that receives the events of all requests that are made with a context, as a host value. It is called in addition to the observer of the
+/// model, so several conversations can share one model and have observers of their own.
+///
+/// ```
+/// use tool_agent::model::{ModelEvent, ModelObserver};
+/// use tool_core::ToolContext;
+/// use tool_wire::Delta;
+///
+/// let observer = ModelObserver::new(|event| {
+///     if let ModelEvent::Delta(Delta::Text(text)) = event {
+///         print!("{text}");
+///     }
+/// });
+/// let cx = ToolContext::builder().workspace("acme").conversation("main").with(observer).build();
+/// # let _ = cx;
+/// ```
+#[derive(Clone)]
+pub struct ModelObserver(Arc<Observer>);
+
+impl ModelObserver {
+    /// Creates an observer from a function. It is called in the task of the run, so it must not block.
+    pub fn new(observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(observer))
+    }
+
+    pub(crate) fn call(&self, event: &ModelEvent<'_>) {
+        (self.0)(event);
+    }
+}
+
+impl FromContext for ModelObserver {
+    const EFFECT: Effect = Effect::NONE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("the observer of models"))
+    }
+}
+
+impl fmt::Debug for ModelObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ModelObserver(…)")
+    }
+}
+
+/// The observers of one request: of the model, and of the context.
+#[derive(Clone, Default)]
+pub(super) struct Observers([Option<Arc<Observer>>; 2]);
+
+impl Observers {
+    pub(super) fn new(own: Option<&Arc<Observer>>, cx: &ToolContext) -> Self {
+        let of_context = cx.get::<ModelObserver>().ok();
+        Self([
+            own.cloned(),
+            of_context.map(|ModelObserver(observer)| observer),
+        ])
+    }
+
+    pub(super) fn emit(&self, event: &ModelEvent<'_>) {
+        for observer in self.0.iter().flatten() {
+            observer(event);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+}
 
 /// An event of a request to a model, for interfaces that show the reply as it arrives, and for logs.
 /// [`HttpModel::observe`](super::HttpModel::observe) receives the events in order.

@@ -16,7 +16,7 @@ use super::body::{self, Written};
 use super::config::{HttpModelBuilder, Target};
 use super::endpoint::Endpoint;
 use super::error::{FailedModel, ModelError, ModelErrorKind};
-use super::event::{ModelEvent, Observer};
+use super::event::{ModelEvent, Observer, Observers};
 use super::exchange::{Failure, exchange};
 use super::recording::{Recording, RecordingError};
 use super::retry::{Restart, Retry};
@@ -80,6 +80,7 @@ struct State {
     spent: Option<Usage>,
     /// Why the last request failed.
     error: Option<ModelError>,
+    observers: Observers,
 }
 
 impl Clone for State {
@@ -159,10 +160,11 @@ impl HttpModel {
     }
 
     fn emit(&self, event: &ModelEvent<'_>) {
-        emit(self.observer.as_deref(), event);
+        self.state.observers.emit(event);
     }
 
     async fn ask(&mut self, request: ModelRequest<'_>) -> Result<ModelMessage, Box<ModelError>> {
+        self.state.observers = Observers::new(self.observer.as_ref(), request.cx);
         let mut budget = self.retry.budget;
         let mut earlier: Vec<FailedModel> = Vec::new();
         let mut others = self.others.clone().into_iter().peekable();
@@ -269,8 +271,12 @@ impl HttpModel {
 
     /// Sends one request.
     async fn attempt(&mut self, target: &Target, written: &Written) -> Result<ModelReply, Failure> {
-        let State { partial, shown, .. } = &mut self.state;
-        let observer = self.observer.as_deref();
+        let State {
+            partial,
+            shown,
+            observers,
+            ..
+        } = &mut self.state;
         let mut kept = Vec::new();
         let holds = self.retry.restart == Restart::Hold;
         let mut each = |delta: Delta| {
@@ -278,21 +284,15 @@ impl HttpModel {
                 kept.push(delta);
             } else {
                 *shown = true;
-                emit(observer, &ModelEvent::Delta(&delta));
+                observers.emit(&ModelEvent::Delta(&delta));
             }
         };
         let recording = self.recording.as_deref();
         let reply = exchange(target, recording, written, partial, &mut each).await?;
         for delta in &kept {
-            emit(observer, &ModelEvent::Delta(delta));
+            observers.emit(&ModelEvent::Delta(delta));
         }
         Ok(reply)
-    }
-}
-
-fn emit(observer: Option<&Observer>, event: &ModelEvent<'_>) {
-    if let Some(observer) = observer {
-        observer(event);
     }
 }
 

@@ -9,7 +9,7 @@ use tool_core::turn::{Model, ModelMessage, ModelRequest};
 use tool_core::{ToolCall, ToolError};
 use tool_wire::Delta;
 
-use super::event::{ModelEvent, Observer};
+use super::event::{ModelEvent, Observer, Observers};
 use super::exchange::deltas;
 
 type Write = dyn Fn(&ModelRequest<'_>) -> Result<ModelMessage, ToolError> + Send + Sync;
@@ -134,16 +134,17 @@ impl ScriptedModel {
             )));
         };
         let message = script.reply(request)?;
-        if let Some(observer) = &self.observer {
-            show(&**observer, &message);
+        let observers = Observers::new(self.observer.as_ref(), request.cx);
+        if !observers.is_empty() {
+            show(&observers, &message);
         }
         Ok(message)
     }
 }
 
 /// Emits the events of a message.
-fn show(observer: &Observer, message: &ModelMessage) {
-    observer(&ModelEvent::Request {
+fn show(observers: &Observers, message: &ModelMessage) {
+    observers.emit(&ModelEvent::Request {
         model: NAME,
         attempt: 1,
     });
@@ -157,7 +158,7 @@ fn show(observer: &Observer, message: &ModelMessage) {
             delta => vec![delta],
         };
         for piece in &pieces {
-            observer(&ModelEvent::Delta(piece));
+            observers.emit(&ModelEvent::Delta(piece));
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tool_core::store::ThreadId;
 use tool_store::env;
@@ -53,20 +54,35 @@ impl Drop for Running {
 }
 
 impl Background {
-    /// Runs a session of a thread, unless one runs already.
+    /// Runs the sessions of a thread, unless they run already. `session` runs one session, and returns whether the next one has begun.
     pub(super) fn session(
         &self,
         thread: ThreadId,
-        work: impl Future<Output = ()> + Send + 'static,
+        session: impl Fn() -> BoxFuture<'static, bool> + Send + Sync + 'static,
     ) {
-        let threads = self.threads.lock();
-        if !threads
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(thread.clone())
-        {
+        if !self.claim(&thread) {
             return;
         }
-        self.run(Running::new(self, Some(thread)), work);
+        let (background, running) = (self.clone(), Running::new(self, Some(thread.clone())));
+        self.run(Running::new(self, None), async move {
+            let mut running = Some(running);
+            loop {
+                let goes_on = session().await;
+                drop(running.take());
+                // A session that began before the thread was given up has found it claimed.
+                if !goes_on || !background.claim(&thread) {
+                    return;
+                }
+                running = Some(Running::new(&background, Some(thread.clone())));
+            }
+        });
+    }
+
+    fn claim(&self, thread: &ThreadId) -> bool {
+        let threads = self.threads.lock();
+        threads
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(thread.clone())
     }
 
     /// Runs other work.

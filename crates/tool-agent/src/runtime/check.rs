@@ -126,6 +126,12 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
         let target = find(entry, &tool.agent, entries)?;
         is_exposed(entry, target)?;
         check_properties(entry, target, &tool.properties)?;
+        if starts_in_background(target) {
+            return Err(setting(
+                entry,
+                "runs an agent as a prompt that starts others in the background, whose answers nobody would read: set `blocking(true)` in the entry of that agent",
+            ));
+        }
     }
     for handoff in &entry.handoffs {
         let target = find(entry, &handoff.agent, entries)?;
@@ -148,6 +154,24 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
         is_exposed(entry, target)?;
         is_of_kind(entry, target, AgentKind::Autonomous, "an autonomous")?;
         check_properties(entry, target, &tool.properties)?;
+        let properties = &tool.properties;
+        let reads = [
+            &properties.message,
+            &properties.attachments,
+            &properties.name,
+        ];
+        if tool.resumable.is_some() && reads.into_iter().any(Option::is_some) {
+            return Err(setting(
+                entry,
+                "reads properties of the arguments of a resumable sub-agent, which `subagent_create` has as fields: remove `init_user_message`, `init_attachments` and `init_agent_name`",
+            ));
+        }
+        if tool.resumable.is_none() && starts_in_background(target) {
+            return Err(setting(
+                entry,
+                "starts a sub-agent that is not resumable and starts others in the background, whose answers nobody would read: call `resumable`, or set `blocking(true)` in the entry of that agent",
+            ));
+        }
         if let Some(resumable) = &tool.resumable {
             if resumable.most == Some(0) {
                 return Err(setting(
@@ -169,6 +193,12 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
                     "starts an instance for each group of variables, but names no variable: set `scoped_env`",
                 ));
             }
+            if !entry.spawn.admits(target.name()) {
+                return Err(setting(
+                    entry,
+                    "starts a sub-agent immediately that its spawn gate refuses: change `spawn`, or remove `immediate`",
+                ));
+            }
             if tool.blocking {
                 return Err(setting(
                     entry,
@@ -178,6 +208,11 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
         }
     }
     Ok(())
+}
+
+/// Whether an agent starts sub-agents without waiting for them.
+fn starts_in_background(entry: &AgentEntry) -> bool {
+    entry.subagents.iter().any(|tool| !tool.blocking)
 }
 
 fn check_properties(

@@ -1,8 +1,10 @@
 //! Sub-agents: their threads, their first messages and their results.
 
+use std::collections::HashMap;
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tool_core::store::seal::NewVariableRequest;
 use tool_core::store::{
@@ -23,6 +25,12 @@ use crate::files::{ThreadFiles, paths_in};
 
 /// Maximum length of the display name of a sub-agent, in characters.
 const MOST_NAME: usize = 120;
+
+/// Maximum number of different paths in a message whose files are copied.
+const MOST_PATHS: usize = 100;
+
+/// The type of the message with the result of a sub-agent.
+const REPORT: &str = "subagent_result";
 
 /// The code of the error for variables that a sub-agent needs.
 pub(super) const ENV_REQUIRED: &str = "subagent_env_required";
@@ -90,7 +98,8 @@ pub(super) fn paths_of(arguments: &Value, properties: &Properties) -> Vec<String
 /// Adds a line for each file to a message, unless the message names it.
 pub(super) fn with_paths(mut message: String, paths: &[String]) -> String {
     for path in paths {
-        if !paths_in(&message).contains(&path.as_str()) {
+        let is_named = paths_in(&message).any(|(_, named)| named == path);
+        if !is_named {
             message.push_str("\nattachment: ");
             message.push_str(path);
         }
@@ -131,13 +140,24 @@ pub(super) fn user_message(
 
 /// Returns the message with which a parent learns the result of a session.
 pub(super) fn report(row: &ChildRow, result: &AgentResult) -> String {
-    let mut report = json!({"type": "subagent_result", "agent": row.agent, "name": row.name});
+    let mut report = json!({"type": REPORT, "agent": row.agent, "name": row.name});
     if let (Some(report), Ok(Value::Object(result))) =
         (report.as_object_mut(), serde_json::to_value(result))
     {
         report.extend(result);
     }
     report.to_string()
+}
+
+/// Whether the content of a user's message is the result of a sub-agent.
+pub(super) fn is_report(content: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Report {
+        r#type: String,
+    }
+    let text: Option<String> = serde_json::from_str(content).ok();
+    let report = text.and_then(|text| serde_json::from_str::<Report>(&text).ok());
+    report.is_some_and(|report| report.r#type == REPORT)
 }
 
 /// The role of a message of the parent in the thread of a sub-agent.
@@ -183,6 +203,8 @@ pub(super) struct Start {
     /// Identifies the start, so that a repeated start finds the thread.
     pub(super) key: String,
     pub(super) call: Option<CallPlace>,
+    /// Whether the call waits for the outcome.
+    pub(super) waits: bool,
     pub(super) message: String,
     pub(super) paths: Vec<String>,
     pub(super) name: Option<String>,
@@ -218,6 +240,7 @@ impl AgentRuntime {
             target,
             key: key_of(cx)?.as_str().to_owned(),
             call: cx.identity().and_then(CallId::place),
+            waits: tool.blocking,
             message: first_message(&arguments, properties, self.entry(target)),
             paths: paths_of(&arguments, properties),
             name: name.and_then(|name| display_name(&name)),
@@ -245,7 +268,7 @@ impl AgentRuntime {
         cx: &ToolContext,
     ) -> Result<AgentResult, ToolError> {
         if blocking {
-            return match Box::pin(self.session(run, row, false)).await {
+            return match self.session(run, &row.thread).await {
                 Ok(result) => Ok(result),
                 Err(pause) => Err(pause.into_error(cx)),
             };
@@ -254,7 +277,7 @@ impl AgentRuntime {
             "The agent has started. Its result is delivered as a message when it has finished.",
         );
         result.subagent_id = Some(row.thread.conversation().to_owned());
-        self.session_in_background(run, row);
+        self.session_in_background(run, row.thread);
         Ok(result)
     }
 
@@ -269,6 +292,11 @@ impl AgentRuntime {
         caller
             .spawn
             .check(caller.name(), target.name(), run.depth)?;
+        // A prompt starts only what the agents that run it may start.
+        for prompted_by in &run.prompted_by {
+            let above = self.entry(*prompted_by);
+            above.spawn.check(above.name(), target.name(), run.depth)?;
+        }
         let (message, skipped) = self
             .pass_files(&run.home, &thread, start.message, &start.paths)
             .await?;
@@ -284,14 +312,16 @@ impl AgentRuntime {
             target.name(),
             now,
         );
+        row.caller = caller.name().to_owned();
         row.call = start.call;
+        row.waits = start.waits;
         row.name = start.name;
         row.depth = run.depth + 1;
         row.resumable = start.resumable;
         let message = message_of(&thread, role_of(start.side), &message, now)?;
         if !missing.is_empty() {
             row.state = ChildState::Deferred;
-            row.request = Some(self.request(&row, &missing).await?);
+            row.request = Some(self.request(run, &row, &missing).await?);
         }
         let request = row.request.clone();
         let opened = store.open_child(row, start.most, vec![message]).await;
@@ -340,12 +370,18 @@ impl AgentRuntime {
     }
 
     /// Stores a request for the variables of a deferred child.
-    async fn request(&self, row: &ChildRow, missing: &[VariableNeed]) -> Result<String, ToolError> {
+    async fn request(
+        &self,
+        run: &Run,
+        row: &ChildRow,
+        missing: &[VariableNeed],
+    ) -> Result<String, ToolError> {
         let Some(vault) = &self.0.vault else {
             return Err(ToolError::variables_required(missing.to_vec()));
         };
         let request = NewVariableRequest {
-            thread: row.parent.clone(),
+            // The thread of a user, also for a prompt that starts a sub-agent.
+            thread: run.home.clone(),
             agent: row.agent.clone(),
             target: VariableScope::thread(&row.thread),
             required: missing.iter().map(field).collect(),
@@ -358,7 +394,7 @@ impl AgentRuntime {
         let endpoint = self
             .0
             .endpoint
-            .replace("{thread}", run.thread.conversation())
+            .replace("{thread}", run.home.conversation())
             .replace("{request}", &request.id);
         let required = serde_json::to_value(&request.required).unwrap_or_default();
         let data = json!({
@@ -440,19 +476,22 @@ impl AgentRuntime {
         mut result: AgentResult,
     ) -> Result<AgentResult, ToolError> {
         let (Some(from), Some(to)) = (self.files(from), self.files(&parent.home)) else {
+            // Without an object store, no file can be stored.
+            let files = std::mem::take(&mut result.attachments).into_iter();
             result
-                .attachments
-                .retain(|file| matches!(file, ResultAttachment::New { .. }));
+                .skipped_attachments
+                .extend(files.map(|file| match file {
+                    ResultAttachment::New { name, .. } => name,
+                    ResultAttachment::Path(path) => path,
+                }));
             return Ok(result);
         };
-        for text in [&mut result.result, &mut result.error]
-            .into_iter()
-            .flatten()
-        {
-            *text = copied(&from, &to, std::mem::take(text)).await?.0;
-        }
+        let attachments = std::mem::take(&mut result.attachments);
+        let mut all = serde_json::to_value(&result).map_err(ToolError::foreign)?;
+        copy_in_value(&from, &to, &mut all).await?;
+        result = serde_json::from_value(all).map_err(ToolError::foreign)?;
         let mut passed: Vec<ResultAttachment> = Vec::new();
-        for attachment in result.attachments {
+        for attachment in attachments {
             let path = match attachment {
                 ResultAttachment::Path(path) => from.copy_to(&path, &to).await?,
                 ResultAttachment::New { name, data, .. } => {
@@ -478,26 +517,58 @@ async fn copied(
     to: &ThreadFiles,
     text: String,
 ) -> Result<(String, Vec<String>), ToolError> {
-    let mut paths: Vec<String> = paths_in(&text).into_iter().map(str::to_owned).collect();
-    // A longer path may begin with a shorter one.
-    paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
-    let mut replaced = Vec::new();
-    let (mut text, mut skipped) = (text, Vec::new());
-    for path in paths {
-        // A mark that no text contains, so that a copy's path is not replaced again.
-        let mark = format!("\u{0}{}\u{0}", replaced.len());
-        text = text.replace(&path, &mark);
-        if let Some(copy) = from.copy_to(&path, to).await? {
-            replaced.push((mark, copy));
-        } else {
-            replaced.push((mark, "[missing file]".to_owned()));
-            skipped.push(path);
+    let mut copies: HashMap<&str, Option<String>> = HashMap::new();
+    let (mut new, mut skipped, mut end) = (String::new(), Vec::new(), 0);
+    for (at, path) in paths_in(&text) {
+        if !copies.contains_key(path) {
+            // A text with more paths than an agent needs is not worth a request for each.
+            let copy = if copies.len() < MOST_PATHS {
+                from.copy_to(path, to).await?
+            } else {
+                None
+            };
+            if copy.is_none() {
+                skipped.push(path.to_owned());
+            }
+            copies.insert(path, copy);
         }
+        new.push_str(&text[end..at]);
+        let copy = copies.get(path).and_then(Option::as_deref);
+        new.push_str(copy.unwrap_or("[missing file]"));
+        end = at + path.len();
     }
-    for (mark, copy) in replaced {
-        text = text.replace(&mark, &copy);
-    }
-    Ok((text, skipped))
+    new.push_str(&text[end..]);
+    Ok((new, skipped))
+}
+
+/// Copies the files that the texts of a value name.
+fn copy_in_value<'a>(
+    from: &'a ThreadFiles,
+    to: &'a ThreadFiles,
+    value: &'a mut Value,
+) -> BoxFuture<'a, Result<(), ToolError>> {
+    // The future is boxed, because values contain values.
+    Box::pin(async move {
+        match value {
+            Value::String(text) => {
+                if paths_in(text).next().is_some() {
+                    *text = copied(from, to, std::mem::take(text)).await?.0;
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    copy_in_value(from, to, item).await?;
+                }
+            }
+            Value::Object(fields) => {
+                for field in fields.values_mut() {
+                    copy_in_value(from, to, field).await?;
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        Ok(())
+    })
 }
 
 impl fmt::Debug for Start {

@@ -462,6 +462,15 @@ impl Immediate {
         self
     }
 
+    /// Whether no model may read the value of a variable.
+    pub(super) fn hides(&self, name: &str) -> bool {
+        let is_hint = [&self.name, &self.description]
+            .into_iter()
+            .flatten()
+            .any(|hint| hint == name);
+        self.scoped.contains(name) && !is_hint
+    }
+
     /// Returns the names of the variables of an instance.
     pub(super) fn names(&self) -> BTreeSet<&str> {
         let hints = [&self.name, &self.description];

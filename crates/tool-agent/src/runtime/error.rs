@@ -136,9 +136,11 @@ pub enum RuntimeError {
     /// The sub-agent does not exist, or belongs to a different conversation.
     #[error("the conversation has no sub-agent `{0}`")]
     UnknownChild(String),
-    /// The sub-agent is terminated and accepts no messages.
-    #[error("the sub-agent `{0}` is terminated and accepts no messages")]
-    Terminated(String),
+    /// The conversation is the thread of a sub-agent or of a prompt, which only its parent drives.
+    #[error(
+        "the conversation `{0}` is the thread of a sub-agent: drive the conversation that started it"
+    )]
+    ChildThread(String),
     /// The loop failed.
     #[error(transparent)]
     Turn(#[from] TurnError),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tool_core::store::seal::{NewValue, Vault};
@@ -41,21 +42,30 @@ impl AgentRuntime {
         standing: &Standing,
         messages: &[Message],
     ) -> Result<(), RuntimeError> {
-        if self.entry(standing.next).subagents.is_empty()
-            && self.entry(standing.current).subagents.is_empty()
-        {
-            return Ok(());
-        }
+        // Children of prompts and of agents that passed the conversation on are found, too.
         let rows = self.children_of(&run.thread).await?;
         self.go_on(run, &rows, messages).await?;
-        if !standing.has_spoken {
-            self.start_immediate(run, standing, &rows).await?;
+        let mut live = resumable::has_live(&rows);
+        if !standing.has_spoken && !self.entry(standing.next).subagents.is_empty() {
+            // The agent that is about to speak starts its sub-agents.
+            let next = Run::copy_for(run, run.base.clone(), standing.next);
+            self.start_immediate(&Arc::new(next), standing, &rows).await;
+            live = live || resumable::has_live(&self.children_of(&run.thread).await?);
         }
-        // The rows may include new instances now.
-        let live = resumable::has_live(&rows)
-            || resumable::has_live(&self.children_of(&run.thread).await?);
         run.set_live(live);
         Ok(())
+    }
+
+    /// Does the same for the thread of a child.
+    pub(super) async fn adopt_below(&self, run: &Arc<Run>) -> Result<(), ToolError> {
+        if self.entry(run.current()).subagents.is_empty() {
+            return Ok(());
+        }
+        let messages = self.0.turns.messages(&run.base, None).await;
+        let messages = messages.map_err(unavailable)?;
+        let standing = self.standing(run.first, &messages);
+        let adopted = Box::pin(self.adopt(run, &standing, &messages)).await;
+        adopted.map_err(unavailable)
     }
 
     /// Starts the sub-agents of the conversation of the context whose variables were supplied, and returns their rows. Call it after a user has answered
@@ -76,11 +86,44 @@ impl AgentRuntime {
         let base = cx.derive().agent(self.entry(standing.next).name()).build();
         let run = Run::new(self.clone(), base, thread, None, None, first, &standing);
         let run = Arc::new(run);
-        let mut started = Vec::new();
-        for row in self.children_of(&run.thread).await? {
-            started.extend(self.start_if_supplied(&run, &row).await?);
+        self.start_supplied(&run).await
+    }
+
+    /// Starts the deferred children of a thread and of the threads below it whose requests were answered.
+    fn start_supplied<'a>(
+        &'a self,
+        run: &'a Arc<Run>,
+    ) -> BoxFuture<'a, Result<Vec<ChildRow>, RuntimeError>> {
+        // The future is boxed, because a child may have children.
+        Box::pin(async move {
+            let mut started = Vec::new();
+            for row in self.children_of(&run.thread).await? {
+                match self.start_if_supplied(run, &row).await? {
+                    Some(row) => started.push(row),
+                    None => {
+                        if let Some(below) = self.run_below(run, &row).await? {
+                            started.extend(self.start_supplied(&below).await?);
+                        }
+                    }
+                }
+            }
+            Ok(started)
+        })
+    }
+
+    /// Creates the run of a child whose own children are looked after.
+    async fn run_below(
+        &self,
+        run: &Arc<Run>,
+        row: &ChildRow,
+    ) -> Result<Option<Arc<Run>>, ToolError> {
+        let Some(target) = self.index(&row.agent) else {
+            return Ok(None);
+        };
+        if self.entry(target).subagents.is_empty() && self.entry(target).prompts.is_empty() {
+            return Ok(None);
         }
-        Ok(started)
+        Ok(Some(self.run_of(run, row, target).await?))
     }
 
     /// Begins the first session of a deferred child, if its request for variables was answered.
@@ -101,43 +144,44 @@ impl AgentRuntime {
         let Some(row) = self.release(row).await? else {
             return Ok(None);
         };
-        self.session_in_background(run, row.clone());
+        self.session_in_background(run, row.thread.clone());
         Ok(Some(row))
     }
 
-    /// Continues the sessions whose process died or which waited, and ends the children of calls that were cancelled.
-    async fn go_on(
-        &self,
-        run: &Arc<Run>,
-        rows: &[ChildRow],
-        messages: &[Message],
-    ) -> Result<(), RuntimeError> {
-        let answered: HashSet<CallPlace> = messages
-            .iter()
-            .filter_map(|message| message.answers)
-            .collect();
-        for row in rows.iter().filter(|row| row.kind == ChildKind::Subagent) {
-            if row.state == ChildState::Deferred {
-                self.start_if_supplied(run, row).await?;
-                continue;
-            }
-            if !matches!(row.state, ChildState::Running | ChildState::AwaitingHuman) {
-                continue;
-            }
-            let tool = self.subagent_of(run.current(), &row.agent);
-            let waits = tool.is_some_and(|tool| tool.blocking);
-            let has_result = row.call.is_none_or(|call| answered.contains(&call));
-            match (waits, has_result) {
-                // The call itself continues the session.
-                (true, false) => {}
-                // The call was cancelled.
-                (true, true) if row.session == 1 && !row.resumable => {
-                    self.end_child(run, row).await?;
+    /// Continues the sessions whose process died or which waited, at every depth, and ends the sessions of calls that were cancelled.
+    fn go_on<'a>(
+        &'a self,
+        run: &'a Arc<Run>,
+        rows: &'a [ChildRow],
+        messages: &'a [Message],
+    ) -> BoxFuture<'a, Result<(), RuntimeError>> {
+        // The future is boxed, because a child may have children.
+        Box::pin(async move {
+            let answered: HashSet<CallPlace> = messages
+                .iter()
+                .filter_map(|message| message.answers)
+                .collect();
+            for row in rows {
+                let is_active =
+                    matches!(row.state, ChildState::Running | ChildState::AwaitingHuman);
+                if row.kind == ChildKind::Subagent && row.state == ChildState::Deferred {
+                    self.start_if_supplied(run, row).await?;
+                } else if row.kind == ChildKind::Subagent && is_active && row.waits {
+                    // The call itself continues the session, unless it was cancelled.
+                    if row.call.is_some_and(|call| answered.contains(&call)) {
+                        self.cancel_session(run, row).await?;
+                    }
+                } else if row.kind == ChildKind::Subagent && is_active {
+                    self.session_in_background(run, row.thread.clone());
+                } else if let Some(below) = self.run_below(run, row).await? {
+                    // No session continues the children of this one.
+                    let messages = self.0.turns.messages(&below.base, None).await?;
+                    let rows = self.children_of(&row.thread).await?;
+                    self.go_on(&below, &rows, &messages).await?;
                 }
-                _ => self.session_in_background(run, row.clone()),
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Starts the immediate sub-agents of an agent to which the conversation was passed during a run.
@@ -148,22 +192,15 @@ impl AgentRuntime {
     ) -> Result<(), ToolError> {
         let standing = self.standing(run.first, messages);
         let rows = self.children_of(&run.thread).await.map_err(unavailable)?;
-        self.start_immediate(run, &standing, &rows)
-            .await
-            .map_err(unavailable)?;
+        self.start_immediate(run, &standing, &rows).await;
         let rows = self.children_of(&run.thread).await.map_err(unavailable)?;
         run.set_live(resumable::has_live(&rows));
         Ok(())
     }
 
-    /// Starts the immediate sub-agents of the active agent.
-    async fn start_immediate(
-        &self,
-        run: &Arc<Run>,
-        standing: &Standing,
-        rows: &[ChildRow],
-    ) -> Result<(), RuntimeError> {
-        let entry = self.entry(standing.next);
+    /// Starts the immediate sub-agents of the active agent. A failure is logged: the conversation goes on without the sub-agent.
+    async fn start_immediate(&self, run: &Arc<Run>, standing: &Standing, rows: &[ChildRow]) {
+        let entry = self.entry(run.current());
         for tool in &entry.subagents {
             let Some(immediate) = &tool.immediate else {
                 continue;
@@ -176,17 +213,26 @@ impl AgentRuntime {
                 .filter(|row| row.agent == tool.agent && row.kind == ChildKind::Subagent)
                 .filter(|row| row.is_live())
                 .count();
-            if immediate.per_instance {
-                self.start_groups(run, tool, immediate, live).await?;
+            let started = if immediate.per_instance {
+                self.start_groups(run, tool, immediate, live).await
             } else if live == 0 {
                 let key = format!("immediate:{}:{}", tool.agent, standing.activation);
                 let message = immediate.message.clone();
-                self.start(run, tool, key, message, None).await?;
+                self.start(run, tool, key, message, None).await.map(drop)
+            } else {
+                Ok(())
+            };
+            if let Err(error) = started {
+                tracing::warn!(
+                    error = error.operator_text(),
+                    agent = tool.agent,
+                    "an immediate sub-agent was not started"
+                );
             }
         }
-        Ok(())
     }
 
+    /// Starts a sub-agent in the background. Returns whether its thread exists; otherwise, the limit on instances is reached.
     async fn start(
         &self,
         run: &Arc<Run>,
@@ -194,15 +240,16 @@ impl AgentRuntime {
         key: String,
         message: String,
         name: Option<String>,
-    ) -> Result<(), ToolError> {
+    ) -> Result<bool, ToolError> {
         let Some(target) = self.index(&tool.agent) else {
-            return Ok(());
+            return Ok(false);
         };
         let resumable = tool.resumable.as_ref();
         let start = Start {
             target,
             key,
             call: None,
+            waits: false,
             message,
             paths: Vec::new(),
             name,
@@ -212,12 +259,16 @@ impl AgentRuntime {
                 .unwrap_or_default(),
             most: resumable.and_then(|resumable| resumable.most),
         };
-        if let Opened::Child(row, _) = self.open(run, start).await?
-            && row.state == ChildState::Running
-        {
-            self.session_in_background(run, *row);
-        }
-        Ok(())
+        Ok(match self.open(run, start).await? {
+            Opened::Child(row, _) => {
+                if row.state == ChildState::Running {
+                    self.session_in_background(run, row.thread);
+                }
+                true
+            }
+            Opened::Deferred(_) => true,
+            Opened::Full(_) => false,
+        })
     }
 
     /// Starts an instance for each group of stored variables of the thread.
@@ -243,12 +294,12 @@ impl AgentRuntime {
         let stored: Vec<&str> = infos.iter().map(|info| &*info.name).collect();
         let all = groups(names.iter().copied(), stored.iter().copied());
         let most = tool.resumable.as_ref().and_then(|resumable| resumable.most);
-        let room = most.map_or(usize::MAX, |most| {
+        let mut room = most.map_or(usize::MAX, |most| {
             usize::try_from(most)
                 .unwrap_or(usize::MAX)
                 .saturating_sub(live)
         });
-        for (_, group) in all.into_iter().take(room) {
+        for (_, group) in all {
             let open = vault
                 .open_variables(std::slice::from_ref(&scope), group.values().copied())
                 .await
@@ -266,42 +317,48 @@ impl AgentRuntime {
             let key = format!("instance:{}:{}", tool.agent, written.join(","));
             let thread = super::tools::thread_of(&run.thread, "sub", &key)?;
 
+            let is_known = self.store()?.child(&thread).await;
+            if is_known.map_err(unavailable)?.is_some() {
+                // An earlier attempt has started the instance.
+                self.consume(vault, &scope, group.values().copied()).await?;
+                continue;
+            }
+            if room == 0 {
+                continue;
+            }
             let own: Vec<NewValue> = names
                 .iter()
                 .filter_map(|name| {
                     let open = value(name)?;
-                    let text = open.value.expose_secret();
-                    Some(match open.kind {
-                        VariableType::Secret => NewValue::declared(
-                            *name,
-                            VariableType::Secret,
-                            SecretString::from(text),
-                        ),
-                        _ => {
-                            NewValue::declared(*name, VariableType::Text, SecretString::from(text))
-                        }
-                    })
+                    let text = SecretString::from(open.value.expose_secret());
+                    let hides = immediate.hides(name) || open.kind == VariableType::Secret;
+                    let kind = if hides {
+                        VariableType::Secret
+                    } else {
+                        VariableType::Text
+                    };
+                    Some(NewValue::declared(*name, kind, text))
                 })
                 .collect();
             let target = VariableScope::thread(&thread);
             let set = vault.set_variables(&target, own, RUNTIME).await;
             set.map_err(no_variables)?;
 
-            let is_known = self.store()?.child(&thread).await;
-            if is_known.map_err(unavailable)?.is_none() {
-                let hint = |name: &Option<String>| {
-                    let open = value(name.as_deref()?)?;
-                    // A secret is not shown, even if it is configured as a hint.
-                    (open.kind != VariableType::Secret)
-                        .then(|| open.value.expose_secret().to_owned())
-                };
-                let (name, brief) = (hint(&immediate.name), hint(&immediate.description));
-                let described = self
-                    .describe(run, tool, name.as_deref(), brief.as_deref())
-                    .await;
-                let name = child::display_name(&described.name);
-                self.start(run, tool, key, described.message, name).await?;
+            let hint = |name: &Option<String>| {
+                let open = value(name.as_deref()?)?;
+                // A secret is not shown, even if it is configured as a hint.
+                (open.kind != VariableType::Secret).then(|| open.value.expose_secret().to_owned())
+            };
+            let (name, brief) = (hint(&immediate.name), hint(&immediate.description));
+            let described = self
+                .describe(run, tool, name.as_deref(), brief.as_deref())
+                .await;
+            let name = child::display_name(&described.name);
+            let started = self.start(run, tool, key, described.message, name).await?;
+            if !started {
+                return Ok(());
             }
+            room -= 1;
             self.consume(vault, &scope, group.values().copied()).await?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! How the run of a child thread ended.
 
+use tool_core::store::EffectRow;
 use tool_core::turn::{ClientResult, Outcome, TurnError};
 use tool_core::{ErrorKind, Ticket, ToolContext, ToolError};
 
@@ -23,15 +24,18 @@ pub(super) enum Ended {
 pub(super) struct Pause {
     pub(super) error: ToolError,
     pub(super) tickets: Vec<Ticket>,
+    /// A call whose outcome is unknown.
+    pub(super) unsettled: Option<Box<EffectRow>>,
     /// Whether the run waits for a person.
     pub(super) for_human: bool,
 }
 
 impl Pause {
-    fn until_later(error: ToolError) -> Self {
+    pub(super) fn until_later(error: ToolError) -> Self {
         Self {
             error,
             tickets: Vec::new(),
+            unsettled: None,
             for_human: false,
         }
     }
@@ -39,6 +43,9 @@ impl Pause {
     /// Returns the error of the call that runs the child. The turn of the call waits, if it waits for a person.
     pub(super) fn into_error(self, cx: &ToolContext) -> ToolError {
         cx.wait_for(&self.tickets);
+        if let Some(row) = &self.unsettled {
+            cx.wait_for_effect(row);
+        }
         self.error
     }
 }
@@ -49,6 +56,7 @@ pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
         Ended::Paused(Pause {
             error,
             tickets,
+            unsettled: None,
             for_human: true,
         })
     };
@@ -76,14 +84,14 @@ pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
         Ok(Outcome::Unsettled(row)) => {
             let text =
                 "the outcome of a call of the agent is unknown, and an operator has to settle it";
-            let error = ToolError::of(ErrorKind::Unavailable, text);
-            waits(
-                error.operator(format!(
-                    "settle the call {}",
-                    row.intent.identity.key().as_str()
-                )),
-                Vec::new(),
-            )
+            let key = row.intent.identity.key();
+            let error = ToolError::of(ErrorKind::Interrupted, text);
+            Ended::Paused(Pause {
+                error: error.operator(format!("settle the call {}", key.as_str())),
+                tickets: Vec::new(),
+                unsettled: Some(row),
+                for_human: true,
+            })
         }
         Ok(Outcome::Client(calls)) => Ended::Client(
             calls

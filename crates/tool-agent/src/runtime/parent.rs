@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tool_core::store::{ChildChange, ChildKind, ChildRow, ChildState, Receipt, Role, Timestamp};
+use tool_core::store::{
+    ChildChange, ChildKind, ChildRow, ChildSender, ChildState, Message, Receipt, Role, Timestamp,
+};
 use tool_core::turn::Outcome;
 use tool_core::{CancellationToken, Effect, FromContext, ToolContext, ToolError};
 
@@ -12,6 +14,9 @@ use super::child::{self, unavailable};
 use super::prompt::BUSY;
 use super::result::AgentResult;
 use super::run::Run;
+
+/// Maximum number of runs that answers of sub-agents begin after a message of the user. Agents that start each other would otherwise never stop.
+const MOST_WAKES: usize = 25;
 
 /// The thread that started the sub-agent, as a host value for tools: `parent: &ParentThread`. It exists only in the thread of a sub-agent.
 #[derive(Clone)]
@@ -44,6 +49,12 @@ impl ParentThread {
             ));
         }
         let runtime = &self.parent.runtime;
+        let row = runtime.store()?.child(&self.row.thread).await;
+        if !row.map_err(unavailable)?.is_some_and(|row| row.is_live()) {
+            return Err(ToolError::new(
+                "the message was not sent, because this agent was terminated",
+            ));
+        }
         let mut result = AgentResult::success(text);
         result.subagent_id = Some(self.row.thread.conversation().to_owned());
         let result = runtime.pass_result(&self.row.thread, &self.parent, result);
@@ -56,10 +67,21 @@ impl ParentThread {
             }
             Some(row) => {
                 let message = child::message_of(&row.thread, Role::User, &text, Timestamp::now())?;
-                let told = runtime.store()?.message_child(message, None).await;
+                let told = runtime
+                    .store()?
+                    .message_child(message, ChildSender::default())
+                    .await;
                 let told = told.map_err(unavailable)?;
-                if told.receipt == Receipt::Begun {
-                    runtime.session_of_parent(&self.parent, told.row);
+                match told.receipt {
+                    Receipt::Begun => {
+                        runtime.session_of_parent(&self.parent, told.row.thread);
+                    }
+                    Receipt::Dead => {
+                        return Err(ToolError::new(
+                            "the message was not sent, because the parent was terminated",
+                        ));
+                    }
+                    Receipt::Queued | Receipt::Known => {}
                 }
             }
         }
@@ -84,6 +106,17 @@ impl fmt::Debug for ParentThread {
     }
 }
 
+/// Returns the number of answers of sub-agents after the last message of a user.
+fn reports_after_user(messages: &[Message]) -> usize {
+    let users = messages
+        .iter()
+        .rev()
+        .filter(|message| message.role == Role::User);
+    users
+        .take_while(|message| child::is_report(&message.content))
+        .count()
+}
+
 /// Returns the context of a turn for work that outlives the turn.
 pub(super) fn detached(cx: &ToolContext) -> ToolContext {
     let cx = cx.derive().without_deadline();
@@ -104,6 +137,15 @@ impl AgentRuntime {
         let Some(row) = &parent.row else {
             let first = self.entry(parent.first).name();
             let cx = detached(&parent.base);
+            let messages = self.0.turns.messages(&cx, None).await;
+            let wakes = messages.map_or(0, |messages| reports_after_user(&messages));
+            if wakes > MOST_WAKES {
+                tracing::warn!(
+                    thread = %parent.thread,
+                    "{wakes} answers of sub-agents arrived since the last message of the user, so no run begins for this one: the next run reads it"
+                );
+                return;
+            }
             loop {
                 match Box::pin(self.drive(first, &cx)).await {
                     // The active run may end without reading the message.
@@ -131,7 +173,7 @@ impl AgentRuntime {
             at: Timestamp::now(),
         };
         match store.change_child(&row.thread, change).await {
-            Ok(Some(row)) => self.session_of_parent(parent, row),
+            Ok(Some(row)) => self.session_of_parent(parent, row.thread),
             // The current session reads the message, or the thread is terminated.
             Ok(None) => {}
             Err(error) => {

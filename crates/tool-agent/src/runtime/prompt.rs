@@ -15,7 +15,9 @@ use tool_core::{ErrorKind, ToolContext, ToolError};
 use super::AgentRuntime;
 use super::child::{self, AgentArguments};
 use super::entry::PromptTool;
+use super::event::AgentEventKind;
 use super::outcome::{self, Ended};
+use super::parent::ParentThread;
 use super::result::{AgentResult, FAILED, ResultCall};
 use super::run::Run;
 use super::tools::thread_of;
@@ -61,6 +63,8 @@ impl AgentRuntime {
             now,
         );
         row.call = cx.identity().and_then(CallId::place);
+        row.waits = true;
+        row.caller = self.entry(run.current()).name().to_owned();
         row.depth = above + 1;
         let first = child::user_message(&thread, &message, now)?;
         let store = self.store()?;
@@ -76,14 +80,26 @@ impl AgentRuntime {
             .derive()
             .conversation(thread.conversation())
             .agent(entry.name())
+            .without::<ParentThread>()
             .with(AgentArguments(Arc::new(arguments)))
             .build();
-        let mut inner = child::fresh_run(self, base, row.clone(), target, run.above.clone());
+        let caller = run.current();
+        let above = Some(run.rules(caller));
+        let mut inner = child::fresh_run(self, base, row.clone(), target, above);
         inner.home = run.home.clone();
         inner.depth = run.depth;
+        inner.is_below = run.is_below;
+        inner.prompted_by.clone_from(&run.prompted_by);
+        inner.prompted_by.push(caller);
         let inner = Arc::new(inner);
+        self.adopt_below(&inner).await?;
+        run.emit(AgentEventKind::ChildStarted {
+            child: thread.conversation().to_owned(),
+            child_agent: entry.name().to_owned(),
+            name: None,
+        });
         let outcome = loop {
-            match outcome::ended(Box::pin(self.driven(&inner, None)).await) {
+            match outcome::ended(self.driven_apart(&inner).await?) {
                 Ended::Answered(text) => break Ok(text),
                 Ended::Failed(why) => break Err(why),
                 Ended::Paused(pause) => return Err(pause.into_error(cx)),
@@ -103,6 +119,10 @@ impl AgentRuntime {
         let ended = store.end_session(&row.thread, end).await;
         ended.map_err(child::unavailable)?;
         let mut result = result_of(tool, outcome, &messages);
+        run.emit(AgentEventKind::ChildEnded {
+            child: thread.conversation().to_owned(),
+            failed: result.is_error(),
+        });
         result.skipped_attachments = skipped;
         Ok(result)
     }

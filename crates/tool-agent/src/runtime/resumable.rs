@@ -6,10 +6,12 @@ use std::sync::{Arc, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tool_core::store::{
-    CallId, ChildFilter, ChildKind, ChildRow, ChildState, Receipt, Scope, ThreadId, Timestamp,
+    CallId, ChildFilter, ChildKind, ChildRow, ChildSender, ChildState, Receipt, Scope, ThreadId,
+    Timestamp,
 };
 use tool_core::{
-    DynamicTool, ModelOutput, Registry, ToModelOutput, ToolCall, ToolContext, ToolError, Toolset,
+    DynamicTool, ModelOutput, Registry, Rules, ToModelOutput, ToolCall, ToolContext, ToolError,
+    Toolset,
 };
 
 use super::AgentRuntime;
@@ -234,11 +236,12 @@ impl AgentRuntime {
         agent: usize,
         cx: &ToolContext,
         live: bool,
+        rules: &Rules,
     ) -> Option<Toolset> {
         let tools = self.entry(agent).subagents.iter();
         let tools = tools.filter(|tool| tool.resumable.is_some());
         let on: Vec<usize> = tools
-            .filter(|tool| is_on(tool.flag.as_ref(), cx))
+            .filter(|tool| is_on(tool.flag.as_ref(), cx) && rules.shows(&tool.agent))
             .filter_map(|tool| self.index(&tool.agent))
             .collect();
         if on.is_empty() && !live {
@@ -311,7 +314,8 @@ impl AgentRuntime {
                 create.agent
             )));
         };
-        if !is_on(tool.flag.as_ref(), &run.base) {
+        let rules = run.rules(caller);
+        if !is_on(tool.flag.as_ref(), &run.base) || !rules.shows(&create.agent) {
             return Err(ToolError::new(format!(
                 "the agent `{}` is switched off",
                 create.agent
@@ -349,6 +353,7 @@ impl AgentRuntime {
             target,
             key: child::key_of(cx)?.as_str().to_owned(),
             call: cx.identity().and_then(CallId::place),
+            waits: tool.blocking,
             message,
             paths: create.attachments,
             name: Some(name),
@@ -478,11 +483,14 @@ impl AgentRuntime {
         let role = child::role_of(resumable.side);
         let message = child::message_of(&row.thread, role, &message, Timestamp::now())?;
         let key = child::key_of(cx)?;
-        let told = self
-            .store()?
-            .message_child(message, Some(key.as_str().to_owned()))
-            .await
-            .map_err(unavailable)?;
+        let sender = ChildSender {
+            key: Some(key.as_str().to_owned()),
+            call: cx.identity().and_then(CallId::place),
+            waits: tool.blocking,
+        };
+        let told = self.store()?.message_child(message, sender.clone()).await;
+        let told = told.map_err(unavailable)?;
+        let is_own = told.row.call.is_some() && told.row.call == sender.call;
         let mut result = match told.receipt {
             Receipt::Dead => {
                 return Err(ToolError::new(format!(
@@ -495,8 +503,12 @@ impl AgentRuntime {
                 }
                 _ => "The sub-agent is running. It reads the message with its next step.",
             }),
-            // A repeated call whose first attempt began the session.
-            Receipt::Begun | Receipt::Known => self.begun(run, tool.blocking, told.row, cx).await?,
+            Receipt::Begun => self.begun(run, tool.blocking, told.row, cx).await?,
+            // A repeated call, whose first attempt began the session.
+            Receipt::Known if is_own => self.begun(run, tool.blocking, told.row, cx).await?,
+            Receipt::Known => AgentResult::success(
+                "The sub-agent is running. It reads the message with its next step.",
+            ),
         };
         result.subagent_id = Some(reference);
         result.skipped_attachments = skipped;

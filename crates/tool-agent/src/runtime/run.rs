@@ -3,13 +3,15 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::future::{BoxFuture, FutureExt as _, ready};
-use tool_core::store::{ChildRow, Message, Role, ThreadId, Usage};
+use futures::future::{BoxFuture, FutureExt as _};
+use tool_core::store::{ChildKind, ChildRow, Message, Role, ThreadId, Usage};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage, TurnError};
-use tool_core::{Effect, FromContext, Rules, ToolContext, ToolError, Toolset};
+use tool_core::{Effect, ErrorKind, FromContext, Rules, ToolContext, ToolError, Toolset};
 
 use super::AgentRuntime;
+use super::child::unavailable;
 use super::entry::Session;
+use super::event::AgentEventKind;
 use crate::agent::Instructed;
 
 /// Maximum number of handoffs after one message of the user.
@@ -31,6 +33,10 @@ pub(super) struct Run {
     pub(super) row: Option<ChildRow>,
     /// The lists of the agents above this one.
     pub(super) above: Option<Rules>,
+    /// Whether the run belongs to a sub-agent, or to a prompt below one.
+    pub(super) is_below: bool,
+    /// The agents that run this one as a prompt. Their spawn gates apply, too.
+    pub(super) prompted_by: Vec<usize>,
     state: Mutex<State>,
 }
 
@@ -78,6 +84,10 @@ impl Run {
             base,
             home: thread.clone(),
             depth: row.as_ref().map_or(0, |row| row.depth),
+            is_below: row
+                .as_ref()
+                .is_some_and(|row| row.kind == ChildKind::Subagent),
+            prompted_by: Vec::new(),
             thread,
             row,
             above,
@@ -93,11 +103,17 @@ impl Run {
 
     /// Creates a run like another one, with a different context.
     pub(super) fn copy(other: &Self, base: ToolContext) -> Self {
+        let current = other.state().current;
+        Self::copy_for(other, base, current)
+    }
+
+    /// Creates a run like another one, with a different context and a different active agent.
+    pub(super) fn copy_for(other: &Self, base: ToolContext, current: usize) -> Self {
         let standing = {
             let state = other.state();
             Standing {
-                current: state.current,
-                next: state.current,
+                current,
+                next: current,
                 handoffs: state.handoffs,
                 activation: 0,
                 has_open: false,
@@ -110,6 +126,8 @@ impl Run {
         let mut copy = Self::new(runtime, base, thread, row, above, other.first, &standing);
         copy.home = other.home.clone();
         copy.depth = other.depth;
+        copy.is_below = other.is_below;
+        copy.prompted_by.clone_from(&other.prompted_by);
         copy
     }
 
@@ -137,6 +155,9 @@ impl Run {
         }
         state.handoffs += 1;
         state.next = target;
+        drop(state);
+        let to = self.runtime.entry(target).name().to_owned();
+        self.emit(AgentEventKind::Handoff { to });
         Ok(())
     }
 
@@ -167,16 +188,33 @@ impl Run {
     /// Returns the tools of the next step.
     pub(super) fn tools(&self, cx: &ToolContext) -> Toolset {
         let (agent, live) = self.step();
+        let name = self.runtime.entry(agent).name();
         match self.runtime.toolset(agent, self, cx, live) {
-            Ok(tools) => tools,
+            Ok(tools) => tools.called_by(name),
             // `AgentRuntime` has checked the names before the run. A function that returns other tools later loses them.
             Err(collision) => {
                 tracing::error!(
                     tool = collision.name,
                     "a tool of an agent has the name of a tool of the runtime and is hidden"
                 );
-                collision.resolved()
+                collision.resolved().called_by(name)
             }
+        }
+    }
+
+    /// Reads the row of the sub-agent to which the run belongs; `None` for other runs. Fails if the sub-agent was terminated.
+    async fn live_row(&self) -> Result<Option<ChildRow>, ToolError> {
+        let row = self.row.as_ref();
+        let Some(row) = row.filter(|row| row.kind == ChildKind::Subagent) else {
+            return Ok(None);
+        };
+        let row = self.runtime.store()?.child(&row.thread).await;
+        match row.map_err(unavailable)? {
+            Some(row) if row.is_live() => Ok(Some(row)),
+            _ => Err(ToolError::of(
+                ErrorKind::Cancelled,
+                "the agent was terminated",
+            )),
         }
     }
 
@@ -239,26 +277,25 @@ impl Model for Speaker {
         request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let (agent, is_new) = self.run.take_over();
-        if let Some(row) = &self.run.row
-            && row.kind == tool_core::store::ChildKind::Subagent
-            && let Some(end) = ended_by(&self.run.runtime.entry(agent).session, request.messages)
-        {
-            // The text of the tool is stored as the last message, without a request.
-            return ready(Ok(ModelMessage::text(end.text))).boxed();
-        }
-        let subagents = &self.run.runtime.entry(agent).subagents;
-        if is_new && subagents.iter().any(|tool| tool.immediate.is_some()) {
-            return async move {
-                let run = Arc::clone(&self.run);
-                run.runtime.activate(&run, request.messages).await?;
-                self.model(agent, request.cx)?.next(request).await
+        async move {
+            let run = Arc::clone(&self.run);
+            if let Some(row) = run.live_row().await? {
+                let session = &run.runtime.entry(agent).session;
+                if let Some(end) = ended_by(session, request.messages, row.begins) {
+                    // The text of the tool is stored as the last message, without a request.
+                    return Ok(ModelMessage::text(end.text));
+                }
             }
-            .boxed();
+            let subagents = &run.runtime.entry(agent).subagents;
+            if is_new && subagents.iter().any(|tool| tool.immediate.is_some()) {
+                run.runtime.activate(&run, request.messages).await?;
+            }
+            run.emit(AgentEventKind::StepStarted { step: request.step });
+            let message = self.model(agent, request.cx)?.next(request).await?;
+            run.emit_message(&message);
+            Ok(message)
         }
-        match self.model(agent, request.cx) {
-            Ok(model) => model.next(request),
-            Err(error) => ready(Err(error)).boxed(),
-        }
+        .boxed()
     }
 
     fn interrupted(&mut self) -> Option<ModelMessage> {
@@ -277,40 +314,23 @@ pub(super) struct EndedBy {
     pub(super) message: ToolMessage,
 }
 
-/// Returns the first successful call of a tool that ends the session, among the results after the last calls of the model.
-pub(super) fn ended_by(session: &Session, messages: &[Message]) -> Option<EndedBy> {
+/// Returns the first successful call of a tool that ends the session. `begins` is the sequence number of the first message of the session.
+pub(super) fn ended_by(session: &Session, messages: &[Message], begins: u64) -> Option<EndedBy> {
     if session.stop.is_none() && session.fail.is_none() {
         return None;
     }
-    let mut last = None;
-    for message in messages.iter().rev() {
-        match message.role {
-            Role::Tool => {
-                let Ok(result) = serde_json::from_str::<ToolMessage>(&message.content) else {
-                    continue;
-                };
-                let is = |tool: &Option<String>| tool.as_deref() == Some(&*result.name);
-                let (stops, fails) = (is(&session.stop), is(&session.fail));
-                if !result.is_error() && (stops || fails) {
-                    last = Some(EndedBy {
-                        failed: fails,
-                        text: result.text.clone(),
-                        message: result,
-                    });
-                }
-            }
-            // A message of a user begins the next session.
-            Role::User => break,
-            Role::Assistant => {
-                // The text that ended the session, which repeats the text of the tool.
-                let is_text = serde_json::from_str::<ModelMessage>(&message.content)
-                    .is_ok_and(|said| said.calls.is_empty());
-                if !is_text {
-                    break;
-                }
-            }
-            Role::System => {}
-        }
-    }
-    last
+    let results = messages
+        .iter()
+        .filter(|message| message.seq > begins && message.role == Role::Tool);
+    results
+        .filter_map(|message| serde_json::from_str::<ToolMessage>(&message.content).ok())
+        .find_map(|result| {
+            let is = |tool: &Option<String>| tool.as_deref() == Some(&*result.name);
+            let (stops, fails) = (is(&session.stop), is(&session.fail));
+            (!result.is_error() && (stops || fails)).then(|| EndedBy {
+                failed: fails,
+                text: result.text.clone(),
+                message: result,
+            })
+        })
 }

@@ -4,37 +4,40 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use tool_core::store::{
-    ChildChange, ChildRow, ChildState, EndedSession, Message, Role, SessionEnd, Timestamp,
+    ChildChange, ChildRow, ChildSender, ChildState, EndedSession, Message, Receipt, Role,
+    SessionEnd, ThreadId, Timestamp,
 };
-use tool_core::turn::{ModelMessage, ModelRequest, StoredMessage, UserMessage};
+use tool_core::turn::{ModelMessage, ModelRequest, UserMessage};
 use tool_core::{ToolError, toolset};
 
 use super::AgentRuntime;
 use super::child::{self, fresh_run, unavailable};
-use super::entry::{ParentCommunication, Subagent};
+use super::entry::{ParentCommunication, Session, Subagent};
+use super::event::AgentEventKind;
 use super::outcome::{self, Ended, Pause};
 use super::parent::{ParentThread, detached};
 use super::prompt::{BUSY, new_message};
 use super::result::AgentResult;
 use super::run::{Run, ended_by};
 
+/// A pause without a person, for an error of the runtime itself.
+fn paused(error: ToolError) -> Pause {
+    Pause::until_later(error)
+}
+
 impl AgentRuntime {
-    /// Runs the current session of a child to its end, and returns its result with the files in the parent's thread. `delivers` is whether the parent
-    /// learns the result by a message; otherwise the caller returns it.
+    /// Runs the current session of a child to its end, and returns its result with the files in the parent's thread. If no call waits for the outcome,
+    /// the parent learns it by a message.
     pub(super) fn session<'a>(
         &'a self,
         parent: &'a Arc<Run>,
-        row: ChildRow,
-        delivers: bool,
+        thread: &'a ThreadId,
     ) -> BoxFuture<'a, Result<AgentResult, Pause>> {
         // The future is boxed, because a session may run further sessions.
         Box::pin(async move {
-            let paused = |error: ToolError| Pause {
-                error,
-                tickets: Vec::new(),
-                for_human: false,
-            };
             let store = self.store().map_err(paused)?;
+            // The row may have changed since the caller read it.
+            let row = self.row_of(thread).await.map_err(paused)?;
             let target = self.index(&row.agent).ok_or_else(|| {
                 paused(ToolError::unavailable("the agent").operator(format!(
                     "the runtime has no agent `{}`, which the thread {} belongs to",
@@ -52,15 +55,17 @@ impl AgentRuntime {
                 }
                 _ => row,
             };
-            let base = self.child_context(&parent.base, target, &row.thread).await;
-            let base = base.map_err(paused)?;
-            let base = base.derive().with(ParentThread::new(parent, &row)).build();
-            let above = parent.rules(parent.current());
-            let run = Arc::new(fresh_run(self, base, row.clone(), target, Some(above)));
-            let mut turns = 0;
+            let caller = self.caller_of(parent, &row);
+            let run = self.run_of(parent, &row, target).await.map_err(paused)?;
+            self.adopt_below(&run).await.map_err(paused)?;
+            parent.emit(AgentEventKind::ChildStarted {
+                child: row.thread.conversation().to_owned(),
+                child_agent: row.agent.clone(),
+                name: row.name.clone(),
+            });
             loop {
-                let result = match self.to_the_end(&run, target, &mut turns).await {
-                    Ok(result) => result,
+                let (result, read) = match self.to_the_end(&run, target, &row).await {
+                    Ok(ended) => ended,
                     Err(pause) => {
                         if pause.for_human {
                             let from = ChildState::Running;
@@ -70,18 +75,13 @@ impl AgentRuntime {
                         return Err(pause);
                     }
                 };
-                let mut result = self
-                    .pass_result(&row.thread, parent, result)
-                    .await
-                    .map_err(paused)?;
-                result.subagent_id = row
-                    .resumable
-                    .then(|| row.thread.conversation().to_owned())
-                    .or_else(|| delivers.then(|| row.thread.conversation().to_owned()));
-                let last = self.0.turns.last(&run.base).await;
-                let last = last.map_err(|error| paused(unavailable(error)))?;
+                let passed = self.pass_result(&row.thread, parent, result).await;
+                let mut result = passed.map_err(paused)?;
+                if row.resumable || !row.waits {
+                    result.subagent_id = Some(row.thread.conversation().to_owned());
+                }
                 let now = Timestamp::now();
-                let message = if delivers && self.is_delivered(parent, &row.agent) {
+                let message = if !row.waits && self.is_delivered(caller, &row.agent) {
                     let report = child::report(&row, &result);
                     let report = child::user_message(&row.parent, &report, now);
                     Some(report.map_err(paused)?)
@@ -92,37 +92,75 @@ impl AgentRuntime {
                 let end = EndedSession {
                     session: row.session,
                     state: match (row.resumable, result.is_error()) {
-                        (false, _) => ChildState::Terminated,
-                        (true, true) => ChildState::Failed,
+                        (_, true) => ChildState::Failed,
                         (true, false) => ChildState::Idle,
+                        (false, false) => ChildState::Terminated,
                     },
-                    read: last.map(|last| last.read()),
+                    // A failed run is not repeated for a message that it has not read: the next session reads it.
+                    read: read.filter(|_| !result.is_error()),
                     message,
                     at: now,
                 };
                 let ended = store.end_session(&row.thread, end).await;
                 match ended.map_err(|error| paused(unavailable(error)))? {
                     SessionEnd::Ended(_) => {
+                        parent.emit(AgentEventKind::ChildEnded {
+                            child: row.thread.conversation().to_owned(),
+                            failed: result.is_error(),
+                        });
                         if tells {
                             self.wake(parent);
                         }
                         return Ok(result);
                     }
-                    SessionEnd::Earlier => return Ok(result),
-                    SessionEnd::Unread if result.is_error() => {
-                        // A failed run would fail again on the same thread: the message is read in the next session.
-                        tokio::time::sleep(BUSY).await;
+                    SessionEnd::Earlier => {
+                        let row = self.row_of(thread).await.map_err(paused)?;
+                        return if row.is_live() || row.delivered >= row.session {
+                            Ok(result)
+                        } else {
+                            Ok(AgentResult::error("the agent was terminated"))
+                        };
                     }
-                    SessionEnd::Unread => {}
+                    // The next run reads the message.
+                    SessionEnd::Unread => tokio::task::yield_now().await,
                 }
             }
         })
     }
 
+    async fn row_of(&self, thread: &ThreadId) -> Result<ChildRow, ToolError> {
+        let row = self.store()?.child(thread).await.map_err(unavailable)?;
+        row.ok_or_else(|| {
+            ToolError::unavailable("the agent")
+                .operator(format!("the store has no child thread {thread}"))
+        })
+    }
+
+    /// The agent that started a child. Its settings apply, also after the conversation was passed on.
+    pub(super) fn caller_of(&self, parent: &Run, row: &ChildRow) -> usize {
+        self.index(&row.caller).unwrap_or_else(|| parent.current())
+    }
+
+    /// Creates the run of a sub-agent.
+    pub(super) async fn run_of(
+        &self,
+        parent: &Arc<Run>,
+        row: &ChildRow,
+        target: usize,
+    ) -> Result<Arc<Run>, ToolError> {
+        let caller = self.caller_of(parent, row);
+        let base = self
+            .child_context(&parent.base, (caller, target), &row.thread)
+            .await?;
+        let base = base.derive().with(ParentThread::new(parent, row)).build();
+        let above = Some(parent.rules(caller));
+        Ok(Arc::new(fresh_run(self, base, row.clone(), target, above)))
+    }
+
     /// Whether the outcomes of an agent are delivered to its parent.
-    fn is_delivered(&self, parent: &Run, agent: &str) -> bool {
+    fn is_delivered(&self, caller: usize, agent: &str) -> bool {
         let resumable = self
-            .subagent_of(parent.current(), agent)
+            .subagent_of(caller, agent)
             .and_then(|tool| tool.resumable.as_ref());
         resumable.is_none_or(|resumable| resumable.communication == ParentCommunication::Implicit)
     }
@@ -156,28 +194,22 @@ impl AgentRuntime {
             .await
     }
 
-    /// Drives a child until its session ends or waits.
+    /// Drives a child until its session ends or waits. Returns the result, and the sequence number of the last message that the model has read.
     async fn to_the_end(
         &self,
         run: &Arc<Run>,
         target: usize,
-        turns: &mut u32,
-    ) -> Result<AgentResult, Pause> {
+        row: &ChildRow,
+    ) -> Result<(AgentResult, Option<u64>), Pause> {
         let session = &self.entry(target).session;
-        let failed = |error: ToolError| Pause {
-            error,
-            tickets: Vec::new(),
-            for_human: false,
-        };
         loop {
-            let before = self.0.turns.last(&run.base).await;
-            let before = before.map_err(|error| failed(unavailable(error)))?;
-            let text = match outcome::ended(Box::pin(self.driven(run, None)).await) {
+            let ended = outcome::ended(self.driven_apart(run).await.map_err(paused)?);
+            let text = match ended {
                 Ended::Answered(text) => text,
-                Ended::Failed(why) => return Ok(AgentResult::error(why)),
+                Ended::Failed(why) => return Ok((AgentResult::error(why), None)),
                 Ended::Paused(pause) => return Err(pause),
                 Ended::Client(results) => {
-                    self.supply(run, results).await.map_err(failed)?;
+                    self.supply(run, results).await.map_err(paused)?;
                     continue;
                 }
                 Ended::Busy => {
@@ -186,47 +218,50 @@ impl AgentRuntime {
                 }
             };
             let messages = self.0.turns.messages(&run.base, None).await;
-            let messages = messages.map_err(|error| failed(unavailable(error)))?;
-            if let Some(end) = ended_by(session, &messages) {
-                let result = end
-                    .message
-                    .output
-                    .as_ref()
-                    .and_then(|output| serde_json::from_str::<AgentResult>(output.get()).ok());
-                return Ok(match result {
-                    Some(result) => result,
-                    None if end.failed => AgentResult::error(end.text),
-                    None => AgentResult::success(end.text),
-                });
+            let messages = messages.map_err(|error| paused(unavailable(error)))?;
+            let last = self.0.turns.last(&run.base).await;
+            let last = last.map_err(|error| paused(unavailable(error)))?;
+            let Some(last) =
+                last.filter(|_| messages.iter().any(|message| message.seq <= row.begins))
+            else {
+                return Err(paused(unavailable(
+                    "the first message of the sub-agent is not in its thread: pass the store of the turns to `AgentRuntimeBuilder::children`",
+                )));
+            };
+            let read = Some(last.read());
+            if let Some(result) = ended_result(session, &messages, row.begins) {
+                return Ok((result, read));
             }
             let Some(partner) = &session.partner else {
-                return Ok(AgentResult::success(text));
+                return Ok((AgentResult::success(text), read));
             };
-            let last = self.0.turns.last(&run.base).await;
-            let last = last.map_err(|error| failed(unavailable(error)))?;
-            // A message that the parent wrote on behalf of the agent is not a turn of the agent.
-            if last.as_ref().map(StoredMessage::seq) != before.as_ref().map(StoredMessage::seq) {
-                *turns += 1;
+            let turns = texts_after(&messages, row.begins);
+            if session.turns.is_some_and(|most| turns >= most) {
+                return Ok((AgentResult::success(text), read));
             }
-            if session.turns.is_some_and(|most| *turns >= most) {
-                return Ok(AgentResult::success(text));
-            }
-            let reply = self.partner_reply(run, partner, &messages).await;
-            let reply = match reply {
+            let reply = match self.partner_reply(run, partner, &messages).await {
                 Ok(reply) => reply,
                 Err(error) => {
                     tracing::warn!(
                         error = error.operator_text(),
                         "the partner of an agent failed"
                     );
-                    return Ok(AgentResult::error(format!(
-                        "the partner of the agent failed: {}",
-                        error.model_text()
-                    )));
+                    let why = format!("the partner of the agent failed: {}", error.model_text());
+                    return Ok((AgentResult::error(why), None));
                 }
             };
-            let said = self.0.turns.say(UserMessage::from(reply), &run.base).await;
-            said.map_err(|error| failed(unavailable(error)))?;
+            // Two processes may ask the partner for the same text, and one of the replies is stored.
+            let sender = ChildSender {
+                key: Some(format!("partner:{}", last.seq())),
+                ..ChildSender::default()
+            };
+            let reply = child::user_message(&row.thread, &reply, Timestamp::now());
+            let store = self.store().map_err(paused)?;
+            let told = store.message_child(reply.map_err(paused)?, sender).await;
+            let told = told.map_err(|error| paused(unavailable(error)))?;
+            if told.receipt == Receipt::Dead || told.row.session != row.session {
+                return Ok((AgentResult::error("the agent was terminated"), None));
+            }
         }
     }
 
@@ -260,21 +295,22 @@ impl AgentRuntime {
         row: &ChildRow,
         target: usize,
     ) -> Result<AgentResult, ToolError> {
-        let cx = parent
-            .base
-            .derive()
-            .conversation(row.thread.conversation())
-            .build();
+        let cx = parent.base.derive();
+        let cx = cx.conversation(row.thread.conversation()).build();
         let messages = self.0.turns.messages(&cx, None).await;
         let messages = messages.map_err(unavailable)?;
         let said = messages.iter().rev().find_map(|message| {
-            let said = (message.role == Role::Assistant).then_some(&message.content)?;
-            serde_json::from_str::<ModelMessage>(said).ok()
+            let is_own = message.role == Role::Assistant && message.seq > row.begins;
+            let said: ModelMessage = serde_json::from_str(&message.content).ok()?;
+            is_own.then_some(said)
         });
-        let ended = ended_by(&self.entry(target).session, &messages);
-        let result = match (ended, said) {
-            (Some(end), _) if end.failed => AgentResult::error(end.text),
-            (Some(end), _) => AgentResult::success(end.text),
+        let session = &self.entry(target).session;
+        let result = match (ended_result(session, &messages, row.begins), said) {
+            (Some(result), _) => result,
+            (None, _) if row.delivered < row.session => {
+                AgentResult::error("the agent was terminated")
+            }
+            (None, _) if row.state == ChildState::Failed => AgentResult::error("the agent failed"),
             (None, Some(said)) if said.calls.is_empty() => AgentResult::success(said.text),
             (None, _) => AgentResult::error("the agent was ended before it answered"),
         };
@@ -285,30 +321,70 @@ impl AgentRuntime {
         Ok(result)
     }
 
-    /// Runs a session of a child in the background.
-    pub(super) fn session_in_background(&self, parent: &Arc<Run>, row: ChildRow) {
+    /// Runs the sessions of a child in the background, until it is idle or waits.
+    pub(super) fn session_in_background(&self, parent: &Arc<Run>, thread: ThreadId) {
         let runtime = self.clone();
         // The parent's turn ends before the session.
         let parent = Arc::new(Run::copy(parent, detached(&parent.base)));
-        let thread = row.thread.clone();
-        self.0.background.session(thread, async move {
-            let thread = row.thread.clone();
-            if let Err(pause) = runtime.session(&parent, row, true).await {
-                tracing::info!(
-                    thread = %thread,
-                    why = pause.error.operator_text(),
-                    "a sub-agent waits"
-                );
-            }
+        self.0.background.session(thread.clone(), move || {
+            let (runtime, parent, thread) = (runtime.clone(), Arc::clone(&parent), thread.clone());
+            Box::pin(async move { runtime.run_session(&parent, &thread).await })
         });
     }
 
+    /// Runs one session in the background. Returns whether the next one has begun meanwhile.
+    async fn run_session(&self, parent: &Arc<Run>, thread: &ThreadId) -> bool {
+        let Ok(before) = self.row_of(thread).await else {
+            return false;
+        };
+        if before.waits
+            || before.state != ChildState::Running && before.state != ChildState::AwaitingHuman
+        {
+            return false;
+        }
+        if let Err(pause) = self.session(parent, thread).await {
+            tracing::info!(
+                thread = %thread,
+                why = pause.error.operator_text(),
+                "a sub-agent waits"
+            );
+            return false;
+        }
+        self.row_of(thread).await.is_ok_and(|row| {
+            row.session > before.session && row.state == ChildState::Running && !row.waits
+        })
+    }
+
     /// Runs a session of a thread that is a parent itself, in the background.
-    pub(super) fn session_of_parent(&self, run: &Arc<Run>, row: ChildRow) {
+    pub(super) fn session_of_parent(&self, run: &Arc<Run>, thread: ThreadId) {
         if let Ok(above) = run.base.get::<ParentThread>() {
-            self.session_in_background(above.run(), row);
+            self.session_in_background(above.run(), thread);
         }
     }
+}
+
+/// Returns the result of a session that a tool has ended.
+fn ended_result(session: &Session, messages: &[Message], begins: u64) -> Option<AgentResult> {
+    let end = ended_by(session, messages, begins)?;
+    let output = end.message.output.as_ref();
+    let own = output.and_then(|output| serde_json::from_str::<AgentResult>(output.get()).ok());
+    Some(match own {
+        Some(own) if own.is_error() || !end.failed => own,
+        Some(AgentResult { result, .. }) => AgentResult::error(result.unwrap_or(end.text)),
+        None if end.failed => AgentResult::error(end.text),
+        None => AgentResult::success(end.text),
+    })
+}
+
+/// Returns the number of texts that the agent wrote after a message.
+fn texts_after(messages: &[Message], begins: u64) -> u32 {
+    let is_text = |message: &&Message| {
+        message.seq > begins
+            && message.role == Role::Assistant
+            && serde_json::from_str::<ModelMessage>(&message.content)
+                .is_ok_and(|said| said.calls.is_empty())
+    };
+    u32::try_from(messages.iter().filter(is_text).count()).unwrap_or(u32::MAX)
 }
 
 /// Returns a message as the partner of its author reads it; `None` for calls, results and instructions.

@@ -56,6 +56,11 @@ impl SpawnGate {
         self
     }
 
+    /// Whether the gate lets an agent that is not a sub-agent start `target`.
+    pub(super) fn admits(&self, target: &str) -> bool {
+        self.check("", target, 0).is_ok()
+    }
+
     /// Checks whether an agent at `depth` may start `target`. The error names the missing condition.
     pub(super) fn check(&self, agent: &str, target: &str, depth: u32) -> Result<(), ToolError> {
         let refused = |text: String| Err(ToolError::of(ErrorKind::Denied, text));

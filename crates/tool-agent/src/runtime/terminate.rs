@@ -5,13 +5,14 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tool_core::CancellationToken;
 use tool_core::store::{
-    ChildChange, ChildKind, ChildRow, ChildState, RunFilter, RunState, ThreadId, Timestamp,
+    ChildChange, ChildKind, ChildRow, ChildState, EndedSession, RunFilter, RunState, ThreadId,
+    Timestamp,
 };
 use tool_core::turn::TurnError;
 use tool_core::{ToolContext, ToolError};
 
 use super::AgentRuntime;
-use super::child::{fresh_run, unavailable};
+use super::child::unavailable;
 use super::error::RuntimeError;
 use super::run::Run;
 
@@ -44,8 +45,17 @@ impl AgentRuntime {
         let row = row
             .filter(|row| row.parent == thread && row.kind == ChildKind::Subagent)
             .ok_or_else(unknown)?;
-        let standing = self.standing(0, &[]);
-        let run = Run::new(self.clone(), cx.clone(), thread, None, None, 0, &standing);
+        let caller = self.index(&row.caller).unwrap_or_default();
+        let standing = self.standing(caller, &[]);
+        let run = Run::new(
+            self.clone(),
+            cx.clone(),
+            thread,
+            None,
+            None,
+            caller,
+            &standing,
+        );
         self.end_child(&Arc::new(run), &row).await?;
         self.store()?.child(&child).await?.ok_or_else(unknown)
     }
@@ -66,32 +76,29 @@ impl AgentRuntime {
                 at: Timestamp::now(),
             };
             let changed = store.change_child(&row.thread, change).await;
-            if changed.map_err(unavailable)?.is_none() {
-                return Ok(());
+            let changed = changed.map_err(unavailable)?.is_some();
+            if let (Some(vault), Some(request)) = (&self.0.vault, &row.request) {
+                let withdrawn = vault
+                    .store()
+                    .withdraw_request(row.workspace(), request)
+                    .await;
+                withdrawn.map_err(unavailable)?;
             }
-            let filter = RunFilter {
-                conversation: Some(row.thread.conversation().to_owned()),
-                state: Some(RunState::Running),
-                ..RunFilter::default()
-            };
-            let runs = self.0.turns.runs(row.workspace(), &filter).await;
-            for run in runs.map_err(unavailable)? {
-                self.0.turns.cancel(&run.id).await.map_err(unavailable)?;
+            if row.kind == ChildKind::Subagent && changed {
+                self.stop_runs(row).await?;
             }
             // The calls that wait get a result, and their approvals are withdrawn.
             if let Some(target) = self.index(&row.agent) {
-                let stopped = CancellationToken::new();
-                stopped.cancel();
-                let base = self
-                    .child_context(&parent.base, target, &row.thread)
-                    .await?;
-                let base = base.derive().cancellation(stopped).build();
-                let above = parent.rules(parent.current());
-                let run = fresh_run(self, base, row.clone(), target, Some(above));
-                let run = Arc::new(run);
-                // A run in another process writes the results itself.
-                if let Err(error) = Box::pin(self.driven(&run, None)).await {
-                    tracing::warn!(%error, thread = %row.thread, "the open calls of a terminated sub-agent have no results");
+                let run = self.run_of(parent, row, target).await?;
+                if changed {
+                    let stopped = CancellationToken::new();
+                    stopped.cancel();
+                    let base = run.base.derive().cancellation(stopped).build();
+                    let stopped = Arc::new(Run::copy(&run, base));
+                    // A run in another process writes the results itself.
+                    if let Err(error) = self.driven_apart(&stopped).await? {
+                        tracing::warn!(%error, thread = %row.thread, "the open calls of a terminated sub-agent have no results");
+                    }
                 }
                 for child in self.children_of(&row.thread).await.map_err(unavailable)? {
                     self.end_child(&run, &child).await?;
@@ -99,5 +106,50 @@ impl AgentRuntime {
             }
             Ok(())
         })
+    }
+
+    /// Cancels the runs of a thread.
+    async fn stop_runs(&self, row: &ChildRow) -> Result<(), ToolError> {
+        let filter = RunFilter {
+            conversation: Some(row.thread.conversation().to_owned()),
+            state: Some(RunState::Running),
+            ..RunFilter::default()
+        };
+        let runs = self.0.turns.runs(row.workspace(), &filter).await;
+        for run in runs.map_err(unavailable)? {
+            self.0.turns.cancel(&run.id).await.map_err(unavailable)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the session of a child whose call was cancelled: its open calls get results, and the outcome is not delivered.
+    pub(super) async fn cancel_session(
+        &self,
+        parent: &Arc<Run>,
+        row: &ChildRow,
+    ) -> Result<(), ToolError> {
+        if !row.resumable {
+            return self.end_child(parent, row).await;
+        }
+        self.stop_runs(row).await?;
+        if let Some(target) = self.index(&row.agent) {
+            let run = self.run_of(parent, row, target).await?;
+            let stopped = CancellationToken::new();
+            stopped.cancel();
+            let base = run.base.derive().cancellation(stopped).build();
+            let stopped = Arc::new(Run::copy(&run, base));
+            if let Err(error) = self.driven_apart(&stopped).await? {
+                tracing::warn!(%error, thread = %row.thread, "the open calls of a cancelled sub-agent have no results");
+            }
+        }
+        let end = EndedSession {
+            session: row.session,
+            state: ChildState::Failed,
+            read: None,
+            message: None,
+            at: Timestamp::now(),
+        };
+        let ended = self.store()?.end_session(&row.thread, end).await;
+        ended.map(drop).map_err(unavailable)
     }
 }

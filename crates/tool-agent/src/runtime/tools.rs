@@ -195,6 +195,12 @@ pub(super) fn is_on(flag: Option<&String>, cx: &ToolContext) -> bool {
         .any(|word| value.eq_ignore_ascii_case(word))
 }
 
+/// Whether the name of a thread may be the name of a child thread.
+pub(super) fn may_be_child(thread: &ThreadId) -> bool {
+    let name = thread.conversation();
+    name.starts_with("sub_") || name.starts_with("prompt_")
+}
+
 /// Returns the thread of a child that is identified by a key. The same key has the same thread, so that a repeated call finds its child.
 pub(super) fn thread_of(parent: &ThreadId, kind: &str, key: &str) -> Result<ThreadId, ToolError> {
     let id = digest::sha256(&[parent.conversation(), kind, key]);
@@ -218,8 +224,8 @@ impl AgentRuntime {
             own = own.through(&self.0.gate);
         }
         let rules = run.rules(agent);
-        let is_below = run.above.is_some();
-        if is_below || entry.is_restricted {
+        let is_below = run.is_below;
+        if run.above.is_some() || entry.is_restricted {
             own = own.filter(|def| rules.shows(def.name()) && !(is_below && def.is_harness()));
         }
         let prompts = entry.prompts.iter().map(|tool| (&*tool.agent, &tool.flag));
@@ -240,8 +246,15 @@ impl AgentRuntime {
         if added.is_empty() && entry.subagents.is_empty() {
             return Ok(own);
         }
-        added = added.filter(|def| rules.shows(def.name()) && is_on(flag_of(def), cx));
-        if let Some(resumable) = self.resumable_tools(agent, cx, live) {
+        // A child thread belongs to its agent, so it is not passed on.
+        let may_hand_off = run.row.is_none();
+        let is_offered = |def: &ToolDef| {
+            let passes = may_hand_off || ToolKind::of(def) != ToolKind::Handoff;
+            passes && rules.shows(def.name()) && is_on(flag_of(def), cx)
+        };
+        added = added.filter(is_offered);
+        if let Some(resumable) = self.resumable_tools(agent, cx, live, &rules) {
+            let resumable = resumable.filter(|def| rules.shows(def.name()));
             added = match added.clone().combine(&resumable) {
                 Ok(both) => both,
                 Err(_) => added.with_agent_tools(&resumable),

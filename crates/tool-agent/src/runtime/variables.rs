@@ -5,10 +5,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tool_core::store::seal::VaultError;
 use tool_core::store::{ThreadId, VariableField, VariableScope, VariableType};
 use tool_core::variables::{Declarations, Value, VariableClash};
-use tool_core::{ExposeSecret as _, ToolContext, ToolError, VariableKind, VariableNeed};
+use tool_core::{
+    Attachments, ExposeSecret as _, History, ToolContext, ToolError, VariableKind, VariableNeed,
+};
 
 use super::AgentRuntime;
-use super::entry::AgentEntry;
+use super::child::AgentArguments;
+use super::entry::{AgentEntry, Immediate};
+use super::parent::ParentThread;
+use crate::files::ThreadFiles;
 
 /// Collects the variables that each agent declares, with those of the agents that it calls.
 pub(super) fn declarations(
@@ -72,21 +77,40 @@ impl AgentRuntime {
         Ok(declared)
     }
 
-    /// Returns the context of a child thread: the values of the parent without the names that the agent scopes, and the child's own values.
+    /// Returns the context of a child thread: the values of the parent without the names that the agent scopes and without the values of instances,
+    /// and the child's own values.
     pub(super) async fn child_context(
         &self,
         base: &ToolContext,
-        agent: usize,
+        (caller, agent): (usize, usize),
         thread: &ThreadId,
     ) -> Result<ToolContext, ToolError> {
         let declared = self.all_declared(agent, base)?;
+        // Values that belong to the parent's turn are not passed on.
         let mut cx = base
             .derive()
             .conversation(thread.conversation())
-            .agent(self.entry(agent).name());
+            .agent(self.entry(agent).name())
+            .without::<AgentArguments>()
+            .without::<Attachments>()
+            .without::<History>()
+            .without::<ParentThread>()
+            .without::<ThreadFiles>();
         for need in declared.iter().filter(|need| need.scoped) {
             cx = cx.without_variable(&need.name);
         }
+        // The values of instances leave the parent, so no other child inherits them.
+        let immediate = self.entry(caller).subagents.iter();
+        let immediate: Vec<_> = immediate
+            .filter_map(|tool| tool.immediate.as_ref())
+            .collect();
+        for name in immediate.iter().flat_map(|immediate| immediate.names()) {
+            cx = cx.without_variable(name);
+        }
+        let is_hidden = |name: &str| {
+            let hides = |immediate: &&Immediate| immediate.hides(name);
+            immediate.iter().any(hides)
+        };
         if let Some(vault) = &self.0.vault {
             let kinds: BTreeMap<&str, VariableKind> = declared
                 .iter()
@@ -96,7 +120,8 @@ impl AgentRuntime {
             let opened = vault.open_variables(&scopes, kinds.keys().copied());
             for open in opened.await.map_err(unavailable)? {
                 let name = open.name.clone();
-                let is_secret = kinds.get(&*name) == Some(&VariableKind::Secret);
+                let is_secret =
+                    kinds.get(&*name) == Some(&VariableKind::Secret) || is_hidden(&name);
                 let value = match Value::from(open) {
                     Value::Text(text) if is_secret => Value::Secret(text.into()),
                     value => value,

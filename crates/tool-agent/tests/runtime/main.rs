@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod events;
 mod files;
 mod handoffs;
 mod loading;

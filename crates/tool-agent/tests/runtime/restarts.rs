@@ -93,9 +93,13 @@ fn tree(host: &Host, log: &Log, made: &Effects, death: &Death) -> AgentRuntime {
 }
 
 // S4-34, S4-42: a process that dies at any request of a tree of agents is continued by another one: each effect is made once, and the tree has one thread for each call.
-#[tokio::test]
-async fn tree_of_agents_is_continued_after_a_death_at_any_request() {
-    let golden = {
+#[test]
+fn tree_of_agents_is_continued_after_a_death_at_any_request() {
+    let new_runtime = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap()
+    };
+    let golden = new_runtime().block_on(async {
         let (host, log, made) = (Host::new(), Log::default(), Effects::default());
         let runtime = tree(&host, &log, &made, &Death::at(0));
         let cx = context().build();
@@ -107,47 +111,50 @@ async fn tree_of_agents_is_continued_after_a_death_at_any_request() {
         let row = host.store.child(&below[0]).await.unwrap().unwrap();
         assert_eq!(row.agent, "last");
         transcript(&host, &runtime, &cx).await
-    };
+    });
     for request in 1..=9 {
         let (store, made) = (MemoryStore::default(), Effects::default());
-        let cx = context().build();
         let (log, death) = (Log::default(), Death::at(request));
-        let first = Host::with(store.clone());
-        let runtime = tree(&first, &log, &made, &death);
-        // The process dies: its future is neither polled nor dropped.
-        let process = Box::pin(async move {
+        let process = new_runtime();
+        process.block_on(async {
+            let runtime = tree(&Host::with(store.clone()), &log, &made, &death);
             let cx = context().build();
-            runtime.respond("chief", "Go.", &cx).await.map(drop)
-        });
-        let process = Box::leak(Box::new(process));
-        let died = death.died();
-        match futures::future::select(process, Box::pin(died)).await {
-            futures::future::Either::Left((outcome, _)) => panic!("{request}: {outcome:?}"),
-            futures::future::Either::Right(_) => {}
-        }
-
-        let second = Host::with(store);
-        let runtime = tree(&second, &log, &made, &Death::at(0));
-        // The leases of the dead process end after a moment.
-        let outcome = loop {
-            match runtime.drive("chief", &cx).await.unwrap() {
-                Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(20)).await,
-                outcome => break outcome,
+            let run = Box::pin(runtime.respond("chief", "Go.", &cx));
+            let ended = futures::future::select(run, Box::pin(death.died())).await;
+            match ended {
+                futures::future::Either::Left((outcome, _)) => panic!("{request}: {outcome:?}"),
+                // The process dies: its tasks are neither polled nor dropped.
+                futures::future::Either::Right((_, run)) => std::mem::forget(run),
             }
-        };
-        assert!(
-            matches!(outcome, Outcome::Answered(_)),
-            "{request}: {outcome:?}"
-        );
-        let made = made.lock().unwrap().clone();
-        assert_eq!(made.len(), 6, "{request}: {made:?}");
-        assert!(
-            made.values().all(|times| *times == 1),
-            "{request}: {made:?}"
-        );
-        let now = transcript(&second, &runtime, &cx).await;
-        assert_eq!(now, golden, "{request}");
+        });
+        std::mem::forget(process);
+        new_runtime().block_on(continued(request, store, log, made, &golden));
     }
+}
+
+async fn continued(request: u32, store: MemoryStore, log: Log, made: Effects, golden: &str) {
+    let cx = context().build();
+    let second = Host::with(store);
+    let runtime = tree(&second, &log, &made, &Death::at(0));
+    // The leases of the dead process end after a moment.
+    let outcome = loop {
+        match runtime.drive("chief", &cx).await.unwrap() {
+            Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+            outcome => break outcome,
+        }
+    };
+    assert!(
+        matches!(outcome, Outcome::Answered(_)),
+        "{request}: {outcome:?}"
+    );
+    let made = made.lock().unwrap().clone();
+    assert_eq!(made.len(), 6, "{request}: {made:?}");
+    assert!(
+        made.values().all(|times| *times == 1),
+        "{request}: {made:?}"
+    );
+    let now = transcript(&second, &runtime, &cx).await;
+    assert_eq!(now, golden, "{request}");
 }
 
 /// The messages of a tree of threads, without ids.

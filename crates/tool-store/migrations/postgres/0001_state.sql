@@ -188,9 +188,15 @@ CREATE TABLE tool_store.child_thread (
     conversation  text    COLLATE "C" NOT NULL,
     -- The conversation that started the thread.
     parent        text    COLLATE "C" NOT NULL,
-    -- The call that started the thread: the sequence number of the assistant's message in the parent, and the position in it.
+    -- The agent of the parent that started the thread.
+    caller        text    NOT NULL,
+    -- The call that began the current session: the sequence number of the assistant's message in the parent, and the position in it.
     call_message  bigint,
     call_position bigint,
+    -- Whether that call returns the outcome of the session.
+    waits         boolean NOT NULL,
+    -- The sequence number of the message that began the session.
+    begins        bigint  NOT NULL,
     kind          text    NOT NULL,
     agent         text    NOT NULL,
     -- A text that a model wrote.
@@ -201,8 +207,8 @@ CREATE TABLE tool_store.child_thread (
     session       bigint  NOT NULL,
     -- The last session whose outcome the parent has received.
     delivered     bigint  NOT NULL,
-    -- The key of the last call that sent a message.
-    last_key      text,
+    -- The keys of the calls that sent messages in this session, as a JSON array.
+    keys          text    NOT NULL,
     -- The open request for variables.
     request       text,
     created       bigint  NOT NULL,

@@ -4,9 +4,15 @@ CREATE TABLE child_thread (
     conversation  TEXT    NOT NULL,
     -- The conversation that started the thread.
     parent        TEXT    NOT NULL,
-    -- The call that started the thread: the sequence number of the assistant's message in the parent, and the position in it.
+    -- The agent of the parent that started the thread.
+    caller        TEXT    NOT NULL,
+    -- The call that began the current session: the sequence number of the assistant's message in the parent, and the position in it.
     call_message  INTEGER,
     call_position INTEGER,
+    -- Whether that call returns the outcome of the session.
+    waits         INTEGER NOT NULL,
+    -- The sequence number of the message that began the session.
+    begins        INTEGER NOT NULL,
     kind          TEXT    NOT NULL,
     agent         TEXT    NOT NULL,
     -- A text that a model wrote.
@@ -17,8 +23,8 @@ CREATE TABLE child_thread (
     session       INTEGER NOT NULL,
     -- The last session whose outcome the parent has received.
     delivered     INTEGER NOT NULL,
-    -- The key of the last call that sent a message.
-    last_key      TEXT,
+    -- The keys of the calls that sent messages in this session, as a JSON array.
+    keys          TEXT    NOT NULL,
     -- The open request for variables.
     request       TEXT,
     created       INTEGER NOT NULL,

@@ -3,8 +3,8 @@
 use crate::digest::sha256;
 use crate::sql::child as shared;
 use crate::store::{
-    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildStore, EndedSession,
-    NewMessage, Scope, SessionEnd, StoreFuture, ThreadId,
+    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
+    EndedSession, NewMessage, Scope, SessionEnd, StoreFuture, ThreadId,
 };
 
 use super::change::change;
@@ -47,12 +47,12 @@ impl ChildStore for PostgresStore {
     fn message_child(
         &self,
         message: NewMessage,
-        key: Option<String>,
+        sender: ChildSender,
     ) -> StoreFuture<'_, ChildMessage> {
         step(async move {
             message.check()?;
             let sealer = self.contents().sealer().await?;
-            change!(self, Vec::new(), db => shared::message(db, &message, key.as_deref(), &sealer).await)
+            change!(self, Vec::new(), db => shared::message(db, &message, &sender, &sealer).await)
         })
     }
 

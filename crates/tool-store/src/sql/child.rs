@@ -2,8 +2,8 @@
 
 use crate::store::{
     CallPlace, ChildChange, ChildFilter, ChildKind, ChildMessage, ChildOpened, ChildRow,
-    ChildState, EndedSession, NewMessage, Receipt, Role, Scope, SessionEnd, StoreError, ThreadId,
-    Workspace,
+    ChildSender, ChildState, EndedSession, NewMessage, Receipt, Role, Scope, SessionEnd,
+    StoreError, ThreadId, Workspace,
 };
 
 use super::columns::{Columns, SqlRow};
@@ -12,8 +12,8 @@ use super::statement::{RowOf, SqlChange, SqlDatabase, SqlReader, Statement, Valu
 
 const TABLE: &str = "child_thread";
 
-const COLUMNS: &str = "workspace, conversation, parent, call_message, call_position, kind, agent, name, depth, resumable, state, session, \
-     delivered, last_key, request, created, updated";
+const COLUMNS: &str = "workspace, conversation, parent, caller, call_message, call_position, waits, begins, kind, agent, name, depth, resumable, state, session, \
+     delivered, keys, request, created, updated";
 
 fn read(row: &impl SqlRow) -> Result<ChildRow, StoreError> {
     let columns = Columns::new(row, TABLE, "conversation");
@@ -39,7 +39,11 @@ fn read(row: &impl SqlRow) -> Result<ChildRow, StoreError> {
         state: columns.word("state", ChildState::from_word)?,
         session: columns.number("session")?,
         delivered: columns.number("delivered")?,
-        last_key: columns.maybe("last_key")?,
+        caller: columns.get::<&str>("caller")?.to_owned(),
+        waits: columns.get("waits")?,
+        begins: columns.number("begins")?,
+        keys: serde_json::from_str(columns.get::<&str>("keys")?)
+            .map_err(|error| columns.corrupt("keys", error))?,
         request: columns.maybe("request")?,
         updated: columns.time("updated")?,
         ..ChildRow::new(
@@ -142,12 +146,16 @@ fn insertion<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
         Some(call) => number(call).into(),
         None => Value::Number(None),
     };
-    let values: [(_, Value); 17] = [
+    let keys = serde_json::Value::from(row.keys.clone()).to_string();
+    let values: [(_, Value); 20] = [
         ("workspace", row.workspace().as_str().into()),
         ("conversation", row.thread.conversation().into()),
         ("parent", row.parent.conversation().into()),
+        ("caller", (&row.caller).into()),
         ("call_message", call(|call| call.message)),
         ("call_position", call(|call| call.position.into())),
+        ("waits", row.waits.into()),
+        ("begins", row.begins.into()),
         ("kind", row.kind.as_str().into()),
         ("agent", (&row.agent).into()),
         ("name", Value::free(row.name.as_ref())),
@@ -156,7 +164,7 @@ fn insertion<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
         ("state", row.state.as_str().into()),
         ("session", row.session.into()),
         ("delivered", row.delivered.into()),
-        ("last_key", (&row.last_key).into()),
+        ("keys", keys.into()),
         ("request", (&row.request).into()),
         ("created", row.created.into()),
         ("updated", row.updated.into()),
@@ -170,7 +178,11 @@ async fn update<C: SqlChange>(db: &mut C, row: &ChildRow) -> Result<(), C::Fault
         "state",
         "session",
         "delivered",
-        "last_key",
+        "keys",
+        "call_message",
+        "call_position",
+        "waits",
+        "begins",
         "request",
         "updated",
     ];
@@ -228,27 +240,37 @@ pub(crate) async fn open<C: SqlChange>(
         }
     }
     db.write(insertion(row)).await?;
+    let mut row = row.clone();
     for message in messages {
-        db.append_message(message, sealer).await?;
+        let seq = db.append_message(message, sealer).await?;
+        if row.begins == 0 {
+            row.begins = seq;
+        }
     }
-    Ok(ChildOpened::New(Box::new(row.clone())))
+    if row.begins > 0 {
+        update(db, &row).await?;
+    }
+    Ok(ChildOpened::New(Box::new(row)))
 }
 
 /// Implements [`ChildStore::message_child`](crate::store::ChildStore::message_child), after [`NewMessage::check`].
 pub(crate) async fn message<C: SqlChange>(
     db: &mut C,
     message: &NewMessage,
-    key: Option<&str>,
+    sender: &ChildSender,
     sealer: &Sealer,
 ) -> Result<ChildMessage, C::Fault> {
     let row = locked(db, &message.thread).await?;
     let mut row = row.ok_or_else(|| ChildRow::missing(&message.thread))?;
-    let receipt = row.receive(key, message.at);
+    let receipt = row.receive(sender, message.at);
     let seq = match receipt {
         Receipt::Begun | Receipt::Queued => Some(db.append_message(message, sealer).await?),
         Receipt::Known | Receipt::Dead => None,
     };
-    if seq.is_some() {
+    if let Some(seq) = seq {
+        if receipt == Receipt::Begun {
+            row.begins = seq;
+        }
         update(db, &row).await?;
     }
     Ok(ChildMessage { row, receipt, seq })

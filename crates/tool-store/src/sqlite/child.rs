@@ -2,8 +2,8 @@
 
 use crate::sql::child as shared;
 use crate::store::{
-    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildStore, EndedSession,
-    NewMessage, Scope, SessionEnd, StoreFuture, ThreadId,
+    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
+    EndedSession, NewMessage, Scope, SessionEnd, StoreFuture, ThreadId,
 };
 
 use super::{SqliteStore, step};
@@ -40,15 +40,13 @@ impl ChildStore for SqliteStore {
     fn message_child(
         &self,
         message: NewMessage,
-        key: Option<String>,
+        sender: ChildSender,
     ) -> StoreFuture<'_, ChildMessage> {
         step(async move {
             message.check()?;
             let sealer = self.contents.sealer().await?;
             let stored = self.change(move |db| {
-                Box::pin(
-                    async move { shared::message(db, &message, key.as_deref(), &sealer).await },
-                )
+                Box::pin(async move { shared::message(db, &message, &sender, &sealer).await })
             });
             stored.await
         })

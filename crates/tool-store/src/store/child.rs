@@ -61,8 +61,15 @@ pub struct ChildRow {
     pub thread: ThreadId,
     /// The thread that started it, in the same workspace.
     pub parent: ThreadId,
-    /// The call of the parent that started the thread; `None` if the host started it.
+    /// The agent of the parent that started the thread; empty if the host started it. Its settings apply to the thread, also after the parent was
+    /// passed to a different agent.
+    pub caller: String,
+    /// The call of the parent that began the current session; `None` if no call did.
     pub call: Option<CallPlace>,
+    /// Whether that call returns the outcome of the session. Otherwise, the outcome is delivered as a message.
+    pub waits: bool,
+    /// The sequence number of the message that began the current session; 0 if no message did.
+    pub begins: u64,
     /// What the thread is for.
     pub kind: ChildKind,
     /// The name of the agent or of the prompt.
@@ -79,8 +86,8 @@ pub struct ChildRow {
     pub session: u64,
     /// The number of the last session whose outcome was delivered to the parent; 0 if none was.
     pub delivered: u64,
-    /// The key of the last message of [`ChildStore::message_child`] that had a key.
-    pub last_key: Option<String>,
+    /// The keys of the messages of the current session that had one: see [`ChildSender::key`].
+    pub keys: Vec<String>,
     /// The id of the open request for variables, while the state is [`Deferred`](ChildState::Deferred).
     pub request: Option<String>,
     /// When the thread was started.
@@ -101,7 +108,10 @@ impl ChildRow {
         Self {
             thread,
             parent,
+            caller: String::new(),
             call: None,
+            waits: false,
+            begins: 0,
             kind,
             agent: agent.into(),
             name: None,
@@ -110,7 +120,7 @@ impl ChildRow {
             state: ChildState::Running,
             session: 1,
             delivered: 0,
-            last_key: None,
+            keys: Vec::new(),
             request: None,
             created: at,
             updated: at,
@@ -180,26 +190,31 @@ impl ChildRow {
         self.name.as_ref().map(|name| format!("name:{name}"))
     }
 
-    /// Applies [`ChildStore::message_child`] to the row. Returns whether the message is stored, and changes the row.
-    pub fn receive(&mut self, key: Option<&str>, at: Timestamp) -> Receipt {
-        if key.is_some() && self.last_key.as_deref() == key {
+    /// Applies [`ChildStore::message_child`] to the row. Returns whether the message is stored, and changes the row. A store that appends a message which
+    /// begins a session sets [`begins`](Self::begins) to its sequence number.
+    pub fn receive(&mut self, sender: &ChildSender, at: Timestamp) -> Receipt {
+        let key = sender.key.as_ref();
+        if key.is_some_and(|key| self.keys.contains(key)) {
             return Receipt::Known;
         }
-        if let Some(key) = key.filter(|_| self.is_live()) {
-            self.last_key = Some(key.to_owned());
-        }
-        match self.state {
-            ChildState::Terminated => Receipt::Dead,
+        let receipt = match self.state {
+            ChildState::Terminated => return Receipt::Dead,
             ChildState::Idle | ChildState::Failed => {
                 self.state = ChildState::Running;
                 self.session += 1;
-                self.updated = at;
+                (self.call, self.waits) = (sender.call, sender.waits);
+                self.keys.clear();
                 Receipt::Begun
             }
             ChildState::Deferred | ChildState::Running | ChildState::AwaitingHuman => {
                 Receipt::Queued
             }
+        };
+        self.keys.extend(key.cloned());
+        if receipt == Receipt::Begun || key.is_some() {
+            self.updated = at;
         }
+        receipt
     }
 
     /// Applies [`ChildStore::change_child`] to the row. Returns whether the change applies. A change from idle or failed to running begins the next
@@ -212,6 +227,12 @@ impl ChildRow {
             && matches!(self.state, ChildState::Idle | ChildState::Failed)
         {
             self.session += 1;
+            (self.call, self.waits) = (None, false);
+            self.keys.clear();
+        }
+        if self.state == ChildState::Deferred && change.to == ChildState::Running {
+            // The call that started the child has returned.
+            self.waits = false;
         }
         self.state = change.to;
         if change.to != ChildState::Deferred {
@@ -224,15 +245,14 @@ impl ChildRow {
     /// Applies [`ChildStore::end_session`] to the row. `last_of_user` is the sequence number of the last message of a user in the thread, 0 if there
     /// is none. Returns `Ended(None)` if the session has ended; the store appends the message of the end and returns its number.
     pub fn end(&mut self, end: &EndedSession, last_of_user: u64) -> SessionEnd {
-        if self.session != end.session || self.delivered >= end.session {
+        let is_over = self.delivered >= end.session || self.state == ChildState::Terminated;
+        if self.session != end.session || is_over {
             return SessionEnd::Earlier;
         }
-        if self.state != ChildState::Terminated {
-            if end.read.is_some_and(|read| last_of_user > read) {
-                return SessionEnd::Unread;
-            }
-            self.state = end.state;
+        if end.read.is_some_and(|read| last_of_user > read) {
+            return SessionEnd::Unread;
         }
+        self.state = end.state;
         self.delivered = end.session;
         self.request = None;
         self.updated = end.at;
@@ -257,6 +277,17 @@ pub enum ChildOpened {
     Full(Vec<ChildRow>),
 }
 
+/// The sender of a message for a child thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChildSender {
+    /// Identifies the call that sends the message: a second message with a key of the current session is not stored.
+    pub key: Option<String>,
+    /// The call, if the sender is a call of the parent.
+    pub call: Option<CallPlace>,
+    /// Whether the call returns the outcome of a session that the message begins.
+    pub waits: bool,
+}
+
 /// What happened to a message for a child thread, decided by [`ChildRow::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receipt {
@@ -264,7 +295,7 @@ pub enum Receipt {
     Begun,
     /// The current session reads the message.
     Queued,
-    /// The key of the message is the key of the last message, so a repeated call has sent it, and it was not stored again.
+    /// A message with this key was stored in the current session, by an earlier run of the call, and it was not stored again.
     Known,
     /// The thread is terminated, so the message was not stored.
     Dead,
@@ -299,7 +330,7 @@ pub struct ChildChange {
 pub struct EndedSession {
     /// The number of the session.
     pub session: u64,
-    /// The new state. A terminated thread stays terminated.
+    /// The new state.
     pub state: ChildState,
     /// The sequence number of the last message that the session has read. The session does not end if a user has written a later message. `None`
     /// disables this check.
@@ -315,7 +346,7 @@ pub struct EndedSession {
 pub enum SessionEnd {
     /// The session ended. The number is the sequence number of the message in the parent's thread, if there was one.
     Ended(Option<u64>),
-    /// The session had ended before, or a later session has begun. Nothing was stored.
+    /// The session had ended before, a later session has begun, or the thread is terminated. Nothing was stored.
     Earlier,
     /// A user has written a message that the session has not read. Nothing was stored; continue the session.
     Unread,
@@ -399,13 +430,12 @@ pub trait ChildStore: Send + Sync + 'static {
         filter: &'a ChildFilter,
     ) -> StoreFuture<'a, Vec<ChildRow>>;
 
-    /// Appends a message to a child thread and applies [`ChildRow::receive`], in one transaction. `key` identifies the call that sends the message: a
-    /// second message with the key of the last one is not stored. A terminated thread gets no message. Fails with `Missing` if the message's thread is
+    /// Appends a message to a child thread and applies [`ChildRow::receive`], in one transaction. A terminated thread gets no message. Fails with `Missing` if the message's thread is
     /// not a child, and with `Conflict` if [`ThreadStore::append`](super::ThreadStore::append) refuses the message.
     fn message_child(
         &self,
         message: NewMessage,
-        key: Option<String>,
+        sender: ChildSender,
     ) -> StoreFuture<'_, ChildMessage>;
 
     /// Changes the state of a child, and returns the row after the change; `None` if the child does not exist, or if its session or state is

@@ -15,9 +15,9 @@ use crate::panics::panic_text;
 
 #[cfg(feature = "host")]
 use super::{
-    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildStore, EndedSession,
-    Journal, Message, NewMessage, NewRun, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow,
-    RunStop, RunStore, SessionEnd, ThreadId, ThreadStore,
+    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
+    EndedSession, Journal, Message, NewMessage, NewRun, RunBegun, RunEnd, RunFilter, RunId,
+    RunProgress, RunRow, RunStop, RunStore, SessionEnd, ThreadId, ThreadStore,
 };
 
 #[cfg(feature = "host")]
@@ -166,9 +166,9 @@ impl ChildStore for Shield<dyn ChildStore> {
     fn message_child(
         &self,
         message: NewMessage,
-        key: Option<String>,
+        sender: ChildSender,
     ) -> StoreFuture<'_, ChildMessage> {
-        shielded(|| self.0.message_child(message, key))
+        shielded(|| self.0.message_child(message, sender))
     }
 
     fn change_child<'a>(
@@ -274,7 +274,7 @@ mod tests {
             unreachable!("at once")
         }
 
-        fn message_child(&self, _: NewMessage, _: Option<String>) -> StoreFuture<'_, ChildMessage> {
+        fn message_child(&self, _: NewMessage, _: ChildSender) -> StoreFuture<'_, ChildMessage> {
             unreachable!("at once")
         }
 

@@ -33,7 +33,9 @@ fn full_row(conversation: &str) -> ChildRow {
         depth: 3,
         resumable: true,
         state: ChildState::Deferred,
-        last_key: Some("k1".to_owned()),
+        keys: vec!["k1".to_owned()],
+        caller: "chief".to_owned(),
+        waits: true,
         request: Some("r1".to_owned()),
         updated: at(200),
         ..row(conversation)
@@ -49,6 +51,13 @@ fn in_state(conversation: &str, state: ChildState) -> ChildRow {
 
 fn says(conversation: &str) -> NewMessage {
     message(conversation, Role::User, None)
+}
+
+fn sender(key: &str) -> ChildSender {
+    ChildSender {
+        key: Some(key.to_owned()),
+        ..ChildSender::default()
+    }
 }
 
 async fn open(store: &impl ChildStore, row: ChildRow) -> ChildRow {
@@ -213,23 +222,23 @@ tests! {
         for state in [ChildState::Idle, ChildState::Failed] {
             let name = state.as_str();
             open(&store, in_state(name, state)).await;
-            let sent = store.message_child(NewMessage { at: at(500), ..says(name) }, None).await.unwrap();
-            let begun = ChildRow { session: 2, updated: at(500), ..row(name) };
+            let sent = store.message_child(NewMessage { at: at(500), ..says(name) }, ChildSender::default()).await.unwrap();
+            let begun = ChildRow { session: 2, begins: 1, updated: at(500), ..row(name) };
             assert_eq!(sent, ChildMessage { row: begun.clone(), receipt: Receipt::Begun, seq: Some(1) });
             assert_eq!(get(&store, name).await, Some(begun.clone()));
             // The new session reads the second message.
-            let queued = store.message_child(NewMessage { at: at(600), ..says(name) }, None).await.unwrap();
+            let queued = store.message_child(NewMessage { at: at(600), ..says(name) }, ChildSender::default()).await.unwrap();
             assert_eq!(queued, ChildMessage { row: begun, receipt: Receipt::Queued, seq: Some(2) });
         }
         for state in [ChildState::Deferred, ChildState::Running, ChildState::AwaitingHuman] {
             let name = state.as_str();
             let stored = open(&store, in_state(name, state)).await;
-            let sent = store.message_child(says(name), None).await.unwrap();
+            let sent = store.message_child(says(name), ChildSender::default()).await.unwrap();
             assert_eq!(sent, ChildMessage { row: stored.clone(), receipt: Receipt::Queued, seq: Some(1) });
             assert_eq!(get(&store, name).await, Some(stored));
         }
         let dead = open(&store, in_state("dead", ChildState::Terminated)).await;
-        let sent = store.message_child(says("dead"), None).await.unwrap();
+        let sent = store.message_child(says("dead"), ChildSender::default()).await.unwrap();
         assert_eq!(sent, ChildMessage { row: dead, receipt: Receipt::Dead, seq: None });
         assert_eq!(messages(&store, "dead").await, [0; 0]);
     }
@@ -240,11 +249,11 @@ tests! {
         let idle = open(&store, in_state("a", ChildState::Idle)).await;
         store.append(message("a", Role::Assistant, None)).await.unwrap();
         let said = NewMessage { follows: Some(0), ..message("a", Role::Assistant, None) };
-        conflict(store.message_child(said, None).await, "newer message of the model");
-        conflict(store.message_child(message("a", Role::Tool, None), None).await, "call");
+        conflict(store.message_child(said, ChildSender::default()).await, "newer message of the model");
+        conflict(store.message_child(message("a", Role::Tool, None), ChildSender::default()).await, "call");
         assert_eq!(get(&store, "a").await, Some(idle));
         assert_eq!(messages(&store, "a").await, [1]);
-        missing(store.message_child(says("main"), None).await);
+        missing(store.message_child(says("main"), ChildSender::default()).await);
         assert_eq!(messages(&store, "main").await, [0; 0]);
     }
 
@@ -252,7 +261,7 @@ tests! {
     #[test]
     async fn repeated_message_of_a_call_is_stored_once(store: impl ChildStore + ThreadStore) {
         open(&store, in_state("a", ChildState::Idle)).await;
-        let tell = |key: &str| store.message_child(says("a"), Some(key.to_owned()));
+        let tell = |key: &str| store.message_child(says("a"), sender(key));
         let first = tell("k1").await.unwrap();
         assert_eq!((first.receipt, first.row.session, first.seq), (Receipt::Begun, 2, Some(1)));
         let again = tell("k1").await.unwrap();
@@ -260,10 +269,10 @@ tests! {
         let next = tell("k2").await.unwrap();
         assert_eq!((next.receipt, next.seq), (Receipt::Queued, Some(2)));
         // A message without a key keeps the key of the last call.
-        assert_eq!(store.message_child(says("a"), None).await.unwrap().seq, Some(3));
+        assert_eq!(store.message_child(says("a"), ChildSender::default()).await.unwrap().seq, Some(3));
         assert_eq!(tell("k2").await.unwrap().receipt, Receipt::Known);
         assert_eq!(messages(&store, "a").await, [1, 2, 3]);
-        assert_eq!(get(&store, "a").await.unwrap().last_key.as_deref(), Some("k2"));
+        assert_eq!(get(&store, "a").await.unwrap().keys, ["k1", "k2"]);
     }
 
     // A change from idle or failed to running begins the next session, for a parent that its child wakes.
@@ -295,7 +304,8 @@ tests! {
         let kept = store.change_child(&stored.thread, to(ChildState::Deferred, 1, &deferred)).await.unwrap();
         assert_eq!(kept, Some(ChildRow { updated: at(300), ..stored.clone() }));
         let begun = store.change_child(&stored.thread, to(ChildState::Running, 1, &deferred)).await.unwrap();
-        let expected = ChildRow { state: ChildState::Running, request: None, updated: at(300), ..stored };
+        // The call that started the child has returned, because the child was deferred.
+        let expected = ChildRow { state: ChildState::Running, request: None, waits: false, updated: at(300), ..stored };
         assert_eq!(begun, Some(expected.clone()));
         assert_eq!(get(&store, "a").await, Some(expected));
         assert_eq!(store.change_child(&thread("main"), to(ChildState::Idle, 1, ChildState::ALL)).await.unwrap(), None);
@@ -316,7 +326,7 @@ tests! {
         assert_eq!(get(&store, "a").await, Some(ended));
 
         // A driver of the first session cannot end the second session.
-        store.message_child(says("a"), None).await.unwrap();
+        store.message_child(says("a"), ChildSender::default()).await.unwrap();
         assert_eq!(store.end_session(&thread("a"), end(1, ChildState::Failed)).await.unwrap(), SessionEnd::Earlier);
         assert_eq!(store.end_session(&thread("a"), end(3, ChildState::Failed)).await.unwrap(), SessionEnd::Earlier);
         assert_eq!(store.end_session(&thread("a"), end(2, ChildState::Failed)).await.unwrap(), SessionEnd::Ended(None));
@@ -332,12 +342,13 @@ tests! {
         store.open_child(stored.clone(), None, vec![says("a")]).await.unwrap();
         let ends = |read| EndedSession { read: Some(read), ..end_with_message("main") };
         store.append(message("a", Role::Assistant, None)).await.unwrap();
-        assert_eq!(store.message_child(says("a"), None).await.unwrap().seq, Some(3));
+        assert_eq!(store.message_child(says("a"), ChildSender::default()).await.unwrap().seq, Some(3));
         for read in [0, 1, 2] {
             assert_eq!(store.end_session(&stored.thread, ends(read)).await.unwrap(), SessionEnd::Unread);
         }
         assert_eq!(messages(&store, "main").await, [0; 0]);
-        assert_eq!(get(&store, "a").await, Some(stored.clone()));
+        let opened = ChildRow { begins: 1, ..stored.clone() };
+        assert_eq!(get(&store, "a").await, Some(opened));
         store.append(message("a", Role::Assistant, None)).await.unwrap();
         // A message of a different thread has no effect.
         for _ in 0..5 {
@@ -345,23 +356,23 @@ tests! {
         }
         assert_eq!(store.end_session(&stored.thread, ends(3)).await.unwrap(), SessionEnd::Ended(Some(1)));
         // Without a number, the session ends in any case.
-        store.message_child(says("a"), None).await.unwrap();
-        store.message_child(says("a"), None).await.unwrap();
+        store.message_child(says("a"), ChildSender::default()).await.unwrap();
+        store.message_child(says("a"), ChildSender::default()).await.unwrap();
         assert_eq!(store.end_session(&stored.thread, end(2, ChildState::Idle)).await.unwrap(), SessionEnd::Ended(None));
     }
 
-    // A thread that was terminated during its session stays terminated, and its outcome is delivered even if a message is unread.
+    // A thread that was terminated during its session stays terminated, and its outcome is not delivered.
     #[test]
     async fn terminated_child_stays_terminated(store: impl ChildStore + ThreadStore) {
         let stored = open(&store, row("a")).await;
-        store.message_child(says("a"), None).await.unwrap();
+        store.message_child(says("a"), ChildSender::default()).await.unwrap();
         store.change_child(&stored.thread, to(ChildState::Terminated, 1, &[ChildState::Running])).await.unwrap().unwrap();
         let ends = EndedSession { read: Some(0), ..end_with_message("main") };
-        assert_eq!(store.end_session(&stored.thread, ends.clone()).await.unwrap(), SessionEnd::Ended(Some(1)));
-        let ended = get(&store, "a").await.unwrap();
-        assert_eq!((ended.state, ended.delivered), (ChildState::Terminated, 1));
         assert_eq!(store.end_session(&stored.thread, ends).await.unwrap(), SessionEnd::Earlier);
-        assert_eq!(store.message_child(says("a"), None).await.unwrap().receipt, Receipt::Dead);
+        let ended = get(&store, "a").await.unwrap();
+        assert_eq!((ended.state, ended.delivered), (ChildState::Terminated, 0));
+        assert_eq!(messages(&store, "main").await, [0; 0]);
+        assert_eq!(store.message_child(says("a"), ChildSender::default()).await.unwrap().receipt, Receipt::Dead);
     }
 
     // A refused message for the parent does not end the session.
@@ -450,20 +461,21 @@ tests! {
     #[test]
     async fn children_of_two_workspaces_are_separate(store: impl ChildStore + ThreadStore + Maintenance) {
         let foreign = |name| ThreadId::new("umbrella", name).unwrap();
+        let stored = ChildRow { begins: 1, ..row("a") };
         let own = ChildRow { thread: foreign("a"), parent: foreign("main"), ..row("a") };
         assert!(matches!(store.open_child(row("a"), Some(1), vec![says("a")]).await.unwrap(), ChildOpened::New(_)));
-        missing(store.message_child(NewMessage { thread: foreign("a"), ..says("a") }, None).await);
+        missing(store.message_child(NewMessage { thread: foreign("a"), ..says("a") }, ChildSender::default()).await);
         assert!(matches!(store.open_child(own.clone(), Some(1), Vec::new()).await.unwrap(), ChildOpened::New(_)));
         // The unread message is in the thread of the other workspace.
         let ends = EndedSession { read: Some(0), ..end(1, ChildState::Failed) };
         assert_eq!(store.end_session(&own.thread, ends).await.unwrap(), SessionEnd::Ended(None));
-        assert_eq!(get(&store, "a").await, Some(row("a")));
+        assert_eq!(get(&store, "a").await, Some(stored.clone()));
         store.change_child(&own.thread, to(ChildState::Terminated, 1, ChildState::ALL)).await.unwrap().unwrap();
-        assert_eq!(get(&store, "a").await, Some(row("a")));
+        assert_eq!(get(&store, "a").await, Some(stored.clone()));
         store.erase_contents(Erasure::Thread(&own.parent)).await.unwrap();
         assert_eq!(store.child(&own.thread).await.unwrap(), None);
         assert!(!store.remove_child(&own.thread).await.unwrap());
-        assert_eq!(get(&store, "a").await, Some(row("a")));
+        assert_eq!(get(&store, "a").await, Some(stored.clone()));
     }
 
     // A removed child frees its place, and its messages remain.
@@ -476,7 +488,7 @@ tests! {
         assert_eq!(get(&store, "a").await, None);
         assert_eq!(messages(&store, "a").await, [1]);
         assert_eq!(listed(&store, ChildFilter::default()).await, ["b"]);
-        missing(store.message_child(says("a"), None).await);
+        missing(store.message_child(says("a"), ChildSender::default()).await);
         store.remove_child(&thread("b")).await.unwrap();
         assert!(matches!(store.open_child(row("c"), Some(1), Vec::new()).await.unwrap(), ChildOpened::New(_)));
     }
@@ -585,7 +597,7 @@ tests! {
                         let ends = EndedSession { read: Some(0), ..end(1, ChildState::Idle) };
                         return store.end_session(&thread("a"), ends).await.unwrap() == SessionEnd::Ended(None);
                     }
-                    store.message_child(says("a"), None).await.unwrap();
+                    store.message_child(says("a"), ChildSender::default()).await.unwrap();
                     false
                 }
             }).await;

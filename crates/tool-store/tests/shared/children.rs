@@ -35,7 +35,10 @@ pub(crate) async fn failed_write_changes_nothing(
         .open_child(row("new"), None, vec![says("new")])
         .await
         .map(drop);
-    let sent = store.message_child(says("idle"), None).await.map(drop);
+    let sent = store
+        .message_child(says("idle"), ChildSender::default())
+        .await
+        .map(drop);
     let ended = store.end_session(&thread("running"), end()).await.map(drop);
     for failed in [opened, sent, ended] {
         assert!(
@@ -54,7 +57,10 @@ pub(crate) async fn failed_write_changes_nothing(
         .open_child(row("new"), None, vec![says("new")])
         .await
         .unwrap();
-    let sent = store.message_child(says("idle"), None).await.unwrap();
+    let sent = store
+        .message_child(says("idle"), ChildSender::default())
+        .await
+        .unwrap();
     assert_eq!((sent.receipt, sent.seq), (Receipt::Begun, Some(1)));
     let ended = store.end_session(&thread("running"), end()).await.unwrap();
     assert_eq!(ended, SessionEnd::Ended(Some(1)));

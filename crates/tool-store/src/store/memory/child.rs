@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{MemoryStore, Tables, limited};
 use crate::store::{
-    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildStore, EndedSession,
-    NewMessage, Receipt, Scope, SessionEnd, StoreError, StoreFuture, ThreadId,
+    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
+    EndedSession, NewMessage, Receipt, Scope, SessionEnd, StoreError, StoreFuture, ThreadId,
 };
 
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Children {
 impl Tables {
     fn open_child(
         &mut self,
-        row: ChildRow,
+        mut row: ChildRow,
         most: Option<u32>,
         messages: Vec<NewMessage>,
     ) -> Result<ChildOpened, StoreError> {
@@ -54,7 +54,7 @@ impl Tables {
                 return Ok(ChildOpened::Full(siblings));
             }
         }
-        self.threads.append_all(&row.thread, messages)?;
+        row.begins = self.threads.append_all(&row.thread, messages)?;
         self.children.put(row.clone());
         Ok(ChildOpened::New(Box::new(row)))
     }
@@ -62,16 +62,21 @@ impl Tables {
     fn message_child(
         &mut self,
         message: NewMessage,
-        key: Option<&str>,
+        sender: &ChildSender,
     ) -> Result<ChildMessage, StoreError> {
         message.check()?;
         let mut row = self.children.get(&message.thread)?;
-        let receipt = row.receive(key, message.at);
+        let receipt = row.receive(sender, message.at);
         let seq = match receipt {
             Receipt::Begun | Receipt::Queued => Some(self.threads.append(message)?),
             Receipt::Known | Receipt::Dead => None,
         };
-        self.children.put(row.clone());
+        if let Some(seq) = seq {
+            if receipt == Receipt::Begun {
+                row.begins = seq;
+            }
+            self.children.put(row.clone());
+        }
         Ok(ChildMessage { row, receipt, seq })
     }
 
@@ -122,9 +127,9 @@ impl ChildStore for MemoryStore {
     fn message_child(
         &self,
         message: NewMessage,
-        key: Option<String>,
+        sender: ChildSender,
     ) -> StoreFuture<'_, ChildMessage> {
-        self.step(move |tables| tables.message_child(message, key.as_deref()))
+        self.step(move |tables| tables.message_child(message, &sender))
     }
 
     fn change_child<'a>(

@@ -68,22 +68,26 @@ impl Threads {
         thread.append(message)
     }
 
-    /// Appends messages to their thread. If one of them is refused, none is stored.
+    /// Appends messages to their thread, and returns the sequence number of the first one; 0 if there are none. If one of them is refused, none is stored.
     #[cfg(feature = "host")]
     pub(super) fn append_all(
         &mut self,
         thread: &ThreadId,
         messages: Vec<NewMessage>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         if messages.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let mut changed = self.0.get(thread).cloned().unwrap_or_default();
+        let mut first = 0;
         for message in messages {
-            changed.append(message)?;
+            let seq = changed.append(message)?;
+            if first == 0 {
+                first = seq;
+            }
         }
         self.0.insert(thread.clone(), changed);
-        Ok(())
+        Ok(first)
     }
 
     /// The sequence number of the last message of a user in a thread; 0 if there is none.
