@@ -453,13 +453,18 @@ impl Turns {
                 stored?;
                 ended
             };
-            let (mut unsettled, mut undecided, mut draining) = (None, None, false);
+            let (mut unsettled, mut undecided) = (None, None);
+            let (mut draining, mut is_over) = (false, false);
             for (call, ended) in calls[at..].iter().zip(ended) {
                 let (mut result, filed) = match ended {
                     Ended::Result(result, filed) => (result, filed),
                     Ended::HeldBack => continue,
                     Ended::NotTaken => {
                         draining = true;
+                        continue;
+                    }
+                    Ended::TimeOver => {
+                        is_over = true;
                         continue;
                     }
                     Ended::Unsettled(row) => {
@@ -519,12 +524,15 @@ impl Turns {
                 let message = self.store(thread, stored, call, &result, filed.stored());
                 results.insert(call.position, message.await?);
             }
-            if draining || unsettled.is_some() || undecided.is_some() {
+            if draining || is_over || unsettled.is_some() || undecided.is_some() {
                 self.store_late(thread, stored, &mut late, &mut results)
                     .await?;
             }
             if draining {
                 return Ok(Turn::Draining);
+            }
+            if is_over {
+                return Ok(Turn::Deadline);
             }
             if let Some(row) = unsettled {
                 return Ok(Turn::Unsettled(row));

@@ -56,6 +56,8 @@ pub(super) enum Ended {
     NotTaken,
     /// An earlier call of the message waits, so this call stays open.
     HeldBack,
+    /// The deadline of the turn passed during a call that a later run continues, so it stays open.
+    TimeOver,
 }
 
 /// Whether an earlier run of a call may have requested approvals of nested calls. These approvals may still be open, regardless of the result now.
@@ -208,6 +210,14 @@ impl Turns {
             if open {
                 return Ended::NotTaken;
             }
+        }
+        let is_over = cx.remaining().is_some_and(|left| left.is_zero());
+        let is_cut = matches!(
+            result.error().map(ToolError::kind),
+            Some(ErrorKind::TimedOut | ErrorKind::Cancelled)
+        );
+        if is_over && is_cut && tools.get(&call.name).is_some_and(ToolDef::continues) {
+            return Ended::TimeOver;
         }
         if result.undecided
             && let Some(error) = result.error()
