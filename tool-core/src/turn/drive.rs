@@ -33,8 +33,9 @@ pub trait Model: Send {
         None
     }
 
-    /// Returns the tokens of requests that [`next`](Self::next) has made since its last message and that no message contains: those of failed attempts,
-    /// after an error or after the run was stopped. They are added to the usage of the run. The default returns `None`.
+    /// Returns the tokens of requests that [`next`](Self::next) has made and that neither a message nor an earlier call of this method contains: those of
+    /// failed attempts and of other models. [`Turns::drive`] calls it after each message, after an error and after the run was stopped, and adds the tokens
+    /// to the usage of the run. The default returns `None`.
     fn unsettled_usage(&mut self) -> Option<Usage> {
         None
     }
@@ -301,6 +302,7 @@ impl Turns {
                 }
             };
             held.count(message.usage);
+            held.spend(model.unsettled_usage());
             let last = if is_last(&message) {
                 let cause = said(&message).cause();
                 cause.and_then(|cause| self.last_of_run(held, cause))
