@@ -3,7 +3,8 @@
 //! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) runs a
 //! conversation with it. It sends the request, streams the reply, retries failed requests, and falls back to the next model of a chain.
 //! [`ScriptedModel`](model::ScriptedModel) returns messages that are written in advance, for tests and demonstrations. An [`Agent`](agent::Agent) is
-//! a model with instructions, tools and limits, and returns texts or typed outputs. The module [`team`] has the tools with which one agent asks others.
+//! a model with instructions, tools and limits, and returns texts or typed outputs. The module [`team`] has the tools with which one agent asks others,
+//! and the module [`window`] shortens requests to the context window of a model.
 //!
 //! ```no_run
 //! use tool_agent::model::{ApiKey, Endpoint, HttpModel};
@@ -45,3 +46,4 @@ pub mod files;
 pub mod model;
 pub mod runtime;
 pub mod team;
+pub mod window;

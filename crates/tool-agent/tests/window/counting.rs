@@ -1,0 +1,133 @@
+//! Counts of tokens.
+
+use tool_agent::window::{EstimatedTokens, TokenCounter, Windowed};
+use tool_core::store::Role;
+use tool_core::turn::{ModelMessage, UserMessage, Written};
+use tool_core::{Part, ToolCall, tool, toolset};
+
+use super::support::{Recorder, Thread, ask, usage, window};
+
+/// Adds two numbers.
+#[tool(read_only)]
+fn add(
+    /// The first number.
+    a: i32,
+    /// The second number.
+    b: i32,
+) -> i64 {
+    i64::from(a) + i64::from(b)
+}
+
+// The estimate counts what a provider gets: texts, calls, results and files at a constant, and no bytes of files.
+#[test]
+fn estimate_counts_what_is_sent() {
+    let mut thread = Thread::new("main");
+    thread.user(&"a".repeat(41));
+    thread.user("日本語");
+    thread.says("\"\"\"\"");
+    thread.model(&ModelMessage::calls([ToolCall::new(
+        "id-is-not-counted",
+        "add!",
+        "{\"a\":12}",
+    )]));
+    thread.result(4, 0, "four");
+    thread.model(&ModelMessage {
+        text: "four".to_owned(),
+        reasoning: "is not sent".repeat(100),
+        written: Some(Written {
+            provider: "chat".to_owned(),
+            origin: None,
+            messages: "w".repeat(400),
+        }),
+        ..ModelMessage::default()
+    });
+    let counts: Vec<u64> = thread
+        .messages
+        .iter()
+        .map(|it| EstimatedTokens.message(it))
+        .collect();
+    assert_eq!(
+        counts,
+        [11 + 8, 3 + 8, 1 + 8, 1 + 2 + 8 + 8, 1 + 1 + 8, 100 + 8]
+    );
+    let mut picture = thread.messages[0].clone();
+    let parts = [
+        Part::text("1234"),
+        Part::base64("image/png", "A".repeat(100_000)),
+    ];
+    picture.content = serde_json::to_string(&UserMessage::new(parts)).unwrap();
+    assert_eq!(EstimatedTokens.message(&picture), 1 + 1_600 + 8);
+    picture.content = serde_json::to_string(&UserMessage::new([Part::base64(
+        "text/csv",
+        "A".repeat(16_000),
+    )]))
+    .unwrap();
+    assert_eq!(EstimatedTokens.message(&picture), 3_000 + 8);
+    assert_eq!(EstimatedTokens.tools(&toolset![]), 0);
+    assert!((30..300).contains(&EstimatedTokens.tools(&toolset![add])));
+}
+
+// The tokens that the provider reported for a request replace the estimate of that request, and only the messages after it are estimated.
+#[tokio::test]
+async fn reported_tokens_replace_the_estimate() {
+    for (reported, whole) in [
+        (None, true),
+        (Some(700), true),
+        (Some(6_000), true),
+        (Some(7_000), false),
+    ] {
+        let mut thread = Thread::new("main");
+        thread.user(&"q".repeat(698));
+        thread.model(&ModelMessage {
+            text: "a".repeat(490),
+            usage: reported.map(|tokens| usage(tokens, 1)),
+            ..ModelMessage::default()
+        });
+        let rest = thread.messages[1].content.len();
+        // The last message of the user completes 1,500 tokens after the request.
+        thread.user(&"q".repeat(1_498 - rest));
+        let model = Recorder::text("ok");
+        let window = window(10_000).keep_rounds(0).build().unwrap();
+        ask(&mut Windowed::new(model.clone(), window), &thread)
+            .await
+            .unwrap();
+        // 7,000 + 1,500 is above the trigger of 8,000, and 6,000 + 1,500 is not.
+        assert_eq!(model.last().messages.len() == 3, whole, "{reported:?}");
+    }
+}
+
+// Tools and the reserve count towards the limit.
+#[tokio::test]
+async fn tools_and_the_reserve_are_counted() {
+    use tool_core::ToolContext;
+    use tool_core::turn::{Model as _, ModelRequest};
+    let mut thread = Thread::new("main");
+    thread.turn(100);
+    thread.turn(100);
+    thread.user("last");
+    let size = thread.bytes();
+    // Without a trigger below the limit, the limit is exact.
+    for (tools, most, whole) in [
+        (toolset![], size + 50, true),
+        (toolset![], size + 49, false),
+        (toolset![add], size + 60, true),
+        (toolset![add], size + 59, false),
+    ] {
+        let window = window(most).reserve(50).trigger_percent(100).keep_rounds(1);
+        let model = Recorder::text("ok");
+        let mut windowed = Windowed::new(model.clone(), window.build().unwrap());
+        let request = ModelRequest {
+            messages: &thread.messages,
+            tools: &tools,
+            step: 1,
+            cx: &ToolContext::anonymous(),
+        };
+        windowed.next(request).await.unwrap();
+        assert_eq!(
+            model.last().messages.len() == thread.messages.len(),
+            whole,
+            "{most}"
+        );
+        assert_eq!(model.last().messages[0].role, Role::User);
+    }
+}
