@@ -25,7 +25,7 @@ use super::retry::{Restart, Retry};
 ///
 /// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the
 /// arguments of calls remain the text that the model wrote. Failed requests are retried as [`Retry`] describes. Nothing of a failed attempt is stored
-/// and none of its calls runs, but the tokens that it used are added to the usage of the step. If the run is stopped, the connection is closed. If it
+/// and none of its calls runs, but the tokens that it used are added to the usage of the run. If the run is stopped, the connection is closed. If it
 /// was cancelled, or a new message of the user arrived, the text that was passed on is stored as a truncated message without calls.
 ///
 /// With [`or`](Self::or), models form a fallback chain: if a model cannot answer, the request is sent to the next one.
@@ -173,14 +173,7 @@ impl HttpModel {
             let is_last = others.peek().is_none();
             let asked = self.ask_one(&target, &request, &mut budget, is_last);
             let GivenUp { error, next } = match asked.await {
-                Ok(reply) => {
-                    let mut message = reply.into_message();
-                    if let Some(spent) = self.state.spent.take() {
-                        // Limits on the tokens of a run count the failed attempts too.
-                        *message.usage.get_or_insert_default() += spent;
-                    }
-                    return Ok(message);
-                }
+                Ok(reply) => return Ok(reply.into_message()),
                 Err(given_up) => given_up,
             };
             match others.next() {

@@ -350,7 +350,9 @@ fn tokens(layout: &Layout<'_>, summary: &str, window: &Settings) -> u64 {
 fn too_large(count: &Count, limits: &Limits, window: &Settings) -> ToolError {
     let text = "the conversation does not fit into the context window";
     ToolError::of(ErrorKind::Failed, text).operator(format!(
-        "the messages that must stay in the request (system messages, the last message of the user, open calls and the last {} rounds) and the tools          have about {} tokens, and a request may have {}: shorten these messages, offer fewer tools, lower `keep_rounds` or `reserve`, or use a model          with a larger window and raise `most_tokens`",
+        "the messages that must stay in the request (system messages, the last message of the user, open calls and the last {} rounds) and the tools \
+         have about {} tokens, and a request may have {}: shorten these messages, offer fewer tools, lower `keep_rounds` or `reserve`, or use a model \
+         with a larger window and raise `most_tokens`",
         window.keep_rounds,
         count.total(),
         limits.room

@@ -31,7 +31,7 @@ async fn error_in_the_first_event_is_retried() {
     assert_eq!(seen.lines(), expected);
 }
 
-// Text that was shown before an error is withdrawn, is not stored, and its tokens are counted.
+// Text that was shown before an error is withdrawn, is not stored, and its tokens count towards the run.
 #[tokio::test]
 async fn error_after_text_restarts_the_step() {
     let broken = [
@@ -56,11 +56,12 @@ async fn error_after_text_restarts_the_step() {
     let stored = world.stored().await;
     assert_eq!(stored.len(), 2, "{stored:?}");
     assert!(!stored.concat().contains("Half of"));
-    // 20 + 1 tokens of the failed attempt, and 20 + 7 of the second one.
+    // The message has the 20 + 7 tokens of its own request, and the run also the 20 + 1 of the failed attempt.
     assert!(
-        stored[1].contains(r#""input_tokens":40,"output_tokens":8"#),
+        stored[1].contains(r#""input_tokens":20,"output_tokens":7"#),
         "{stored:?}"
     );
+    assert_eq!(tokens_of_the_run(&world).await, 27 + 21);
 }
 
 // A complete call runs only with the final event: not before an error, a broken connection, or a clean end of the stream.
