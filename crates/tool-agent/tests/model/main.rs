@@ -16,3 +16,4 @@ mod shown;
 mod standin;
 mod streams;
 mod support;
+mod window;

@@ -1,11 +1,14 @@
 //! Windows in runs of an agent and of the loop.
 
+use futures::future::{BoxFuture, FutureExt as _, pending};
 use tool_agent::agent::Agent;
-use tool_agent::window::{MemorySummaryStore, Windowed};
+use tool_agent::window::{Compaction, MemorySummaryStore, Windowed};
 use tool_core::ErrorKind;
 use tool_core::prelude::*;
-use tool_core::store::{MemoryStore, Role, RunFilter, RunStore, Scope, ThreadId, ThreadStore};
-use tool_core::turn::{ModelMessage, Outcome, TurnError, Turns};
+use tool_core::store::{
+    MemoryStore, Role, RunFilter, RunStore, Scope, ThreadId, ThreadStore, Usage,
+};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, TurnError, Turns};
 
 use super::support::{Recorder, compaction, usage, window};
 
@@ -192,4 +195,46 @@ async fn refused_request_is_shortened_once() {
     thread.user("Hello.");
     assert!(super::support::ask(&mut windowed, &thread).await.is_err());
     assert_eq!(model.count(), 1);
+}
+
+/// A model that does not answer, and has used tokens.
+#[derive(Clone)]
+struct Silent;
+
+impl Model for Silent {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        pending().boxed()
+    }
+
+    fn interrupted(&mut self) -> Option<ModelMessage> {
+        Some(ModelMessage::text("The text so far."))
+    }
+
+    fn unsettled_usage(&mut self) -> Option<Usage> {
+        Some(usage(70, 7))
+    }
+}
+
+// A run that is stopped while a summary is written stores no text of the model, and counts the tokens of the summariser.
+#[tokio::test]
+async fn stop_during_a_summary_stores_no_text() {
+    let mut thread = super::support::Thread::new("main");
+    for _ in 0..5 {
+        thread.turn(100);
+    }
+    thread.user("last");
+    let (roomy, tight) = (window(100_000), window(2_600));
+    let compaction = || Compaction::new(Silent).most_summary_tokens(300);
+    for (window, is_asked) in [(roomy, true), (tight, false)] {
+        let window = window.keep_rounds(1).compact(compaction()).build().unwrap();
+        let mut windowed = Windowed::new(Silent, window);
+        let stopped = super::support::ask(&mut windowed, &thread).now_or_never();
+        assert!(stopped.is_none());
+        assert_eq!(windowed.interrupted().is_some(), is_asked);
+        let tokens = windowed.unsettled_usage().map(|it| it.input_tokens);
+        assert_eq!(tokens, Some(if is_asked { 70 } else { 140 }));
+    }
 }
