@@ -3,10 +3,10 @@
 use tool_agent::window::{Compaction, MemorySummaryStore, SummaryStore as _, Window, Windowed};
 use tool_core::store::{Role, ThreadId};
 use tool_core::turn::{Model as _, ModelMessage, StopReason};
-use tool_core::{ToolCall, ToolError};
+use tool_core::{ToolCall, ToolError, toolset};
 use tool_wire::Provider;
 
-use super::support::{Random, Recorder, Thread, ask, compaction, usage, window};
+use super::support::{Random, Recorder, Thread, add, ask, ask_with, compaction, usage, window};
 use super::trimming::check;
 
 fn compacting(most: u64, compaction: Compaction) -> Window {
@@ -34,7 +34,8 @@ async fn summary_replaces_the_oldest_rounds() {
     let thread = long("main");
     let (model, summariser) = (Recorder::text("ok"), Recorder::text("They counted."));
     let window = compacting(2_600, compaction(&summariser));
-    ask(&mut Windowed::new(model.clone(), window), &thread)
+    let mut windowed = Windowed::new(model.clone(), window);
+    ask_with(&mut windowed, &thread, &toolset![add])
         .await
         .unwrap();
     let seen = model.last();
@@ -49,6 +50,7 @@ async fn summary_replaces_the_oldest_rounds() {
     let kept = &seen.messages[2..];
     assert_eq!(kept, &thread.messages[thread.messages.len() - kept.len()..]);
     assert_eq!(kept[0].role, Role::User);
+    assert_eq!(seen.tools, 1);
     let asked = summariser.last();
     assert_eq!(
         (summariser.count(), asked.tools, asked.messages.len()),
@@ -163,7 +165,7 @@ async fn failed_summary_discards_nothing() {
         // The next request begins with the same message.
         let mut longer = thread.clone();
         longer.says("ok");
-        longer.user("more");
+        longer.user(&"m".repeat(200));
         ask(&mut windowed, &longer).await.unwrap();
         assert_eq!(model.last().seqs()[..2], seen.seqs()[..2]);
     }
@@ -385,16 +387,60 @@ async fn stored_summary_is_used_by_later_runs() {
     );
     // After an erasure, the numbers of the messages continue.
     let mut erased = thread.clone();
-    erased.messages.drain(..thread.messages.len() - 1);
-    ask(&mut Windowed::new(model.clone(), window.clone()), &erased)
-        .await
-        .unwrap();
-    assert_eq!(model.last().messages, erased.messages);
+    erased.erase();
+    for _ in 0..2 {
+        for _ in 0..3 {
+            erased.turn(100);
+        }
+        erased.user("and now?");
+        ask(&mut Windowed::new(model.clone(), window.clone()), &erased)
+            .await
+            .unwrap();
+    }
+    assert_eq!(model.seen()[2].messages, erased.messages[..13]);
+    assert!(model.last().contents()[0].contains("They counted."));
+    assert_eq!(summariser.count(), 2);
+    assert!(!summariser.last().contents()[1].contains("They counted."));
     store.remove(&id);
     ask(&mut Windowed::new(model.clone(), window), &thread)
         .await
         .unwrap();
-    assert_eq!(summariser.count(), 2);
+    assert_eq!(summariser.count(), 3);
+}
+
+// The tokens that the provider reported in this run, or in the last message of an earlier run, decide when a summary is written.
+#[tokio::test]
+async fn reported_tokens_trigger_a_compaction() {
+    for (in_this_run, reported, compacted) in [
+        (true, 7_000, true),
+        (true, 3_000, false),
+        (false, 7_000, true),
+        (false, 3_000, false),
+    ] {
+        let model = Recorder::with(move |_| {
+            let mut message = ModelMessage::text("ok");
+            message.usage = Some(usage(reported, 1));
+            Ok(message)
+        });
+        let summariser = Recorder::text("They counted.");
+        let mut windowed = Windowed::new(model, compacting(8_000, compaction(&summariser)));
+        let mut thread = long("main");
+        let mut message = ask(&mut windowed, &thread).await.unwrap();
+        assert_eq!(summariser.count(), 0);
+        if in_this_run {
+            message.usage = None;
+        } else {
+            windowed = windowed.clone();
+        }
+        thread.model(&message);
+        thread.user("and now?");
+        ask(&mut windowed, &thread).await.unwrap();
+        assert_eq!(
+            summariser.count() == 1,
+            compacted,
+            "{in_this_run} {reported}"
+        );
+    }
 }
 
 // For random threads, each provider accepts the view with a summary: calls and results are together, open calls are kept, and the view begins with a user.

@@ -3,20 +3,9 @@
 use tool_agent::window::{EstimatedTokens, TokenCounter, Windowed};
 use tool_core::store::Role;
 use tool_core::turn::{ModelMessage, UserMessage, Written};
-use tool_core::{Part, ToolCall, tool, toolset};
+use tool_core::{Part, ToolCall, toolset};
 
-use super::support::{Recorder, Thread, ask, usage, window};
-
-/// Adds two numbers.
-#[tool(read_only)]
-fn add(
-    /// The first number.
-    a: i32,
-    /// The second number.
-    b: i32,
-) -> i64 {
-    i64::from(a) + i64::from(b)
-}
+use super::support::{Recorder, Thread, add, ask, ask_with, usage, window};
 
 // The estimate counts what a provider gets: texts, calls, results and files at a constant, and no bytes of files.
 #[test]
@@ -99,8 +88,6 @@ async fn reported_tokens_replace_the_estimate() {
 // Tools and the reserve count towards the limit.
 #[tokio::test]
 async fn tools_and_the_reserve_are_counted() {
-    use tool_core::ToolContext;
-    use tool_core::turn::{Model as _, ModelRequest};
     let mut thread = Thread::new("main");
     thread.turn(100);
     thread.turn(100);
@@ -116,13 +103,7 @@ async fn tools_and_the_reserve_are_counted() {
         let window = window(most).reserve(50).trigger_percent(100).keep_rounds(1);
         let model = Recorder::text("ok");
         let mut windowed = Windowed::new(model.clone(), window.build().unwrap());
-        let request = ModelRequest {
-            messages: &thread.messages,
-            tools: &tools,
-            step: 1,
-            cx: &ToolContext::anonymous(),
-        };
-        windowed.next(request).await.unwrap();
+        ask_with(&mut windowed, &thread, &tools).await.unwrap();
         assert_eq!(
             model.last().messages.len() == thread.messages.len(),
             whole,

@@ -7,7 +7,7 @@ use futures::future::{BoxFuture, FutureExt as _, ready};
 use tool_agent::window::{Compaction, TokenCounter, Window, WindowBuilder, Windowed};
 use tool_core::store::{CallPlace, Message, Role, ThreadId, Timestamp, Usage};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage};
-use tool_core::{ToolCall, ToolContext, ToolError, Toolset, toolset};
+use tool_core::{ToolCall, ToolContext, ToolError, Toolset, tool, toolset};
 
 /// Counts one token for each byte of the content, so that the sizes in the tests are exact.
 #[derive(Clone, Copy)]
@@ -100,6 +100,7 @@ impl Model for Recorder {
 #[derive(Clone)]
 pub(crate) struct Thread {
     id: ThreadId,
+    last: u64,
     pub(crate) messages: Vec<Message>,
 }
 
@@ -107,12 +108,19 @@ impl Thread {
     pub(crate) fn new(conversation: &str) -> Self {
         Self {
             id: ThreadId::new("acme", conversation).unwrap(),
+            last: 0,
             messages: Vec::new(),
         }
     }
 
+    /// Removes all messages. The numbers of later messages continue, as after an erasure.
+    pub(crate) fn erase(&mut self) {
+        self.messages.clear();
+    }
+
     fn push(&mut self, role: Role, answers: Option<CallPlace>, content: String) -> u64 {
-        let seq = self.messages.len() as u64 + 1;
+        self.last += 1;
+        let seq = self.last;
         self.messages.push(Message {
             seq,
             thread: self.id.clone(),
@@ -146,7 +154,7 @@ impl Thread {
 
     /// A message of the model with this number of calls.
     pub(crate) fn calls(&mut self, calls: u32) -> u64 {
-        let seq = self.messages.len() + 1;
+        let seq = self.last + 1;
         let call = |at| ToolCall::new(format!("c-{seq}-{at}"), "add", r#"{"a":1,"b":2}"#);
         self.model(&ModelMessage::calls((0..calls).map(call)))
     }
@@ -193,14 +201,33 @@ pub(crate) async fn ask<M: Model>(
     model: &mut Windowed<M>,
     thread: &Thread,
 ) -> Result<ModelMessage, ToolError> {
-    let (tools, cx) = (toolset![], ToolContext::anonymous());
+    ask_with(model, thread, &toolset![]).await
+}
+
+/// Sends one request with a thread and tools.
+pub(crate) async fn ask_with<M: Model>(
+    model: &mut Windowed<M>,
+    thread: &Thread,
+    tools: &Toolset,
+) -> Result<ModelMessage, ToolError> {
     let request = ModelRequest {
         messages: &thread.messages,
-        tools: &tools,
+        tools,
         step: 1,
-        cx: &cx,
+        cx: &ToolContext::anonymous(),
     };
     model.next(request).await
+}
+
+/// Adds two numbers.
+#[tool(read_only)]
+pub(crate) fn add(
+    /// The first number.
+    a: i32,
+    /// The second number.
+    b: i32,
+) -> i64 {
+    i64::from(a) + i64::from(b)
 }
 
 /// Returns the view of a thread.
