@@ -26,14 +26,16 @@
 //! # When it is removed
 //!
 //! A request above the trigger is shortened to the target, so that the beginning of the next requests stays the same and the provider can read it from its
-//! prompt cache. Without a [`Compaction`], the first message of a view depends only on the thread and the settings, so it is the same in every run.
+//! prompt cache. Without a [`Compaction`], the first message of a view depends only on the thread, the tools and the settings, so it
+//! is the same in every run.
 //!
-//! The size of a request is the number of input tokens that the provider reported for the last request, plus the count of the messages since then. Before
-//! the first report, and for a different view, the count of the [`TokenCounter`] is scaled by the last report.
+//! The size of a request is the number of input tokens that the provider reported for the last request, plus the count of the messages since then. If
+//! the view is shorter than the last one, the report is scaled by the counts of the two views. Before the first report, the count of the
+//! [`TokenCounter`] is used.
 //!
 //! If the provider refuses a request of an [`HttpModel`](crate::model::HttpModel) as too long
-//! ([`ModelErrorKind::ContextWindow`](crate::model::ModelErrorKind::ContextWindow)), the window is reduced to three quarters of that request until the end
-//! of the run, and a shorter request is sent once.
+//! ([`ModelErrorKind::ContextWindow`]), the window is reduced to three quarters of that request until the end of the run, and a shorter request is sent
+//! once.
 //!
 //! ```
 //! use tool_agent::agent::Agent;

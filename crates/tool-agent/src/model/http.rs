@@ -25,7 +25,8 @@ use super::retry::{Restart, Retry};
 ///
 /// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the
 /// arguments of calls remain the text that the model wrote. Failed requests are retried as [`Retry`] describes. Nothing of a failed attempt is stored
-/// and none of its calls runs, but the tokens that it used are added to the usage of the run. If the run is stopped, the connection is closed. If it
+/// and none of its calls runs. The tokens that it used are not a part of the usage of a message: `Turns` adds them to the usage of the run, and a host
+/// with its own loop reads them with [`Model::unsettled_usage`] after each request. If the run is stopped, the connection is closed. If it
 /// was cancelled, or a new message of the user arrived, the text that was passed on is stored as a truncated message without calls.
 ///
 /// With [`or`](Self::or), models form a fallback chain: if a model cannot answer, the request is sent to the next one.
