@@ -217,7 +217,11 @@ fn is_safe(c: char) -> bool {
 /// Returns the path of a file with this name and this distinguishing part.
 fn safe_name(name: &str, part: &str) -> String {
     let (stem, ending) = match name.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() => (stem, ending),
+        Some((stem, ending))
+            if !stem.is_empty() && ending.chars().all(|c| c.is_ascii_alphanumeric()) =>
+        {
+            (stem, ending)
+        }
         _ => (name, ""),
     };
     // A copy of a copy does not get a second distinguishing part.

@@ -289,8 +289,10 @@ impl AgentRuntime {
     }
 
     fn known(&self, name: &str) -> Result<usize, RuntimeError> {
-        self.index(name)
-            .ok_or_else(|| RuntimeError::UnknownAgent(name.to_owned()))
+        self.index(name).ok_or_else(|| RuntimeError::UnknownAgent {
+            agent: name.to_owned(),
+            known: check::listed(self.0.agents.iter().map(|loaded| loaded.entry.name())),
+        })
     }
 
     fn entry(&self, agent: usize) -> &AgentEntry {

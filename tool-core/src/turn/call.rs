@@ -115,6 +115,32 @@ pub(super) async fn is_final(
     Ok(true)
 }
 
+/// Returns how a call ended whose result is not stored, because the drain of the host or the deadline of the turn caused it.
+fn stays_open(
+    tools: &Toolset,
+    call: &ToolCall,
+    result: &CallResult,
+    cx: &ToolContext,
+) -> Option<Ended> {
+    let kind = result.error()?.kind();
+    let tool = tools.get(&call.name);
+    if tools.gate().is_some_and(Gate::is_draining) {
+        // A read-only call can run again.
+        let reads = tool.is_some_and(|tool| tool.hints().read_only);
+        let open = match kind {
+            ErrorKind::Unavailable => true,
+            ErrorKind::Cancelled => reads && !cx.is_cancelled(),
+            _ => false,
+        };
+        if open {
+            return Some(Ended::NotTaken);
+        }
+    }
+    let is_over = cx.remaining().is_some_and(|left| left.is_zero());
+    let is_cut = matches!(kind, ErrorKind::TimedOut | ErrorKind::Cancelled);
+    (is_over && is_cut && tool.is_some_and(ToolDef::continues)).then_some(Ended::TimeOver)
+}
+
 impl Turns {
     pub(super) async fn one(
         &self,
@@ -197,27 +223,10 @@ impl Turns {
         } else {
             self.call(tools, call, cx).await
         };
-        if halted.is_none() && tools.gate().is_some_and(Gate::is_draining) {
-            let reads = tools
-                .get(&call.name)
-                .is_some_and(|def| def.hints().read_only);
-            // A read-only call can run again, so a result that the drain caused is not stored.
-            let open = match result.error().map(ToolError::kind) {
-                Some(ErrorKind::Unavailable) => true,
-                Some(ErrorKind::Cancelled) => reads && !cx.is_cancelled(),
-                _ => false,
-            };
-            if open {
-                return Ended::NotTaken;
-            }
-        }
-        let is_over = cx.remaining().is_some_and(|left| left.is_zero());
-        let is_cut = matches!(
-            result.error().map(ToolError::kind),
-            Some(ErrorKind::TimedOut | ErrorKind::Cancelled)
-        );
-        if is_over && is_cut && tools.get(&call.name).is_some_and(ToolDef::continues) {
-            return Ended::TimeOver;
+        if halted.is_none()
+            && let Some(open) = stays_open(tools, call, &result, cx)
+        {
+            return open;
         }
         if result.undecided
             && let Some(error) = result.error()

@@ -14,6 +14,9 @@ use super::tools::schema_of;
 /// Refuses agents that do not fit together.
 pub(super) fn check(builder: &AgentRuntimeBuilder) -> Result<(), Fault> {
     let entries = &builder.entries;
+    if entries.is_empty() {
+        return Err(Fault::Empty);
+    }
     let mut names = HashSet::new();
     for entry in entries {
         if !names.insert(entry.name()) {
@@ -30,6 +33,19 @@ pub(super) fn check(builder: &AgentRuntimeBuilder) -> Result<(), Fault> {
                 agent: entry.name().to_owned(),
                 depth: entry.spawn.most_depth,
             });
+        }
+        if let Some(target) = entry.spawn.unknown(&entry.subagents) {
+            return Err(Fault::Unknown {
+                agent: entry.name().to_owned(),
+                target: target.to_owned(),
+                known: listed(entry.subagents.iter().map(|tool| &*tool.agent)),
+            });
+        }
+        if entry.spawn.most_depth == 0 && !entry.subagents.is_empty() {
+            return Err(setting(
+                entry,
+                "has sub-agents that no depth allows: set `most_depth` to at least 1, or use `SpawnGate::disabled`",
+            ));
         }
         check_session(entry)?;
         check_targets(entry, entries)?;
@@ -89,7 +105,7 @@ fn find<'e>(
     })
 }
 
-fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }

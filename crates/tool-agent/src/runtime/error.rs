@@ -11,6 +11,9 @@ use super::entry::AgentKind;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeConfigError {
+    /// The runtime has no agents.
+    #[error("the runtime has no agents: add one with `agent`")]
+    Empty,
     /// Two entries have one name.
     #[error("two agents are named `{0}`: rename one of them")]
     Twice(String),
@@ -83,7 +86,9 @@ pub enum RuntimeConfigError {
         tool: String,
     },
     /// The depth of a spawn gate is out of range.
-    #[error("the agent `{agent}` may start agents up to the depth {depth}: the maximum is 3")]
+    #[error(
+        "the agent `{agent}` may start agents up to the depth {depth}: set `most_depth` to at most 3"
+    )]
     Depth {
         /// The agent.
         agent: String,
@@ -121,8 +126,13 @@ pub enum RuntimeConfigError {
 #[non_exhaustive]
 pub enum RuntimeError {
     /// The runtime has no agent of this name.
-    #[error("the runtime has no agent `{0}`")]
-    UnknownAgent(String),
+    #[error("the runtime has no agent `{agent}`: the agents are {known}")]
+    UnknownAgent {
+        /// The name.
+        agent: String,
+        /// The names of all agents.
+        known: String,
+    },
     /// A tool of an agent has the name of a tool that the runtime adds.
     #[error(
         "the agent `{agent}` has a tool named `{tool}`, which is the name of a tool that calls agents: rename the tool"

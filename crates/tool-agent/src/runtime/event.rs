@@ -28,7 +28,7 @@ pub const EVENT_VERSION: u32 = 1;
 /// ```
 /// use tool_agent::runtime::AgentEvent;
 ///
-/// let json = r#"{"version":1,"conversation":"main","agent":"chief","at":"2026-11-26T10:00:00Z","type":"text","delta":"Hello"}"#;
+/// let json = r#"{"version":1,"conversation":"main","agent":"chief","at":1795687200000,"type":"text","delta":"Hello"}"#;
 /// let event: AgentEvent = serde_json::from_str(json)?;
 /// assert_eq!(event.kind.name(), "text");
 /// # Ok::<(), serde_json::Error>(())

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use tool_core::{ErrorKind, ToolError};
 
+use super::entry::Subagent;
+
 /// The depth that no setting may exceed.
 pub(super) const MOST_DEPTH: u32 = 3;
 
@@ -56,6 +58,13 @@ impl SpawnGate {
         self
     }
 
+    /// Returns a target that is not one of these sub-agents.
+    pub(super) fn unknown(&self, subagents: &[Subagent]) -> Option<&str> {
+        let mut targets = self.targets.iter().flatten();
+        let unknown = targets.find(|target| subagents.iter().all(|tool| tool.agent != **target));
+        unknown.map(String::as_str)
+    }
+
     /// Whether the gate lets an agent that is not a sub-agent start `target`.
     pub(super) fn admits(&self, target: &str) -> bool {
         self.check("", target, 0).is_ok()
@@ -79,7 +88,7 @@ impl SpawnGate {
         let most = self.most_depth.min(MOST_DEPTH);
         if depth >= most {
             return refused(format!(
-                "the agent `{agent}` runs at depth {depth}, and agents are started only above depth {most}"
+                "the agent `{agent}` runs at depth {depth} and starts no other agents"
             ));
         }
         Ok(())

@@ -149,7 +149,7 @@ fn settings_that_do_not_fit_are_refused() {
         ),
         (
             runtime().agent(entry("a").spawn(SpawnGate::default().most_depth(4))),
-            "the maximum is 3",
+            "set `most_depth` to at most 3",
         ),
         (
             runtime().agent(worker("a").session(Session::new().partner(partner()))),
@@ -308,7 +308,12 @@ async fn tool_with_the_name_of_a_runtime_tool_is_refused() {
     assert!(log.all().is_empty());
 
     let error = runtime.respond("nobody", "Hello.", &cx).await.unwrap_err();
-    assert_eq!(error.to_string(), "the runtime has no agent `nobody`");
+    assert!(
+        error
+            .to_string()
+            .starts_with("the runtime has no agent `nobody`: the agents are "),
+        "{error}"
+    );
 }
 
 // S4-08: a result round-trips through JSON, parts are joined, a value that is not a string is JSON, and an error is shown as failed with its status.

@@ -124,7 +124,7 @@ fn tree_of_agents_is_continued_after_a_death_at_any_request() {
             match ended {
                 futures::future::Either::Left((outcome, _)) => panic!("{request}: {outcome:?}"),
                 // The process dies: its tasks are neither polled nor dropped.
-                futures::future::Either::Right((_, run)) => std::mem::forget(run),
+                futures::future::Either::Right(((), run)) => std::mem::forget(run),
             }
         });
         std::mem::forget(process);

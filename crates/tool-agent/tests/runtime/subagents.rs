@@ -222,8 +222,14 @@ async fn spawn_gate_refuses_with_a_reason() {
         let runtime = host
             .runtime()
             .agent(entry(chief).subagent(Subagent::new("middle")))
-            .agent(worker(middle).subagent(Subagent::new("last")).spawn(gate))
+            .agent(
+                worker(middle)
+                    .subagent(Subagent::new("last"))
+                    .subagent(Subagent::new("third"))
+                    .spawn(gate),
+            )
             .agent(worker(agent("last", &log, [text("Last.")])))
+            .agent(worker(agent("third", &log, [text("Third.")])))
             .build()
             .unwrap();
         let cx = context().build();
@@ -238,7 +244,7 @@ async fn spawn_gate_refuses_with_a_reason() {
         (&*text, children),
         ("the agent `middle` may not start other agents", 0)
     );
-    let (text, children) = run(SpawnGate::default().targets(["other"]).most_depth(2)).await;
+    let (text, children) = run(SpawnGate::default().targets(["third"]).most_depth(2)).await;
     assert_eq!(
         (&*text, children),
         ("the agent `middle` may not start the agent `last`", 0)
@@ -247,7 +253,7 @@ async fn spawn_gate_refuses_with_a_reason() {
     assert_eq!(
         (&*text, children),
         (
-            "the agent `middle` runs at depth 1, and agents are started only above depth 1",
+            "the agent `middle` runs at depth 1 and starts no other agents",
             0
         )
     );
