@@ -40,6 +40,7 @@
 //! | [`AuditSink`] | one row for each call |
 //! | [`ThreadStore`] | the messages of a thread |
 //! | [`ChildStore`] | the state of threads that a call of another thread started |
+//! | [`WorkStore`] | the queue of threads that workers drive |
 //! | [`RunStore`] | the driver of each thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |

@@ -30,6 +30,7 @@ mod text;
 mod thread;
 mod variable;
 mod variable_request;
+mod work;
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -7,11 +7,13 @@ pub(crate) mod columns;
 pub(crate) mod contents;
 pub(crate) mod directory;
 pub(crate) mod enablement;
+pub(crate) mod fence;
 pub(crate) mod records;
 pub(crate) mod sealed;
 pub(crate) mod spill;
 pub(crate) mod statement;
 pub(crate) mod stored_tool;
+pub(crate) mod work;
 
 /// The future that a read or a write returns.
 pub(crate) trait Step<T, F>: Future<Output = Result<T, F>> + Send {}

@@ -34,6 +34,7 @@ mod variable_request;
 #[cfg(test)]
 mod wal;
 mod watch;
+mod work;
 mod writer;
 
 use std::future::Future;

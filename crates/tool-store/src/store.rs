@@ -48,6 +48,8 @@ mod thread;
 mod variable;
 #[cfg(feature = "host")]
 mod variable_request;
+#[cfg(feature = "host")]
+mod work;
 
 use std::error::Error;
 
@@ -98,7 +100,7 @@ pub use function::{
 pub use identity::EarlierCall;
 pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};
 #[cfg(feature = "host")]
-pub use journal::{Batch, BatchStore, Batched, EndedEffect, EndedRun, Journal};
+pub use journal::{Batch, BatchStore, Batched, EndedEffect, EndedRun, Journal, RunFence};
 #[cfg(feature = "host")]
 pub use ledger::{
     Begun, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
@@ -136,6 +138,11 @@ pub use variable::{
 };
 #[cfg(feature = "host")]
 pub use variable_request::{VariableField, VariableRequest, VariableRequestStore};
+#[cfg(feature = "host")]
+pub use work::{
+    ClaimedWork, NewWork, WorkAgent, WorkCause, WorkClaim, WorkFilter, WorkOutcome, WorkRow,
+    WorkState, WorkStore,
+};
 
 /// The future that a store's methods return.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;

@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, Maintenance, StoredToolStore, VaultStore]
+//!     [BatchStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, Maintenance, StoredToolStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -35,6 +35,7 @@
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
+//! | [`WorkStore`], with [`Maintenance`] | optional | `work` |
 //!
 //! List the optional traits of the store in the brackets at the end; without brackets, the suite tests only the required traits. Clones must share
 //! their state, because a host passes one clone each to its approvals, its ledger and its audit.
@@ -42,7 +43,7 @@
 //! # Comparisons of the tests
 //!
 //! - The tests check errors by the kind of the [`StoreError`] and by words of its text. The state transitions of this crate return both:
-//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`], [`ChildRow`] and [`RunRow`], and [`SpillPart::of`].
+//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`], [`ChildRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
@@ -72,7 +73,7 @@ use crate::StoreError;
 use crate::{
     ApprovalRow, BatchStore, Catalogue, ChangeStore, ChildRow, ChildStore, Directory, EffectClaim,
     EnablementStore, EventStore, Maintenance, MemoryStore, RunRow, SpillPart, Store,
-    StoredToolStore, VaultStore,
+    StoredToolStore, VaultStore, WorkRow, WorkStore,
 };
 
 #[doc(hidden)]
@@ -123,6 +124,8 @@ pub mod thread;
 pub mod two_processes;
 #[doc(hidden)]
 pub mod vault;
+#[doc(hidden)]
+pub mod work;
 #[doc(hidden)]
 pub mod workspaces;
 
@@ -253,7 +256,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `Maintenance`,
-/// `StoredToolStore`, `VaultStore`.
+/// `StoredToolStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -270,6 +273,7 @@ macro_rules! conformance {
         $crate::conformance! { @ edit_request [__suite_edit_request __suite_edit_request_races] $opener }
         $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
     };
+    (@ WorkStore $opener:expr) => { $crate::conformance! { @ work [__suite_work __suite_work_races] $opener } };
     (@ VaultStore $opener:expr) => {
         $crate::conformance! { @ sealed [__suite_sealed] $opener }
         $crate::conformance! { @ vault [__suite_vault __suite_vaults] $opener }
@@ -337,6 +341,10 @@ macro_rules! conformance_cases {
     (@ ChildStore $cases:ident $opener:expr) => {
         $crate::__suite_child! { @ $cases $opener }
         $crate::__suite_child_races! { @ $cases $opener }
+    };
+    (@ WorkStore $cases:ident $opener:expr) => {
+        $crate::__suite_work! { @ $cases $opener }
+        $crate::__suite_work_races! { @ $cases $opener }
     };
     (@ EnablementStore $cases:ident $opener:expr) => {
         $crate::__suite_enablement! { @ $cases $opener }

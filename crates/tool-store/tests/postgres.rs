@@ -122,7 +122,8 @@ fn main() -> std::process::ExitCode {
             EventStore,
             Maintenance,
             StoredToolStore,
-            VaultStore
+            VaultStore,
+            WorkStore
         ]
     );
     // The optional traits whose records contain sealed contents, and the trait of the vault's keys.
@@ -135,7 +136,14 @@ fn main() -> std::process::ExitCode {
             async |store| store.clone(),
         )
         .cases(8),
-        [BatchStore, ChangeStore, ChildStore, Maintenance, VaultStore]
+        [
+            BatchStore,
+            ChangeStore,
+            ChildStore,
+            Maintenance,
+            VaultStore,
+            WorkStore
+        ]
     );
     for (name, cases) in [("conformance", plain), ("sealing", sealing)] {
         for case in cases {

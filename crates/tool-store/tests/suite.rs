@@ -24,7 +24,8 @@ conformance!(
         EventStore,
         Maintenance,
         StoredToolStore,
-        VaultStore
+        VaultStore,
+        WorkStore
     ]
 );
 
@@ -46,7 +47,8 @@ conformance!(
         EventStore,
         Maintenance,
         StoredToolStore,
-        VaultStore
+        VaultStore,
+        WorkStore
     ]
 );
 
@@ -65,7 +67,8 @@ conformance!(
         EventStore,
         Maintenance,
         StoredToolStore,
-        VaultStore
+        VaultStore,
+        WorkStore
     ]
 );
 
@@ -80,7 +83,7 @@ conformance!(
     )
     .cases(24),
     // `VaultStore` is not tested, because its tests seal values with keys that the second handle does not have.
-    [BatchStore, ChangeStore, ChildStore, Maintenance]
+    [BatchStore, ChangeStore, ChildStore, Maintenance, WorkStore]
 );
 
 conformance!(
@@ -101,6 +104,7 @@ conformance!(
         EventStore,
         Maintenance,
         StoredToolStore,
-        VaultStore
+        VaultStore,
+        WorkStore
     ]
 );

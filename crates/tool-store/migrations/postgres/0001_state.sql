@@ -255,6 +255,39 @@ CREATE INDEX run_by_conversation ON tool_store.run (workspace, conversation, sta
 -- `RunStore::retain_runs`.
 CREATE INDEX run_by_end          ON tool_store.run (ended) WHERE ended IS NOT NULL;
 
+-- The queue of threads that workers drive.
+CREATE TABLE tool_store.work (
+    workspace    text   COLLATE "C" NOT NULL,
+    conversation text   COLLATE "C" NOT NULL,
+    agent        text   COLLATE "C" NOT NULL,
+    -- The version of the agent's definition.
+    definition   text   COLLATE "C" NOT NULL,
+    principal    text,
+    -- Facts about the caller, as JSON.
+    facts        text,
+    state        text   NOT NULL,
+    cause        text,
+    -- When a worker may claim the row: the time for which it is queued, or the end of the lease of a claimed row.
+    ready        bigint,
+    -- The time for which a claimed row is queued when it is released.
+    again        bigint,
+    -- The token of the current claim.
+    token        text,
+    worker       text,
+    recoveries   bigint NOT NULL,
+    attempts     bigint NOT NULL,
+    created      bigint NOT NULL,
+    updated      bigint NOT NULL,
+    PRIMARY KEY (workspace, conversation),
+    CHECK ((token IS NULL) = (state <> 'claimed')),
+    CHECK ((ready IS NULL) = (state IN ('waiting', 'ended')))
+) WITH (fillfactor = 50);
+
+-- `WorkStore::claim_work`.
+CREATE INDEX work_ready    ON tool_store.work (agent, definition, ready) WHERE ready IS NOT NULL;
+-- `WorkStore::list_work`, in one state.
+CREATE INDEX work_by_state ON tool_store.work (state, workspace, conversation);
+
 -- Long outputs, in chunks, so that reading a part costs the part. A chunk is bytes, because a text of PostgreSQL cannot hold U+0000.
 CREATE TABLE tool_store.spill (
     handle    text   COLLATE "C" NOT NULL PRIMARY KEY,

@@ -32,6 +32,14 @@ async fn write(db: &mut Change<'_>, batch: &Batch, sealer: &Sealer) -> Result<Ba
     if let Some(message) = &batch.message {
         done.message = Some(super::thread::append(db, message, sealer).await?);
     }
+    if let Some(fence) = &batch.fence {
+        // The lock of the thread's row excludes a transaction that begins a run. A message has locked the row of its thread.
+        let message = batch.message.as_ref();
+        if message.is_none_or(|message| message.thread != *fence.id.thread()) {
+            super::run::lock_thread(db, fence.id.thread()).await?;
+        }
+        crate::sql::fence::check(db, fence).await?;
+    }
     if let Some(new) = &batch.begin {
         super::run::lock_thread(db, &new.thread).await?;
     }

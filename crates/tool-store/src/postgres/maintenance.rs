@@ -1,6 +1,6 @@
 //! Erasure and retention in PostgreSQL.
 
-use crate::sql::child;
+use crate::sql::{child, work};
 use crate::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
     Timestamp,
@@ -133,6 +133,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             rows(db, variable_request::removal(thread)).await?;
             // Every change of a child locks its row before threads. The common order prevents deadlocks.
             child::erase(db, thread).await?;
+            work::remove(db, thread).await?;
             let messages = db
                 .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");
             let messages = messages.bind(thread.workspace().as_str());
@@ -238,7 +239,9 @@ impl PostgresStore {
                 if done.rows_affected() > 0 {
                     removed += 1;
                     // A change of the child locks in the opposite order. The server resolves the deadlock, and the store retries the change.
-                    child::remove(db, &ThreadId::new(workspace, conversation)?).await?;
+                    let thread = ThreadId::new(workspace, conversation)?;
+                    child::remove(db, &thread).await?;
+                    work::remove(db, &thread).await?;
                 }
             }
             Ok(removed)

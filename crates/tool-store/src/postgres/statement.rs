@@ -2,7 +2,7 @@
 
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
-use crate::store::{AuditRow, NewMessage, RequestKey, ToolEdited, Workspace};
+use crate::store::{AuditRow, NewMessage, RequestKey, Timestamp, ToolEdited, Workspace};
 use sqlx::Postgres;
 use sqlx::postgres::PgRow;
 
@@ -14,6 +14,7 @@ sql_database!(Postgres {
     const POSITION: &'static str = "strpos";
     const CLAIM: &'static str = " FOR UPDATE SKIP LOCKED";
     const LOCK: &'static str = " FOR UPDATE";
+    const RUN_LEASE: &'static str = "lapses";
 
     fn storable(text: &str) -> String {
         text::storable(text).into_owned()
@@ -47,6 +48,10 @@ impl SqlReader for &PostgresStore {
 }
 
 impl SqlChange for Change<'_> {
+    fn deciding(&self, at: Timestamp) -> Timestamp {
+        Timestamp::from_millis(self.clock.now(at))
+    }
+
     async fn write(&mut self, mut statement: Statement<Postgres>) -> Result<u64, Fault> {
         let statement = statement.query.build().persistent(self.is_named());
         Ok(statement.execute(&mut **self).await?.rows_affected())

@@ -1,12 +1,13 @@
 //! Statements of the store, each with the index that its plan must use, for tests.
 
-use crate::sql::{child, directory, sealed, stored_tool};
+use crate::sql::{child, directory, fence, sealed, stored_tool, work};
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, CallKey, ChildFilter, ChildKind,
     ChildRow, ChildState, EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter,
-    IncludeDeleted, InstanceId, KeyId, RunCursor, RunFilter, RunId, Scope, SealedColumn,
+    IncludeDeleted, InstanceId, KeyId, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn,
     SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId,
-    Timestamp, ToolSource, VariableFilter, VariableLevel, Workspace,
+    Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent, WorkFilter, WorkState,
+    Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -34,6 +35,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
         }
     }
     children(&mut all, &own);
+    queue(&mut all, &own);
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
@@ -248,8 +250,49 @@ fn children(all: &mut Vec<Statement>, own: &Workspace) {
     add(all, "child_thread_live", &child::siblings(&row).query);
 }
 
+fn queue(all: &mut Vec<Statement>, own: &Workspace) {
+    let Ok(thread) = ThreadId::new(own, "x") else {
+        return;
+    };
+    for is_later in [true, false] {
+        let page = WorkFilter {
+            limit: Some(10),
+            after: is_later.then(|| thread.clone()),
+            ..WorkFilter::default()
+        };
+        let in_state = WorkFilter {
+            state: Some(WorkState::Waiting),
+            ..page.clone()
+        };
+        for (index, scope, filter) in [
+            ("work_pkey", Scope::All, &page),
+            ("work_pkey", Scope::Workspace(own), &page),
+            ("work_by_state", Scope::All, &in_state),
+            ("work_by_state", Scope::Workspace(own), &in_state),
+        ] {
+            add(all, index, &work::listing(scope, filter).query);
+        }
+    }
+    let (agent, now) = (WorkAgent::new("x", "y"), Timestamp::default());
+    add(
+        all,
+        "work_ready",
+        &work::ready("state", &agent, now, 10).query,
+    );
+    add(all, "work_pkey", &work::removal(&thread).query);
+    add(all, "run_running", &work::end_of_run(&thread, now).query);
+}
+
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {
     let thread = ThreadId::new(own, "x").ok();
+    if let Some(thread) = thread.clone() {
+        let owner = String::new();
+        let fence = RunFence {
+            id: RunId::new(thread, 1),
+            owner,
+        };
+        add(all, "run_pkey", &fence::last_run(&fence).query);
+    }
     for is_later in [true, false] {
         let last = thread.clone().filter(|_| is_later);
         let page = RunFilter {

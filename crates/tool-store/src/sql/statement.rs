@@ -26,6 +26,9 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
     /// The clause that ends a query for rows that the transaction changes. It waits for a different transaction that has locked the rows.
     const LOCK: &'static str;
 
+    /// The column of a run with the end of its lease by the deciding clock.
+    const RUN_LEASE: &'static str;
+
     /// Converts a [free text](SqlRow::free_text) to its stored form.
     fn storable(text: &str) -> String;
 
@@ -77,6 +80,9 @@ pub(crate) trait SqlReader: Send {
 
 /// The connection of a transaction.
 pub(crate) trait SqlChange: SqlReader {
+    /// Returns the time by the clock that decides about leases, at a call with this time of the caller's clock.
+    fn deciding(&self, at: Timestamp) -> Timestamp;
+
     /// Runs a statement, and returns the number of rows that it has changed.
     fn write(&mut self, statement: Statement<Self::Database>) -> impl Step<u64, Self::Fault>;
 

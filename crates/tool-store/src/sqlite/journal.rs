@@ -37,6 +37,9 @@ async fn write(db: &mut SqliteConnection, batch: Batch, sealer: Sealer) -> Resul
     if let Some(message) = &batch.message {
         done.message = Some(super::thread::append(&mut *db, message, &sealer).await?);
     }
+    if let Some(fence) = &batch.fence {
+        crate::sql::fence::check(db, fence).await?;
+    }
     if let Some(run) = &batch.run {
         let ended = super::run::change_row(&mut *db, &run.id, |row| row.end(&run.owner, run.end));
         done.run = Some(ended.await?.is_some_and(|(ended, _)| ended));

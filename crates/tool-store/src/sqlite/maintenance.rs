@@ -1,6 +1,6 @@
 //! Erasure and retention in SQLite.
 
-use crate::sql::child;
+use crate::sql::{child, work};
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
     StoreFuture, ThreadId, Timestamp,
@@ -135,6 +135,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
         Erasure::Thread(thread) => {
             rows(&mut *db, variable_request::removal(thread)).await?;
             child::erase(&mut *db, thread).await?;
+            work::remove(&mut *db, thread).await?;
             let messages =
                 sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
                     .bind(thread.workspace().as_str())
@@ -232,7 +233,9 @@ impl SqliteStore {
                         .await?;
                     if done.rows_affected() > 0 {
                         removed += 1;
-                        child::remove(&mut *db, &ThreadId::new(workspace, conversation)?).await?;
+                        let thread = ThreadId::new(workspace, conversation)?;
+                        child::remove(&mut *db, &thread).await?;
+                        work::remove(&mut *db, &thread).await?;
                     }
                 }
                 Ok(removed)

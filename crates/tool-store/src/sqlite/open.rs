@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 14] = [
+const MIGRATIONS: [(i64, &str, &str); 15] = [
     (
         1,
         "state",
@@ -275,6 +275,11 @@ const MIGRATIONS: [(i64, &str, &str); 14] = [
         14,
         "child_threads",
         include_str!("../../migrations/sqlite/0014_child_threads.sql"),
+    ),
+    (
+        15,
+        "work",
+        include_str!("../../migrations/sqlite/0015_work.sql"),
     ),
 ];
 

@@ -2,7 +2,7 @@
 
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
-use crate::store::{AuditRow, NewMessage, RequestKey, ToolEdited, Workspace};
+use crate::store::{AuditRow, NewMessage, RequestKey, Timestamp, ToolEdited, Workspace};
 use sqlx::Sqlite;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
@@ -15,6 +15,7 @@ sql_database!(Sqlite {
     const CLAIM: &'static str = "";
     /// Empty, because the transaction holds the write lock.
     const LOCK: &'static str = "";
+    const RUN_LEASE: &'static str = "lease_until";
 
     fn storable(text: &str) -> String {
         text.to_owned()
@@ -46,6 +47,10 @@ impl SqlReader for &SqliteStore {
 }
 
 impl SqlChange for SqliteConnection {
+    fn deciding(&self, at: Timestamp) -> Timestamp {
+        at
+    }
+
     async fn write(&mut self, mut statement: Statement<Sqlite>) -> Result<u64, Fault> {
         let done = statement.query.build().execute(self).await?;
         Ok(done.rows_affected())

@@ -26,6 +26,40 @@ pub struct Batch {
     pub run: Option<EndedRun>,
     /// The argument of [`RunStore::begin_run`](super::RunStore::begin_run).
     pub begin: Option<NewRun>,
+    /// The run whose driver writes the batch. If a different driver has taken over the thread, the batch is refused with
+    /// [`Conflict`](StoreError::Conflict).
+    pub fence: Option<RunFence>,
+}
+
+/// The condition of a [`Batch`] that a driver writes: no other driver has taken over its thread.
+///
+/// A process that was suspended for longer than its lease does not detect that its run was taken over. The store detects it, in the transaction of the
+/// write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunFence {
+    /// The run of the driver.
+    pub id: RunId,
+    /// The owner that the run was begun with.
+    pub owner: String,
+}
+
+impl RunFence {
+    /// Checks the condition, for authors of a store. `last` is the number and the owner of the last run of the thread, `None` if the thread has none.
+    ///
+    /// A run that its own driver has ended passes the check until the next run begins, because the ends of its calls may be written later.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Conflict`](StoreError::Conflict) if the last run is a later one or belongs to a different owner.
+    pub fn check(&self, last: Option<(u64, &str)>) -> Result<(), StoreError> {
+        if last == Some((self.id.number(), &self.owner)) {
+            return Ok(());
+        }
+        Err(StoreError::Conflict(format!(
+            "{} was taken over by a different driver, so nothing was written",
+            self.id
+        )))
+    }
 }
 
 /// The end of an effect, for a [`Batch`].
@@ -66,7 +100,7 @@ pub struct Batched {
 /// A database that can write a [`Batch`].
 pub trait BatchStore: Send + Sync + 'static {
     /// Applies each part like the method that it replaces, in one transaction and in this order: ends the effect, writes the audit row, appends the
-    /// message, ends the run, begins a run.
+    /// message, ends the run, begins a run. The fence is checked before the end of the run.
     ///
     /// If a part is refused, the method writes nothing and returns the error of that part. The caller then writes the parts one by one.
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched>;

@@ -36,6 +36,8 @@ mod switch;
 mod thread;
 #[cfg(feature = "host")]
 mod variable;
+#[cfg(feature = "host")]
+mod work;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -72,6 +74,8 @@ struct Tables {
     threads: thread::Threads,
     #[cfg(feature = "host")]
     children: child::Children,
+    #[cfg(feature = "host")]
+    work: work::Work,
     #[cfg(feature = "host")]
     runs: run::Runs,
     spills: spill::Spills,

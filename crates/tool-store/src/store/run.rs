@@ -94,6 +94,8 @@ pub enum RunCause {
     Draining,
     /// The model or a store failed.
     Failed,
+    /// The processes that drove the run died too often: see [`WorkStore::claim_work`](super::WorkStore::claim_work).
+    CrashLimit,
     /// All calls of the message have their results. Only runs of `tool_core::turn::Turns::run` end with this cause.
     Complete,
 }
@@ -112,6 +114,7 @@ words!(RunCause {
     Budget = "budget",
     Draining = "draining",
     Failed = "failed",
+    CrashLimit = "crash_limit",
     Complete = "complete",
 });
 

@@ -7,6 +7,8 @@ use std::any::Any;
 use std::future::ready;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+#[cfg(feature = "host")]
+use std::time::Duration;
 
 use futures::FutureExt as _;
 
@@ -15,9 +17,10 @@ use crate::panics::panic_text;
 
 #[cfg(feature = "host")]
 use super::{
-    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
-    EndedSession, Journal, Message, NewMessage, NewRun, RunBegun, RunEnd, RunFilter, RunId,
-    RunProgress, RunRow, RunStop, RunStore, SessionEnd, ThreadId, ThreadStore,
+    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore, ClaimedWork,
+    EndedSession, Journal, Message, NewMessage, NewRun, NewWork, RunBegun, RunEnd, RunFilter,
+    RunId, RunProgress, RunRow, RunStop, RunStore, SessionEnd, ThreadId, ThreadStore, WorkClaim,
+    WorkFilter, WorkOutcome, WorkRow, WorkStore,
 };
 
 #[cfg(feature = "host")]
@@ -41,6 +44,11 @@ pub fn runs(store: Arc<dyn RunStore>) -> Arc<dyn RunStore> {
 
 #[cfg(feature = "host")]
 pub fn children(store: Arc<dyn ChildStore>) -> Arc<dyn ChildStore> {
+    Arc::new(Shield(store))
+}
+
+#[cfg(feature = "host")]
+pub fn work(store: Arc<dyn WorkStore>) -> Arc<dyn WorkStore> {
     Arc::new(Shield(store))
 }
 
@@ -189,6 +197,66 @@ impl ChildStore for Shield<dyn ChildStore> {
 
     fn remove_child<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
         shielded(|| self.0.remove_child(thread))
+    }
+}
+
+#[cfg(feature = "host")]
+impl WorkStore for Shield<dyn WorkStore> {
+    fn queue_work(
+        &self,
+        work: NewWork,
+        message: Option<NewMessage>,
+    ) -> StoreFuture<'_, (WorkRow, Option<u64>)> {
+        shielded(|| self.0.queue_work(work, message))
+    }
+
+    fn wake_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        delay: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>> {
+        shielded(|| self.0.wake_work(thread, delay, at))
+    }
+
+    fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork> {
+        shielded(|| self.0.claim_work(claim))
+    }
+
+    fn extend_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        token: &'a str,
+        lease: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>> {
+        shielded(|| self.0.extend_work(thread, token, lease, at))
+    }
+
+    fn release_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        token: &'a str,
+        outcome: WorkOutcome,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>> {
+        shielded(|| self.0.release_work(thread, token, outcome, at))
+    }
+
+    fn work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<WorkRow>> {
+        shielded(|| self.0.work(thread))
+    }
+
+    fn list_work<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a WorkFilter,
+    ) -> StoreFuture<'a, Vec<WorkRow>> {
+        shielded(|| self.0.list_work(scope, filter))
+    }
+
+    fn remove_work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
+        shielded(|| self.0.remove_work(thread))
     }
 }
 

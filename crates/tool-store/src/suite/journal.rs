@@ -46,6 +46,7 @@ fn whole(name: &str, run: &RunId) -> Batch {
             },
         }),
         begin: None,
+        fence: None,
     }
 }
 
@@ -136,6 +137,36 @@ tests! {
         let foreign = Batch { message: Some(message("u", Role::Tool, None)), begin: Some(run("u")), ..Batch::default() };
         conflict(store.write_batch(foreign).await, "answers a call");
         assert_eq!(store.list_runs(Scope::All, &RunFilter::default()).await.unwrap(), [*row]);
+    }
+
+    // A driver whose run was taken over, or followed by a later run, writes nothing. A driver writes after the end of its own run.
+    #[test]
+    async fn batch_of_a_driver_that_was_replaced_writes_nothing(store: impl Parts) {
+        store.begin(intent("a"), None).await.unwrap();
+        let run = begin(&store, "t").await;
+        let fenced = |owner: &str| Batch {
+            fence: Some(RunFence { id: run.clone(), owner: owner.to_owned() }),
+            run: None,
+            ..whole("a", &run)
+        };
+        let said = || Batch { effect: None, message: Some(message("t", Role::User, None)), ..fenced("ahead") };
+        assert_eq!(store.write_batch(said()).await.unwrap().message, Some(1));
+
+        // The lease of `ahead` ends at 500.
+        let behind = NewRun { owner: "behind".to_owned(), at: at(600), lease_until: at(900), ..super::journal::run("t") };
+        let taken = store.begin_run(behind).await.unwrap();
+        assert!(matches!(&taken, RunBegun::Begun(row) if row.id == run && row.attempt == 2), "{taken:?}");
+        conflict(store.write_batch(fenced("ahead")).await, "taken over");
+        conflict(store.write_batch(said()).await, "taken over");
+        assert_eq!(held(&store, "a", &run).await, (EffectState::Running, 1, 1, false));
+
+        let ends = RunEnd { cause: RunCause::Cancelled, at: at(650), progress: RunProgress::default() };
+        assert!(store.end_run(&run, "behind", ends).await.unwrap());
+        assert_eq!(store.write_batch(fenced("behind")).await.unwrap().message, Some(2));
+        let next = NewRun { owner: "next".to_owned(), at: at(700), lease_until: at(900), ..super::journal::run("t") };
+        assert!(matches!(store.begin_run(next).await.unwrap(), RunBegun::Begun(row) if row.id.number() == 2));
+        let late = Batch { fence: Some(RunFence { id: run.clone(), owner: "behind".to_owned() }), ..said() };
+        conflict(store.write_batch(late).await, "taken over");
     }
 
     // B11: of 32 batches that end one call, one is written

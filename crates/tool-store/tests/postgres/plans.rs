@@ -25,6 +25,9 @@ const ROWS: &str = "
     INSERT INTO tool_store.child_thread (workspace, conversation, parent, kind, agent, depth, resumable, state, session, delivered, created, updated)
         SELECT 'w' || n % 100, 'c' || n, 't' || n % 500, 'subagent', 'a', 1, true,
                CASE WHEN n % 200 = 0 THEN 'running' WHEN n % 200 = 1 THEN 'idle' ELSE 'terminated' END, 1, 1, n, n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.work (workspace, conversation, agent, definition, state, ready, recoveries, attempts, created, updated)
+        SELECT 'w' || n % 100, 'c' || n, 'a' || n % 500, 'd', CASE WHEN n % 2 = 0 THEN 'queued' ELSE 'ended' END, CASE WHEN n % 2 = 0 THEN n END, 0, 0, n, n
+        FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) SELECT 's' || n, 0, '', '', 'k' || n % 10 FROM generate_series(1, 20000) n;
@@ -117,7 +120,7 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // An index that no statement uses would only slow down writes.
     let indexes: Vec<String> = sqlx::query_scalar(
-        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'run', 'switch', 'spill', 'request', \
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'work', 'run', 'switch', 'spill', 'request', \
          'workspace', 'member', 'function', 'function_version', 'stored_tool', 'agent_tool')",
     )
     .fetch_all(&mut connection)

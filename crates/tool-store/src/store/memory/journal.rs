@@ -13,6 +13,7 @@ impl Tables {
             message,
             run,
             begin,
+            fence,
         } = batch;
         // All checks run first, so that a refused batch changes nothing.
         if let Some(EndedEffect { key, owner, end }) = &effect {
@@ -20,6 +21,9 @@ impl Tables {
         }
         if let Some(message) = &message {
             self.threads.check(message)?;
+        }
+        if let Some(fence) = &fence {
+            fence.check(self.runs.last_of(fence.id.thread()))?;
         }
         let mut done = Batched::default();
         if let Some(EndedEffect { key, owner, end }) = effect {

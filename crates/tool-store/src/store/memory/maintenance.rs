@@ -52,6 +52,7 @@ impl Tables {
                 erased.messages = self.threads.erase(thread);
                 self.variables.remove_requests(thread);
                 self.children.erase(thread);
+                self.work.remove(thread);
             }
             Erasure::Principal {
                 workspace,
@@ -131,6 +132,7 @@ impl Tables {
         for id in &over {
             self.threads.erase(id);
             self.children.remove(id);
+            self.work.remove(id);
         }
         count(over.len())
     }

@@ -67,6 +67,18 @@ impl Runs {
         Some((done, row))
     }
 
+    /// Returns the `running` run of a thread.
+    pub(super) fn running(&self, thread: &ThreadId) -> Option<&RunRow> {
+        self.rows.get(self.running.get(thread)?)
+    }
+
+    /// Returns the number and the owner of the last run of a thread.
+    pub(super) fn last_of(&self, thread: &ThreadId) -> Option<(u64, &str)> {
+        let number = *self.last.get(thread)?;
+        let row = self.rows.get(&RunId::new(thread.clone(), number))?;
+        Some((number, &row.owner))
+    }
+
     pub(super) fn end(&mut self, id: &RunId, owner: &str, end: RunEnd) -> bool {
         let ended = self.step(id, |row| row.end(owner, end));
         ended.is_some_and(|(ended, _)| ended)

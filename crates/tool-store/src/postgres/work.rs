@@ -1,0 +1,94 @@
+//! The queue of threads in PostgreSQL.
+
+use std::time::Duration;
+
+use crate::digest::sha256;
+use crate::sql::work as shared;
+use crate::store::{
+    ClaimedWork, NewMessage, NewWork, Scope, StoreFuture, ThreadId, Timestamp, WorkClaim,
+    WorkFilter, WorkOutcome, WorkRow, WorkStore,
+};
+
+use super::change::change;
+use super::{PostgresStore, lock_number, step};
+
+/// Returns the advisory lock of a transaction that queues a thread, so that two of them do not insert the row of a thread twice.
+fn lock(thread: &ThreadId) -> i64 {
+    let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
+    lock_number(&sha256(&["work", workspace, conversation]))
+}
+
+impl WorkStore for PostgresStore {
+    fn queue_work(
+        &self,
+        work: NewWork,
+        message: Option<NewMessage>,
+    ) -> StoreFuture<'_, (WorkRow, Option<u64>)> {
+        step(async move {
+            work.check(message.as_ref())?;
+            let sealer = self.contents().sealer_if(message.is_some()).await?;
+            let locks = || vec![lock(&work.thread)];
+            change!(self, locks(), db => shared::queue(db, &work, message.as_ref(), &sealer).await)
+        })
+    }
+
+    fn wake_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        delay: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>> {
+        step(
+            async move { change!(self, Vec::new(), db => shared::wake(db, thread, delay, at).await) },
+        )
+    }
+
+    fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork> {
+        step(async move {
+            if claim.limit == 0 {
+                return Ok(ClaimedWork::default());
+            }
+            change!(self, Vec::new(), db => shared::claim(db, &claim).await)
+        })
+    }
+
+    fn extend_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        token: &'a str,
+        lease: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>> {
+        step(async move {
+            change!(self, Vec::new(), db => shared::extend(db, thread, token, lease, at).await)
+        })
+    }
+
+    fn release_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        token: &'a str,
+        outcome: WorkOutcome,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>> {
+        step(async move {
+            change!(self, Vec::new(), db => shared::release(db, thread, token, outcome, at).await)
+        })
+    }
+
+    fn work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<WorkRow>> {
+        step(async move { shared::work(&mut &*self, thread).await })
+    }
+
+    fn list_work<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a WorkFilter,
+    ) -> StoreFuture<'a, Vec<WorkRow>> {
+        step(async move { shared::list(&mut &*self, scope, filter).await })
+    }
+
+    fn remove_work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
+        step(async move { change!(self, Vec::new(), db => shared::remove(db, thread).await) })
+    }
+}

@@ -1,0 +1,445 @@
+//! The queue of threads that workers drive.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{NewMessage, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Workspace, words};
+use crate::env;
+
+/// The state of a thread in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WorkState {
+    /// A worker may claim the thread when it is [ready](WorkRow::ready).
+    Queued,
+    /// A worker has the thread, or its process died.
+    Claimed,
+    /// The thread waits, for example for an approval. [`WorkStore::wake_work`] or [`WorkStore::queue_work`] queues it again.
+    Waiting,
+    /// Nothing is left to do. The row contains the cause.
+    Ended,
+}
+
+words!(WorkState {
+    Queued = "queued",
+    Claimed = "claimed",
+    Waiting = "waiting",
+    Ended = "ended",
+});
+
+/// Why a thread left the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WorkCause {
+    /// The run of the thread ended.
+    Done,
+    /// The run failed, and is not tried again.
+    Failed,
+    /// The lease of the thread expired more often than [`WorkClaim::most_recoveries`] allows, so the run probably ends its processes.
+    CrashLimit,
+}
+
+words!(WorkCause {
+    Done = "done",
+    Failed = "failed",
+    CrashLimit = "crash_limit",
+});
+
+/// An agent and the version of its definition. A worker claims only threads whose agent and definition it has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkAgent {
+    /// The name of the agent.
+    pub agent: String,
+    /// The version of the definition, such as a number or a short hash.
+    pub definition: String,
+}
+
+impl WorkAgent {
+    /// Creates the pair of an agent and its definition.
+    pub fn new(agent: impl Into<String>, definition: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            definition: definition.into(),
+        }
+    }
+}
+
+/// A thread to queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewWork {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The agent that drives the thread, and its definition.
+    pub agent: WorkAgent,
+    /// The user for whom the thread is driven.
+    pub principal: Option<String>,
+    /// Facts about the caller as JSON, from which the worker builds the context of the run. They are stored in clear text, also by a store that seals
+    /// messages.
+    pub facts: Option<String>,
+    /// The time until the thread is ready.
+    pub delay: Duration,
+    /// When the thread is queued.
+    pub at: Timestamp,
+}
+
+/// A thread in the queue.
+///
+/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one
+/// transaction.
+///
+/// The times are measured by the clock that decides about leases, which is the database's clock in a `PostgresStore`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkRow {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The agent that drives the thread, and its definition.
+    pub agent: WorkAgent,
+    /// The user for whom the thread is driven.
+    pub principal: Option<String>,
+    /// Facts about the caller as JSON.
+    pub facts: Option<String>,
+    /// The state.
+    pub state: WorkState,
+    /// Why the thread left the queue; `None` unless the state is [`Ended`](WorkState::Ended).
+    pub cause: Option<WorkCause>,
+    /// When a worker may claim the thread: the time for which it is queued, or the end of the lease of a claimed thread. `None` in the other states.
+    pub ready: Option<Timestamp>,
+    /// The time for which the thread is queued when its worker releases it, because it was queued or woken during the claim.
+    pub again: Option<Timestamp>,
+    /// The token of the current claim, which is new for each claim.
+    pub token: Option<String>,
+    /// The name of the worker that claimed the thread last, for operators.
+    pub worker: Option<String>,
+    /// The number of claims whose lease expired, since the thread was last released as waiting or ended.
+    pub recoveries: u32,
+    /// The number of failed attempts since the thread was last released as waiting or ended.
+    pub attempts: u32,
+    /// When the thread was queued first.
+    pub created: Timestamp,
+    /// When the row was last changed.
+    pub updated: Timestamp,
+}
+
+/// A claim of threads by a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkClaim {
+    /// The agents that the worker has. The threads of earlier agents are claimed first.
+    pub agents: Vec<WorkAgent>,
+    /// The name of the worker, for operators.
+    pub worker: String,
+    /// The length of the lease.
+    pub lease: Duration,
+    /// The maximum number of threads.
+    pub limit: u32,
+    /// The number of expired leases after which a thread ends with [`WorkCause::CrashLimit`] instead of being claimed.
+    pub most_recoveries: u32,
+    /// When the worker claims.
+    pub at: Timestamp,
+}
+
+impl WorkClaim {
+    /// Returns a new token for a claim.
+    pub fn token() -> String {
+        let (process, serial) = env::serial();
+        format!("{process:016x}{serial:016x}")
+    }
+}
+
+/// The result of [`WorkStore::claim_work`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClaimedWork {
+    /// The claimed threads, with the tokens of their claims.
+    pub claimed: Vec<WorkRow>,
+    /// The threads that ended with [`WorkCause::CrashLimit`].
+    pub ended: Vec<WorkRow>,
+}
+
+/// What happens to a thread that its worker releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkOutcome {
+    /// Nothing is left to do.
+    Done,
+    /// The run failed, and is not tried again.
+    Failed,
+    /// The thread waits until it is queued or woken.
+    Waiting,
+    /// The thread is queued again after this time.
+    Again(Duration),
+    /// The attempt failed and is repeated after this time. It counts in [`WorkRow::attempts`].
+    Retry(Duration),
+}
+
+impl NewWork {
+    /// Checks the conditions of [`WorkStore::queue_work`] that do not depend on stored rows. Fails with `Conflict` if the agent is empty, if the message
+    /// belongs to a different thread, or if [`NewMessage::check`] fails.
+    pub fn check(&self, message: Option<&NewMessage>) -> Result<(), StoreError> {
+        if self.agent.agent.is_empty() {
+            return Err(StoreError::Conflict(format!(
+                "the work of thread {} has no agent, name the agent",
+                self.thread
+            )));
+        }
+        let Some(message) = message else {
+            return Ok(());
+        };
+        if message.thread != self.thread {
+            return Err(StoreError::Conflict(format!(
+                "the message for thread {} is queued with thread {}, use one thread",
+                message.thread, self.thread
+            )));
+        }
+        message.check()
+    }
+}
+
+impl WorkRow {
+    /// Applies [`WorkStore::queue_work`] to the row of the thread, or to `None`. Returns the row to store.
+    pub fn queue(stored: Option<Self>, new: NewWork) -> Self {
+        let ready = new.at.plus(new.delay);
+        let Some(mut row) = stored else {
+            return Self {
+                thread: new.thread,
+                agent: new.agent,
+                principal: new.principal,
+                facts: new.facts,
+                state: WorkState::Queued,
+                cause: None,
+                ready: Some(ready),
+                again: None,
+                token: None,
+                worker: None,
+                recoveries: 0,
+                attempts: 0,
+                created: new.at,
+                updated: new.at,
+            };
+        };
+        row.agent = new.agent;
+        row.principal = new.principal;
+        row.facts = new.facts;
+        row.wake(ready, new.at);
+        row
+    }
+
+    /// Applies [`WorkStore::wake_work`] to the row. `ready` is the time for which the thread is queued; an earlier time of the row remains.
+    pub fn wake(&mut self, ready: Timestamp, at: Timestamp) {
+        let earliest =
+            |other: Option<Timestamp>| Some(other.map_or(ready, |other| other.min(ready)));
+        match self.state {
+            WorkState::Claimed => self.again = earliest(self.again),
+            WorkState::Queued => self.ready = earliest(self.ready),
+            WorkState::Waiting | WorkState::Ended => {
+                self.state = WorkState::Queued;
+                self.cause = None;
+                self.recoveries = 0;
+                self.attempts = 0;
+                self.ready = Some(ready);
+            }
+        }
+        self.updated = at;
+    }
+
+    /// Whether a worker may claim the thread.
+    pub fn is_ready(&self, now: Timestamp) -> bool {
+        self.ready.is_some_and(|ready| ready <= now)
+    }
+
+    /// Applies [`WorkStore::claim_work`] to a row that [is ready](Self::is_ready). Returns whether the row was claimed. Otherwise it has ended, because
+    /// its lease expired too often.
+    pub fn claim(&mut self, claim: &WorkClaim, token: String) -> bool {
+        self.updated = claim.at;
+        if self.state == WorkState::Claimed {
+            self.recoveries = self.recoveries.saturating_add(1);
+            if self.recoveries > claim.most_recoveries {
+                self.leave(WorkState::Ended, Some(WorkCause::CrashLimit));
+                return false;
+            }
+        }
+        self.state = WorkState::Claimed;
+        self.token = Some(token);
+        self.worker = Some(claim.worker.clone());
+        self.ready = Some(claim.at.plus(claim.lease));
+        true
+    }
+
+    fn leave(&mut self, state: WorkState, cause: Option<WorkCause>) {
+        self.state = state;
+        self.cause = cause;
+        self.token = None;
+        self.ready = None;
+        self.again = None;
+    }
+
+    /// Whether a token is the token of the current claim.
+    fn is_claimed_with(&self, token: &str) -> bool {
+        self.state == WorkState::Claimed && self.token.as_deref() == Some(token)
+    }
+
+    /// Applies [`WorkStore::extend_work`] to the row. Returns false, and changes nothing, if the token is not the token of the current claim, or if the
+    /// lease has expired.
+    pub fn extend(&mut self, token: &str, lease: Duration, at: Timestamp) -> bool {
+        let extends = self.is_claimed_with(token) && !self.is_ready(at);
+        if extends {
+            self.ready = self.ready.max(Some(at.plus(lease)));
+            self.updated = at;
+        }
+        extends
+    }
+
+    /// Applies [`WorkStore::release_work`] to the row. Returns false, and changes nothing, if the token is not the token of the current claim.
+    pub fn release(&mut self, token: &str, outcome: WorkOutcome, at: Timestamp) -> bool {
+        if !self.is_claimed_with(token) {
+            return false;
+        }
+        let again = self.again;
+        match outcome {
+            WorkOutcome::Done => self.leave(WorkState::Ended, Some(WorkCause::Done)),
+            WorkOutcome::Failed => self.leave(WorkState::Ended, Some(WorkCause::Failed)),
+            WorkOutcome::Waiting => self.leave(WorkState::Waiting, None),
+            WorkOutcome::Again(after) | WorkOutcome::Retry(after) => {
+                self.leave(WorkState::Queued, None);
+                self.ready = Some(at.plus(after));
+            }
+        }
+        if matches!(outcome, WorkOutcome::Retry(_)) {
+            self.attempts = self.attempts.saturating_add(1);
+        }
+        if self.state != WorkState::Queued {
+            self.recoveries = 0;
+            self.attempts = 0;
+        }
+        if let Some(again) = again {
+            self.wake(again, at);
+        }
+        self.updated = at;
+        true
+    }
+
+    /// The workspace of the thread.
+    pub fn workspace(&self) -> &Workspace {
+        self.thread.workspace()
+    }
+}
+
+/// A filter for threads in the queue: a row must match every field that is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkFilter {
+    /// Threads of this agent, in any definition.
+    pub agent: Option<String>,
+    /// Threads in this state.
+    pub state: Option<WorkState>,
+    /// The maximum number of rows.
+    pub limit: Option<u32>,
+    /// The cursor: only rows after it. It is the [`WorkRow::thread`] of the last row of the previous page.
+    pub after: Option<ThreadId>,
+}
+
+impl WorkFilter {
+    /// Whether the filter admits a row. The caller applies `limit`.
+    pub fn admits(&self, row: &WorkRow) -> bool {
+        let agent = self.agent.as_ref();
+        agent.is_none_or(|agent| *agent == row.agent.agent)
+            && self.state.is_none_or(|state| state == row.state)
+            && self.after.as_ref().is_none_or(|after| row.thread > *after)
+    }
+}
+
+/// A queue of threads that any number of workers drive, with one row for each thread.
+///
+/// A worker claims a thread for the length of a lease and extends the lease while it drives the thread. If its process dies, another worker claims the
+/// thread when the lease expires. Each claim has a new token. A worker whose token is not the token of the current claim changes nothing.
+///
+/// [`Maintenance::erase_contents`](super::Maintenance::erase_contents) and [`Maintenance::purge`](super::Maintenance::purge) remove the row together with
+/// the messages of its thread.
+///
+/// ```
+/// use std::time::Duration;
+/// use tool_store::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), StoreError> {
+/// let (store, at) = (MemoryStore::default(), Timestamp::now());
+/// let (thread, agent) = (ThreadId::new("acme", "main")?, WorkAgent::new("chief", "1"));
+/// let work = NewWork {
+///     thread: thread.clone(), agent: agent.clone(), principal: Some("ann".into()), facts: None, delay: Duration::ZERO, at,
+/// };
+/// store.queue_work(work, None).await?;
+///
+/// let lease = Duration::from_secs(30);
+/// let claim = WorkClaim { agents: vec![agent], worker: "one".into(), lease, limit: 8, most_recoveries: 3, at };
+/// let claimed = store.claim_work(claim.clone()).await?.claimed;
+/// let token = claimed[0].token.clone().unwrap();
+/// assert!(store.claim_work(claim).await?.claimed.is_empty());
+///
+/// assert!(store.extend_work(&thread, &token, lease, at).await?.is_some());
+/// assert!(store.release_work(&thread, "another token", WorkOutcome::Done, at).await?.is_none());
+/// let row = store.release_work(&thread, &token, WorkOutcome::Done, at).await?.unwrap();
+/// assert_eq!((row.state, row.cause), (WorkState::Ended, Some(WorkCause::Done)));
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias("queue", "job", "worker", "lease"))]
+pub trait WorkStore: Send + Sync + 'static {
+    /// Queues a thread, and appends a message to it, in one transaction. Returns the row, and the sequence number of the message.
+    ///
+    /// A thread that is queued stays queued, a thread that waits or has ended is queued again, and a thread that is claimed is queued again when its
+    /// worker releases it. The row gets the agent, the principal and the facts of the new work in each case. Fails with `Conflict` if
+    /// [`NewWork::check`] or [`ThreadStore::append`](super::ThreadStore::append) refuses the work or the message.
+    fn queue_work(
+        &self,
+        work: NewWork,
+        message: Option<NewMessage>,
+    ) -> StoreFuture<'_, (WorkRow, Option<u64>)>;
+
+    /// Queues a thread that has a row, like [`queue_work`](Self::queue_work). Returns `None` if the thread has no row.
+    fn wake_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        delay: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>>;
+
+    /// Claims threads of the agents that the worker has: queued threads whose time has come, and claimed threads whose lease has expired. Rows that a
+    /// different transaction claims at the same time are skipped.
+    ///
+    /// A thread whose lease has expired too often ends with [`WorkCause::CrashLimit`], and its run, if its lease has expired as well, with
+    /// [`RunCause::CrashLimit`](super::RunCause::CrashLimit). The next [`queue_work`](Self::queue_work) queues it again.
+    fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork>;
+
+    /// Extends the lease of a claim. Returns `None`, and changes nothing, if the token is not the token of the current claim, or if the lease has
+    /// expired.
+    fn extend_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        token: &'a str,
+        lease: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>>;
+
+    /// Ends a claim. Returns `None`, and changes nothing, if the token is not the token of the current claim. A thread that was queued or woken during
+    /// the claim is queued again.
+    fn release_work<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        token: &'a str,
+        outcome: WorkOutcome,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<WorkRow>>;
+
+    /// Returns the row of a thread; `None` if the thread was never queued.
+    fn work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<WorkRow>>;
+
+    /// Lists threads, ordered by workspace and conversation.
+    fn list_work<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a WorkFilter,
+    ) -> StoreFuture<'a, Vec<WorkRow>>;
+
+    /// Removes the row of a thread. Returns whether the row existed. A worker that has claimed the thread loses its claim.
+    fn remove_work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool>;
+}
