@@ -360,11 +360,16 @@ impl Turns {
         };
         let cx = &held.context(cx);
         let run = async {
-            let mut thread = Thread::read(&self.threads, id, Some(message.seq)).await?;
+            let thread = Thread::read(&self.threads, id, Some(message.seq)).await?;
+            let mut thread = thread.fenced(self.fence(&held));
             self.run_in(&mut thread, tools, message, cx, (&held, true), supplied)
                 .await
         };
-        let turn = held.during(Box::pin(run)).await;
+        let turn = match held.during(Box::pin(run)).await {
+            // The thread refused a result, because a different driver has taken over the run.
+            Err(TurnError::Busy(_)) => Ok(Turn::Busy(held.id().clone())),
+            turn => turn,
+        };
         let halt = held.halt(cx, tools);
         match turn.as_ref().map(|turn| turn.cause(halt)) {
             Ok(Some(cause)) => held.end(cause).await,
@@ -425,6 +430,7 @@ impl Turns {
                 continues,
                 defers: calls[at + group..].iter().any(open),
                 behind: (!late.is_empty()).then(|| behind.shared()),
+                fence: self.one_database().map(|_| held.fence()),
             };
             let run = async {
                 if let [call] = &calls[at..at + group] {
@@ -625,10 +631,11 @@ impl Turns {
         };
         let message = match done {
             Ok(()) => message,
-            Err(TurnError::Store(StoreError::Conflict(why))) => {
+            Err(TurnError::Store(StoreError::Conflict(_))) => {
                 thread.catch_up().await?;
                 let theirs = thread.results(stored.seq)?.remove(&call.position);
-                theirs.ok_or(StoreError::Conflict(why))?
+                // Without a result of another driver, the thread was taken over, and that driver stores the result.
+                theirs.ok_or_else(|| TurnError::Busy(stored.thread.clone()))?
             }
             Err(error) => return Err(error),
         };

@@ -11,7 +11,7 @@ use futures::future::{BoxFuture, Shared};
 use super::ToolContext;
 use crate::call::CallResult;
 use crate::env;
-use crate::store::{CallId, Journal, Message, NewMessage};
+use crate::store::{CallId, Journal, Message, NewMessage, RunFence};
 
 /// A turn's request to store the result of one call with the end of the call, in one transaction.
 pub(crate) struct Filing {
@@ -22,6 +22,7 @@ pub(crate) struct Filing {
     /// Sends the end of a read-only call to the turn, which writes it while the next call is recorded.
     defer: Mutex<Option<oneshot::Sender<Deferred>>>,
     behind: Option<Behind>,
+    fence: Option<RunFence>,
 }
 
 /// A future that is ready when the results of the preceding calls are stored. It returns an error if they cannot be stored.
@@ -69,7 +70,19 @@ impl Filing {
             stored: OnceLock::new(),
             defer: Mutex::new(None),
             behind: None,
+            fence: None,
         }
+    }
+
+    /// Sets the condition for storing the result with the end of the call.
+    pub(crate) fn fenced(mut self, fence: Option<RunFence>) -> Self {
+        self.fence = fence;
+        self
+    }
+
+    /// Returns the condition for storing the result.
+    pub(crate) fn fence(&self) -> Option<RunFence> {
+        self.fence.clone()
     }
 
     /// Makes the call pass the write of its end to the turn, which gets the write from the returned receiver.

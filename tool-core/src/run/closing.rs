@@ -64,6 +64,7 @@ impl Closing {
             effect: self.ending.as_ref().map(Ending::effect),
             audit: self.audit.as_ref().map(|(_, late)| late.row()),
             message: self.filed.as_ref().map(|(_, message)| message.clone()),
+            fence: self.filed.as_ref().and_then(|(filing, _)| filing.fence()),
             ..Batch::default()
         };
         let done = match journal.write(batch).await {

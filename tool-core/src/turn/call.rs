@@ -14,7 +14,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::run;
 use crate::run::ask::{self, AskOnly};
-use crate::store::{EffectRow, Message, StoreError};
+use crate::store::{EffectRow, Message, RunFence, StoreError};
 use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
@@ -44,6 +44,8 @@ pub(super) struct Making {
     /// Whether another call follows, so that the end of this call, if it is read-only, is written with the rows of the next call.
     pub(super) defers: bool,
     pub(super) behind: Option<Behind>,
+    /// The condition for storing the result with the end of the call, if the runs are in the same database.
+    pub(super) fence: Option<RunFence>,
 }
 
 /// The outcome of one call of a message.
@@ -156,6 +158,7 @@ impl Turns {
             continues,
             defers,
             behind,
+            fence,
         } = making;
         let may_have_asked = may_have_asked(tools, call, continues);
         let mut own = call.context(cx);
@@ -171,7 +174,8 @@ impl Turns {
         let filing = filing.filter(|_| tools.gate().is_some() && !is_client);
         let mut deferred = None;
         let filing = filing.map(|journal| {
-            let mut filing = call.filing(journal.clone(), may_have_asked).behind(behind);
+            let filing = call.filing(journal.clone(), may_have_asked).behind(behind);
+            let mut filing = filing.fenced(fence);
             if defers {
                 let (deferring, receiver) = filing.deferred();
                 (filing, deferred) = (deferring, Some(receiver));

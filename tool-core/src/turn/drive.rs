@@ -1,11 +1,12 @@
 //! The agent loop: requests to a model and calls of its tools, until the model makes no more calls.
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use futures::future::{BoxFuture, Either, select};
 
 use super::held::{Halt, Held, Hold};
-use super::thread::{Last, Thread};
+use super::thread::{Fence, Last, Thread};
 use super::{ClientResult, ModelMessage, StopReason, ToolMessage, Turn, TurnError, Turns, thread};
 use crate::call::{Ticket, ToolCall};
 use crate::context::ToolContext;
@@ -169,10 +170,11 @@ impl Turns {
         model: &mut M,
         tools: impl Fn(&ToolContext) -> Toolset,
         cx: &ToolContext,
-        mut thread_now: Thread<'_>,
+        thread_now: Thread<'_>,
         held: Held,
         supplied: &[ClientResult],
     ) -> Result<Outcome, TurnError> {
+        let mut thread_now = thread_now.fenced(self.fence(&held));
         let cx = &held.context(cx);
         let steps = self.steps(model, tools, cx, &mut thread_now, &held, supplied);
         let outcome = match held.during(Box::pin(steps)).await {
@@ -186,6 +188,14 @@ impl Turns {
             Err(_) => held.end(RunCause::Failed).await,
         }
         outcome
+    }
+
+    /// Returns the condition under which a driver writes messages.
+    pub(super) fn fence(&self, held: &Held) -> Fence {
+        match self.one_database() {
+            Some(journal) => Fence::Batch(journal.clone(), held.fence()),
+            None => Fence::Read(Arc::clone(&self.runs), held.fence()),
+        }
     }
 
     /// Returns the end of a run to store with its last message, if threads and runs are in one database.

@@ -13,9 +13,9 @@ use super::{TurnError, Turns};
 use crate::context::ToolContext;
 use crate::env;
 use crate::store::{
-    Batch, EndedRun, Journal, NewMessage, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId,
-    RunProgress, RunRow, RunState, RunStop, RunStore, Scope, StoreError, ThreadId, Timestamp,
-    Usage,
+    Batch, EndedRun, Journal, NewMessage, NewRun, RunBegun, RunCause, RunEnd, RunFence, RunFilter,
+    RunId, RunProgress, RunRow, RunState, RunStop, RunStore, Scope, StoreError, ThreadId,
+    Timestamp, Usage,
 };
 use crate::toolset::Toolset;
 
@@ -294,6 +294,14 @@ impl Inner {
 impl Held {
     pub(super) fn id(&self) -> &RunId {
         &self.inner.id
+    }
+
+    /// Returns the condition for the writes of this driver.
+    pub(super) fn fence(&self) -> RunFence {
+        RunFence {
+            id: self.inner.id.clone(),
+            owner: self.inner.owner.clone(),
+        }
     }
 
     /// Returns the context for the calls of the run, so that cancelling the run cancels them.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::message::Recorded;
 use super::{ModelMessage, StoredMessage, ToolMessage, TurnError};
 use crate::store::{
-    Batch, CallPlace, EndedRun, Journal, Message, NewMessage, Role, StoreError, ThreadId,
-    ThreadStore, Timestamp,
+    Batch, CallPlace, EndedRun, Journal, Message, NewMessage, Role, RunFence, RunState, RunStore,
+    StoreError, ThreadId, ThreadStore, Timestamp,
 };
 
 /// The end of the run whose last message is appended, for a database that stores both.
@@ -20,17 +20,22 @@ pub(super) struct Last {
     pub(super) run: EndedRun,
 }
 
-impl Last {
-    async fn append(self, message: NewMessage) -> Result<u64, StoreError> {
-        let batch = Batch {
-            message: Some(message),
-            run: Some(self.run),
-            ..Batch::default()
+/// The run of the driver that appends messages. If a different driver has taken over the thread, no message is appended.
+pub(super) enum Fence {
+    /// The database of the threads and the runs checks the run in the transaction of the message.
+    Batch(Journal, RunFence),
+    /// The runs are in a different database and are read before the message is stored.
+    Read(Arc<dyn RunStore>, RunFence),
+}
+
+impl Fence {
+    async fn check(&self) -> Result<(), StoreError> {
+        let Self::Read(runs, fence) = self else {
+            return Ok(());
         };
-        let seq = self.journal.write(batch).await?.message;
-        seq.ok_or_else(|| {
-            StoreError::Corrupt("the store returned no sequence number for a message".to_owned())
-        })
+        let row = runs.get_run(&fence.id).await?;
+        let row = row.filter(|row| row.state == RunState::Running);
+        fence.check(row.as_ref().map(|row| (row.id.number(), &*row.owner)))
     }
 }
 
@@ -42,6 +47,7 @@ pub(super) struct Thread<'s> {
     messages: Vec<Message>,
     /// The last known sequence number.
     last: u64,
+    fence: Option<Fence>,
 }
 
 impl<'s> Thread<'s> {
@@ -52,6 +58,7 @@ impl<'s> Thread<'s> {
             id,
             messages: Vec::new(),
             last: 0,
+            fence: None,
         }
     }
 
@@ -70,7 +77,14 @@ impl<'s> Thread<'s> {
             id,
             messages: in_reading_order(messages),
             last,
+            fence: None,
         })
+    }
+
+    /// Appends messages only while the driver of a run drives the thread.
+    pub(super) fn fenced(mut self, fence: Fence) -> Self {
+        self.fence = Some(fence);
+        self
     }
 
     pub(super) fn messages(&self) -> &[Message] {
@@ -142,10 +156,7 @@ impl<'s> Thread<'s> {
             content,
             at: Timestamp::now(),
         };
-        let seq = match last {
-            None => self.store.append(message.clone()).await?,
-            Some(last) => last.append(message.clone()).await?,
-        };
+        let seq = self.write(message.clone(), last).await?;
         if seq == self.last + 1 {
             self.messages.push(message.numbered(seq));
             self.last = seq;
@@ -153,6 +164,31 @@ impl<'s> Thread<'s> {
             self.catch_up().await?;
         }
         Ok(seq)
+    }
+
+    /// Stores a message, with the end of the run if there is one.
+    async fn write(&self, message: NewMessage, last: Option<Last>) -> Result<u64, StoreError> {
+        if let Some(fence) = &self.fence {
+            fence.check().await?;
+        }
+        let (journal, run) = match (last, &self.fence) {
+            (Some(last), _) => (last.journal, Some(last.run)),
+            (None, Some(Fence::Batch(journal, _))) => (journal.clone(), None),
+            (None, _) => return self.store.append(message).await,
+        };
+        let batch = Batch {
+            message: Some(message),
+            run,
+            fence: match &self.fence {
+                Some(Fence::Batch(_, fence)) => Some(fence.clone()),
+                _ => None,
+            },
+            ..Batch::default()
+        };
+        let seq = journal.write(batch).await?.message;
+        seq.ok_or_else(|| {
+            StoreError::Corrupt("the store returned no sequence number for a message".to_owned())
+        })
     }
 
     /// Adds a message that was stored with the end of its call.

@@ -190,7 +190,6 @@ fn crash_neither_repeats_nor_invents_an_effect() {
         "ledger.close",
         "batch",
         "audit.write",
-        "thread.append",
         "thread.read",
         "run.begin",
         "run.end",
