@@ -284,6 +284,16 @@ impl AgentRuntime {
         self.0.background.idle().await;
     }
 
+    /// Whether the runtime has an agent of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.index(name).is_some()
+    }
+
+    /// Waits until no session of these threads runs in this process. Returns whether one of them ran.
+    pub(crate) async fn wait_for_sessions(&self, threads: &[ThreadId]) -> bool {
+        self.0.background.without(threads).await
+    }
+
     fn index(&self, name: &str) -> Option<usize> {
         self.0.names.get(name).copied()
     }

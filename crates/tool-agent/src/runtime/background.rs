@@ -103,6 +103,20 @@ impl Background {
         }
     }
 
+    /// Waits until no session of these threads runs. Returns whether one of them ran.
+    pub(super) async fn without(&self, threads: &[ThreadId]) -> bool {
+        let runs = || {
+            let running = self.threads.lock();
+            let running = running.unwrap_or_else(PoisonError::into_inner);
+            threads.iter().any(|thread| running.contains(thread))
+        };
+        let ran = runs();
+        let mut running = self.running.subscribe();
+        // The sender is part of this value, so it is not closed.
+        let _ = running.wait_for(|_| !runs()).await;
+        ran
+    }
+
     /// Waits until no work is left.
     pub(super) async fn idle(&self) {
         let mut running = self.running.subscribe();

@@ -221,6 +221,27 @@ async fn ahead(store: &impl Both) -> RunRow {
     }
 }
 
+/// Lets a different driver take over the run of the thread `t`, after the lease of its driver.
+async fn take_over(store: &impl Both) -> RunRow {
+    take_over_thread(store, thread("t")).await
+}
+
+async fn take_over_thread(store: &impl Both, thread: ThreadId) -> RunRow {
+    let later = Timestamp::now().plus(Duration::from_mins(1));
+    let new = NewRun {
+        thread,
+        principal: None,
+        agent: None,
+        owner: "other".to_owned(),
+        at: later,
+        lease_until: later.plus(Duration::from_mins(1)),
+    };
+    match store.begin_run(new).await.unwrap() {
+        RunBegun::Begun(row) if row.attempt == 2 => *row,
+        other => panic!("the run was not taken over: {other:?}"),
+    }
+}
+
 /// A sink that panics on every write.
 struct PanickingSink;
 
@@ -815,6 +836,74 @@ each_store! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Cancelled), Some(RunCause::Replied), Some(RunCause::Replied)]);
         assert_eq!(turns.messages(&cx, None).await.unwrap().len(), 8);
         assert_eq!(turns.messages(&cx, Some(6)).await.unwrap()[0].seq, 7);
+    }
+
+    // A driver whose run was taken over during a request to the model does not store the reply, as after a suspension of its process
+    #[test]
+    async fn driver_that_lost_its_run_stores_no_reply(store: impl Both) {
+        struct Late(Arc<Notify>, Arc<Notify>);
+        impl Model for Late {
+            fn next<'a>(&'a mut self, _: ModelRequest<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+                Box::pin(async {
+                    self.0.notify_one();
+                    self.1.notified().await;
+                    Ok(ModelMessage::text("late"))
+                })
+            }
+        }
+        let turns = Turns::new(store.clone());
+        let cx = cx(&WorkLog::default());
+        turns.say("Hello.", &cx).await.unwrap();
+        let (began, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let running = {
+            let (turns, cx, mut model) = (turns.clone(), cx.clone(), Late(Arc::clone(&began), Arc::clone(&go)));
+            tokio::spawn(async move { turns.drive(&mut model, |_| tools(), &cx).await.unwrap() })
+        };
+        began.notified().await;
+        let run = take_over(&store).await;
+        go.notify_one();
+        let outcome = running.await.unwrap();
+        assert!(matches!(&outcome, Outcome::Busy(id) if *id == run.id), "{outcome:?}");
+        assert_eq!(turns.messages(&cx, None).await.unwrap().len(), 1);
+        assert_eq!(store.get_run(&run.id).await.unwrap(), Some(run));
+    }
+
+    // A driver whose run was taken over during a call does not store the result. The ledger records that the effect happened, so that the next driver
+    // does not repeat it
+    #[test]
+    async fn driver_that_lost_its_run_stores_no_result(store: impl Both) {
+        for (tool, is_gated, done) in [("slow", true, 1), ("slow_read", true, 2), ("slow_read", false, 2)] {
+            let turns = Turns::new(store.clone());
+            let gate = Gate::builder().ledger(store.clone()).audit(Audit::required(store.clone())).build();
+            let work_log = WorkLog::default();
+            let conversation = format!("{tool}-{is_gated}");
+            let cx = builder(&work_log).conversation(&conversation).build();
+            let offer = move || if is_gated { tools().through(&gate) } else { tools() };
+            turns.say("Hello.", &cx).await.unwrap();
+            let running = {
+                let (turns, cx, offer) = (turns.clone(), cx.clone(), offer.clone());
+                let mut model = Script::new([calls(&[tool])]);
+                tokio::spawn(async move { turns.drive(&mut model, |_| offer(), &cx).await.unwrap() })
+            };
+            work_log.began.notified().await;
+            let run = take_over_thread(&store, thread(&conversation)).await;
+            work_log.go.notify_one();
+            let outcome = running.await.unwrap();
+            assert!(matches!(&outcome, Outcome::Busy(id) if *id == run.id), "{tool} {outcome:?}");
+            assert_eq!(turns.messages(&cx, None).await.unwrap().len(), 2, "{tool} {is_gated}");
+            assert_eq!(store.get_run(&run.id).await.unwrap(), Some(run.clone()));
+
+            // The other driver ends, and the next one stores the result once.
+            let end = RunEnd { cause: RunCause::Draining, at: Timestamp::now(), progress: RunProgress::default() };
+            assert!(store.end_run(&run.id, "other", end).await.unwrap());
+            work_log.go.notify_one();
+            let mut model = Script::new([ModelMessage::text("done")]);
+            let outcome = turns.drive(&mut model, |_| offer(), &cx).await.unwrap();
+            assert_eq!(answered_text(&outcome), "done", "{tool} {is_gated}");
+            let roles: Vec<Role> = turns.messages(&cx, None).await.unwrap().iter().map(|message| message.role).collect();
+            assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant]);
+            assert_eq!(work_log.done(), done, "{tool} {is_gated}");
+        }
     }
 
     // If a run is cancelled or interrupted, the text that the user has seen is stored in the thread. At a deadline, it is not stored

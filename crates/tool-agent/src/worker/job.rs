@@ -1,0 +1,132 @@
+//! One drive of a claimed thread.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use tool_core::store::{ChildKind, ChildState, WorkOutcome, WorkRow};
+use tool_core::turn::{Outcome, TurnError};
+use tool_core::{CancellationToken, ToolContext};
+
+use super::claim::Claim;
+use super::{Inner, LONGEST_PAUSE};
+use crate::runtime::RuntimeError;
+
+impl Inner {
+    /// Drives a claimed thread and releases it.
+    pub(super) async fn job(&self, row: WorkRow, claim: Arc<Claim>, hand_back: &CancellationToken) {
+        let drive = AssertUnwindSafe(self.outcome(&row)).catch_unwind();
+        let drive = async {
+            tokio::select! {
+                biased;
+                () = hand_back.cancelled() => WorkOutcome::Again(Duration::ZERO),
+                done = drive => done.unwrap_or_else(|_| {
+                    tracing::error!(thread = %row.thread, "the drive of a thread panicked");
+                    self.failed(&row)
+                }),
+            }
+        };
+        match claim.during(drive).await {
+            Some(outcome) => claim.release(outcome).await,
+            None => claim.forget(),
+        }
+    }
+
+    /// Drives a thread to the end of its run, and returns what happens to it next.
+    async fn outcome(&self, row: &WorkRow) -> WorkOutcome {
+        let cx = match (self.context)(row.clone()).await {
+            Ok(cx) => cx,
+            Err(error) => {
+                tracing::warn!(thread = %row.thread, error = error.operator_text(), "the context of a thread could not be built");
+                return self.failed(row);
+            }
+        };
+        if cx.thread().as_ref() != Some(&row.thread) {
+            tracing::error!(thread = %row.thread, "the context of a thread names a different thread: use the workspace and the conversation of the row");
+            return WorkOutcome::Failed;
+        }
+        let mut waited = false;
+        loop {
+            let driven = self.runtime.drive(&row.agent.agent, &cx).await;
+            let outcome = self.after(row, driven);
+            if matches!(outcome, WorkOutcome::Again(_) | WorkOutcome::Retry(_)) {
+                return outcome;
+            }
+            match self.children(&cx, waited).await {
+                Ok(Children::Ended) => return outcome,
+                Ok(Children::Waited) => waited = true,
+                Ok(Children::Stalled) => return WorkOutcome::Again(self.pause(0)),
+                Err(error) => return self.after(row, Err(error)),
+            }
+        }
+    }
+
+    /// Waits until no sub-agent of the conversation runs in this process.
+    async fn children(&self, cx: &ToolContext, waited: bool) -> Result<Children, RuntimeError> {
+        let children = self.runtime.children(cx).await?;
+        let running = children
+            .into_iter()
+            .filter(|child| child.kind == ChildKind::Subagent && child.state == ChildState::Running)
+            .map(|child| child.thread);
+        let running: Vec<_> = running.collect();
+        if running.is_empty() {
+            return Ok(Children::Ended);
+        }
+        if !self.runtime.wait_for_sessions(&running).await && waited {
+            return Ok(Children::Stalled);
+        }
+        Ok(Children::Waited)
+    }
+
+    fn after(&self, row: &WorkRow, driven: Result<Outcome, RuntimeError>) -> WorkOutcome {
+        match driven {
+            Ok(
+                Outcome::Waiting(_)
+                | Outcome::Client(_)
+                | Outcome::Lacking(_)
+                | Outcome::Unsettled(_),
+            ) => WorkOutcome::Waiting,
+            Ok(Outcome::Busy(_) | Outcome::Deadline | Outcome::Draining) => {
+                WorkOutcome::Again(self.poll)
+            }
+            Ok(Outcome::Interrupted) => WorkOutcome::Again(Duration::ZERO),
+            Ok(_) => WorkOutcome::Done,
+            Err(error) => {
+                tracing::warn!(thread = %row.thread, %error, attempt = row.attempts + 1, "the run of a thread failed");
+                match error {
+                    RuntimeError::UnknownAgent(_)
+                    | RuntimeError::NameTaken { .. }
+                    | RuntimeError::Terminated(_)
+                    | RuntimeError::UnknownChild(_)
+                    | RuntimeError::Turn(TurnError::Unreadable { .. }) => WorkOutcome::Failed,
+                    _ => self.failed(row),
+                }
+            }
+        }
+    }
+
+    /// Returns the outcome of a failed attempt.
+    fn failed(&self, row: &WorkRow) -> WorkOutcome {
+        if row.attempts.saturating_add(1) >= self.most_attempts {
+            return WorkOutcome::Failed;
+        }
+        WorkOutcome::Retry(self.pause(row.attempts))
+    }
+
+    /// Returns the pause after a number of failed attempts.
+    fn pause(&self, attempts: u32) -> Duration {
+        let times = 1_u32.checked_shl(attempts).unwrap_or(LONGEST_PAUSE);
+        self.retry.saturating_mul(times.min(LONGEST_PAUSE))
+    }
+}
+
+/// The sub-agents of a conversation after a drive.
+enum Children {
+    /// None runs.
+    Ended,
+    /// Some have run, so the conversation is driven again: it may have their outcomes.
+    Waited,
+    /// Some are not finished, but none runs in this process.
+    Stalled,
+}

@@ -1,0 +1,16 @@
+//! Workers on a store in memory.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the real clock and spawn their own tasks"
+)]
+
+mod claims;
+mod outcomes;
+mod queue;
+mod support;

@@ -1,0 +1,254 @@
+//! What happens to a thread after its drive.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tool_agent::agent::Agent;
+use tool_agent::runtime::{AgentEntry, AgentRuntime, Subagent};
+use tool_agent::worker::Worker;
+use tool_core::prelude::*;
+use tool_core::store::{ApprovalFilter, ChildState, Scope, WorkCause, WorkState, Workspace};
+use tool_core::turn::ModelMessage;
+use tool_core::{CancellationToken, Reply};
+
+use crate::support::{Blocker, Host, LEASE, Replies, cx, thread};
+
+// A worker answers the messages of several conversations, also a message that arrives during the last request.
+#[tokio::test]
+async fn queued_conversations_are_answered() {
+    let host = Host::new();
+    for conversation in ["a", "b", "c"] {
+        host.submit(conversation).await;
+    }
+    let model = Replies::text("Yes.");
+    host.worker(&model)
+        .threads(2)
+        .build()
+        .unwrap()
+        .run_until_idle()
+        .await;
+    for conversation in ["a", "b", "c"] {
+        let row = host.row(conversation).await;
+        assert_eq!(
+            (row.state, row.cause),
+            (WorkState::Ended, Some(WorkCause::Done))
+        );
+        assert_eq!(host.counts(conversation).await, [1, 1, 0]);
+    }
+
+    let blocker = Blocker::default();
+    let worker = host.worker(&blocker.model("Yes.")).build().unwrap();
+    host.submit("late").await;
+    let running = tokio::spawn(async move { worker.run_until_idle().await });
+    blocker.began.notified().await;
+    let row = host.submit("late").await;
+    assert_eq!((row.state, row.again.is_some()), (WorkState::Claimed, true));
+    blocker.go.notify_one();
+    blocker.began.notified().await;
+    blocker.go.notify_one();
+    running.await.unwrap();
+    assert_eq!(host.row("late").await.cause, Some(WorkCause::Done));
+    assert_eq!(host.counts("late").await, [2, 2, 0]);
+}
+
+/// Deletes everything.
+#[tool(approval)]
+fn delete_all() -> &'static str {
+    "deleted"
+}
+
+// A conversation that waits for an approval is not claimed, and the answer wakes it.
+#[tokio::test]
+async fn conversation_waits_for_an_approval() {
+    let host = Host::new();
+    let model = Replies::new(|number| async move {
+        Ok(match number {
+            0 => ModelMessage::calls([ToolCall::new("c-1", "delete_all", "{}")]),
+            _ => ModelMessage::text("Done."),
+        })
+    });
+    let chief = Agent::builder("chief", model.clone()).tools(|_| toolset![delete_all]);
+    let worker = host.worker_with(chief).build().unwrap();
+    host.submit("main").await;
+    worker.run_until_idle().await;
+    assert_eq!(
+        (host.row("main").await.state, model.requests()),
+        (WorkState::Waiting, 1)
+    );
+
+    let approvals = host.gate.approvals().unwrap();
+    let workspace = Workspace::new("acme");
+    let open = approvals
+        .list(Scope::Workspace(&workspace), &ApprovalFilter::default())
+        .await
+        .unwrap();
+    let tools = toolset![delete_all];
+    let answered = approvals.answer_id(
+        &workspace,
+        &tools,
+        &open[0].request.id,
+        Reply::Approve,
+        "boss",
+        None,
+    );
+    answered.await.unwrap();
+    assert!(host.queue.wake(&thread("main")).await.unwrap());
+    worker.run_until_idle().await;
+    assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
+    assert_eq!(host.counts("main").await, [1, 2, 1]);
+}
+
+// A failed request is repeated after a pause that grows, and a conversation that fails too often ends.
+#[tokio::test]
+async fn failed_attempts_are_repeated_up_to_the_limit() {
+    let host = Host::new();
+    let broken = Replies::new(|number| async move {
+        match number {
+            2 => Ok(ModelMessage::text("Yes.")),
+            _ => Err(ToolError::new("the provider is down")),
+        }
+    });
+    let worker = host.worker(&broken).most_attempts(3).build().unwrap();
+    host.submit("a").await;
+    let stop = CancellationToken::new();
+    let running = {
+        let stop = stop.clone();
+        tokio::spawn(async move { worker.run(stop).await })
+    };
+    let row = host.until("a", |row| row.state == WorkState::Ended).await;
+    assert_eq!(
+        (row.cause, row.attempts, broken.requests()),
+        (Some(WorkCause::Done), 0, 3)
+    );
+    host.submit("b").await;
+    let row = host.until("b", |row| row.state == WorkState::Ended).await;
+    assert_eq!((row.cause, broken.requests()), (Some(WorkCause::Failed), 6));
+    assert_eq!(host.counts("b").await, [1, 0, 0]);
+    stop.cancel();
+    running.await.unwrap();
+}
+
+// A context that cannot be built is a failed attempt, and a context of a different conversation ends the thread.
+#[tokio::test]
+async fn invalid_context_runs_no_request() {
+    let host = Host::new();
+    let model = Replies::text("Yes.");
+    let made = Arc::new(AtomicUsize::new(0));
+    let worker = {
+        let made = Arc::clone(&made);
+        host.worker(&model).most_attempts(1).context(move |row| {
+            made.fetch_add(1, Ordering::SeqCst);
+            async move {
+                match row.thread.conversation() {
+                    "a" => Err(ToolError::new("no such user")),
+                    _ => Ok(cx("c")),
+                }
+            }
+        })
+    };
+    for conversation in ["a", "b"] {
+        host.submit(conversation).await;
+    }
+    worker.build().unwrap().run_until_idle().await;
+    for conversation in ["a", "b"] {
+        assert_eq!(host.row(conversation).await.cause, Some(WorkCause::Failed));
+    }
+    assert_eq!((made.load(Ordering::SeqCst), model.requests()), (2, 0));
+}
+
+// A panic of a model is a failed attempt of its thread, and the worker continues with other threads.
+#[tokio::test]
+async fn panic_of_a_model_fails_the_attempt() {
+    let host = Host::new();
+    let model = Replies::new(|number| async move {
+        assert!(number > 0, "the model panics");
+        Ok(ModelMessage::text("Yes."))
+    });
+    host.submit("a").await;
+    host.worker(&model)
+        .most_attempts(1)
+        .build()
+        .unwrap()
+        .run_until_idle()
+        .await;
+    assert_eq!(host.row("a").await.cause, Some(WorkCause::Failed));
+    host.submit("b").await;
+    host.worker(&model).build().unwrap().run_until_idle().await;
+    assert_eq!(host.row("b").await.cause, Some(WorkCause::Done));
+}
+
+// A conversation that another drive continues is queued again until that drive has ended.
+#[tokio::test]
+async fn busy_conversation_is_queued_again() {
+    let host = Host::new();
+    let blocker = Blocker::default();
+    let other = host.runtime(Agent::builder("chief", blocker.model("First.")));
+    let driving = tokio::spawn(async move { other.respond("chief", "Go.", &cx("main")).await });
+    blocker.began.notified().await;
+    host.submit("main").await;
+    let model = Replies::text("Second.");
+    let worker = host.worker(&model).build().unwrap();
+    let stop = CancellationToken::new();
+    let running = {
+        let stop = stop.clone();
+        tokio::spawn(async move { worker.run(stop).await })
+    };
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(model.requests(), 0);
+    blocker.go.notify_one();
+    driving.await.unwrap().unwrap();
+    let row = host
+        .until("main", |row| row.state == WorkState::Ended)
+        .await;
+    assert_eq!((row.cause, row.attempts), (Some(WorkCause::Done), 0));
+    assert_eq!(host.counts("main").await, [2, 2, 0]);
+    stop.cancel();
+    running.await.unwrap();
+}
+
+// A worker keeps its claim while a sub-agent of the conversation runs in the background, and the agent reads the outcome.
+#[tokio::test]
+async fn claim_is_kept_until_sub_agents_have_ended() {
+    let host = Host::new();
+    let blocker = Blocker::default();
+    let chief = Replies::new(|number| async move {
+        Ok(match number {
+            0 => ModelMessage::calls([ToolCall::new("c-1", "researcher", r#"{"message":"Dig."}"#)]),
+            1 => ModelMessage::text("I wait."),
+            _ => ModelMessage::text("It is deep."),
+        })
+    });
+    let researcher = Agent::builder("researcher", blocker.model("1,308 m."));
+    let entry = AgentEntry::new(Agent::builder("chief", chief.clone()).build().unwrap());
+    let runtime = AgentRuntime::builder(host.turns(), &host.gate)
+        .children(host.store.clone())
+        .agent(entry.subagent(Subagent::new("researcher").blocking(false)))
+        .agent(
+            AgentEntry::new(researcher.build().unwrap())
+                .autonomous()
+                .expose("Digs."),
+        )
+        .build()
+        .unwrap();
+    let worker = Worker::builder(&runtime, &host.queue)
+        .lease(LEASE)
+        .poll(Duration::from_millis(10));
+    let worker = worker.build().unwrap();
+    host.submit("main").await;
+    let running = tokio::spawn(async move { worker.run_until_idle().await });
+    blocker.began.notified().await;
+    tokio::time::sleep(LEASE * 2).await;
+    let row = host.row("main").await;
+    assert_eq!((row.state, row.recoveries), (WorkState::Claimed, 0));
+    blocker.go.notify_one();
+    running.await.unwrap();
+    assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
+    let last = host.turns().last(&cx("main")).await.unwrap().unwrap();
+    assert_eq!(last.message().text, "It is deep.");
+    let children = runtime.children(&cx("main")).await.unwrap();
+    assert_eq!(
+        (children.len(), children[0].state),
+        (1, ChildState::Terminated)
+    );
+}
