@@ -14,7 +14,8 @@
 //! A claim has a lease and a token that is new for each claim. The worker extends the lease three times in its length. If an extension fails, for any reason,
 //! the worker drops the drive at once. If its process dies, another worker claims the thread when the lease expires, and continues where the thread ends. A thread
 //! whose lease expires more than [`WorkerBuilder::most_recoveries`] times ends with the cause
-//! [`CrashLimit`](tool_core::store::WorkCause::CrashLimit).
+//! [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). From its second recovery, a thread is driven by a process that drives no other such thread, so that
+//! a run that ends its processes does not take the other threads of these processes to the limit.
 //!
 //! A process that is suspended and continues later does not write to the thread: the worker compares the end of its lease with the monotonic clock before each
 //! step, and the store refuses each message of a driver whose run was taken over. Use the lease of the worker for the runs too ([`Turns::lease`]), so that another
@@ -164,11 +165,12 @@ impl Worker {
         // If this future is dropped, the tasks drop their drives.
         let _guard = hand_back.clone().drop_guard();
         let (ended, mut ends) = mpsc::unbounded();
-        let mut active = 0;
+        // The numbers of threads that the worker drives now, and of suspects among them.
+        let (mut active, mut suspects) = (0, 0);
         while !stop.is_cancelled() {
             let free = inner.threads - active;
             let began = env::monotonic();
-            let found = inner.claim(free).await;
+            let found = inner.claim(free, suspects == 0).await;
             let is_idle =
                 matches!(&found, Ok(found) if found.claimed.is_empty() && found.ended.is_empty());
             let mut is_full = false;
@@ -179,8 +181,10 @@ impl Worker {
                     }
                     is_full = found.claimed.len() + found.ended.len() >= free;
                     for row in found.claimed {
+                        let is_suspect = row.is_suspect();
                         if self.start(row, began, &hand_back, ended.clone()) {
                             active += 1;
+                            suspects += usize::from(is_suspect);
                         }
                     }
                 }
@@ -195,13 +199,17 @@ impl Worker {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                _ = ends.next() => active -= 1,
+                end = ends.next() => {
+                    active -= 1;
+                    suspects -= usize::from(end == Some(true));
+                }
                 () = inner.queue.queued(), if active < inner.threads => {}
                 () = tokio::time::sleep(inner.poll), if active < inner.threads => {}
             }
             // All threads that have ended meanwhile are free.
-            while let Ok(()) = ends.try_recv() {
+            while let Ok(was_suspect) = ends.try_recv() {
                 active -= 1;
+                suspects -= usize::from(was_suspect);
             }
         }
         let all = async {
@@ -227,7 +235,7 @@ impl Worker {
         row: WorkRow,
         began: std::time::Instant,
         hand_back: &CancellationToken,
-        ended: mpsc::UnboundedSender<()>,
+        ended: mpsc::UnboundedSender<bool>,
     ) -> bool {
         let inner = Arc::clone(&self.0);
         let claim = Claim::new(inner.queue.store(), &row, began, inner.lease);
@@ -236,24 +244,24 @@ impl Worker {
         env::spawn(async move { keeper.keep().await })
             && env::spawn(async move {
                 // The sender is dropped or used even if the task panics.
-                let _ended = Ended(ended);
+                let _ended = Ended(ended, row.is_suspect());
                 inner.job(row, claim, &hand_back).await;
             })
     }
 }
 
-/// Reports the end of a task.
-struct Ended(mpsc::UnboundedSender<()>);
+/// Reports the end of a task, and whether it drove a suspect.
+struct Ended(mpsc::UnboundedSender<bool>, bool);
 
 impl Drop for Ended {
     fn drop(&mut self) {
         // The receiver is dropped together with the worker.
-        let _ = self.0.unbounded_send(());
+        let _ = self.0.unbounded_send(self.1);
     }
 }
 
 impl Inner {
-    async fn claim(&self, free: usize) -> Result<ClaimedWork, StoreError> {
+    async fn claim(&self, free: usize, takes_suspect: bool) -> Result<ClaimedWork, StoreError> {
         let Ok(limit @ 1..) = u32::try_from(free) else {
             return Ok(ClaimedWork::default());
         };
@@ -265,6 +273,7 @@ impl Inner {
             worker: self.name.clone(),
             lease: self.lease,
             limit,
+            suspects: u32::from(takes_suspect),
             most_recoveries: self.most_recoveries,
             at: Timestamp::now(),
         };
@@ -332,7 +341,7 @@ impl WorkerBuilder {
     }
 
     /// Sets the number of expired leases after which a thread ends with the cause [`CrashLimit`](tool_core::store::WorkCause::CrashLimit); the default is
-    /// 3.
+    /// 3. With less than 2, a thread that shared a process with a run that ended it may reach the limit, too.
     pub fn most_recoveries(mut self, most: u32) -> Self {
         self.inner.most_recoveries = most;
         self

@@ -138,6 +138,8 @@ pub use variable::{
 };
 #[cfg(feature = "host")]
 pub use variable_request::{VariableField, VariableRequest, VariableRequestStore};
+#[cfg(all(feature = "host", any(feature = "sqlite", feature = "postgres")))]
+pub(crate) use work::SUSPECT;
 #[cfg(feature = "host")]
 pub use work::{
     ClaimedWork, NewWork, WorkAgent, WorkCause, WorkClaim, WorkFilter, WorkOutcome, WorkRow,

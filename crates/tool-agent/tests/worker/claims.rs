@@ -22,6 +22,7 @@ async fn take_over(host: &Host) -> WorkRow {
         worker: "other".to_owned(),
         lease: Duration::from_mins(1),
         limit: 1,
+        suspects: 1,
         most_recoveries: 9,
         at: Timestamp::now().plus(LEASE * 2),
     };
@@ -271,6 +272,7 @@ async fn thread_ends_at_the_crash_limit() {
             worker: "dead".to_owned(),
             lease: Duration::ZERO,
             limit: 1,
+            suspects: 1,
             most_recoveries: 2,
             at: Timestamp::now(),
         };

@@ -1,5 +1,7 @@
 //! Statements of the store, each with the index that its plan must use, for tests.
 
+use std::time::Duration;
+
 use crate::sql::{child, directory, fence, sealed, stored_tool, work};
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, CallKey, ChildFilter, ChildKind,
@@ -274,13 +276,16 @@ fn queue(all: &mut Vec<Statement>, own: &Workspace) {
         }
     }
     let (agent, now) = (WorkAgent::new("x", "y"), Timestamp::default());
+    for suspects in [false, true] {
+        let ready = work::ready("state", &agent, now, suspects, 10);
+        add(all, "work_ready", &ready.query);
+    }
+    add(all, "work_pkey", &work::removal(&thread).query);
     add(
         all,
-        "work_ready",
-        &work::ready("state", &agent, now, 10).query,
+        "run_running",
+        &work::end_of_run(&thread, now, Duration::ZERO).query,
     );
-    add(all, "work_pkey", &work::removal(&thread).query);
-    add(all, "run_running", &work::end_of_run(&thread, now).query);
 }
 
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::store::{
-    ClaimedWork, NewMessage, NewWork, RunCause, RunState, Scope, StoreError, ThreadId, Timestamp,
-    WorkAgent, WorkCause, WorkClaim, WorkFilter, WorkOutcome, WorkRow, WorkState, Workspace,
+    ClaimedWork, NewMessage, NewWork, RunCause, RunState, SUSPECT, Scope, StoreError, ThreadId,
+    Timestamp, WorkAgent, WorkCause, WorkClaim, WorkFilter, WorkOutcome, WorkRow, WorkState,
+    Workspace,
 };
 
 use super::columns::{Columns, SqlRow};
@@ -58,17 +59,23 @@ fn one<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     query
 }
 
-/// The query for the rows of an agent that a worker may claim.
+/// The query for the rows of an agent that a worker may claim: those that become suspects, or the others.
 pub(crate) fn ready<DB: SqlDatabase>(
     columns: &str,
     agent: &WorkAgent,
     now: Timestamp,
+    suspects: bool,
     limit: u32,
 ) -> Statement<DB> {
     let mut query = Statement::select(columns, TABLE);
     query.push("agent = ").bind(&agent.agent);
     query.narrow("definition", Some(&agent.definition));
     query.push(" AND ready <= ").bind(now);
+    let is = if suspects { ">=" } else { "<" };
+    let claimed = WorkState::Claimed;
+    query.push(format_args!(
+        " AND recoveries + CASE state WHEN '{claimed}' THEN 1 ELSE 0 END {is} {SUSPECT}"
+    ));
     query.push(" ORDER BY ready").limit(Some(limit));
     query
 }
@@ -115,7 +122,14 @@ pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
 }
 
 /// The statement that ends the run of a thread whose processes died too often, unless a driver holds it.
-pub(crate) fn end_of_run<DB: SqlDatabase>(thread: &ThreadId, now: Timestamp) -> Statement<DB> {
+///
+/// The leases of the claim and of the run do not end at the same time, because they are extended separately, each three times in its length.
+pub(crate) fn end_of_run<DB: SqlDatabase>(
+    thread: &ThreadId,
+    now: Timestamp,
+    lease: Duration,
+) -> Statement<DB> {
+    let held = now.plus(lease / 3);
     let (schema, lease) = (DB::SCHEMA, DB::RUN_LEASE);
     let mut update = Statement::part(format!("UPDATE {schema}run SET state = "));
     update.bind(RunState::Ended.as_str());
@@ -130,7 +144,7 @@ pub(crate) fn end_of_run<DB: SqlDatabase>(thread: &ThreadId, now: Timestamp) -> 
     update.narrow("conversation", Some(thread.conversation()));
     // The word is a part of the statement, because the index contains only the rows of running runs.
     update.push(format_args!(" AND state = '{}'", RunState::Running));
-    update.push(format_args!(" AND {lease} <= ")).bind(now);
+    update.push(format_args!(" AND {lease} <= ")).bind(held);
     update
 }
 
@@ -272,25 +286,30 @@ pub(crate) async fn claim<C: SqlChange>(
         at: db.deciding(claim.at),
         ..claim.clone()
     };
-    let (mut done, mut left) = (ClaimedWork::default(), claim.limit);
-    for agent in &claim.agents {
-        if left == 0 {
-            break;
+    let mut done = ClaimedWork::default();
+    let (mut left, mut suspects) = (claim.limit, claim.suspects);
+    let agents = claim.agents.iter();
+    for (agent, is_suspect) in agents.flat_map(|agent| [(agent, false), (agent, true)]) {
+        let limit = if is_suspect { left.min(suspects) } else { left };
+        if limit == 0 {
+            continue;
         }
         let rows = db.read(|| {
-            let mut query = ready(COLUMNS, agent, claim.at, left);
+            let mut query = ready(COLUMNS, agent, claim.at, is_suspect, limit);
             query.push(<C::Database as SqlDatabase>::CLAIM);
             query
         });
         let rows: Vec<WorkRow> = rows.await?.iter().map(read).collect::<Result<_, _>>()?;
         for mut row in rows {
             left = left.saturating_sub(1);
+            suspects = suspects.saturating_sub(u32::from(is_suspect));
             let claimed = row.claim(&claim, WorkClaim::token());
             save(db, &row).await?;
             if claimed {
                 done.claimed.push(row);
             } else {
-                db.write(end_of_run(&row.thread, claim.at)).await?;
+                db.write(end_of_run(&row.thread, claim.at, claim.lease))
+                    .await?;
                 done.ended.push(row);
             }
         }

@@ -45,8 +45,13 @@ impl WorkStore for SqliteStore {
             // An idle worker polls often, so the write lock is taken only if a row is ready.
             let mut is_idle = true;
             for agent in &claim.agents {
-                let ready = shared::ready("state", agent, claim.at, 1);
-                is_idle = is_idle && self.has_none(ready.query).await?;
+                for suspects in [false, true] {
+                    if suspects && claim.suspects == 0 {
+                        continue;
+                    }
+                    let ready = shared::ready("state", agent, claim.at, suspects, 1);
+                    is_idle = is_idle && self.has_none(ready.query).await?;
+                }
             }
             if is_idle || claim.limit == 0 {
                 return Ok(ClaimedWork::default());

@@ -67,6 +67,9 @@ impl WorkAgent {
     }
 }
 
+/// The number of recoveries from which a thread is a suspect.
+pub(crate) const SUSPECT: u32 = 2;
+
 /// A thread to queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewWork {
@@ -135,6 +138,9 @@ pub struct WorkClaim {
     pub lease: Duration,
     /// The maximum number of threads.
     pub limit: u32,
+    /// The maximum number of [suspects](WorkRow::is_suspect) among the threads. If a worker drives one suspect at a time, a run that ends its process does
+    /// not end other runs at the crash limit together with itself.
+    pub suspects: u32,
     /// The number of expired leases after which a thread ends with [`WorkCause::CrashLimit`] instead of being claimed.
     pub most_recoveries: u32,
     /// When the worker claims.
@@ -266,6 +272,17 @@ impl WorkRow {
         true
     }
 
+    /// Whether the lease of the thread has expired at least twice, so that its run may be the one that ends its processes.
+    pub fn is_suspect(&self) -> bool {
+        self.recoveries >= SUSPECT
+    }
+
+    /// Whether the row [is a suspect](Self::is_suspect) when it is claimed next.
+    pub fn becomes_suspect(&self) -> bool {
+        let recovers = u32::from(self.state == WorkState::Claimed);
+        self.recoveries.saturating_add(recovers) >= SUSPECT
+    }
+
     fn leave(&mut self, state: WorkState, cause: Option<WorkCause>) {
         self.state = state;
         self.cause = cause;
@@ -370,7 +387,7 @@ impl WorkFilter {
 /// store.queue_work(work, None).await?;
 ///
 /// let lease = Duration::from_secs(30);
-/// let claim = WorkClaim { agents: vec![agent], worker: "one".into(), lease, limit: 8, most_recoveries: 3, at };
+/// let claim = WorkClaim { agents: vec![agent], worker: "one".into(), lease, limit: 8, suspects: 1, most_recoveries: 3, at };
 /// let claimed = store.claim_work(claim.clone()).await?.claimed;
 /// let token = claimed[0].token.clone().unwrap();
 /// assert!(store.claim_work(claim).await?.claimed.is_empty());
@@ -406,8 +423,9 @@ pub trait WorkStore: Send + Sync + 'static {
     /// Claims threads of the agents that the worker has: queued threads whose time has come, and claimed threads whose lease has expired. Rows that a
     /// different transaction claims at the same time are skipped.
     ///
-    /// A thread whose lease has expired too often ends with [`WorkCause::CrashLimit`], and its run, if its lease has expired as well, with
-    /// [`RunCause::CrashLimit`](super::RunCause::CrashLimit). The next [`queue_work`](Self::queue_work) queues it again.
+    /// A thread whose lease has expired too often ends with [`WorkCause::CrashLimit`], and its run with
+    /// [`RunCause::CrashLimit`](super::RunCause::CrashLimit), unless the lease of the run continues for more than a third of the length of the claim's lease.
+    /// The next [`queue_work`](Self::queue_work) queues the thread again.
     fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork>;
 
     /// Extends the lease of a claim. Returns `None`, and changes nothing, if the token is not the token of the current claim, or if the lease has

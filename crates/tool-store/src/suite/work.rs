@@ -38,6 +38,7 @@ fn claim(now: i64) -> WorkClaim {
         worker: "w1".to_owned(),
         lease: LEASE,
         limit: 9,
+        suspects: 9,
         most_recoveries: 2,
         at: at(now),
     }
@@ -251,7 +252,7 @@ tests! {
         queue(&store, new("a")).await;
         token(&store, 200).await;
         let begun = NewRun {
-            thread: thread("a"), principal: None, agent: None, owner: "o".to_owned(), at: at(200), lease_until: at(600),
+            thread: thread("a"), principal: None, agent: None, owner: "o".to_owned(), at: at(200), lease_until: at(1200),
         };
         store.begin_run(begun).await.unwrap();
         for (now, recoveries) in [(500, 1), (800, 2)] {
@@ -274,6 +275,30 @@ tests! {
         let row = queue(&store, NewWork { at: at(1200), ..new("a") }).await;
         assert_eq!((row.state, row.cause, row.recoveries), (WorkState::Queued, None, 0));
         assert_eq!(names(&claimed(&store, claim(1200)).await), ["a"]);
+    }
+
+    // A row that was recovered before is claimed only within the limit of suspects, so that it does not share its next process with another one.
+    #[test]
+    async fn claim_takes_suspects_up_to_their_limit(store: impl WorkStore) {
+        let only = |suspects, now| WorkClaim { suspects, most_recoveries: 9, ..claim(now) };
+        for name in ["a", "b"] {
+            queue(&store, new(name)).await;
+        }
+        // The first recovery is not limited.
+        assert_eq!(claimed(&store, only(0, 200)).await.len(), 2);
+        let rows = claimed(&store, only(0, 500)).await;
+        assert_eq!(rows.iter().map(|row| (row.recoveries, row.is_suspect())).collect::<Vec<_>>(), [(1, false); 2]);
+        queue(&store, NewWork { at: at(800), ..new("c") }).await;
+        assert_eq!(names(&claimed(&store, only(0, 800)).await), ["c"]);
+        let first = claimed(&store, only(1, 800)).await;
+        assert_eq!((first.len(), first[0].recoveries, first[0].is_suspect()), (1, 2, true));
+        // A suspect that was released and is queued again remains a suspect.
+        let (name, token) = (first[0].thread.conversation(), first[0].token.clone().unwrap());
+        release(&store, name, &token, WorkOutcome::Again(Duration::ZERO), 810).await.unwrap();
+        assert_eq!(claimed(&store, only(0, 820)).await, []);
+        assert_eq!(claimed(&store, only(1, 820)).await.len(), 1);
+        assert_eq!(claimed(&store, only(1, 820)).await.len(), 1);
+        assert_eq!(claimed(&store, only(2, 820)).await, []);
     }
 
     // The run of a thread whose claims expired too often stays, if a driver without a claim holds its lease.

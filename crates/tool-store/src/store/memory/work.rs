@@ -21,13 +21,17 @@ impl Work {
 
     /// Returns the threads that a claim takes, in the order of the agents and of the times.
     fn ready(&self, claim: &WorkClaim) -> Vec<ThreadId> {
-        let mut ready = Vec::new();
+        let (mut ready, mut suspects) = (Vec::new(), 0);
         for agent in &claim.agents {
             let rows = self.rows.values();
             let rows = rows.filter(|row| row.agent == *agent && row.is_ready(claim.at));
             let mut rows: Vec<&WorkRow> = rows.collect();
             rows.sort_by_key(|row| row.ready);
-            ready.extend(rows.into_iter().map(|row| row.thread.clone()));
+            let rows = rows.into_iter().filter(|row| {
+                suspects += u32::from(row.becomes_suspect());
+                !row.becomes_suspect() || suspects <= claim.suspects
+            });
+            ready.extend(rows.map(|row| row.thread.clone()));
         }
         ready.truncate(limited(Some(claim.limit)));
         ready
@@ -69,7 +73,7 @@ impl Tables {
                 done.claimed.push(row.clone());
             } else {
                 done.ended.push(row.clone());
-                self.runs.end_lapsed(&thread, claim.at);
+                self.runs.end_lapsed(&thread, claim);
             }
         }
         done
@@ -78,8 +82,11 @@ impl Tables {
 
 impl super::run::Runs {
     /// Ends the run of a thread whose processes died too often, unless a driver holds it.
-    fn end_lapsed(&mut self, thread: &ThreadId, at: Timestamp) {
-        if let Some(row) = self.running(thread).filter(|row| !row.is_held(at)) {
+    ///
+    /// The leases of the claim and of the run do not end at the same time, because they are extended separately, each three times in its length.
+    fn end_lapsed(&mut self, thread: &ThreadId, claim: &WorkClaim) {
+        let (at, held) = (claim.at, claim.at.plus(claim.lease / 3));
+        if let Some(row) = self.running(thread).filter(|row| !row.is_held(held)) {
             let (id, owner, progress) = (row.id.clone(), row.owner.clone(), row.progress);
             let cause = RunCause::CrashLimit;
             self.end(

@@ -1,0 +1,45 @@
+//! Worker processes that are killed or suspended, on PostgreSQL and on a SQLite file.
+//!
+//! This program starts itself as its worker processes. Each of them drives scripted agents, whose effects are lines of a file.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the real clock and spawn their own tasks"
+)]
+
+use std::process::ExitCode;
+
+#[cfg(unix)]
+mod cases;
+#[cfg(unix)]
+mod process;
+#[cfg(unix)]
+mod work;
+
+#[cfg(unix)]
+fn main() -> ExitCode {
+    if let Some(job) = process::Job::of_this_process() {
+        return work::run(&job);
+    }
+    test_support::suite![
+        cases::killed_worker_is_replaced_within_a_lease_on_postgres_case,
+        cases::killed_worker_is_replaced_within_a_lease_on_sqlite_case,
+        cases::effect_of_a_killed_worker_is_settled_and_not_repeated_on_postgres_case,
+        cases::effect_of_a_killed_worker_is_settled_and_not_repeated_on_sqlite_case,
+        cases::suspended_worker_writes_nothing_on_postgres_case,
+        cases::suspended_worker_writes_nothing_on_sqlite_case,
+        cases::run_that_kills_its_processes_ends_at_the_crash_limit_on_postgres_case,
+        cases::run_that_kills_its_processes_ends_at_the_crash_limit_on_sqlite_case,
+    ]
+    .run()
+}
+
+#[cfg(not(unix))]
+fn main() -> ExitCode {
+    ExitCode::SUCCESS
+}
