@@ -45,13 +45,10 @@ use tests::{
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
-    use tool_store::conformance_cases;
-    use tool_store::suite::Opener;
-
     if processes::is_child() {
         return processes::run_child();
     }
-    let mut suite = test_support::suite![
+    let suite = test_support::suite![
         changes::change_is_noticed_by_polling_without_notifications_case,
         changes::change_of_an_operator_reaches_another_process_by_notification_case,
         changes::change_reaches_another_process_by_notification_case,
@@ -107,6 +104,15 @@ fn main() -> std::process::ExitCode {
         stored_tools::one_of_many_updates_on_open_connections_wins_case,
         stored_tools::tables_refuse_invalid_rows_case,
     ];
+    conformance(suite).run()
+}
+
+/// Adds the conformance suite, on a store and on a handle that seals contents.
+#[cfg(unix)]
+fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
+    use tool_store::conformance_cases;
+    use tool_store::suite::Opener;
+
     let plain = conformance_cases!(
         Opener::new(
             async || database::Database::create().await.expect("a database"),
@@ -154,7 +160,7 @@ fn main() -> std::process::ExitCode {
             });
         }
     }
-    suite.run()
+    suite
 }
 
 /// A store that uses the times of its callers instead of the database's clock.

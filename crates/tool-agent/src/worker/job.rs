@@ -16,7 +16,7 @@ use crate::runtime::RuntimeError;
 impl Inner {
     /// Drives a claimed thread and releases it.
     pub(super) async fn job(&self, row: WorkRow, claim: Arc<Claim>, hand_back: &CancellationToken) {
-        let drive = AssertUnwindSafe(self.outcome(&row)).catch_unwind();
+        let drive = Box::pin(AssertUnwindSafe(self.outcome(&row)).catch_unwind());
         let drive = async {
             tokio::select! {
                 biased;

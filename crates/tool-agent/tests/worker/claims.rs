@@ -74,7 +74,8 @@ async fn lost_claim_ends_the_drive() {
     blocker.began.notified().await;
     let taken = take_over(&host).await;
     // The next extension fails, and the task ends.
-    running.await.unwrap();
+    let ended = tokio::time::timeout(LEASE * 10, running).await;
+    ended.unwrap().unwrap();
     assert_eq!(blocker.dropped(), 1);
     blocker.go.notify_one();
     tokio::time::sleep(Duration::from_millis(50)).await;

@@ -144,6 +144,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             workspace,
             principal,
         } => {
+            work::erase_user(db, workspace, principal).await?;
             let audit = db.query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
             erased.audit = audit.rows_affected();

@@ -341,6 +341,19 @@ pub(crate) async fn release<C: SqlChange>(
     change(db, thread, |row| row.release(token, outcome, at)).await
 }
 
+/// Removes the rows of a user, for the erasure of the user.
+pub(crate) async fn erase_user<C: SqlChange>(
+    db: &mut C,
+    workspace: &Workspace,
+    user: &str,
+) -> Result<(), C::Fault> {
+    let mut removal = Statement::delete(TABLE);
+    removal.push("workspace = ").bind(workspace.as_str());
+    removal.narrow("principal", Some(user));
+    db.write(removal).await?;
+    Ok(())
+}
+
 /// Removes the row of a thread. Returns whether the row existed.
 pub(crate) async fn remove<C: SqlChange>(db: &mut C, thread: &ThreadId) -> Result<bool, C::Fault> {
     Ok(db.write(removal(thread)).await? > 0)

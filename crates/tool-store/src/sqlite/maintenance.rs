@@ -146,6 +146,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
             workspace,
             principal,
         } => {
+            work::erase_user(&mut *db, workspace, principal).await?;
             let audit = sqlx::query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut *db).await?;
             erased.audit = audit.rows_affected();

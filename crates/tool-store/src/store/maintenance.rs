@@ -61,7 +61,8 @@ pub struct Retention {
     /// approval of its call, which could refer to the row. Ambiguous rows are kept until an operator has settled them.
     pub effects: Option<Duration>,
     /// Messages of threads without a new message for this time. The last sequence number of a thread is kept, so that a new call never has the
-    /// identity of an old call. If the thread is a child thread, its row is removed as well.
+    /// identity of an old call. The row of the thread as a child thread and its row in the queue of
+    /// workers are removed as well.
     pub threads: Option<Duration>,
     /// Runs that have ended, counted from their end. The last run number of a thread is kept.
     pub runs: Option<Duration>,
@@ -171,6 +172,8 @@ pub trait Maintenance: Send + Sync + 'static {
     ///
     /// A store of [child threads](super::ChildStore) also removes the row of the thread and the rows of its children, because a row contains a name that
     /// a model wrote. The messages of the children are kept: list the children first, and erase each of them.
+    ///
+    /// A [queue of threads](super::WorkStore) also removes the row of the thread, or the rows of the user, because a row contains facts about its caller.
     ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the

@@ -371,7 +371,7 @@ impl WorkFilter {
 /// thread when the lease expires. Each claim has a new token. A worker whose token is not the token of the current claim changes nothing.
 ///
 /// [`Maintenance::erase_contents`](super::Maintenance::erase_contents) and [`Maintenance::purge`](super::Maintenance::purge) remove the row together with
-/// the messages of its thread.
+/// the messages of its thread. The erasure of a user removes the rows of the user.
 ///
 /// ```
 /// use std::time::Duration;

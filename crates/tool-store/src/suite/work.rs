@@ -340,8 +340,8 @@ tests! {
             WorkOutcome::Done,
             WorkOutcome::Failed,
             WorkOutcome::Waiting,
-            WorkOutcome::Again(Duration::from_secs(60)),
-            WorkOutcome::Retry(Duration::from_secs(60)),
+            WorkOutcome::Again(Duration::from_mins(1)),
+            WorkOutcome::Retry(Duration::from_mins(1)),
         ];
         for (outcome, name) in outcomes.into_iter().zip(["a", "b", "c", "d", "e"]) {
             queue(&store, new(name)).await;
@@ -384,9 +384,9 @@ tests! {
         let foreign = |name| ThreadId::new("umbrella", name).unwrap();
         for work in [
             new("d"),
-            NewWork { delay: Duration::from_secs(60), agent: WorkAgent::new("writer", "1"), ..new("b") },
+            NewWork { delay: Duration::from_mins(1), agent: WorkAgent::new("writer", "1"), ..new("b") },
             new("a"),
-            NewWork { delay: Duration::from_secs(60), ..new("c") },
+            NewWork { delay: Duration::from_mins(1), ..new("c") },
             NewWork { thread: foreign("a"), ..new("a") },
         ] {
             queue(&store, work).await;
@@ -431,7 +431,7 @@ tests! {
     async fn work_of_two_workspaces_is_separate(store: impl WorkStore + Maintenance) {
         let foreign = ThreadId::new("umbrella", "a").unwrap();
         queue(&store, new("a")).await;
-        queue(&store, NewWork { thread: foreign.clone(), delay: Duration::from_secs(60), ..new("a") }).await;
+        queue(&store, NewWork { thread: foreign.clone(), delay: Duration::from_mins(1), ..new("a") }).await;
         let token = token(&store, 200).await;
         assert_eq!(store.extend_work(&foreign, &token, LEASE, at(250)).await.unwrap(), None);
         assert_eq!(store.release_work(&foreign, &token, WorkOutcome::Done, at(250)).await.unwrap(), None);
@@ -466,6 +466,13 @@ tests! {
         let retention = Retention { threads: Some(Duration::from_millis(500)), ..Retention::default() };
         assert_eq!(store.purge(&retention, at(1000), 9).await.unwrap().threads, 1);
         assert_eq!(names(&store.list_work(Scope::All, &WorkFilter::default()).await.unwrap()), ["c"]);
+
+        // The rows of an erased user are removed, because they contain facts about the user.
+        queue(&store, NewWork { principal: Some("bob".to_owned()), ..new("d") }).await;
+        queue(&store, NewWork { thread: ThreadId::new("umbrella", "e").unwrap(), ..new("e") }).await;
+        let (workspace, principal) = (&Workspace::new("acme"), "ann");
+        store.erase_contents(Erasure::Principal { workspace, principal }).await.unwrap();
+        assert_eq!(names(&store.list_work(Scope::All, &WorkFilter::default()).await.unwrap()), ["d", "e"]);
     }
 }
 

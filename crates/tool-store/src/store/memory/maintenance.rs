@@ -58,6 +58,7 @@ impl Tables {
                 workspace,
                 principal,
             } => {
+                self.work.erase_user(workspace, principal);
                 erased.audit = self.audit.keep(|row| {
                     row.identity.workspace() != workspace
                         || row.principal.as_deref() != Some(principal)

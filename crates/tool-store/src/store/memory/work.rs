@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{MemoryStore, Tables, limited};
 use crate::store::{
     ClaimedWork, NewMessage, NewWork, RunCause, RunEnd, Scope, StoreError, StoreFuture, ThreadId,
-    Timestamp, WorkClaim, WorkFilter, WorkOutcome, WorkRow, WorkStore,
+    Timestamp, WorkClaim, WorkFilter, WorkOutcome, WorkRow, WorkStore, Workspace,
 };
 
 #[derive(Default)]
@@ -17,6 +17,13 @@ pub(super) struct Work {
 impl Work {
     pub(super) fn remove(&mut self, thread: &ThreadId) -> bool {
         self.rows.remove(thread).is_some()
+    }
+
+    /// Removes the rows of a user, for the erasure of the user.
+    pub(super) fn erase_user(&mut self, workspace: &Workspace, user: &str) {
+        self.rows.retain(|_, row| {
+            row.workspace() != workspace || row.principal.as_deref() != Some(user)
+        });
     }
 
     /// Returns the threads that a claim takes, in the order of the agents and of the times.
