@@ -95,9 +95,9 @@ impl Inner {
             Err(error) => {
                 tracing::warn!(thread = %row.thread, %error, attempt = row.attempts + 1, "the run of a thread failed");
                 match error {
-                    RuntimeError::UnknownAgent(_)
+                    RuntimeError::UnknownAgent { .. }
                     | RuntimeError::NameTaken { .. }
-                    | RuntimeError::Terminated(_)
+                    | RuntimeError::ChildThread(_)
                     | RuntimeError::UnknownChild(_)
                     | RuntimeError::Turn(TurnError::Unreadable { .. }) => WorkOutcome::Failed,
                     _ => self.failed(row),

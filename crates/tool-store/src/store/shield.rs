@@ -17,10 +17,10 @@ use crate::panics::panic_text;
 
 #[cfg(feature = "host")]
 use super::{
-    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore, ClaimedWork,
-    EndedSession, Journal, Message, NewMessage, NewRun, NewWork, RunBegun, RunEnd, RunFilter,
-    RunId, RunProgress, RunRow, RunStop, RunStore, SessionEnd, ThreadId, ThreadStore, WorkClaim,
-    WorkFilter, WorkOutcome, WorkRow, WorkStore,
+    ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
+    ClaimedWork, EndedSession, Journal, Message, NewMessage, NewRun, NewWork, RunBegun, RunEnd,
+    RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, SessionEnd, ThreadId, ThreadStore,
+    WorkClaim, WorkFilter, WorkOutcome, WorkRow, WorkStore,
 };
 
 #[cfg(feature = "host")]
