@@ -35,7 +35,7 @@ pub(super) fn check(builder: &AgentRuntimeBuilder) -> Result<(), Fault> {
             });
         }
         if let Some(target) = entry.spawn.unknown(&entry.subagents) {
-            return Err(Fault::Unknown {
+            return Err(Fault::Target {
                 agent: entry.name().to_owned(),
                 target: target.to_owned(),
                 known: listed(entry.subagents.iter().map(|tool| &*tool.agent)),

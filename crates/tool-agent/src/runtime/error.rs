@@ -34,6 +34,18 @@ pub enum RuntimeConfigError {
         /// The names of all agents.
         known: String,
     },
+    /// A spawn gate names an agent that is not a sub-agent of its entry.
+    #[error(
+        "the spawn gate of the agent `{agent}` names `{target}`, which is not one of its sub-agents: add it with `subagent`, or correct the name; its sub-agents are {known}"
+    )]
+    Target {
+        /// The agent with the gate.
+        agent: String,
+        /// The name in the gate.
+        target: String,
+        /// The names of its sub-agents.
+        known: String,
+    },
     /// An entry calls an agent that is not exposed as a tool.
     #[error(
         "the agent `{agent}` calls `{target}`, which is not exposed as a tool: call `expose` on its entry"

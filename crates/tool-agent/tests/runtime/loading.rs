@@ -156,6 +156,27 @@ fn settings_that_do_not_fit_are_refused() {
             "set `stop_tool` or `most_turns`",
         ),
         (
+            runtime()
+                .agent(
+                    entry("a")
+                        .subagent(Subagent::new("b"))
+                        .spawn(SpawnGate::default().targets(["c"])),
+                )
+                .agent(worker("b")),
+            "names `c`, which is not one of its sub-agents",
+        ),
+        (
+            runtime()
+                .agent(
+                    entry("a")
+                        .subagent(Subagent::new("b"))
+                        .spawn(SpawnGate::default().most_depth(0)),
+                )
+                .agent(worker("b")),
+            "set `most_depth` to at least 1",
+        ),
+        (runtime(), "the runtime has no agents"),
+        (
             runtime().agent(worker("a").session(Session::new().most_turns(0))),
             "set `most_turns` to at least 1",
         ),

@@ -1,0 +1,521 @@
+//! Variables of sub-agents, immediate starts, the fields of a creation, and the limit on runs that reports begin.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tool_agent::runtime::{Handoff, Immediate, Resumable, SpawnGate, Subagent};
+use tool_core::prelude::*;
+use tool_core::store::seal::{NewValue, SealKey, SealKeys, Vault};
+use tool_core::store::{
+    ChildState, Role, ThreadId, VariableFilter, VariableScope, VariableType, Workspace,
+};
+use tool_core::{ExposeSecret as _, VariableKind, VariableNeed};
+
+use crate::promises::{approve, commander, payment, stored};
+use crate::support::{
+    Host, Log, agent, calls, context, entry, in_conversation, only_child, results, text, thinking,
+    worker,
+};
+
+const SENTINEL: &str = "sentinel-77";
+
+const REGION: &str = "region-sentinel-88";
+
+async fn vault(host: &Host) -> Vault {
+    let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
+    Vault::open(host.store.clone(), keys).await.unwrap()
+}
+
+fn scoped(name: &'static str) -> VariableNeed {
+    VariableNeed {
+        kind: VariableKind::Secret,
+        scoped: true,
+        ..VariableNeed::new(name)
+    }
+}
+
+fn main_thread() -> ThreadId {
+    ThreadId::new("acme", "main").unwrap()
+}
+
+/// Stores a variable of the conversation.
+async fn set(vault: &Vault, name: &str, kind: VariableType, value: &str) {
+    let value = NewValue::declared(name, kind, SecretString::from(value));
+    let scope = VariableScope::thread(&main_thread());
+    let set = vault.set_variables(&scope, vec![value], "ann").await;
+    set.unwrap();
+}
+
+/// Answers one variable of a request, and returns the variables that are missing still.
+async fn supply(vault: &Vault, request: &str, name: &str) -> Vec<String> {
+    let values = vec![(name.to_owned(), SecretString::from(SENTINEL))];
+    let thread = main_thread();
+    let missing = vault.answer_variables(&thread, request, values, "ann");
+    missing.await.unwrap()
+}
+
+/// Uses the key.
+#[tool(read_only)]
+fn key(#[variable("KEY", secret)] key: SecretString) -> String {
+    let key = key.expose_secret();
+    format!("{} characters, {key}", key.len())
+}
+
+/// Uses the region.
+#[tool(read_only)]
+fn region(#[variable("REGION")] region: String) -> String {
+    format!("{} characters, {region}", region.len())
+}
+
+/// A shop of which an instance starts for the variables of the conversation.
+fn instance<const N: usize>(names: [&str; N]) -> Subagent {
+    Subagent::new("shop")
+        .blocking(false)
+        .resumable(Resumable::new())
+        .immediate(Immediate::per_instance().scoped_env(names))
+}
+
+/// An agent that calls the two tools.
+fn user_of_values(name: &str, log: &Log) -> tool_agent::agent::AgentBuilder {
+    let both = calls([("key", json!({})), ("region", json!({}))]);
+    agent(name, log, [both, text("Done.")]).tools(|_| toolset![key, region])
+}
+
+/// Whether a text contains one of the values.
+fn shows_a_value(text: &str) -> bool {
+    [SENTINEL, REGION].iter().any(|value| text.contains(value))
+}
+
+fn no_request_has_a_value(log: &Log) {
+    for request in log.all() {
+        assert!(!shows_a_value(&format!("{request:?}")), "{request:?}");
+    }
+}
+
+// A text that is moved to an instance as a scoped value is used by its tools and is in no request and no message.
+#[tokio::test]
+async fn scoped_text_of_an_instance_is_hidden() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    set(&vault, "KEY", VariableType::Secret, SENTINEL).await;
+    set(&vault, "REGION", VariableType::Text, REGION).await;
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(commander(&log, "shop")).subagent(instance(["KEY", "REGION"])))
+        .agent(worker(user_of_values("shop", &log)))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    let child = in_conversation(row.thread.conversation());
+    let used = results(&host, &child).await;
+    assert_eq!(used[0].text, "11 characters, [secret:KEY]");
+    assert_eq!(used[1].text, "18 characters, [secret:REGION]");
+    no_request_has_a_value(&log);
+    assert!(!shows_a_value(&stored(&host, &child).await));
+}
+
+// A child of an instance that declares the variables plainly inherits the scoped values as secrets, and a child that declares one as scoped waits for its own.
+#[tokio::test]
+async fn scoped_values_of_an_instance_are_inherited_by_its_child() {
+    for declares_scoped in [false, true] {
+        let (host, log) = (Host::new(), Log::default());
+        let vault = vault(&host).await;
+        set(&vault, "KEY", VariableType::Secret, SENTINEL).await;
+        set(&vault, "REGION", VariableType::Text, REGION).await;
+        let shop = agent(
+            "shop",
+            &log,
+            [calls([("leaf", json!({"message": "Go."}))]), text("Done.")],
+        );
+        let leaf = worker(user_of_values("leaf", &log));
+        let leaf = if declares_scoped {
+            leaf.variable(scoped("KEY"))
+        } else {
+            leaf
+        };
+        let runtime = host
+            .runtime()
+            .vault(&vault)
+            .agent(entry(commander(&log, "shop")).subagent(instance(["KEY", "REGION"])))
+            .agent(
+                worker(shop)
+                    .subagent(Subagent::new("leaf"))
+                    .spawn(SpawnGate::default().most_depth(2)),
+            )
+            .agent(leaf)
+            .build()
+            .unwrap();
+        let cx = context().build();
+        runtime.respond("chief", "Hello.", &cx).await.unwrap();
+        runtime.idle().await;
+        let shop = only_child(&runtime, &cx).await;
+        let shop = in_conversation(shop.thread.conversation());
+        let leaf = only_child(&runtime, &shop).await;
+        if declares_scoped {
+            assert_eq!(leaf.state, ChildState::Deferred);
+            assert!(log.of("leaf").is_empty());
+            continue;
+        }
+        let leaf = in_conversation(leaf.thread.conversation());
+        let used = results(&host, &leaf).await;
+        assert_eq!(used[0].text, "11 characters, [secret:KEY]");
+        assert_eq!(used[1].text, "18 characters, [secret:REGION]");
+        no_request_has_a_value(&log);
+        for thread in [&cx, &shop, &leaf] {
+            assert!(!shows_a_value(&stored(&host, thread).await));
+        }
+    }
+}
+
+// A variable of the conversation that belongs to instances is not inherited by a different sub-agent.
+#[tokio::test]
+async fn variable_of_instances_is_not_inherited_by_other_sub_agents() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    let other = agent("other", &log, [calls([("key", json!({}))]), text("Done.")]);
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(
+            entry(commander(&log, "other"))
+                .subagent(Subagent::new("other"))
+                .subagent(instance(["KEY"])),
+        )
+        .agent(worker(agent("shop", &log, [text("Open.")])))
+        .agent(worker(other.tools(|_| toolset![key])))
+        .build()
+        .unwrap();
+    // The host resolved the variables of the conversation, as it does for each turn.
+    let cx = context().secret_variable("KEY", SENTINEL).build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    runtime.idle().await;
+    assert!(!log.of("other").is_empty());
+    let rows = runtime.children(&cx).await.unwrap();
+    let row = rows.iter().find(|row| row.agent == "other").unwrap();
+    let child = stored(&host, &in_conversation(row.thread.conversation())).await;
+    assert!(!child.contains("11 characters"), "{child}");
+}
+
+// A sub-agent whose call was answered with a request for variables runs in the background after the answer, and its approved call and its outcome are not lost.
+#[tokio::test]
+async fn deferred_sub_agent_continues_after_an_approval() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    let payer = agent("worker", &log, [calls([("pay", json!({}))]), text("Paid.")]);
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(worker(payer.tools(|_| payment())).variable(scoped("KEY")))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::Deferred);
+    supply(&vault, row.request.as_deref().unwrap(), "KEY").await;
+    runtime.start_deferred("chief", &cx).await.unwrap();
+    runtime.idle().await;
+    let waiting = only_child(&runtime, &cx).await;
+    assert_eq!(waiting.state, ChildState::AwaitingHuman);
+    assert_eq!(approve(&host, &row.thread).await, 1);
+    runtime.drive("chief", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!((row.state, row.delivered), (ChildState::Terminated, 1));
+    let messages = stored(&host, &cx).await;
+    assert_eq!(messages.matches("subagent_result").count(), 1);
+}
+
+// A sub-agent that is terminated before it starts has no open request for variables.
+#[tokio::test]
+async fn request_of_a_terminated_sub_agent_is_withdrawn() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(worker(agent("worker", &log, [text("Done.")])).variable(scoped("KEY")))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    let id = row.request.as_deref().unwrap();
+    let open = vault.store().request(row.workspace(), id).await.unwrap();
+    assert!(open.is_some());
+    let reference = row.thread.conversation();
+    runtime.terminate(reference, &cx).await.unwrap();
+    let open = vault.store().request(row.workspace(), id).await.unwrap();
+    assert!(open.is_none(), "{open:?}");
+}
+
+// S4-57: an answer that lacks a value leaves the request open and starts nothing.
+#[tokio::test]
+async fn partial_answer_starts_nothing() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    let shop = worker(agent("worker", &log, [text("Open.")]));
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(shop.variable(scoped("KEY")).variable(scoped("TOKEN")))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    let id = row.request.clone().unwrap();
+    assert_eq!(supply(&vault, &id, "KEY").await, ["TOKEN"]);
+    let started = runtime.start_deferred("chief", &cx).await.unwrap();
+    assert!(started.is_empty());
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::Deferred);
+    assert!(log.of("worker").is_empty());
+    let open = vault.store().request(row.workspace(), &id).await.unwrap();
+    assert_eq!(open.unwrap().missing, ["TOKEN"]);
+
+    assert!(supply(&vault, &id, "TOKEN").await.is_empty());
+    runtime.start_deferred("chief", &cx).await.unwrap();
+    runtime.idle().await;
+    assert_eq!(log.of("worker").len(), 1);
+}
+
+/// A chief and a clerk that pass the conversation to each other when the user writes `transfer`.
+fn passing(log: &Log, name: &str, other: &str) -> tool_agent::agent::AgentBuilder {
+    let transfer = format!("transfer_to_{other}");
+    thinking(name, log, move |request| {
+        if request.tools == ["describe_instance"] {
+            return Err(ToolError::new("no network"));
+        }
+        let is_asked = request.last(Role::User) == "transfer" && request.step() == 0;
+        Ok(if is_asked {
+            calls([(transfer.as_str(), json!({}))])
+        } else {
+            text("Hello.")
+        })
+    })
+}
+
+// S4-34: while an instance is live, a handoff back to its agent starts no other one; after its end, the next handoff does.
+#[tokio::test]
+async fn handoff_back_starts_no_second_instance() {
+    let (host, log) = (Host::new(), Log::default());
+    let tool = Subagent::new("watcher")
+        .blocking(false)
+        .resumable(Resumable::new())
+        .immediate(Immediate::once("Watch."));
+    let runtime = host
+        .runtime()
+        .agent(
+            entry(passing(&log, "chief", "clerk"))
+                .handoff(Handoff::to("clerk"))
+                .subagent(tool),
+        )
+        .agent(entry(passing(&log, "clerk", "chief")).handoff(Handoff::to("chief")))
+        .agent(worker(agent("watcher", &log, [text("Watching.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let ask = async |message: &str| {
+        runtime.respond("chief", message, &cx).await.unwrap();
+        runtime.idle().await;
+    };
+    ask("Hello.").await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::Idle);
+    ask("transfer").await;
+    ask("transfer").await;
+    let active = runtime.active_agent("chief", &cx).await.unwrap();
+    assert_eq!(active, "chief");
+    assert_eq!(only_child(&runtime, &cx).await.session, 1);
+
+    let reference = row.thread.conversation();
+    runtime.terminate(reference, &cx).await.unwrap();
+    ask("transfer").await;
+    ask("transfer").await;
+    assert_eq!(runtime.children(&cx).await.unwrap().len(), 2);
+}
+
+// S4-35: with one live instance and a limit of three, two of three groups start, in the order of their numbers.
+#[tokio::test]
+async fn groups_start_in_numerical_order_up_to_the_limit() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    let tool = Subagent::new("shop")
+        .blocking(false)
+        .resumable(Resumable::new().most_instances(3))
+        .immediate(Immediate::per_instance().name_env("TITLE"));
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(
+            entry(passing(&log, "chief", "clerk"))
+                .handoff(Handoff::to("clerk"))
+                .subagent(tool),
+        )
+        .agent(entry(passing(&log, "clerk", "chief")).handoff(Handoff::to("chief")))
+        .agent(worker(agent("shop", &log, [text("Open.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let ask = async |message: &str| {
+        runtime.respond("chief", message, &cx).await.unwrap();
+        runtime.idle().await;
+    };
+    set(&vault, "TITLE", VariableType::Text, "Shop 1").await;
+    ask("Hello.").await;
+    assert_eq!(only_child(&runtime, &cx).await.state, ChildState::Idle);
+    for number in [11, 10, 2] {
+        let (name, title) = (format!("TITLE__{number}"), format!("Shop {number}"));
+        set(&vault, &name, VariableType::Text, &title).await;
+    }
+    // The groups of an agent start when the conversation is passed to it.
+    ask("transfer").await;
+    ask("transfer").await;
+
+    let described = log.of("chief").into_iter();
+    let described = described.filter(|request| request.tools == ["describe_instance"]);
+    let titles: Vec<String> = described
+        .map(|request| {
+            let hint = request.last(Role::User);
+            let hint = hint.split("name hint: ").nth(1).unwrap();
+            hint.lines().next().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(titles, ["Shop 1", "Shop 2", "Shop 10"]);
+    let rows = runtime.children(&cx).await.unwrap();
+    let mut names: Vec<String> = rows.into_iter().filter_map(|row| row.name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["Shop 1", "Shop 10", "Shop 2"]);
+    let filter = VariableFilter {
+        owner: Some("main".to_owned()),
+        ..VariableFilter::default()
+    };
+    let acme = Workspace::new("acme");
+    let left = vault.list_variables(&acme, &filter).await.unwrap();
+    let left: Vec<&str> = left.iter().map(|info| &*info.name).collect();
+    assert_eq!(left, ["TITLE__11"]);
+}
+
+/// The arguments of the worker.
+#[derive(Deserialize, StrictSchema)]
+#[expect(dead_code, reason = "only the schema is used")]
+struct Plan {
+    /// The depth.
+    depth: i32,
+}
+
+/// A chief that calls `subagent_create` with the arguments that the user writes.
+pub(crate) fn creator(log: &Log) -> tool_agent::agent::AgentBuilder {
+    thinking("chief", log, |request| {
+        let last = request.last(Role::User);
+        Ok(if request.step() == 0 {
+            calls([("subagent_create", serde_json::from_str(&last).unwrap())])
+        } else {
+            text("Done.")
+        })
+    })
+}
+
+// S4-51: for agents with different schemas, `arguments` is a text that is checked against the schema of the agent, and an agent without arguments accepts only null.
+#[tokio::test]
+async fn arguments_of_agents_with_different_schemas_are_a_text() {
+    let (host, log) = (Host::new(), Log::default());
+    let tool = |name: &str| Subagent::new(name).resumable(Resumable::new());
+    let runtime = host
+        .runtime()
+        .agent(
+            entry(creator(&log))
+                .subagent(tool("worker"))
+                .subagent(tool("writer")),
+        )
+        .agent(worker(agent("worker", &log, [text("Done.")])).arguments::<Plan>())
+        .agent(worker(agent("writer", &log, [text("Written.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let create = async |agent: &str, arguments: Value| {
+        let call = json!({
+            "agent": agent, "name": "one", "message": "Begin.", "attachments": [], "arguments": arguments,
+        });
+        let call = call.to_string();
+        runtime.respond("chief", call, &cx).await.unwrap();
+        results(&host, &cx).await.pop().unwrap()
+    };
+    let taken = create("worker", json!(r#"{"depth":2}"#)).await;
+    assert!(!taken.is_error(), "{}", taken.text);
+    assert_eq!(
+        log.of("worker")[0].last(Role::User),
+        "Begin.\narguments: {\"depth\":2}"
+    );
+    let taken = create("writer", Value::Null).await;
+    assert!(!taken.is_error(), "{}", taken.text);
+    assert_eq!(log.of("writer")[0].last(Role::User), "Begin.");
+
+    for (agent, arguments, part) in [
+        ("worker", json!(r#"{"depth":"two"}"#), "/depth"),
+        ("worker", json!("two"), "arguments"),
+        ("worker", Value::Null, "arguments"),
+        ("worker", json!({"depth": 2}), "/arguments"),
+        ("writer", json!(r#"{"depth":2}"#), "takes no `arguments`"),
+    ] {
+        let refused = create(agent, arguments).await;
+        assert!(
+            refused.is_error() && refused.text.contains(part),
+            "{}",
+            refused.text
+        );
+    }
+    assert_eq!(runtime.children(&cx).await.unwrap().len(), 2);
+    let definitions: Value = serde_json::from_str(&log.of("chief")[0].definitions).unwrap();
+    let mut definitions = definitions.as_array().unwrap().iter();
+    let create = definitions.find(|tool| tool["name"] == "subagent_create");
+    let create = create.unwrap().to_string();
+    assert!(create.contains("the text of a JSON object"), "{create}");
+    assert!(!create.contains("\"depth\""), "{create}");
+}
+
+// A runtime begins at most 25 runs for answers of background agents after one message of the user, so that an agent that starts another one for each answer ends.
+#[tokio::test]
+async fn runs_for_reports_are_limited() {
+    let (host, log) = (Host::new(), Log::default());
+    let chief = agent(
+        "chief",
+        &log,
+        [
+            calls([("worker", json!({"message": "Go."}))]),
+            text("Done."),
+        ],
+    );
+    let runtime = host
+        .runtime()
+        .agent(entry(chief).subagent(Subagent::new("worker").blocking(false)))
+        .agent(worker(agent("worker", &log, [text("Answer.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let ask = async || {
+        runtime.respond("chief", "Go.", &cx).await.unwrap();
+        let idle = tokio::time::timeout(Duration::from_secs(15), runtime.idle());
+        assert!(idle.await.is_ok(), "{} requests", log.all().len());
+    };
+    ask().await;
+    // The message of the user and each of 25 answers began a run with two requests.
+    assert_eq!(log.of("chief").len(), 2 * 26);
+    assert_eq!(log.of("worker").len(), 26);
+    // All answers are stored, and the next message of the user begins 25 runs again.
+    let messages = stored(&host, &cx).await;
+    assert_eq!(messages.matches("subagent_result").count(), 26);
+    ask().await;
+    assert_eq!(log.of("worker").len(), 2 * 26);
+}

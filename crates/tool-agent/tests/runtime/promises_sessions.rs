@@ -1,0 +1,549 @@
+//! Sessions of sub-agents that fail, wait, are terminated or are cancelled.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures::future::join;
+use serde_json::json;
+use tool_agent::agent::Agent;
+use tool_agent::runtime::{
+    AgentRuntime, Handoff, ParentCommunication, Resumable, Session, Side, SpawnGate, Subagent,
+};
+use tool_core::prelude::*;
+use tool_core::store::{ChildState, MemoryStore, Role, RunFilter, RunState, Workspace};
+use tool_core::turn::Outcome;
+
+use crate::promises::{Held, Hold, approve, commander, create, make, payment, send, slow, stored};
+use crate::support::{
+    Host, Log, agent, calls, context, entry, in_conversation, only_child, results, text, thinking,
+    worker,
+};
+
+fn resumable() -> Subagent {
+    Subagent::new("worker").resumable(Resumable::new())
+}
+
+fn background() -> Subagent {
+    Subagent::new("worker").blocking(false)
+}
+
+/// A worker whose second session calls `pay` once.
+fn payer(log: &Log) -> tool_agent::agent::AgentBuilder {
+    let payer = thinking("worker", log, |request| {
+        let pays = request.texts(Role::User).len() == 2 && request.step() == 0;
+        Ok(if pays {
+            calls([("pay", json!({}))])
+        } else {
+            text("Paid.")
+        })
+    });
+    payer.tools(|_| payment())
+}
+
+// A session whose model fails ends once as failed, also if it is not the first session of the thread.
+#[tokio::test]
+async fn failed_second_session_ends() {
+    let (host, log) = (Host::new(), Log::default());
+    let failing = thinking("worker", &log, |request| {
+        if request.texts(Role::User).len() == 1 {
+            Ok(text("Answer."))
+        } else {
+            Err(ToolError::new("no network"))
+        }
+    });
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(resumable()))
+        .agent(worker(failing))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    let again = runtime.respond("chief", "send Again.", &cx);
+    // A session that is repeated without an end must not block the test.
+    let again = tokio::time::timeout(Duration::from_secs(4), again).await;
+    assert!(again.is_ok(), "{} requests", log.of("worker").len());
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!((row.state, row.session), (ChildState::Failed, 2));
+    assert_eq!(log.of("worker").len(), 2);
+}
+
+/// Ends the session.
+#[tool(read_only)]
+fn finish() -> &'static str {
+    "finished"
+}
+
+// A message for side B begins a session also after a session that a tool ended: the partner reads it.
+#[tokio::test]
+async fn partner_reads_the_message_of_the_second_session() {
+    let (host, log) = (Host::new(), Log::default());
+    let partner = thinking("partner", &log, |request| {
+        Ok(text(&format!("partner heard {}", request.last(Role::User))))
+    });
+    let session = Session::new()
+        .partner(partner.build().unwrap())
+        .stop_tool("finish");
+    let ending = agent("worker", &log, [calls([("finish", json!({}))])]);
+    let tool = Subagent::new("worker").resumable(Resumable::new().receives_messages(Side::B));
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(tool))
+        .agent(worker(ending.tools(|_| toolset![finish])).session(session))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    runtime.respond("chief", "send Again.", &cx).await.unwrap();
+    let heard = log.of("partner");
+    assert_eq!(heard.len(), 2);
+    assert_eq!(heard[1].last(Role::User), "Again.");
+    assert_eq!(
+        log.of("worker").pop().unwrap().last(Role::User),
+        "partner heard Again."
+    );
+}
+
+/// Approves a call of the second session, and returns the number of answers that were delivered as messages.
+async fn reports_of_an_approved_session(is_driven_before: bool) -> usize {
+    let (host, log) = (Host::new(), Log::default());
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(resumable()))
+        .agent(worker(payer(&log)))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    let outcome = runtime.respond("chief", "send Pay.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Waiting(_)), "{outcome:?}");
+    if is_driven_before {
+        runtime.drive("chief", &cx).await.unwrap();
+        runtime.idle().await;
+    }
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(approve(&host, &row.thread).await, 1);
+    let outcome = runtime.drive("chief", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
+    runtime.idle().await;
+    let result = results(&host, &cx).await.pop().unwrap();
+    assert!(result.text.starts_with("Paid."), "{}", result.text);
+    stored(&host, &cx).await.matches("subagent_result").count()
+}
+
+// The answer of a session that waited for an approval is the result of its call, and not a message, too.
+#[tokio::test]
+async fn answer_of_an_approved_session_is_delivered_once() {
+    for is_driven_before in [false, true] {
+        assert_eq!(reports_of_an_approved_session(is_driven_before).await, 0);
+    }
+}
+
+// The same holds if the parent and the sub-agent run in two threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answer_of_an_approved_session_is_delivered_once_in_threads() {
+    for _ in 0..10 {
+        assert_eq!(reports_of_an_approved_session(false).await, 0);
+    }
+}
+
+// Two messages to a sub-agent in one reply of the model are stored once each, also if the order of calls is relaxed and the first session waits for an approval.
+#[tokio::test]
+async fn messages_of_one_reply_are_stored_once() {
+    let (host, log) = (Host::new(), Log::default());
+    let runtime = AgentRuntime::builder(host.turns().relaxed_order(), &host.gate)
+        .children(host.store.clone())
+        .agent(entry(commander(&log, "worker")).subagent(resumable()))
+        .agent(worker(payer(&log)))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    runtime.respond("chief", "send-two", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    approve(&host, &row.thread).await;
+    runtime.drive("chief", &cx).await.unwrap();
+    runtime.idle().await;
+    let child = stored(&host, &in_conversation(row.thread.conversation())).await;
+    for message in ["user: \"first\"", "user: \"second\""] {
+        assert_eq!(child.matches(message).count(), 1, "{child}");
+    }
+}
+
+// A sub-agent that is terminated before its background task runs acts no more and delivers nothing.
+#[tokio::test]
+async fn sub_agent_that_is_terminated_before_its_session_does_nothing() {
+    let (host, log) = (Host::new(), Log::default());
+    let made = Arc::new(AtomicU32::new(0));
+    let tools = make(&made);
+    let maker = agent(
+        "worker",
+        &log,
+        [calls([("make", json!({}))]), text("Made.")],
+    );
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(background()))
+        .agent(worker(maker.tools(move |_| tools.clone())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    let ended = runtime.terminate(row.thread.conversation(), &cx).await;
+    assert_eq!(ended.unwrap().state, ChildState::Terminated);
+    runtime.idle().await;
+    assert_eq!(made.load(Ordering::SeqCst), 0);
+    assert!(log.of("worker").is_empty());
+    assert!(!stored(&host, &cx).await.contains("subagent_result"));
+}
+
+// The outcome of a sub-agent that is terminated during a call is not delivered.
+#[tokio::test]
+async fn terminated_sub_agent_is_not_delivered() {
+    let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
+    let tools = slow(&hold);
+    let waiting = agent(
+        "worker",
+        &log,
+        [calls([("slow", json!({}))]), text("Made.")],
+    );
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(background()))
+        .agent(worker(waiting.tools(move |_| tools.clone())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    hold.begun(1).await;
+    let row = only_child(&runtime, &cx).await;
+    let ended = runtime.terminate(row.thread.conversation(), &cx).await;
+    assert_eq!(ended.unwrap().state, ChildState::Terminated);
+    hold.release(1);
+    runtime.idle().await;
+    assert!(!stored(&host, &cx).await.contains("subagent_result"));
+}
+
+// A sub-agent that is terminated while its partner writes does not act on the reply of the partner.
+#[tokio::test]
+async fn sub_agent_that_is_terminated_during_its_partner_does_nothing() {
+    let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
+    let made = Arc::new(AtomicU32::new(0));
+    let tools = make(&made);
+    let maker = thinking("worker", &log, |request| {
+        Ok(if request.texts(Role::User).len() == 1 {
+            text("Which one?")
+        } else if request.step() == 0 {
+            calls([("make", json!({}))])
+        } else {
+            text("Made.")
+        })
+    });
+    let partner = Agent::builder("partner", Held(hold.clone())).build();
+    let session = Session::new().partner(partner.unwrap()).most_turns(2);
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(background()))
+        .agent(worker(maker.tools(move |_| tools.clone())).session(session))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    hold.begun(1).await;
+    let row = only_child(&runtime, &cx).await;
+    let reference = row.thread.conversation();
+    runtime.terminate(reference, &cx).await.unwrap();
+    hold.release(1);
+    runtime.idle().await;
+    assert_eq!(made.load(Ordering::SeqCst), 0);
+    assert!(!stored(&host, &cx).await.contains("subagent_result"));
+}
+
+// A sub-agent that is terminated after its session ended is the end of the sub-agents below it, too, and their approvals are withdrawn.
+#[tokio::test]
+async fn termination_reaches_below_an_ended_session() {
+    let (host, log) = (Host::new(), Log::default());
+    let middle = agent(
+        "middle",
+        &log,
+        [
+            calls([("worker", json!({"message": "Go."}))]),
+            text("Middle."),
+        ],
+    );
+    let paying = agent("worker", &log, [calls([("pay", json!({}))]), text("Paid.")]);
+    let runtime = host
+        .runtime()
+        .agent(
+            entry(commander(&log, "middle"))
+                .subagent(Subagent::new("middle").resumable(Resumable::new())),
+        )
+        .agent(
+            worker(middle)
+                .subagent(background())
+                .spawn(SpawnGate::default().most_depth(2)),
+        )
+        .agent(worker(paying.tools(|_| payment())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::Idle);
+    let middle = in_conversation(row.thread.conversation());
+    let below = only_child(&runtime, &middle).await;
+    assert_eq!(below.state, ChildState::AwaitingHuman);
+    let approvals = host.gate.approvals().unwrap();
+    assert_eq!(approvals.waiting(&below.thread).await.unwrap().len(), 1);
+
+    let reference = row.thread.conversation();
+    runtime.terminate(reference, &cx).await.unwrap();
+    let below = only_child(&runtime, &middle).await;
+    assert_eq!(below.state, ChildState::Terminated);
+    assert!(approvals.waiting(&below.thread).await.unwrap().is_empty());
+    runtime.idle().await;
+    assert_eq!(log.of("worker").len(), 1);
+}
+
+// A sub-agent that has instances of its own can write to them in its next session.
+#[tokio::test]
+async fn sub_agent_keeps_its_instances_between_sessions() {
+    let (host, log) = (Host::new(), Log::default());
+    let middle = thinking("middle", &log, |request| {
+        Ok(if request.step() > 0 {
+            text("Middle.")
+        } else if request.texts(Role::User).len() == 1 {
+            create("worker", "Go.")
+        } else {
+            calls([send(request, "More.")])
+        })
+    });
+    let runtime = host
+        .runtime()
+        .agent(
+            entry(commander(&log, "middle"))
+                .subagent(Subagent::new("middle").resumable(Resumable::new())),
+        )
+        .agent(
+            worker(middle)
+                .subagent(resumable())
+                .spawn(SpawnGate::default().most_depth(2)),
+        )
+        .agent(worker(agent("worker", &log, [text("Answer.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    runtime.respond("chief", "send Go on.", &cx).await.unwrap();
+    let requests = log.of("middle");
+    assert_eq!(requests.len(), 4);
+    assert!(requests[2].tools.contains(&"subagent_message".to_owned()));
+    assert_eq!(log.of("worker")[1].texts(Role::User), ["Go.", "More."]);
+}
+
+// With explicit communication, the end of a session delivers nothing, also if the conversation was passed to a different agent meanwhile.
+#[tokio::test]
+async fn explicit_communication_holds_after_a_handoff() {
+    let (host, log) = (Host::new(), Log::default());
+    let chief = thinking("chief", &log, |request| {
+        Ok(if request.step() == 0 {
+            create("worker", "Go.")
+        } else {
+            calls([("transfer_to_clerk", json!({}))])
+        })
+    });
+    let paying = agent("worker", &log, [calls([("pay", json!({}))]), text("Paid.")]);
+    let explicit = Resumable::new().parent_communication(ParentCommunication::Explicit);
+    let runtime = host
+        .runtime()
+        .agent(
+            entry(chief)
+                .handoff(Handoff::to("clerk"))
+                .subagent(background().resumable(explicit)),
+        )
+        .agent(entry(agent("clerk", &log, [text("Here.")])).subagent(Subagent::new("other")))
+        .agent(worker(agent("other", &log, [text("Other.")])))
+        .agent(worker(paying.tools(|_| payment())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Go.", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(approve(&host, &row.thread).await, 1);
+    runtime.drive("chief", &cx).await.unwrap();
+    runtime.idle().await;
+    assert_eq!(only_child(&runtime, &cx).await.state, ChildState::Idle);
+    assert!(!stored(&host, &cx).await.contains("subagent_result"));
+}
+
+// A resumable sub-agent whose call is cancelled stops before its next effect, and the next message of the user does not continue it.
+#[tokio::test]
+async fn cancelled_sub_agent_does_not_continue() {
+    let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
+    let made = Arc::new(AtomicU32::new(0));
+    let tools = slow(&hold).combine(&make(&made)).unwrap();
+    let maker = agent(
+        "worker",
+        &log,
+        [
+            calls([("slow", json!({}))]),
+            calls([("make", json!({}))]),
+            text("Made."),
+        ],
+    );
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(resumable()))
+        .agent(worker(maker.tools(move |_| tools.clone())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let cancel = async {
+        hold.begun(1).await;
+        let filter = RunFilter {
+            conversation: Some("main".to_owned()),
+            state: Some(RunState::Running),
+            ..RunFilter::default()
+        };
+        let turns = host.turns();
+        let acme = Workspace::new("acme");
+        for run in turns.runs(&acme, &filter).await.unwrap() {
+            turns.cancel(&run.id).await.unwrap();
+        }
+    };
+    let turn = runtime.respond("chief", "create Go.", &cx);
+    let (outcome, ()) = join(turn, cancel).await;
+    assert!(matches!(outcome, Ok(Outcome::Cancelled)), "{outcome:?}");
+    hold.release(1);
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    runtime.idle().await;
+    assert_eq!(made.load(Ordering::SeqCst), 0);
+    let state = only_child(&runtime, &cx).await.state;
+    assert_eq!(state, ChildState::Failed);
+}
+
+// Two processes that continue one session may ask the partner twice, and one of its replies is stored.
+#[tokio::test]
+async fn reply_of_a_partner_is_stored_once() {
+    let (store, log, hold) = (MemoryStore::default(), Log::default(), Hold::new());
+    let build = |host: &Host| {
+        let counting = thinking("worker", &log, |request| {
+            Ok(text(&format!("turn {}", request.texts(Role::User).len())))
+        });
+        let partner = Agent::builder("partner", Held(hold.clone())).build();
+        let session = Session::new().partner(partner.unwrap()).most_turns(2);
+        host.runtime()
+            .agent(entry(commander(&log, "worker")).subagent(background()))
+            .agent(worker(counting).session(session))
+            .build()
+            .unwrap()
+    };
+    let (one, two) = (Host::with(store.clone()), Host::with(store));
+    let (first, second) = (build(&one), build(&two));
+    let cx = context().build();
+    first.respond("chief", "call Go.", &cx).await.unwrap();
+    hold.begun(1).await;
+    second.drive("chief", &cx).await.unwrap();
+    hold.begun(2).await;
+    hold.release(2);
+    first.idle().await;
+    second.idle().await;
+    let row = only_child(&first, &cx).await;
+    let child = stored(&one, &in_conversation(row.thread.conversation())).await;
+    assert_eq!(child.matches("user: \"held").count(), 1, "{child}");
+    assert_eq!(row.delivered, 1);
+}
+
+// A session that waited for an approval has the limit on turns of one session, and not a limit for each part.
+#[tokio::test]
+async fn turns_are_counted_across_a_pause() {
+    let (host, log) = (Host::new(), Log::default());
+    let paying = thinking("worker", &log, |request| {
+        let turn = request.texts(Role::User).len();
+        Ok(if turn == 2 && request.step() == 0 {
+            calls([("pay", json!({}))])
+        } else {
+            text(&format!("turn {turn}"))
+        })
+    });
+    let partner = agent("partner", &log, [text("Go on.")]).build().unwrap();
+    let session = Session::new().partner(partner).most_turns(2);
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(worker(paying.tools(|_| payment())).session(session))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(approve(&host, &row.thread).await, 1);
+    runtime.drive("chief", &cx).await.unwrap();
+    let child = stored(&host, &in_conversation(row.thread.conversation())).await;
+    assert_eq!(child.matches("\"text\":\"turn").count(), 2, "{child}");
+    assert_eq!(results(&host, &cx).await[0].text, "turn 2");
+}
+
+// The call of a sub-agent stays open when the deadline of the turn passes, and a drive without a deadline continues the same child and delivers its answer once.
+#[tokio::test]
+async fn call_stays_open_when_the_deadline_passes() {
+    let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
+    let waiting = Agent::builder("worker", Held(hold.clone()));
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(worker(waiting))
+        .build()
+        .unwrap();
+    let limited = context().deadline(Duration::from_millis(300)).build();
+    let outcome = runtime.respond("chief", "call Go.", &limited).await;
+    assert!(matches!(outcome, Ok(Outcome::Deadline)), "{outcome:?}");
+    let cx = context().build();
+    let before = only_child(&runtime, &cx).await;
+    assert_eq!(before.state, ChildState::Running);
+    assert!(results(&host, &cx).await.is_empty());
+
+    hold.release(2);
+    let outcome = runtime.drive("chief", &cx).await;
+    assert!(matches!(outcome, Ok(Outcome::Answered(_))), "{outcome:?}");
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.thread, before.thread);
+    assert_eq!((row.state, row.delivered), (ChildState::Terminated, 1));
+    let results = results(&host, &cx).await;
+    assert_eq!(results.len(), 1);
+    assert!(results[0].text.starts_with("held"), "{}", results[0].text);
+    assert!(!stored(&host, &cx).await.contains("subagent_result"));
+}
+
+// A message of the user during the session of a call that waits does not start a second session, and the answer is delivered once.
+#[tokio::test]
+async fn message_of_the_user_during_a_session_starts_nothing() {
+    let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
+    let waiting = Agent::builder("worker", Held(hold.clone()));
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(resumable()))
+        .agent(worker(waiting))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let asked = async {
+        hold.begun(1).await;
+        let busy = runtime.respond("chief", "Are you there?", &cx).await;
+        assert!(matches!(busy, Ok(Outcome::Busy(_))), "{busy:?}");
+        hold.release(1);
+    };
+    let turn = runtime.respond("chief", "create Go.", &cx);
+    let (outcome, ()) = join(turn, asked).await;
+    assert!(matches!(outcome, Ok(Outcome::Answered(_))), "{outcome:?}");
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!((row.state, row.session), (ChildState::Idle, 1));
+    assert_eq!(row.delivered, 1);
+    assert!(!stored(&host, &cx).await.contains("subagent_result"));
+}
