@@ -135,6 +135,7 @@ fn unknown_properties_are_refused() {
 
 // Settings that have no effect, never end or need a missing part are refused with the method to call.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of settings")]
 fn settings_that_do_not_fit_are_refused() {
     let runtime = || Host::new().runtime();
     let partner = || {
