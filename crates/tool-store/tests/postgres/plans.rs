@@ -22,8 +22,8 @@ const ROWS: &str = "
     INSERT INTO tool_store.run (workspace, conversation, number, owner, lease_until, lapses, state, started, ended, attempt, steps, input_tokens, output_tokens, cached_tokens)
         SELECT 'w' || n % 100, 't' || n % 500, n, 'o', n, n, CASE WHEN n > 19900 THEN 'running' ELSE 'ended' END, n, n, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n
         ON CONFLICT DO NOTHING;
-    INSERT INTO tool_store.child_thread (workspace, conversation, parent, kind, agent, depth, resumable, state, session, delivered, created, updated)
-        SELECT 'w' || n % 100, 'c' || n, 't' || n % 500, 'subagent', 'a', 1, true,
+    INSERT INTO tool_store.child_thread (workspace, conversation, parent, caller, waits, begins, keys, kind, agent, depth, resumable, state, session, delivered, created, updated)
+        SELECT 'w' || n % 100, 'c' || n, 't' || n % 500, 'chief', false, 1, '[]', 'subagent', 'a', 1, true,
                CASE WHEN n % 200 = 0 THEN 'running' WHEN n % 200 = 1 THEN 'idle' ELSE 'terminated' END, 1, 1, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.work (workspace, conversation, agent, definition, state, ready, recoveries, attempts, created, updated)
         SELECT 'w' || n % 100, 'c' || n, 'a' || n % 500, 'd', CASE WHEN n % 2 = 0 THEN 'queued' ELSE 'ended' END, CASE WHEN n % 2 = 0 THEN n END, 0, 0, n, n
