@@ -156,7 +156,8 @@ impl AgentRuntime {
     ///
     /// # Errors
     ///
-    /// Fails if the runtime has no such agent, if a tool of the agent has the name of a tool that the runtime adds, and like [`Turns::respond`].
+    /// Fails if the runtime has no such agent, if the conversation is the thread of a sub-agent, if a tool of the agent that answers has the name of a
+    /// tool that the runtime adds, and like [`Turns::respond`].
     pub async fn respond(
         &self,
         agent: &str,

@@ -117,15 +117,15 @@ impl AgentEntry {
         self
     }
 
-    /// Adds names to the list of tools that the agent may use. An empty list restricts nothing. A sub-agent has the tools that its own list and the
-    /// lists of all agents above it allow.
+    /// Adds names to the list of tools that the agent may use, its own and those of the runtime. An empty list restricts nothing. A prompt and a
+    /// sub-agent have the tools that their own list and the lists of all agents above them allow.
     pub fn allow<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.rules = self.rules.allow(names);
         self.is_restricted = true;
         self
     }
 
-    /// Adds names to the list of tools that neither the agent nor its sub-agents may use. It has priority over [`allow`](Self::allow).
+    /// Adds names to the list of tools that neither the agent nor its prompts and sub-agents may use. It has priority over [`allow`](Self::allow).
     pub fn deny<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.rules = self.rules.deny(names);
         self.is_restricted = true;
@@ -223,7 +223,8 @@ impl PromptTool {
     }
 
     /// Sets the property of the arguments whose value is the first message of the user: a string as it is, any other value as JSON. Without it, the
-    /// message is the arguments as JSON.
+    /// message is the text `message` of an agent without a type of arguments, and otherwise the arguments as JSON. An empty value also leads to the
+    /// arguments as JSON.
     pub fn init_user_message(mut self, property: impl Into<String>) -> Self {
         self.properties.message = Some(property.into());
         self

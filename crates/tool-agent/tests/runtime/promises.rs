@@ -450,7 +450,7 @@ async fn history_of_the_parent_is_not_passed_on() {
     assert!(!child.contains("private words"), "{child}");
 }
 
-// Agents that start others in the background where nobody would read the answers, and immediate sub-agents that the spawn gate refuses, are refused when the runtime is built.
+// Agents that start others in the background where no run would read the answers, and immediate sub-agents that the spawn gate refuses, are refused when the runtime is built.
 #[test]
 fn starts_without_a_reader_are_refused() {
     let background = || Subagent::new("worker").blocking(false);

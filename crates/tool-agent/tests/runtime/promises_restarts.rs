@@ -55,7 +55,7 @@ async fn continued(runtime: &AgentRuntime) -> Outcome {
     }
 }
 
-// A process that dies within an effect of a sub-agent makes the turn of the parent unsettled, because nobody knows whether the effect was made.
+// A process that dies within an effect of a sub-agent makes the turn of the parent unsettled, because it is unknown whether the effect was made.
 #[test]
 fn death_within_an_effect_of_a_sub_agent_is_unsettled() {
     let (store, log) = (MemoryStore::default(), Log::default());

@@ -276,7 +276,7 @@ async fn prompt_waits_for_an_approval_of_its_call() {
     };
     assert_eq!(tickets.len(), 1);
     assert_eq!(tickets[0].tool, "publish");
-    // The run waits until somebody has answered.
+    // The run waits until a person has answered.
     let again = runtime.drive("chief", &cx).await.unwrap();
     assert!(matches!(again, Outcome::Waiting(_)));
 

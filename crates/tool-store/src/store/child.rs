@@ -76,7 +76,7 @@ pub struct ChildRow {
     pub agent: String,
     /// The name for people that the model gave the sub-agent. It is stored in clear text, also by a store that seals messages.
     pub name: Option<String>,
-    /// The number of threads above this one; the child of a thread without a parent has the depth 1.
+    /// The number of sub-agents from the first one to this thread; the thread of a prompt counts as one more.
     pub depth: u32,
     /// Whether the parent may send more messages.
     pub resumable: bool,
