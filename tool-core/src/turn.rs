@@ -61,6 +61,9 @@ struct LateResult<'c> {
 /// Default limit on the steps of a run.
 const STEPS: u32 = 15;
 
+/// Default limit on the continuations in a row of a turn that the provider pauses.
+const PAUSES: u32 = 10;
+
 /// Default length of a run's lease.
 const LEASE: Duration = Duration::from_secs(30);
 
@@ -111,6 +114,7 @@ pub struct Turns {
     relaxed: bool,
     parallel: usize,
     steps: u32,
+    pauses: u32,
     tokens: Option<u64>,
     observer: Option<Arc<Observer>>,
     progress: Option<Arc<Progress>>,
@@ -174,6 +178,15 @@ pub enum TurnError {
     /// The model failed. Secrets of the context are redacted, because a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
+    /// The provider paused the turn more often in a row than [`Turns::most_pauses`] allows. The paused messages are in the thread. Another drive fails in the
+    /// same way, without a request, until the limit is higher or the user writes a message.
+    #[error(
+        "the provider paused the turn again after {most} continuations in a row, so it was not continued: raise `Turns::most_pauses`, or send a new message"
+    )]
+    PauseLimit {
+        /// The limit on continuations.
+        most: u32,
+    },
     /// The client sent a result for a call that is not a call of a client tool in the last message of the model.
     #[error(
         "the last message of the model has no call `{0}` of a client tool: send results only for the calls in `Turn::Client`"
@@ -227,6 +240,7 @@ impl Turns {
             relaxed: false,
             parallel: 1,
             steps: STEPS,
+            pauses: PAUSES,
             tokens: None,
             observer: None,
             progress: None,
@@ -271,6 +285,15 @@ impl Turns {
     #[must_use]
     pub fn most_steps(mut self, steps: u32) -> Self {
         self.steps = steps;
+        self
+    }
+
+    /// Limits how often in a row a turn is continued that the provider pauses ([`StopReason::Paused`]); the default is 10. If the provider pauses it once
+    /// more, [`drive`](Self::drive) fails with [`TurnError::PauseLimit`]. A continuation belongs to the step of the paused message, so it does not count
+    /// towards [`most_steps`](Self::most_steps); its tokens count towards [`most_tokens`](Self::most_tokens).
+    #[must_use]
+    pub fn most_pauses(mut self, pauses: u32) -> Self {
+        self.pauses = pauses;
         self
     }
 

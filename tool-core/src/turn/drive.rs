@@ -50,7 +50,7 @@ pub struct ModelRequest<'a> {
     pub messages: &'a [Message],
     /// The tools that the model may call.
     pub tools: &'a Toolset,
-    /// The number of this step in the run; the first is 1.
+    /// The number of this step in the run; the first is 1. The continuation of a paused turn has the number of the step that it continues.
     pub step: u32,
     /// The context of the run: its caller, deadline and cancellation.
     pub cx: &'a ToolContext,
@@ -140,7 +140,8 @@ impl Turns {
     /// thread run at once, even in different processes, only one continues. The other drive returns [`Outcome::Busy`] without running a call or sending a
     /// request. If a process dies, its run is taken over when the [`lease`](Self::lease) ends.
     ///
-    /// If the provider pauses a turn ([`StopReason::Paused`]), the message is sent back, which counts as a step.
+    /// If the provider pauses a turn ([`StopReason::Paused`]), the message is sent back unchanged and the step continues, up to
+    /// [`most_pauses`](Self::most_pauses) times in a row.
     ///
     /// Cancellation, deadline and drain end the run before the next request to the model, and also end a request in flight.
     pub async fn drive<M: Model + ?Sized>(
@@ -212,6 +213,23 @@ impl Turns {
         (self.runs.journal().as_ref() == Some(journal)).then_some(journal)
     }
 
+    /// Returns the outcome of a run that may make no more requests, after a number of steps and of paused messages in a row.
+    fn reached_limit(
+        &self,
+        held: &Held,
+        step: u32,
+        pauses: u32,
+    ) -> Result<Option<Outcome>, TurnError> {
+        if pauses > self.pauses {
+            return Err(TurnError::PauseLimit { most: self.pauses });
+        }
+        if pauses == 0 && step >= self.steps {
+            return Ok(Some(Outcome::StepLimit));
+        }
+        let is_spent = |most| held.usage().total_tokens() >= most;
+        Ok(self.tokens.is_some_and(is_spent).then_some(Outcome::Budget))
+    }
+
     async fn steps<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -236,9 +254,11 @@ impl Turns {
             Some((last, step, false)) => (Some(last), step),
             None => (None, 0),
         };
+        let mut pauses = thread.pauses()?;
         let mut continues = true;
         loop {
             if let Some(message) = open.take().filter(|message| !is_paused(&message.message)) {
+                pauses = 0;
                 if is_last(&message.message) {
                     return Ok(said(&message.message));
                 }
@@ -270,16 +290,11 @@ impl Turns {
             if let Some(halt) = held.check(cx, &tools).await? {
                 return Ok(Outcome::halted(halt, held));
             }
-            if step >= self.steps {
-                return Ok(Outcome::StepLimit);
+            if let Some(outcome) = self.reached_limit(held, step, pauses)? {
+                return Ok(outcome);
             }
-            if self
-                .tokens
-                .is_some_and(|most| held.usage().total_tokens() >= most)
-            {
-                return Ok(Outcome::Budget);
-            }
-            step += 1;
+            // A continuation of a paused message belongs to the step of that message.
+            step += u32::from(pauses == 0);
             let request = ModelRequest {
                 messages: thread.messages(),
                 tools: &tools,
@@ -319,6 +334,7 @@ impl Turns {
             } else {
                 None
             };
+            pauses += u32::from(is_paused(&message));
             open = Some(thread.append_model(message, step, read, last).await?);
             continues = false;
         }
@@ -326,7 +342,7 @@ impl Turns {
 }
 
 /// Whether the provider paused the turn, and continues it when the message is sent back unchanged.
-fn is_paused(message: &ModelMessage) -> bool {
+pub(super) fn is_paused(message: &ModelMessage) -> bool {
     message.calls.is_empty() && message.stop == Some(StopReason::Paused)
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::drive::is_paused;
 use super::message::Recorded;
 use super::{ModelMessage, StoredMessage, ToolMessage, TurnError};
 use crate::store::{
@@ -112,6 +113,23 @@ impl<'s> Thread<'s> {
             turn: message.turn.as_deref().map(Arc::from),
         };
         Ok(Some((stored, step, unread)))
+    }
+
+    /// Returns the number of paused messages of the model at the end of the thread, after the last message of a user.
+    pub(super) fn pauses(&self) -> Result<u32, TurnError> {
+        let mut pauses = 0;
+        for message in self.messages.iter().rev() {
+            match message.role {
+                Role::System => {}
+                Role::Assistant
+                    if is_paused(&parse::<Recorded>(message.seq, &message.content)?.message) =>
+                {
+                    pauses += 1;
+                }
+                Role::Assistant | Role::User | Role::Tool => break,
+            }
+        }
+        Ok(pauses)
     }
 
     /// Whether a user wrote a message after this sequence number.

@@ -61,7 +61,8 @@ pub enum AgentEventKind {
     RunStarted,
     /// A request to the model is made.
     StepStarted {
-        /// The number of the step in the run; the first is 1.
+        /// The number of the step in the run; the first is 1. The continuation of a turn that the provider paused has the number of the step that it
+        /// continues.
         step: u32,
     },
     /// More of the model's reasoning.

@@ -115,6 +115,10 @@ pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
             );
             Ended::Failed(format!("the agent failed: {}", error.model_text()))
         }
+        Err(RuntimeError::Turn(error @ TurnError::PauseLimit { .. })) => {
+            tracing::warn!(%error, "the turn of an agent was not continued");
+            Ended::Failed("the provider of the agent's model paused too often".to_owned())
+        }
         Err(error) => Ended::Paused(Pause::until_later(
             ToolError::unavailable("the agent").operator(error.to_string()),
         )),

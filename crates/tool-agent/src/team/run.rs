@@ -147,6 +147,9 @@ fn failed(error: TurnError) -> ToolError {
         TurnError::Message(error) => {
             ToolError::of(ErrorKind::InvalidArguments, format!("the task: {error}"))
         }
+        error @ TurnError::PauseLimit { .. } => {
+            ToolError::new("the provider of its model paused too often").operator(error.to_string())
+        }
         error => ToolError::foreign(error),
     }
 }

@@ -99,7 +99,9 @@ impl Inner {
                     | RuntimeError::NameTaken { .. }
                     | RuntimeError::ChildThread(_)
                     | RuntimeError::UnknownChild(_)
-                    | RuntimeError::Turn(TurnError::Unreadable { .. }) => WorkOutcome::Failed,
+                    | RuntimeError::Turn(
+                        TurnError::Unreadable { .. } | TurnError::PauseLimit { .. },
+                    ) => WorkOutcome::Failed,
                     _ => self.failed(row),
                 }
             }

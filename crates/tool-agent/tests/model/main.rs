@@ -9,6 +9,7 @@
 
 mod chain;
 mod config;
+mod pauses;
 mod recordings;
 mod requests;
 mod retries;

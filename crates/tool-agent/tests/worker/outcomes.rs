@@ -9,7 +9,7 @@ use tool_agent::runtime::{AgentEntry, AgentRuntime, Subagent};
 use tool_agent::worker::Worker;
 use tool_core::prelude::*;
 use tool_core::store::{ApprovalFilter, ChildState, Scope, WorkCause, WorkState, Workspace};
-use tool_core::turn::ModelMessage;
+use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{CancellationToken, Reply};
 
 use crate::support::{Blocker, Host, LEASE, Replies, cx, thread};
@@ -127,6 +127,21 @@ async fn failed_attempts_are_repeated_up_to_the_limit() {
     assert_eq!(host.counts("b").await, [1, 0, 0]);
     stop.cancel();
     running.await.unwrap();
+}
+
+// A turn that the provider pauses too often ends, and is not attempted again.
+#[tokio::test]
+async fn paused_turn_ends_at_its_limit() {
+    let host = Host::new();
+    let model = Replies::new(|_| async {
+        let mut paused = ModelMessage::text("So far.");
+        paused.stop = Some(StopReason::Paused);
+        Ok(paused)
+    });
+    host.submit("a").await;
+    host.worker(&model).build().unwrap().run_until_idle().await;
+    let row = host.row("a").await;
+    assert_eq!((row.cause, model.requests()), (Some(WorkCause::Failed), 11));
 }
 
 // A context that cannot be built is a failed attempt, and a context of a different conversation ends the thread.
