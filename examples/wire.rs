@@ -102,7 +102,7 @@ async fn converse(provider: Provider) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// The scripted replies of each provider: first a call, then a sentence.
+/// Returns the scripted replies of each provider: first a call, then a sentence.
 fn answer(provider: Provider, step: usize) -> Vec<&'static str> {
     match (provider, step) {
         (Provider::Chat, 1) => vec![

@@ -44,7 +44,7 @@ pub async fn search(
     Ok(work::search(&query, limit, filter.and_then(|filter| filter.min_stars)))
 }
 
-/// A similar tool with a number in its name and a smaller schema, created at run time, to fill a registry.
+/// Returns a similar tool with a number in its name and a smaller schema, created at run time, to fill a registry.
 #[must_use]
 pub fn twin(number: usize) -> DynamicTool {
     let schema = serde_json::json!({
@@ -57,7 +57,7 @@ pub fn twin(number: usize) -> DynamicTool {
     DynamicTool::new(format!("search_{number}"), "Searches an index of repositories.", &schema, body)
 }
 
-/// A policy of 20 rules. Five rules match the tool but not the tenant, so that they are evaluated. The last rule allows the call.
+/// Returns a policy of 20 rules. Five rules match the tool but not the tenant, so that they are evaluated. The last rule allows the call.
 fn policy() -> SharedPolicy {
     let mut builder = Policy::builder();
     for i in 0..14 {
@@ -69,7 +69,7 @@ fn policy() -> SharedPolicy {
     builder.rule(Rule::allow("reading").tools(["search*"])).share().expect("a policy")
 }
 
-/// The tools behind a full gate: visibility by rules, a policy of 20 rules, and an audit if `rows` is true.
+/// Returns the tools behind a full gate: visibility by rules, a policy of 20 rules, and an audit if `rows` is true.
 #[must_use]
 pub fn gated(registry: &Registry, rows: bool) -> (Toolset, ToolContext) {
     let mut gate = Gate::builder();

@@ -86,7 +86,7 @@ impl Host {
         })
     }
 
-    /// The context of a user's conversation. A real host reads the names from an authenticated session.
+    /// Returns the context of a user's conversation. A real host reads the names from an authenticated session.
     fn context(&self, user: &str, conversation: &str) -> ToolContext {
         ToolContext::builder()
             .workspace("acme")

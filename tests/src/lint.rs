@@ -127,7 +127,7 @@ const fn keywords(dialect: &str) -> &'static [&'static str] {
     }
 }
 
-/// The string formats that a provider accepts.
+/// Returns the string formats that a provider accepts.
 const fn formats(dialect: &str) -> &'static [&'static str] {
     match dialect.as_bytes() {
         b"gemini" => &["date-time", "date", "time"],

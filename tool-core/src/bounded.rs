@@ -143,7 +143,7 @@ impl FromContext for Spills {
     }
 }
 
-/// Whether the output is bounded, so that [`settle`] applies.
+/// Returns whether the output is bounded, so that [`settle`] applies.
 pub(crate) fn is_bounded(output: &Output) -> bool {
     output
         .model

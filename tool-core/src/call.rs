@@ -206,7 +206,7 @@ impl CallResult {
         self.conversation.as_deref()
     }
 
-    /// Whether the call failed and therefore has no output.
+    /// Returns whether the call failed and therefore has no output.
     pub fn is_error(&self) -> bool {
         self.outcome.get().is_err()
     }
@@ -269,7 +269,7 @@ impl CallResult {
         &self.tickets
     }
 
-    /// Whether this is the stored result of an earlier run of the same call, so that the tool did not run again.
+    /// Returns whether this is the stored result of an earlier run of the same call, so that the tool did not run again.
     pub fn is_replayed(&self) -> bool {
         self.replayed
     }

@@ -301,7 +301,7 @@ impl ToolContext {
         self.with_service(PassedToClient)
     }
 
-    /// Whether a turn passes the running call on to the client.
+    /// Returns whether a turn passes the running call on to the client.
     #[cfg(feature = "host")]
     pub(crate) fn hands_over_client_calls(&self) -> bool {
         self.has_service::<PassedToClient>()
@@ -358,7 +358,7 @@ impl ToolContext {
         self.host().cancellation.as_ref()
     }
 
-    /// Whether [`cancellation`](Self::cancellation) was cancelled. Creates no token.
+    /// Returns whether [`cancellation`](Self::cancellation) was cancelled. Creates no token.
     pub(crate) fn is_stopped(&self) -> bool {
         #[cfg(feature = "host")]
         if let Place::Call(scope) = &self.place
@@ -370,7 +370,7 @@ impl ToolContext {
         turn.is_some_and(CancellationToken::is_cancelled)
     }
 
-    /// Whether [`cancellation`](Self::cancellation) returns a token. Creates no token.
+    /// Returns whether [`cancellation`](Self::cancellation) returns a token. Creates no token.
     pub(crate) fn can_be_stopped(&self) -> bool {
         #[cfg(feature = "host")]
         if let Place::Call(scope) = &self.place
@@ -400,7 +400,7 @@ impl ToolContext {
         declared.then(|| self.host().secrets.get(key)).flatten()
     }
 
-    /// Whether the host has a secret with this key that is not empty.
+    /// Returns whether the host has a secret with this key that is not empty.
     pub(crate) fn holds_secret(&self, key: &str) -> bool {
         let secret = self.host().secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty())
@@ -448,7 +448,7 @@ impl ToolContext {
         self.host().value().cloned()
     }
 
-    /// Whether the context has a host value of a type.
+    /// Returns whether the context has a host value of a type.
     pub(crate) fn has_service<T: 'static>(&self) -> bool {
         self.host().value::<T>().is_some()
     }
@@ -526,7 +526,7 @@ impl ToolContext {
             .map_or(self.host().deadline, |scope| scope.deadline)
     }
 
-    /// Whether the work should stop: the call was cancelled, is past its deadline, or was dropped by its caller.
+    /// Returns whether the work should stop: the call was cancelled, is past its deadline, or was dropped by its caller.
     ///
     /// Async code is dropped and need not check this. Blocking code cannot be dropped and should check it.
     pub fn is_cancelled(&self) -> bool {

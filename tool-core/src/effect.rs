@@ -47,7 +47,7 @@ impl Effect {
         Self(self.0 | other.0)
     }
 
-    /// Whether this set contains every effect of `other`.
+    /// Returns whether this set contains every effect of `other`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -58,12 +58,12 @@ impl Effect {
         Self(self.0 & !other.0)
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether the set includes writing or destroying.
+    /// Returns whether the set includes writing or destroying.
     pub const fn changes_state(self) -> bool {
         self.0 & (Self::WRITE.0 | Self::DESTROY.0) != 0
     }
@@ -140,8 +140,8 @@ impl Declared {
         effect
     }
 
-    /// Whether a tool changes state and reaches beyond the host only through the calls that it makes. Each item of `host` contains the effect of a host
-    /// parameter, and whether the parameter has effects only through calls. At least one parameter must make calls.
+    /// Returns whether a tool changes state and reaches beyond the host only through the calls that it makes. Each item of `host` contains the effect
+    /// of a host parameter, and whether the parameter has effects only through calls. At least one parameter must make calls.
     #[must_use]
     pub const fn only_calls(self, host: &[(Effect, bool)]) -> bool {
         let mut own = self.effect(&[]);

@@ -60,17 +60,17 @@ fn may_be_hidden(c: char) -> bool {
     !matches!(c, ' '..='~' | '\n' | '\t') && (is_last_of_plane(c) || RANGES.iter().any(is_in))
 }
 
-/// Whether this is one of the two noncharacters at the end of each of the 17 planes, such as U+1FFFF.
+/// Returns whether this is one of the two noncharacters at the end of each of the 17 planes, such as U+1FFFF.
 fn is_last_of_plane(c: char) -> bool {
     u32::from(c) & 0xFFFE == 0xFFFE
 }
 
-/// Whether this symbol may be part of a joined emoji. The ranges are approximate: arrows to dingbats, and the planes of pictographs.
+/// Returns whether this symbol may be part of a joined emoji. The ranges are approximate: arrows to dingbats, and the planes of pictographs.
 fn is_symbol(c: char) -> bool {
     matches!(u32::from(c), 0x2190..=0x2BFF | 0x3030 | 0x303D | 0x3297 | 0x3299 | 0x1F000..=0x1FAFF)
 }
 
-/// Whether this is a letter of a script whose spelling uses joiners.
+/// Returns whether this is a letter of a script whose spelling uses joiners.
 fn joins(c: char) -> bool {
     matches!(
         u32::from(c),
@@ -99,7 +99,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether a character that may be hidden is used here as in ordinary text.
+    /// Returns whether a character that may be hidden is used here as in ordinary text.
     fn is_usual(&self, c: char, next: Option<char>) -> bool {
         if c == '\r' {
             return next == Some('\n');
@@ -159,7 +159,7 @@ pub fn find(text: &str) -> impl Iterator<Item = (usize, char)> {
     Scan::new(text)
 }
 
-/// Whether a text contains hidden characters.
+/// Returns whether a text contains hidden characters.
 pub fn is_found(text: &str) -> bool {
     // Most texts are plain ASCII, which this check accepts without a scan.
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');

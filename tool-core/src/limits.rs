@@ -343,7 +343,7 @@ impl Counter {
         }
     }
 
-    /// Whether a count equals an empty count, so that its key can be evicted.
+    /// Returns whether a count equals an empty count, so that its key can be evicted.
     fn forgets(&self, count: &Count, now: Duration) -> bool {
         match (self, count) {
             (Self::Rate(quota), Count::Rate(_, last)) => {

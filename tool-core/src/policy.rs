@@ -418,7 +418,7 @@ impl Policy {
             .map(|(number, _)| number)
     }
 
-    /// Whether an unconditional deny rule refuses every call of a tool by this caller.
+    /// Returns whether an unconditional deny rule refuses every call of a tool by this caller.
     pub(crate) fn forbids(
         &self,
         def: &ToolDef,

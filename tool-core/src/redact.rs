@@ -120,12 +120,12 @@ impl Redactor {
         Ok(Self(Some(Arc::new(Known { scanner, masks }))))
     }
 
-    /// Whether a secret is too short to be redacted: tools may trim it, so white space around it does not count.
+    /// Returns whether a secret is too short to be redacted: tools may trim it, so white space around it does not count.
     pub(crate) fn is_short(secret: &str) -> bool {
         secret.trim().len() < Self::SHORTEST
     }
 
-    /// Whether the redactor has no secrets and therefore changes no text.
+    /// Returns whether the redactor has no secrets and therefore changes no text.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -141,7 +141,7 @@ impl Redactor {
         }
     }
 
-    /// Whether a text contains a secret.
+    /// Returns whether a text contains a secret.
     pub(crate) fn finds(&self, text: &str) -> bool {
         matches!(self.redact(text), Cow::Owned(_))
     }

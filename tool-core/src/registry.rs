@@ -169,7 +169,7 @@ impl ToolIndex {
         }
     }
 
-    /// Whether a tool with this own name is registered or was left out.
+    /// Returns whether a tool with this own name is registered or was left out.
     fn knows(&self, name: &str) -> bool {
         let has_tool = self.tools.iter().any(|def| def.name() == name);
         has_tool || self.pruned.iter().any(|pruned| pruned.tool == name)
@@ -214,7 +214,7 @@ impl Registry {
         self.0.tools.len()
     }
 
-    /// Whether the registry has no tools.
+    /// Returns whether the registry has no tools.
     pub fn is_empty(&self) -> bool {
         self.0.tools.is_empty()
     }

@@ -58,7 +58,7 @@ pub const SEARCH_TOOLS: &str = "search_tools";
 /// Name of the tool that calls a tool found by [`SEARCH_TOOLS`].
 pub const CALL_TOOL: &str = "call_tool";
 
-/// Whether this is `search_tools` or `call_tool`, which replace the deferred tools in the request.
+/// Returns whether this is `search_tools` or `call_tool`, which replace the deferred tools in the request.
 pub(crate) fn stands_for_others(name: &str) -> bool {
     [CALL_TOOL, SEARCH_TOOLS].contains(&name)
 }
@@ -123,7 +123,7 @@ impl ToolSearch {
         visible.take(self.most).collect()
     }
 
-    /// Whether a tool is left out of the request until the model searches for it.
+    /// Returns whether a tool is left out of the request until the model searches for it.
     pub(crate) fn defers(&self, name: &str) -> bool {
         self.index.knows(name) && !self.kept.contains(name)
     }

@@ -202,7 +202,7 @@ impl Toolset {
         self.tools().count()
     }
 
-    /// Whether the toolset has no tools.
+    /// Returns whether the toolset has no tools.
     pub fn is_empty(&self) -> bool {
         self.tools().next().is_none()
     }

@@ -6,7 +6,7 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Whether `name: Type`, without attributes and visibility, is incomplete.
+/// Returns whether `name: Type`, without attributes and visibility, is incomplete.
 pub(crate) fn is_half_typed(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let Some(colon) = single_colon(&tokens) else {
@@ -20,7 +20,7 @@ pub(crate) fn is_half_typed(tokens: TokenStream) -> bool {
     open || angles(ty) > 0 || single_colon(ty).is_some() || misses_comma(ty)
 }
 
-/// Whether a struct or enum has an incomplete field or variant.
+/// Returns whether a struct or enum has an incomplete field or variant.
 pub(crate) fn is_half_typed_item(item: TokenStream) -> bool {
     let mut is_enum = false;
     for token in item {
@@ -135,7 +135,7 @@ fn angles(tokens: &[TokenTree]) -> usize {
     depth
 }
 
-/// Whether a type ends and another token follows without a comma.
+/// Returns whether a type ends and another token follows without a comma.
 fn misses_comma(tokens: &[TokenTree]) -> bool {
     let sign = |at: usize| match tokens.get(at) {
         Some(TokenTree::Punct(punct)) => punct.as_char(),

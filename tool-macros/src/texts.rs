@@ -35,7 +35,7 @@ pub(crate) fn list_expected(attr: &syn::Attribute) -> String {
     format!("expected a list in parentheses, such as `#[{name}({example})]`")
 }
 
-/// The syntax of an option, for errors that name the missing token.
+/// Returns the syntax of an option, for errors that name the missing token.
 pub(crate) fn usage(word: &str) -> Option<&'static str> {
     let usages = [
         ("range", "range = 1..=50"),

@@ -19,7 +19,7 @@ const SERVICES: [&str; 10] = ["github", "gitlab", "linear", "jira", "slack", "no
 const VERBS: [&str; 10] = ["list", "get", "create", "update", "delete", "search", "archive", "assign", "move", "share"];
 const NOUNS: [&str; 10] = ["issue", "file", "user", "project", "comment", "message", "page", "event", "invoice", "branch"];
 
-/// The schema of a tool as a server lists it: seven parameters, one of which is a record.
+/// Returns the schema of a tool as a server lists it: seven parameters, one of which is a record.
 fn schema(i: usize) -> Value {
     let noun = NOUNS[i / 100 % 10];
     json!({

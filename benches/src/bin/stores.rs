@@ -56,7 +56,7 @@ async fn postgres(url: &str) -> PostgresStore {
     PostgresStore::open(url).await.expect("a store")
 }
 
-/// The time of one write of 4 KiB to the end of a file with `fdatasync`, which is the least that a transaction costs.
+/// Returns the time of one write of 4 KiB to the end of a file with `fdatasync`, which is the least that a transaction costs.
 fn sync_cost(folder: &Path) -> Duration {
     let mut file = File::create(folder.join("plain")).expect("a file");
     let (rounds, start) = (300, Instant::now());
@@ -132,7 +132,7 @@ async fn rate<S: EffectLedger + AuditSink + Clone>(store: &S, tasks: u32) -> Rat
     Rate { calls: done.load(Ordering::Relaxed), took: start.elapsed() }
 }
 
-/// The number of committed transactions of the current database.
+/// Returns the number of committed transactions of the current database.
 async fn commits(admin: &mut PgConnection) -> i64 {
     // A busy backend reports its counts at most once a second, and an idle backend reports the rest after 10 s, so the last commits may be missing.
     tokio::time::sleep(Duration::from_millis(1500)).await;
@@ -227,7 +227,7 @@ async fn pages_of(name: &str, store: &impl AuditSink) {
     }
 }
 
-/// The median time of a request, in milliseconds.
+/// Returns the median time of a request, in milliseconds.
 async fn median<T, F: Future<Output = T>>(mut request: impl FnMut() -> F) -> f64 {
     let mut times = Vec::new();
     for _ in 0..21 {
@@ -254,7 +254,7 @@ async fn retained<S: AuditSink + Clone>(name: &str, store: &S) {
     );
 }
 
-/// The 99th percentile of the time of single writes while a future runs, in milliseconds.
+/// Returns the 99th percentile of the time of single writes while a future runs, in milliseconds.
 async fn waits<S: AuditSink + Clone>(store: &S, work: impl Future) -> f64 {
     static NUMBER: AtomicU32 = AtomicU32::new(2 * ROWS);
     let (store, ended) = (store.clone(), Arc::new(AtomicBool::new(false)));
@@ -328,7 +328,7 @@ fn mb(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// The resident memory of this process in bytes.
+/// Returns the resident memory of this process in bytes.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or_default() * 4096

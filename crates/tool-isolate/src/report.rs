@@ -65,7 +65,7 @@ fn unless(name: &'static str, all: &[&Held], open: &'static str) -> Item {
     item(name, said(all), if kept { "" } else { open })
 }
 
-/// Items on the end of a job's processes.
+/// Returns the items on the end of a job's processes.
 fn lives(held: &InForce, helper: bool) -> Vec<Item> {
     if !helper {
         return vec![
@@ -104,7 +104,7 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
     ]
 }
 
-/// Items on access to files, processes and networks.
+/// Returns the items on access to files, processes and networks.
 fn reach(held: &InForce) -> Vec<Item> {
     vec![
         item("files", said(&keep_files(held)), files(held)),
@@ -211,7 +211,7 @@ fn files(held: &InForce) -> String {
         .join("; ")
 }
 
-/// Items on the amounts of resources.
+/// Returns the items on the amounts of resources.
 fn amounts(held: &InForce) -> Vec<Item> {
     vec![
         item(
@@ -253,7 +253,7 @@ fn amounts(held: &InForce) -> Vec<Item> {
     ]
 }
 
-/// Items on the user and the privileges of a job.
+/// Returns the items on the user and the privileges of a job.
 fn rights(held: &InForce) -> Vec<Item> {
     vec![
         item(

@@ -47,7 +47,7 @@ impl Role {
         Self::Admin,
     ];
 
-    /// The name of the role, such as `viewer`.
+    /// Returns the name of the role, such as `viewer`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
@@ -58,12 +58,12 @@ impl Role {
         }
     }
 
-    /// The role with this name.
+    /// Returns the role with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == word)
     }
 
-    /// Whether a caller with this role may use a route that requires `needed`.
+    /// Returns whether a caller with this role may use a route that requires `needed`.
     pub fn includes(self, needed: Self) -> bool {
         self == needed
             || match self {

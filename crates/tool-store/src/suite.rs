@@ -144,7 +144,7 @@ impl Case {
         }
     }
 
-    /// The name of the test, such as `ledger::a_key_is_begun_once`.
+    /// Returns the name of the test, such as `ledger::a_key_is_begun_once`.
     pub fn name(&self) -> &'static str {
         self.name
     }

@@ -54,7 +54,7 @@ fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str
     }
 }
 
-/// Two rows for one change. The second row is too large for the limits that the tests set.
+/// Returns two rows for one change. The second row is too large for the limits that the tests set.
 fn large() -> Vec<AuditRow> {
     vec![row("half", 10), row("large", 3_000_000)]
 }
@@ -237,7 +237,7 @@ fn in_child(job: &str, mounts: bool) {
     );
 }
 
-/// Whether this process may mount file systems and has the programs `what`. If not, prints the reason.
+/// Returns whether this process may mount file systems and has the programs `what`. If not, prints the reason.
 fn may_mount(what: &[&str]) -> bool {
     let mut script = "set -e; mount -t tmpfs tmpfs /mnt; umount /mnt".to_owned();
     for program in what {

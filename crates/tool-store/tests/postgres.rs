@@ -163,14 +163,14 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
     suite
 }
 
-/// A store that uses the times of its callers instead of the database's clock.
+/// Returns a store that uses the times of its callers instead of the database's clock.
 #[cfg(unix)]
 async fn opened(database: &database::Database) -> tool_store::PostgresStore {
     let options = database.options().clock(tool_store::PostgresClock::Caller);
     options.open().await.expect("a store")
 }
 
-/// A handle that seals contents. The id of its key is the last one in lists, because the tests look at the first key.
+/// Returns a handle that seals contents. The id of its key is the last one in lists, because the tests look at the first key.
 #[cfg(unix)]
 async fn sealing(store: tool_store::PostgresStore) -> tool_store::PostgresStore {
     use tool_store::seal::{SealKey, SealKeys, Vault};

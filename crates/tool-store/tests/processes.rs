@@ -31,7 +31,7 @@ fn intent(key: &str, owner: &str) -> Intent {
     }
 }
 
-/// The result of a call in one thread.
+/// Returns the result of a call in one thread.
 fn message(message: u64, position: u32) -> NewMessage {
     NewMessage {
         answers: Some(CallPlace { message, position }),
@@ -146,7 +146,7 @@ impl Worker {
         self.child.stdin.take().unwrap().write_all(b"go\n").unwrap();
     }
 
-    /// The lines that the child printed until it ended successfully.
+    /// Returns the lines that the child printed until it ended successfully.
     fn finish(mut self) -> Vec<String> {
         let mut said: Vec<String> = self.said.collect();
         assert!(self.child.wait().unwrap().success());

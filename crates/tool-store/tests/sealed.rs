@@ -53,7 +53,7 @@ async fn tamper(file: &Path, sql: String) {
     connection.close().await.unwrap();
 }
 
-/// The bytes of all files of a folder.
+/// Returns the bytes of all files of a folder.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let files = fs::read_dir(folder)
         .unwrap()
@@ -63,7 +63,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         .collect()
 }
 
-/// The files that contain a text in clear, in hex or in base64.
+/// Returns the files that contain a text in clear, in hex or in base64.
 fn found(folder: &Path, text: &str) -> Vec<PathBuf> {
     let search = Search::new([text]);
     let files = files(folder).into_iter();

@@ -4,7 +4,7 @@ use tool_store::seal::{SealKey, SealKeys, Vault};
 use tool_store::suite::Opener;
 use tool_store::{MemoryStore, SqliteStore, conformance};
 
-/// A handle that seals contents. The id of its key is the last one in lists, because the tests look at the first key.
+/// Returns a handle that seals contents. The id of its key is the last one in lists, because the tests look at the first key.
 #[allow(clippy::expect_used, reason = "a test fails by panicking")]
 async fn sealing(store: SqliteStore) -> SqliteStore {
     let keys = SealKeys::new("z1", SealKey::new(&[9; 32])).expect("keys");

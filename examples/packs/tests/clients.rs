@@ -225,13 +225,13 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
     )
 }
 
-/// The path of the repository in a result of `git_clone`, below the workspace.
+/// Returns the path of the repository in a result of `git_clone`, below the workspace.
 fn clone_of(text: &str) -> Option<String> {
     let (_, after) = text.split_once("/.repos/")?;
     Some(format!(".repos/{}", after.split('"').next()?))
 }
 
-/// The text for the model in the result that the inspector prints first.
+/// Returns the text for the model in the result that the inspector prints first.
 fn text_of(stdout: &[u8]) -> String {
     let mut values = serde_json::Deserializer::from_slice(stdout).into_iter::<Value>();
     let result = values.next().unwrap().unwrap();

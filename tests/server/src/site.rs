@@ -63,7 +63,7 @@ impl StoreKind {
     /// Every kind of store.
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 
-    /// The name of the kind, which names of tests contain.
+    /// Returns the name of the kind, which names of tests contain.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
@@ -171,13 +171,13 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON; a text that is not JSON becomes a string.
+    /// Returns the body as JSON; a text that is not JSON becomes a string.
     pub fn json(&self) -> Value {
         let json = serde_json::from_str(&self.text);
         json.unwrap_or_else(|_| Value::String(self.text.clone()))
     }
 
-    /// The value of a header, if it is a string.
+    /// Returns the value of a header, if it is a string.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -302,7 +302,7 @@ impl Site {
     }
 }
 
-/// The OpenAPI document.
+/// Returns the OpenAPI document.
 pub fn document() -> Value {
     serde_json::from_str(&tool_server::openapi_json()).unwrap()
 }

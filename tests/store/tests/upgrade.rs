@@ -621,7 +621,7 @@ impl Host {
     }
 }
 
-/// The contract of `send` and the hash of its arguments, as a gate stores them.
+/// Returns the contract of `send` and the hash of its arguments, as a gate stores them.
 async fn stored_by_a_gate() -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let host = Host::open(&folder.path().join("state.db")).await;

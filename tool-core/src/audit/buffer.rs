@@ -120,7 +120,7 @@ impl AuditBuffer {
         }
     }
 
-    /// Whether a call has to [wait](Self::relieved) before it starts.
+    /// Returns whether a call has to [wait](Self::relieved) before it starts.
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
         self.0.crowded.load(Ordering::Relaxed)

@@ -94,7 +94,7 @@ impl ToolContext {
         self.without_service::<Asking>()
     }
 
-    /// Whether the user on whose behalf the tool runs can be asked.
+    /// Returns whether the user on whose behalf the tool runs can be asked.
     pub fn can_ask(&self) -> bool {
         self.service::<Asking>().is_some()
     }

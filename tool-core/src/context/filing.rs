@@ -98,7 +98,7 @@ impl Filing {
         self
     }
 
-    /// Whether the turn takes over the write of a read-only call's end.
+    /// Returns whether the turn takes over the write of a read-only call's end.
     pub(crate) fn defers(&self) -> bool {
         let defer = self.defer.lock().unwrap_or_else(PoisonError::into_inner);
         defer.is_some()

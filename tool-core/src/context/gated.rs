@@ -226,17 +226,17 @@ impl Gated {
         self.earlier.as_ref()
     }
 
-    /// Whether the identity is new, so that the call cannot have run before.
+    /// Returns whether the identity is new, so that the call cannot have run before.
     pub(crate) fn is_new(&self) -> bool {
         self.source == Source::New
     }
 
-    /// Whether a body made this call during a call of a turn.
+    /// Returns whether a body made this call during a call of a turn.
     pub(crate) fn is_made_in_turn(&self) -> bool {
         self.number.is_some() && self.is_of_turn()
     }
 
-    /// Whether the call, or its outer call, was taken from the thread of the conversation.
+    /// Returns whether the call, or its outer call, was taken from the thread of the conversation.
     pub(crate) fn is_of_turn(&self) -> bool {
         self.source == Source::Turn
     }
@@ -255,7 +255,7 @@ impl CallScope {
         Some(self.gated.as_deref()?.stop.get_or_init(child))
     }
 
-    /// Whether [`stop`](Self::stop) was cancelled.
+    /// Returns whether [`stop`](Self::stop) was cancelled.
     pub(super) fn is_stopped(&self) -> bool {
         let stop = self.gated.as_deref().and_then(|gated| gated.stop.get());
         stop.is_some_and(CancellationToken::is_cancelled)
@@ -373,13 +373,14 @@ impl ToolContext {
         !self.is_cancelled()
     }
 
-    /// Whether the body was polled and has not returned: it was cut off, or still runs.
+    /// Returns whether the body was polled and has not returned: it was cut off, or still runs.
     pub(crate) fn is_inside(&self) -> bool {
         self.gated()
             .is_some_and(|gated| gated.inside.load(Ordering::Relaxed))
     }
 
-    /// Whether the body was cut off, in this attempt or an earlier attempt. The body may then have had an effect, regardless of the result of the call.
+    /// Returns whether the body was cut off, in this attempt or an earlier attempt. The body may then have had an effect, regardless of the result of
+    /// the call.
     pub(crate) fn was_cut(&self) -> bool {
         self.is_inside()
             || self
@@ -393,7 +394,7 @@ impl ToolContext {
         }
     }
 
-    /// Whether the body has returned an output, even if something failed after it.
+    /// Returns whether the body has returned an output, even if something failed after it.
     pub(crate) fn has_returned(&self) -> bool {
         self.gated()
             .is_some_and(|gated| gated.returned.load(Ordering::Relaxed))
@@ -438,7 +439,7 @@ impl ToolContext {
         }
     }
 
-    /// Whether the body has made calls.
+    /// Returns whether the body has made calls.
     pub(crate) fn has_called(&self) -> bool {
         self.gated()
             .is_some_and(|gated| gated.children.get().is_some())
@@ -466,7 +467,8 @@ impl ToolContext {
         }
     }
 
-    /// Whether a body that ended with an error can run again once its nested call no longer waits: the body returned by itself, and the tool may run again.
+    /// Returns whether a body that ended with an error can run again once its nested call no longer waits: the body returned by itself, and the tool
+    /// may run again.
     pub(crate) fn may_go_on(&self) -> bool {
         let may_run_again = self.scope().is_some_and(|scope| scope.tool.may_run_again());
         may_run_again && !self.is_inside() && !self.has_returned()

@@ -26,7 +26,7 @@ use crate::output::Citation;
 pub(crate) trait ToolFacts: Send + Sync {
     fn name(&self) -> &str;
 
-    /// Whether this is the name or an alias of the tool.
+    /// Returns whether this is the name or an alias of the tool.
     #[cfg(feature = "host")]
     fn is_named(&self, name: &str) -> bool;
 
@@ -36,8 +36,8 @@ pub(crate) trait ToolFacts: Send + Sync {
 
     fn variables(&self) -> &[VariableNeed];
 
-    /// Whether a body that ended with an error may run again later: the tool is declared idempotent, or its only effects are
-    /// calls, which have rows of their own.
+    /// Returns whether a body that ended with an error may run again later: the tool is declared idempotent, or its only effects are calls, which
+    /// have rows of their own.
     #[cfg(feature = "host")]
     fn may_run_again(&self) -> bool;
 }
@@ -61,7 +61,7 @@ impl Deref for RunningTool {
 
 /// The rules of a turn that can still forbid a call after it was allowed.
 pub(crate) trait StandingRules: Send + Sync {
-    /// Whether a call is still allowed. `at` is the position of its tool in the turn, and `edition` the edition of the policies when the call
+    /// Returns whether a call is still allowed. `at` is the position of its tool in the turn, and `edition` the edition of the policies when the call
     /// arrived.
     fn still_allow(&self, at: usize, edition: u64, scope: &CallScope, cx: &ToolContext) -> bool;
 }
@@ -76,7 +76,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Whether the call is still allowed.
+    /// Returns whether the call is still allowed.
     pub(crate) fn allows(&self, scope: &CallScope, cx: &ToolContext) -> bool {
         self.rules.still_allow(self.at, self.edition, scope, cx)
     }

@@ -110,14 +110,14 @@ impl ToolContext {
         Ok(())
     }
 
-    /// Whether the host's secret with this key is too short to be redacted.
+    /// Returns whether the host's secret with this key is too short to be redacted.
     pub(crate) fn is_short_secret(&self, key: &str) -> bool {
         let secret = self.host().secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty() && is_short(secret))
     }
 }
 
-/// Whether a secret is too short to be redacted.
+/// Returns whether a secret is too short to be redacted.
 pub(super) fn is_short(secret: &SecretString) -> bool {
     Redactor::is_short(secret.expose_secret())
 }

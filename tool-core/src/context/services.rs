@@ -79,7 +79,7 @@ impl Attachments {
         self.0.len()
     }
 
-    /// Whether the message has no files.
+    /// Returns whether the message has no files.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

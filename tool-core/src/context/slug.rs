@@ -74,7 +74,7 @@ pub enum SlugError {
     Malformed,
 }
 
-/// Whether a text is a UUID, with hyphens or without.
+/// Returns whether a text is a UUID, with hyphens or without.
 fn is_uuid(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes.len() {

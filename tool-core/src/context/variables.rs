@@ -78,7 +78,7 @@ impl Value {
         }
     }
 
-    /// Whether the value is present. An empty secret counts as missing.
+    /// Returns whether the value is present. An empty secret counts as missing.
     fn is_there(&self) -> bool {
         !matches!(self, Self::Secret(secret) if secret.expose_secret().is_empty())
     }

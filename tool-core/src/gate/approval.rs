@@ -149,7 +149,7 @@ impl Approvals {
         })
     }
 
-    /// Whether the limit permits one more open approval in a conversation, or for a user outside of conversations.
+    /// Returns whether the limit permits one more open approval in a conversation, or for a user outside of conversations.
     pub(crate) async fn has_room(
         &self,
         cx: &ToolContext,

@@ -257,7 +257,7 @@ impl Gate {
         GateBuilder::default()
     }
 
-    /// Whether both are clones of one gate.
+    /// Returns whether both are clones of one gate.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -484,7 +484,7 @@ impl Gate {
         cancelled
     }
 
-    /// Whether [`drain`](Gate::drain) was called, so that the gate refuses new calls.
+    /// Returns whether [`drain`](Gate::drain) was called, so that the gate refuses new calls.
     pub fn is_draining(&self) -> bool {
         self.0.running.is_closed()
     }

@@ -94,7 +94,7 @@ pub(super) fn beginning(data: &str) -> Vec<u8> {
     BASE64_STANDARD.decode(first).unwrap_or_default()
 }
 
-/// Whether a text is `type/subtype`, with parameters or without. Ranges such as `image/*` are not types.
+/// Returns whether a text is `type/subtype`, with parameters or without. Ranges such as `image/*` are not types.
 fn is_media_type(text: &str) -> bool {
     let essence = text.split(';').next().unwrap_or_default().trim_end();
     let token = |text: &str| {
@@ -106,7 +106,7 @@ fn is_media_type(text: &str) -> bool {
         && text.chars().all(printable)
 }
 
-/// Whether a text is `scheme://rest`, without white space.
+/// Returns whether a text is `scheme://rest`, without white space.
 fn is_address(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else {
         return false;

@@ -240,7 +240,7 @@ const REFUSED: &Schema = &Schema::new(Kind::Refused {
     text: Rule::MEDIA.text,
 });
 
-/// Whether values of a type contain images, audio or files, so that an output schema cannot describe them.
+/// Returns whether values of a type contain images, audio or files, so that an output schema cannot describe them.
 pub(crate) fn is_media(schema: &Schema) -> bool {
     match &schema.kind {
         Kind::Refused { rule, .. } => *rule == Rule::MEDIA.id,

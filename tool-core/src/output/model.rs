@@ -332,7 +332,7 @@ pub(crate) fn without_secret_files(
 }
 
 impl Part {
-    /// Whether the bytes of a file contain a secret, decoded or as base64 text.
+    /// Returns whether the bytes of a file contain a secret, decoded or as base64 text.
     fn holds_secret(&self, redactor: &Redactor) -> bool {
         let Self::File {
             source: Source::Base64(data),
@@ -387,7 +387,7 @@ pub(crate) fn parts_as_text(parts: &[Part]) -> String {
 }
 
 impl ModelOutput {
-    /// Whether the output is only text.
+    /// Returns whether the output is only text.
     #[cfg(feature = "host")]
     pub(crate) fn is_text(&self) -> bool {
         !matches!(self.0, Content::Json(_) | Content::Parts(_))

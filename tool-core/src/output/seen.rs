@@ -75,7 +75,7 @@ fn resume(outer: Option<Outer>) {
     WATCH.set(watch);
 }
 
-/// Whether the output that is being written has files so far.
+/// Returns whether the output that is being written has files so far.
 #[inline]
 pub(crate) fn has_files() -> bool {
     WATCH.get() == Watch::Noted
@@ -273,7 +273,7 @@ fn slots_of(payload: &RawValue, files: &[Part], at: &mut usize, slots: &mut Vec<
     }
 }
 
-/// Whether an object is exactly this file.
+/// Returns whether an object is exactly this file.
 fn is_file(text: &str, file: &Part) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -35,17 +35,17 @@ impl Glob {
         &self.text
     }
 
-    /// Whether the pattern contains neither `*` nor `?`.
+    /// Returns whether the pattern contains neither `*` nor `?`.
     pub fn is_literal(&self) -> bool {
         self.literal
     }
 
-    /// Whether every name matches, because the pattern consists of `*` only.
+    /// Returns whether every name matches, because the pattern consists of `*` only.
     pub fn is_any(&self) -> bool {
         !self.text.is_empty() && self.text.bytes().all(|byte| byte == b'*')
     }
 
-    /// Whether the pattern matches the whole name.
+    /// Returns whether the pattern matches the whole name.
     #[inline]
     pub fn matches(&self, name: &str) -> bool {
         if self.literal {
@@ -54,7 +54,7 @@ impl Glob {
         fits(&self.text, name)
     }
 
-    /// Whether every name that `other` matches is also matched by this pattern. May return `false` if both contain `*` or `?`.
+    /// Returns whether every name that `other` matches is also matched by this pattern. May return `false` if both contain `*` or `?`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.is_any() || self == other || other.literal && self.matches(&other.text)
     }

@@ -29,12 +29,12 @@ impl ToolLists {
         !self.allow.is_empty() && !self.allow.contains(name)
     }
 
-    /// Whether the allow list omits the tool and all its aliases.
+    /// Returns whether the allow list omits the tool and all its aliases.
     pub(crate) fn leaves_out_tool(&self, def: &ToolDef) -> bool {
         !self.allow.is_empty() && !def.names().any(|name| self.allow.contains(name))
     }
 
-    /// Whether the deny list contains the tool or one of its aliases.
+    /// Returns whether the deny list contains the tool or one of its aliases.
     pub(crate) fn denies_tool(&self, def: &ToolDef) -> bool {
         def.names().any(|name| self.deny.contains(name))
     }

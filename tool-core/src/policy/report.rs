@@ -225,7 +225,7 @@ impl Policy {
     }
 }
 
-/// Whether a rule is certain to apply to all callers that these patterns match.
+/// Returns whether a rule is certain to apply to all callers that these patterns match.
 fn covers(guard: &Rule, who: [&Glob; 3]) -> bool {
     guard
         .subjects()

@@ -305,7 +305,7 @@ impl Rule {
         [&self.tenants, &self.principals, &self.agents]
     }
 
-    /// Whether the rule can match calls of this tool.
+    /// Returns whether the rule can match calls of this tool.
     pub(crate) fn is_about(&self, def: &ToolDef) -> bool {
         let origin = def.origin();
         def.names().any(|name| any_fits(&self.tools, name))
@@ -330,14 +330,14 @@ impl Rule {
             })
     }
 
-    /// Whether the rule can match calls of this caller.
+    /// Returns whether the rule can match calls of this caller.
     pub(super) fn is_for(&self, tenant: &str, principal: &str, agent: Option<&str>) -> bool {
         any_fits(&self.tenants, tenant)
             && any_fits(&self.principals, principal)
             && (self.agents.is_empty() || agent.is_some_and(|agent| any_fits(&self.agents, agent)))
     }
 
-    /// Whether all conditions hold. The error is the index of the first condition that failed.
+    /// Returns whether all conditions hold. The error is the index of the first condition that failed.
     pub(super) fn holds(&self, arguments: &Arguments<'_>) -> Result<bool, usize> {
         let mut failed = None;
         for (at, condition) in self.when.iter().enumerate() {

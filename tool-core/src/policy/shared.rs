@@ -124,7 +124,7 @@ impl State {
         self.kills.hold(tool, tenant)
     }
 
-    /// Whether a kill switch applies to the tool, by its own name or an alias.
+    /// Returns whether a kill switch applies to the tool, by its own name or an alias.
     pub(crate) fn kills_tool(&self, def: &ToolDef, tenant: &str) -> bool {
         def.names().any(|name| self.is_killed(name, tenant))
     }
@@ -232,7 +232,7 @@ impl SharedPolicy {
         self.0.state.number()
     }
 
-    /// Whether nothing has changed since `state` was read.
+    /// Returns whether nothing has changed since `state` was read.
     pub(crate) fn is_latest(&self, state: &Edition<State>) -> bool {
         self.0.state.is_latest(state)
     }
@@ -347,7 +347,7 @@ impl SharedPolicy {
         changed
     }
 
-    /// Whether the kill switch of this name applies to a tenant. A call is also refused by a switch of an [alias](ToolDef::aliases).
+    /// Returns whether the kill switch of this name applies to a tenant. A call is also refused by a switch of an [alias](ToolDef::aliases).
     pub fn is_killed(&self, tool: &str, tenant: &str) -> bool {
         self.state().is_killed(tool, tenant)
     }

@@ -20,7 +20,7 @@ pub fn in_reading_order(messages: &[Message]) -> Vec<&Message> {
     turn::in_reading_order(messages.iter().collect())
 }
 
-/// Whether the host allows the tool to be offered as not strict.
+/// Returns whether the host allows the tool to be offered as not strict.
 pub fn may_be_non_strict(def: &ToolDef) -> bool {
     def.may_be_non_strict()
 }

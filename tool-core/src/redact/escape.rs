@@ -33,7 +33,7 @@ impl Escape {
     }
 }
 
-/// Whether an escape may begin with this byte.
+/// Returns whether an escape may begin with this byte.
 pub(super) const fn begins(byte: u8) -> bool {
     matches!(byte, b'\\' | b'%' | b'+' | b'&')
 }
@@ -214,7 +214,7 @@ pub(super) fn line_break(text: &[u8], at: usize) -> Option<usize> {
     .then(|| blanks(text, at))
 }
 
-/// Whether the text ends before it is clear that a line break begins at `at`.
+/// Returns whether the text ends before it is clear that a line break begins at `at`.
 pub(super) fn is_cut_break(text: &[u8], at: usize) -> bool {
     matches!(
         &text[at..],

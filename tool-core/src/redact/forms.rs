@@ -27,7 +27,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// Whether a character is a base64 character with these bits.
+    /// Returns whether a character is a base64 character with these bits.
     pub(super) fn admits(self, character: u8) -> bool {
         digit(character).is_some_and(|digit| digit & self.mask == self.value)
     }

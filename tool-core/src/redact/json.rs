@@ -84,7 +84,7 @@ impl Redactor {
     }
 }
 
-/// Whether decoding the strings may reveal another escape. If not, one search in the JSON text finds everything.
+/// Returns whether decoding the strings may reveal another escape. If not, one search in the JSON text finds everything.
 fn may_nest(json: &str) -> bool {
     let json = json.as_bytes();
     let mut escapes = memchr::memchr_iter(b'\\', json);

@@ -171,7 +171,7 @@ impl Scanner {
         found
     }
 
-    /// Whether a form may begin with these two bytes.
+    /// Returns whether a form may begin with these two bytes.
     #[inline]
     pub(super) fn may_begin(&self, first: u8, second: Option<&u8>) -> bool {
         self.begins[usize::from(first)] && self.are_worth_a_look(first, second)

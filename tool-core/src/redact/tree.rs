@@ -28,7 +28,7 @@ impl Tree {
         self.0[node].end
     }
 
-    /// Whether a sequence may continue on the next line after this node.
+    /// Returns whether a sequence may continue on the next line after this node.
     pub(super) fn wraps(&self, node: usize) -> bool {
         self.0[node].wraps && !self.is_leaf(node)
     }

@@ -47,7 +47,7 @@ pub(crate) enum Asked {
 #[derive(Clone, Copy)]
 pub(crate) struct AskOnly;
 
-/// Whether a call may ask for an approval but must not run.
+/// Returns whether a call may ask for an approval but must not run.
 pub(crate) fn only_asks(cx: &ToolContext) -> bool {
     cx.service::<AskOnly>().is_some()
 }
@@ -164,7 +164,7 @@ async fn of_call(
     Ok(found)
 }
 
-/// Whether a call or one of its nested calls has an approval that is open or was used, so that its token could start the call elsewhere.
+/// Returns whether a call or one of its nested calls has an approval that is open or was used, so that its token could start the call elsewhere.
 pub(crate) async fn may_be_resumed(
     approvals: &Approvals,
     identity: &CallId,
@@ -227,8 +227,8 @@ pub(crate) async fn pass(
     }
 }
 
-/// Whether a call may still begin on a used approval, because the process died before the call began, or because an operator has
-/// requested a rerun. The ledger admits only one such run, so the ledger must be at least as durable as the approvals.
+/// Returns whether a call may still begin on a used approval, because the process died before the call began, or because an operator has requested a
+/// rerun. The ledger admits only one such run, so the ledger must be at least as durable as the approvals.
 pub(crate) fn may_begin(gate: &Gate, spent: &Approval<Spent>, now: Timestamp) -> bool {
     let lasts = |approvals: &Approvals| {
         let ledger = gate.effects();
@@ -321,7 +321,7 @@ async fn asked_about(
     found.map_err(|error| failed(&error))
 }
 
-/// Whether this user and agent have made the request.
+/// Returns whether this user and agent have made the request.
 fn is_own(request: &ApprovalRequest, cx: &ToolContext) -> bool {
     request.principal == cx.principal() && request.agent.as_deref() == cx.agent()
 }

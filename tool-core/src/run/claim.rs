@@ -134,8 +134,8 @@ async fn own_row(
     Ok(None)
 }
 
-/// Whether a row belongs to this call. In a turn, the row at the same place of the thread belongs to this call for every user and agent, because
-/// every caller that continues the conversation reads the result. A call outside a turn matches only rows of its own user and agent.
+/// Returns whether a row belongs to this call. In a turn, the row at the same place of the thread belongs to this call for every user and agent,
+/// because every caller that continues the conversation reads the result. A call outside a turn matches only rows of its own user and agent.
 fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> bool {
     let intent = &row.intent;
     if intent.identity.is_earlier() {
@@ -442,7 +442,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Whether the call is over and has had no effect.
+    /// Returns whether the call is over and has had no effect.
     pub(super) fn has_failed(&self) -> bool {
         self.end.state == EffectState::Failed && !self.end.released
     }

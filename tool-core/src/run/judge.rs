@@ -137,8 +137,8 @@ pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared, by_effect: bool) -> 
     judgement
 }
 
-/// Whether the tool itself requires an approval. `by_effect` decides for [`Approval::ByEffect`]. A predicate that fails or panics counts as a request for
-/// approval.
+/// Returns whether the tool itself requires an approval. `by_effect` decides for [`Approval::ByEffect`]. A predicate that fails or panics counts as a
+/// request for approval.
 fn wants_approval(prepared: &Prepared, by_effect: impl FnOnce(&ToolDef) -> bool) -> bool {
     match prepared.tool().approval() {
         Approval::Never => false,

@@ -22,7 +22,7 @@ use crate::tool::ToolDef;
 #[derive(Clone)]
 pub(super) struct CallSpan(Option<Box<Span>>);
 
-/// Whether a subscriber may listen. This is cheap, because it only compares the maximum level of all subscribers.
+/// Returns whether a subscriber may listen. This is cheap, because it only compares the maximum level of all subscribers.
 #[inline]
 fn heard() -> bool {
     LevelFilter::current() >= LevelFilter::INFO

@@ -165,7 +165,7 @@ impl ToolContext {
         self.with_service(Callable(tools.clone()))
     }
 
-    /// Whether the context has a toolset that tools may call.
+    /// Returns whether the context has a toolset that tools may call.
     pub fn has_tools(&self) -> bool {
         self.has_service::<Callable>()
     }

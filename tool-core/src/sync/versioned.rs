@@ -40,7 +40,7 @@ impl<T> Versioned<T> {
         Arc::clone(&edition.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether an edition of this value is the latest one. A change that completed before the call is always visible.
+    /// Returns whether an edition of this value is the latest one. A change that completed before the call is always visible.
     pub(crate) fn is_latest(&self, edition: &Edition<T>) -> bool {
         self.latest.load(Ordering::Acquire) == edition.number
     }

@@ -265,7 +265,7 @@ impl InvalidInputs {
     }
 }
 
-/// Whether the type may accept the value, regardless of the type's bounds.
+/// Returns whether the type may accept the value, regardless of the type's bounds.
 fn may_be(schema: &Schema, value: &Value) -> bool {
     match &schema.kind {
         Kind::String => value.is_string(),

@@ -238,7 +238,7 @@ impl ToolDef {
         std::iter::once(self.name()).chain(self.aliases())
     }
 
-    /// Whether this is the tool's own name or an alias.
+    /// Returns whether this is the tool's own name or an alias.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.names().any(|own| own == name)
     }
@@ -340,7 +340,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether the host allows the tool to be offered as not strict.
+    /// Returns whether the host allows the tool to be offered as not strict.
     #[cfg(feature = "host")]
     pub(crate) fn may_be_non_strict(&self) -> bool {
         match self.own() {
@@ -434,7 +434,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether the tool never runs in parallel with another call.
+    /// Returns whether the tool never runs in parallel with another call.
     pub fn is_sequential(&self) -> bool {
         match self.own() {
             Own::Static(def) => def.sequential,
@@ -451,7 +451,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether the client runs the tool: see [`DynamicTool::client`](crate::DynamicTool::client).
+    /// Returns whether the client runs the tool: see [`DynamicTool::client`](crate::DynamicTool::client).
     pub fn is_client(&self) -> bool {
         match self.own() {
             Own::Static(_) => false,
@@ -467,12 +467,12 @@ impl ToolDef {
         }
     }
 
-    /// Whether the tool was made at run time.
+    /// Returns whether the tool was made at run time.
     pub fn is_dynamic(&self) -> bool {
         matches!(self.own(), Own::Dynamic(_))
     }
 
-    /// Whether the tool is only listed, and the host builds it for each turn. A call of the listed tool fails as unavailable.
+    /// Returns whether the tool is only listed, and the host builds it for each turn. A call of the listed tool fails as unavailable.
     pub fn is_meta(&self) -> bool {
         match self.own() {
             Own::Static(_) => false,
@@ -480,7 +480,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether the tool was created as an [`AgentTool`](crate::AgentTool), which calls another agent.
+    /// Returns whether the tool was created as an [`AgentTool`](crate::AgentTool), which calls another agent.
     pub fn calls_agent(&self) -> bool {
         match self.own() {
             Own::Static(_) => false,
@@ -488,7 +488,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether the tool has no effect except through the calls that it makes, so that it runs again from its beginning after one of them was
+    /// Returns whether the tool has no effect except through the calls that it makes, so that it runs again from its beginning after one of them was
     /// approved: a `#[tool]` whose only host values that can change something are [`Uses`](crate::Uses), or a
     /// [`DynamicTool::only_calls`](crate::DynamicTool::only_calls).
     pub fn only_calls(&self) -> bool {
@@ -498,7 +498,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether a repeated call continues what an earlier run of the call has begun: see
+    /// Returns whether a repeated call continues what an earlier run of the call has begun: see
     /// [`DynamicTool::continues`](crate::DynamicTool::continues).
     pub fn continues(&self) -> bool {
         match self.own() {
@@ -507,13 +507,13 @@ impl ToolDef {
         }
     }
 
-    /// Whether a call may run any number of times, so that the effect ledger needs no row of it.
+    /// Returns whether a call may run any number of times, so that the effect ledger needs no row of it.
     #[cfg(feature = "host")]
     pub(crate) fn may_always_run_again(&self) -> bool {
         self.hints().read_only || self.continues()
     }
 
-    /// Whether the tool is part of the *harness*, the tools with which the host itself controls a conversation. The kind of turn
+    /// Returns whether the tool is part of the *harness*, the tools with which the host itself controls a conversation. The kind of turn
     /// ([`Runtime`](crate::Runtime)) decides whether such a tool is available. Enablement rows do not affect it.
     pub fn is_harness(&self) -> bool {
         match self.own() {

@@ -97,7 +97,7 @@ impl Tree {
     }
 }
 
-/// Whether any object of a JSON Schema allows unnamed keys, which is JSON Schema's default.
+/// Returns whether any object of a JSON Schema allows unnamed keys, which is JSON Schema's default.
 fn is_open(schema: &Value) -> bool {
     match schema {
         Value::Object(entries) => {

@@ -99,7 +99,7 @@ pub struct SecretStatus {
 }
 
 impl SecretStatus {
-    /// Whether a tool requires the secret and the workspace has no value for it.
+    /// Returns whether a tool requires the secret and the workspace has no value for it.
     pub fn is_missing(&self) -> bool {
         self.set.is_none() && !self.required_by.is_empty()
     }

@@ -5,8 +5,8 @@ use crate::context::ToolContext;
 use crate::tool::{Approval, ToolDef};
 
 impl Toolset {
-    /// Whether a call of this tool may have to wait for a person: for an approval that the tool, its effect or the turn's policy requires, or for a
-    /// required variable without a value. `false` for a tool that is not in the toolset.
+    /// Returns whether a call of this tool may have to wait for a person: for an approval that the tool, its effect or the turn's policy requires, or
+    /// for a required variable without a value. `false` for a tool that is not in the toolset.
     ///
     /// This is for callers that cannot wait, such as code that a model has written. It does not cover questions that a tool asks while it runs: see
     /// [`ToolContext::without_asker`].
@@ -67,7 +67,7 @@ impl Toolset {
         by_itself || !cx.missing_variables(def.variables()).is_empty()
     }
 
-    /// Whether the effect alone requires an approval. Without a gate, no effect does.
+    /// Returns whether the effect alone requires an approval. Without a gate, no effect does.
     #[cfg(feature = "host")]
     fn asks_by_effect(&self, def: &ToolDef) -> bool {
         self.gate.is_some() && def.hints().destructive

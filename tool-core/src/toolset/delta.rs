@@ -16,7 +16,7 @@ pub struct ToolsetDelta {
 }
 
 impl ToolsetDelta {
-    /// Whether both toolsets offer the same definitions, byte for byte.
+    /// Returns whether both toolsets offer the same definitions, byte for byte.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }

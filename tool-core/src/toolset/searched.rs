@@ -63,7 +63,7 @@ impl Toolset {
             .filter(move |def| search.is_none_or(|search| !search.defers(def.wire_name())))
     }
 
-    /// Whether the tool at this position is `search_tools` or `call_tool`.
+    /// Returns whether the tool at this position is `search_tools` or `call_tool`.
     pub(super) fn stands_for_others(&self, at: usize) -> bool {
         self.search.is_some()
             && at >= self.shelf.tools.len()

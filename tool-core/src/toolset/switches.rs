@@ -32,7 +32,7 @@ impl Toolset {
             .filter_map(|live| live.switches.as_ref().map(|view| &view.shared))
     }
 
-    /// Whether the turn's rules have stored state that is polled.
+    /// Returns whether the turn's rules have stored state that is polled.
     #[inline]
     pub(crate) fn has_switches(&self) -> bool {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
@@ -87,7 +87,7 @@ impl Toolset {
         }
     }
 
-    /// Whether the rules of the turn include a policy or switches that can cancel a running call.
+    /// Returns whether the rules of the turn include a policy or switches that can cancel a running call.
     pub(crate) fn can_be_killed(&self) -> bool {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
         live.iter()

@@ -90,7 +90,7 @@ impl Turns {
 }
 
 impl BegunRun {
-    /// The id of the run.
+    /// Returns the id of the run.
     pub fn id(&self) -> &RunId {
         self.held.id()
     }
@@ -101,7 +101,7 @@ impl BegunRun {
         Ok(self.turns.threads.append(message).await?)
     }
 
-    /// Whether the model has answered the last message of the user, so that [`drive`](Self::drive) would make no request.
+    /// Returns whether the model has answered the last message of the user, so that [`drive`](Self::drive) would make no request.
     pub async fn is_answered(&self) -> Result<bool, TurnError> {
         let thread = self.read().await?;
         Ok(match thread.last_of_model()? {

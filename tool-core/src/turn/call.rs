@@ -62,7 +62,8 @@ pub(super) enum Ended {
     TimeOver,
 }
 
-/// Whether an earlier run of a call may have requested approvals of nested calls. These approvals may still be open, regardless of the result now.
+/// Returns whether an earlier run of a call may have requested approvals of nested calls. These approvals may still be open, regardless of the result
+/// now.
 pub(super) fn may_have_asked(tools: &Toolset, call: &StoredCall<'_>, continues: bool) -> bool {
     // Other calls do not run again after they have waited for a nested call.
     let runs_again =
@@ -89,7 +90,8 @@ pub(super) async fn withdraw_approvals(
     withdrawn.map_err(|error| StoreError::Unavailable(error.operator_text().into()))
 }
 
-/// Whether a result may be stored. The refusal of a call must not be stored if another run of the message has begun the call since the ledger was read.
+/// Returns whether a result may be stored. The refusal of a call must not be stored if another run of the message has begun the call since the ledger
+/// was read.
 ///
 /// A run that continues a message cannot detect which earlier run is still active, so the ledger closes the key of the call: no earlier run can begin
 /// the call after the refusal is stored. The first run of a message only checks whether another run has taken over.

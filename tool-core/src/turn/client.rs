@@ -46,7 +46,7 @@ impl ClientResult {
         }
     }
 
-    /// The provider's id of the call.
+    /// Returns the provider's id of the call.
     pub fn call(&self) -> &str {
         &self.call
     }

@@ -341,12 +341,12 @@ impl Turns {
     }
 }
 
-/// Whether the provider paused the turn, and continues it when the message is sent back unchanged.
+/// Returns whether the provider paused the turn, and continues it when the message is sent back unchanged.
 pub(super) fn is_paused(message: &ModelMessage) -> bool {
     message.calls.is_empty() && message.stop == Some(StopReason::Paused)
 }
 
-/// Whether a message ends the run.
+/// Returns whether a message ends the run.
 pub(super) fn is_last(message: &ModelMessage) -> bool {
     message.calls.is_empty() && !is_paused(message)
 }

@@ -346,7 +346,7 @@ impl Held {
         }
     }
 
-    /// Whether the run has to stop, according to this process and the store. The drive calls this before each request and before calls.
+    /// Returns whether the run has to stop, according to this process and the store. The drive calls this before each request and before calls.
     pub(super) async fn check(
         &self,
         cx: &ToolContext,
@@ -361,7 +361,7 @@ impl Held {
         Ok(self.halt(cx, tools))
     }
 
-    /// Whether the run has to stop, according to this process alone.
+    /// Returns whether the run has to stop, according to this process alone.
     pub(super) fn halt(&self, cx: &ToolContext, tools: &Toolset) -> Option<Halt> {
         let known = self.inner.state().halt;
         if known == Some(Halt::Lost) {

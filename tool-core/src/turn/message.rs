@@ -252,8 +252,8 @@ impl StoredCall<'_> {
     }
 }
 
-/// Whether approvals of a call, or of its nested calls, may be open although the call has ended: it stopped before its body, or its body did not
-/// wait for them. A turn may leave such a call open. If it does not, it withdraws the approvals before it stores the result.
+/// Returns whether approvals of a call, or of its nested calls, may be open although the call has ended: it stopped before its body, or its body did
+/// not wait for them. A turn may leave such a call open. If it does not, it withdraws the approvals before it stores the result.
 pub(super) fn leaves_approvals(result: &CallResult) -> bool {
     let may_stay_open = |error: &ToolError| {
         matches!(
@@ -317,12 +317,12 @@ impl ToolMessage {
         }
     }
 
-    /// Whether the call failed, so that it has no output.
+    /// Returns whether the call failed, so that it has no output.
     pub fn is_error(&self) -> bool {
         self.error.is_some()
     }
 
-    /// Whether the call failed with an error of this kind.
+    /// Returns whether the call failed with an error of this kind.
     pub fn is_of(&self, kind: ErrorKind) -> bool {
         self.error.as_deref() == Some(kind.as_str())
     }

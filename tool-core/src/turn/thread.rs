@@ -132,7 +132,7 @@ impl<'s> Thread<'s> {
         Ok(pauses)
     }
 
-    /// Whether a user wrote a message after this sequence number.
+    /// Returns whether a user wrote a message after this sequence number.
     fn user_wrote_after(&self, seq: u64) -> bool {
         let mut messages = self.messages.iter().rev();
         let last = messages.find(|message| message.role == Role::User);

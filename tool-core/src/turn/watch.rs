@@ -19,8 +19,9 @@ struct Seen {
 }
 
 impl Watch {
-    /// Whether the driver of a run counts as dead: its lease ends later than a lease that would begin now, and has not changed for the length of a lease,
-    /// although a driver renews it three times in that time. A single observation is not enough, because it is unknown which of the two clocks is wrong.
+    /// Returns whether the driver of a run counts as dead: its lease ends later than a lease that would begin now, and has not changed for the length
+    /// of a lease, although a driver renews it three times in that time. A single observation is not enough, because it is unknown which of the two
+    /// clocks is wrong.
     pub(super) fn is_given_up(&self, row: &RunRow, now: Timestamp, lease: Duration) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A lease that has expired needs no further observation.

@@ -53,7 +53,7 @@ impl Disables {
         changed
     }
 
-    /// Whether a tool is switched off by this name. Rules also switch a tool off by its [aliases](ToolDef::aliases).
+    /// Returns whether a tool is switched off by this name. Rules also switch a tool off by its [aliases](ToolDef::aliases).
     pub fn holds(&self, tool: &str) -> bool {
         self.0.read().contains(tool)
     }
@@ -141,7 +141,7 @@ impl Live {
         }
     }
 
-    /// Whether the rules have stored state that is polled.
+    /// Returns whether the rules have stored state that is polled.
     #[cfg(feature = "host")]
     pub(crate) fn is_polled(&self) -> bool {
         self.switches.is_some() || self.instance.is_some()

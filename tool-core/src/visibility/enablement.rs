@@ -75,17 +75,17 @@ impl Enablement {
         self
     }
 
-    /// Whether every tool is enabled because there are no rows and `default_open` is set.
+    /// Returns whether every tool is enabled because there are no rows and `default_open` is set.
     pub(super) fn is_open(&self) -> bool {
         self.default_open && !self.any
     }
 
-    /// Whether the rows enable this tool.
+    /// Returns whether the rows enable this tool.
     pub fn enables(&self, tool: &str) -> bool {
         !self.off.contains(tool) && (self.is_open() || self.on.contains(tool))
     }
 
-    /// Whether the rows enable this tool, by its own name or an alias.
+    /// Returns whether the rows enable this tool, by its own name or an alias.
     #[cfg(feature = "host")]
     pub(super) fn enables_tool(&self, def: &ToolDef) -> bool {
         let is_off = def.names().any(|name| self.off.contains(name));
@@ -119,7 +119,7 @@ const TRIGGER: &str = "conversation-trigger";
 const ROOM: &str = "room";
 
 impl Runtime {
-    /// Whether a turn of this kind has the harness tools of a category.
+    /// Returns whether a turn of this kind has the harness tools of a category.
     pub fn takes_harness(&self, category: &str) -> bool {
         match self {
             Self::Chat | Self::Scheduled | Self::SubAgent => false,

@@ -219,12 +219,12 @@ impl Explanation {
         }
     }
 
-    /// Whether the tool is visible to the turn.
+    /// Returns whether the tool is visible to the turn.
     pub fn is_visible(&self) -> bool {
         self.state == State::Visible
     }
 
-    /// Whether a tool of this name exists, visible or not.
+    /// Returns whether a tool of this name exists, visible or not.
     pub fn exists(&self) -> bool {
         self.state != State::Unknown
     }

@@ -153,12 +153,12 @@ impl Poller {
         *self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the store was never read.
+    /// Returns whether the store was never read.
     pub(super) fn is_new(&self) -> bool {
         self.reads().good.is_none()
     }
 
-    /// Whether the last read is too old for a call of a tool that is not read-only.
+    /// Returns whether the last read is too old for a call of a tool that is not read-only.
     pub(super) fn is_stale(&self) -> bool {
         let good = self.reads().good;
         good.is_none_or(|good| env::elapsed(good) > STALE)

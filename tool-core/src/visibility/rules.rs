@@ -270,7 +270,7 @@ impl Rules {
         self
     }
 
-    /// Whether the lists allow a tool of this name.
+    /// Returns whether the lists allow a tool of this name.
     pub fn shows(&self, name: &str) -> bool {
         self.access(name).allowed
     }

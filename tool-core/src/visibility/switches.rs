@@ -218,14 +218,14 @@ impl Switches {
         }))
     }
 
-    /// Whether the kill switch of this name applies in a workspace, according to the last read of this process. A call is also refused by a switch of an
-    /// [alias](ToolDef::aliases).
+    /// Returns whether the kill switch of this name applies in a workspace, according to the last read of this process. A call is also refused by a
+    /// switch of an [alias](ToolDef::aliases).
     pub fn is_killed(&self, tool: &str, workspace: &str) -> bool {
         holds(&self.0.known.read().kills, tool, workspace)
     }
 
-    /// Whether a tool is disabled by this name in a workspace, according to the last read of this process. A call is also refused by a disable of an
-    /// [alias](ToolDef::aliases).
+    /// Returns whether a tool is disabled by this name in a workspace, according to the last read of this process. A call is also refused by a
+    /// disable of an [alias](ToolDef::aliases).
     pub fn is_disabled(&self, tool: &str, workspace: &str) -> bool {
         holds(&self.0.known.read().disables, tool, workspace)
     }

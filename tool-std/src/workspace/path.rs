@@ -198,12 +198,12 @@ impl fmt::Display for PathError {
     }
 }
 
-/// Whether a path begins with a drive: `C:\`, `C:/` or `C:name`.
+/// Returns whether a path begins with a drive: `C:\`, `C:/` or `C:name`.
 fn has_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
-/// The path in an error text: shortened, and with NUL escaped.
+/// Returns the path in an error text: shortened, and with NUL escaped.
 fn shown(text: &str) -> String {
     let most = 200;
     let short: String = text.chars().take(most).collect();

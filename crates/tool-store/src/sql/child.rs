@@ -60,7 +60,7 @@ fn read_all<R: SqlReader>(rows: &[RowOf<R>]) -> Result<Vec<ChildRow>, R::Fault> 
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-/// The query for the row of a thread.
+/// Returns the query for the row of a thread.
 fn one<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
     query.push("workspace = ").bind(thread.workspace().as_str());
@@ -68,7 +68,7 @@ fn one<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     query
 }
 
-/// The query for the rows that count toward a limit on live children.
+/// Returns the query for the rows that count toward a limit on live children.
 pub(crate) fn siblings<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
     query.push("workspace = ").bind(row.workspace().as_str());
@@ -81,7 +81,7 @@ pub(crate) fn siblings<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
     query
 }
 
-/// The query for a page of rows.
+/// Returns the query for a page of rows.
 pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &ChildFilter) -> Statement<DB> {
     let parent = filter.parent.as_ref();
     let own = scope.workspace().map(Workspace::as_str);
@@ -122,7 +122,7 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &ChildFilter) -
     query
 }
 
-/// The query for the sequence number of the last message of a user in a thread after a message; 0 if there is none.
+/// Returns the query for the sequence number of the last message of a user in a thread after a message; 0 if there is none.
 pub(crate) fn last_of_user<DB: SqlDatabase>(thread: &ThreadId, after: u64) -> Statement<DB> {
     let mut query = Statement::select("coalesce(max(seq), 0) AS last", "message");
     query.push("workspace = ").bind(thread.workspace().as_str());
@@ -132,7 +132,7 @@ pub(crate) fn last_of_user<DB: SqlDatabase>(thread: &ThreadId, after: u64) -> St
     query
 }
 
-/// The statement that removes rows whose column `conversation` or `parent` contains a thread.
+/// Returns the statement that removes rows whose column `conversation` or `parent` contains a thread.
 pub(crate) fn removal<DB: SqlDatabase>(column: &str, thread: &ThreadId) -> Statement<DB> {
     let mut removal = Statement::delete(TABLE);
     removal.push("workspace = ");

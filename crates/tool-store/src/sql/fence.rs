@@ -5,7 +5,7 @@ use crate::store::RunFence;
 use super::columns::Columns;
 use super::statement::{SqlChange, SqlDatabase, Statement};
 
-/// The query for the last run of a thread.
+/// Returns the query for the last run of a thread.
 pub(crate) fn last_run<DB: SqlDatabase>(fence: &RunFence) -> Statement<DB> {
     let thread = fence.id.thread();
     let mut query = Statement::select("number, owner", "run");

@@ -40,7 +40,7 @@ fn narrow_to_seen<DB: SqlDatabase>(
     query.push(")");
 }
 
-/// The query for the row with an id, if it belongs to the owner or to the system.
+/// Returns the query for the row with an id, if it belongs to the owner or to the system.
 fn select_one<DB: SqlDatabase>(
     columns: &str,
     table: &str,
@@ -117,7 +117,7 @@ async fn own_tool<R: SqlReader>(
     Ok(found.ok_or_else(|| StoredTool::missing(id))?)
 }
 
-/// The membership of a runtime user in the workspace of the editor.
+/// Returns the membership of a runtime user in the workspace of the editor.
 async fn member_of<R: SqlReader>(
     db: &mut R,
     editor: &Editor,
@@ -129,7 +129,7 @@ async fn member_of<R: SqlReader>(
     }
 }
 
-/// The query for the number of rows of a table whose column has a value.
+/// Returns the query for the number of rows of a table whose column has a value.
 pub(crate) fn count_of<DB: SqlDatabase>(table: &str, column: &str, value: &str) -> Statement<DB> {
     let mut query = Statement::select("count(*) AS amount", table);
     query.push(format_args!("{column} = ")).bind(value);
@@ -148,7 +148,7 @@ async fn count<R: SqlReader>(
     Ok(amount.transpose()?.unwrap_or_default())
 }
 
-/// The query for the number of the last version of a function.
+/// Returns the query for the number of the last version of a function.
 pub(crate) fn last_number_of<DB: SqlDatabase>(function: &str) -> Statement<DB> {
     let mut query = Statement::select("coalesce(max(number), 0) AS last", "function_version");
     query.push("function = ").bind(function);
@@ -548,7 +548,7 @@ pub(crate) async fn agent_tools<R: SqlReader>(
     resolved(db, workspace, &rows).await
 }
 
-/// The tools in the rows of a query, with the memberships of their runtime users.
+/// Returns the tools in the rows of a query, with the memberships of their runtime users.
 async fn resolved<R: SqlReader>(
     db: &mut R,
     workspace: &Workspace,
@@ -571,7 +571,7 @@ async fn resolved<R: SqlReader>(
     Ok(tools)
 }
 
-/// A tool with its function and the version that it runs.
+/// Returns a tool with its function and the version that it runs.
 fn read_resolved(row: &impl SqlRow) -> Result<ResolvedTool, StoreError> {
     let columns = Columns::new(row, "stored_tool", "t_id");
     let has = |id| Ok::<_, StoreError>(columns.maybe::<&str>(id)?.is_some());
@@ -585,7 +585,7 @@ fn read_resolved(row: &impl SqlRow) -> Result<ResolvedTool, StoreError> {
     })
 }
 
-/// Whether the retention of a deleted tool of the scope has ended.
+/// Returns whether the retention of a deleted tool of the scope has ended.
 pub(crate) async fn is_any_due<R: SqlReader>(
     db: &mut R,
     scope: Scope<'_>,

@@ -51,7 +51,7 @@ fn read(row: &impl SqlRow) -> Result<WorkRow, StoreError> {
     })
 }
 
-/// The query for the row of a thread.
+/// Returns the query for the row of a thread.
 fn one<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
     query.push("workspace = ").bind(thread.workspace().as_str());
@@ -59,7 +59,7 @@ fn one<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     query
 }
 
-/// The query for the rows of an agent that a worker may claim: those that become suspects, or the others.
+/// Returns the query for the rows of an agent that a worker may claim: those that become suspects, or the others.
 pub(crate) fn ready<DB: SqlDatabase>(
     columns: &str,
     agent: &WorkAgent,
@@ -80,7 +80,7 @@ pub(crate) fn ready<DB: SqlDatabase>(
     query
 }
 
-/// The query for a page of rows.
+/// Returns the query for a page of rows.
 pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &WorkFilter) -> Statement<DB> {
     let own = scope.workspace().map(Workspace::as_str);
     let mut query = Statement::select(COLUMNS, TABLE);
@@ -112,7 +112,7 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &WorkFilter) ->
     query
 }
 
-/// The statement that removes the row of a thread.
+/// Returns the statement that removes the row of a thread.
 pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut removal = Statement::delete(TABLE);
     removal.push("workspace = ");
@@ -121,7 +121,7 @@ pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     removal
 }
 
-/// The statement that ends the run of a thread whose processes died too often, unless a driver holds it.
+/// Returns the statement that ends the run of a thread whose processes died too often, unless a driver holds it.
 ///
 /// The leases of the claim and of the run do not end at the same time, because they are extended separately, each three times in its length.
 pub(crate) fn end_of_run<DB: SqlDatabase>(

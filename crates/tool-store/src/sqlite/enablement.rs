@@ -66,7 +66,7 @@ fn read_all(rows: &[SqliteRow]) -> Result<Vec<EnablementRow>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-/// The query for the rows of a scope that match a filter.
+/// Returns the query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &EnablementFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",

@@ -127,17 +127,17 @@ impl ChildRow {
         }
     }
 
-    /// The workspace of both threads.
+    /// Returns the workspace of both threads.
     pub fn workspace(&self) -> &Workspace {
         self.thread.workspace()
     }
 
-    /// Whether the thread accepts messages.
+    /// Returns whether the thread accepts messages.
     pub fn is_live(&self) -> bool {
         self.state != ChildState::Terminated
     }
 
-    /// Whether the row counts toward a limit on live children of `other`'s parent, kind and agent.
+    /// Returns whether the row counts toward a limit on live children of `other`'s parent, kind and agent.
     pub fn is_sibling_of(&self, other: &Self) -> bool {
         self.is_live()
             && self.parent == other.parent
@@ -259,7 +259,7 @@ impl ChildRow {
         SessionEnd::Ended(None)
     }
 
-    /// The error for a child thread that does not exist.
+    /// Returns the error for a child thread that does not exist.
     pub fn missing(thread: &ThreadId) -> StoreError {
         StoreError::Missing(format!("no child thread {thread}"))
     }
@@ -370,7 +370,7 @@ pub struct ChildFilter {
 }
 
 impl ChildFilter {
-    /// Whether the filter admits a row. The caller applies `limit`.
+    /// Returns whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &ChildRow) -> bool {
         self.parent
             .as_ref()

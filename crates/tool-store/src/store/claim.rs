@@ -104,7 +104,7 @@ impl EffectClaim {
         Ok((begun, claim))
     }
 
-    /// Whether the claim may belong to the intent's call: both have the same identity, or the claim was found by an earlier key in the same
+    /// Returns whether the claim may belong to the intent's call: both have the same identity, or the claim was found by an earlier key in the same
     /// conversation. Versions without call identities could use the same key for calls of two conversations, so a store must leave all other claims
     /// unchanged.
     pub fn is_of(&self, intent: &Intent) -> bool {
@@ -112,13 +112,13 @@ impl EffectClaim {
         found.identity == intent.identity || found.thread == intent.thread
     }
 
-    /// The error for an unknown key.
+    /// Returns the error for an unknown key.
     #[must_use]
     pub fn missing(key: &CallKey) -> StoreError {
         StoreError::Missing(format!("no effect `{key}`"))
     }
 
-    /// The row as [`get`](super::EffectLedger::get) and [`list`](super::EffectLedger::list) return it; `None` if the key is released.
+    /// Returns the row as [`get`](super::EffectLedger::get) and [`list`](super::EffectLedger::list) return it; `None` if the key is released.
     pub fn known(&self) -> Option<&EffectRow> {
         (!self.released).then_some(&self.row)
     }
@@ -245,7 +245,7 @@ impl EffectClaim {
 }
 
 impl EffectRow {
-    /// The row's position in the order of lists: `at`, then key.
+    /// Returns the row's position in the order of lists: `at`, then key.
     pub fn place(&self) -> (Timestamp, CallKey) {
         (self.intent.at, self.intent.identity.key())
     }

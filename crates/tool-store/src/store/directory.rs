@@ -40,7 +40,7 @@ words!(RetentionTier {
 });
 
 impl RetentionTier {
-    /// The number of days; `None` if deleted tools are never removed.
+    /// Returns the number of days; `None` if deleted tools are never removed.
     pub const fn days(self) -> Option<u32> {
         match self {
             Self::Short => Some(7),
@@ -50,7 +50,7 @@ impl RetentionTier {
         }
     }
 
-    /// The time at which a tool that was deleted at `deleted` is removed; `None` for never.
+    /// Returns the time at which a tool that was deleted at `deleted` is removed; `None` for never.
     pub fn due(self, deleted: Timestamp) -> Option<Timestamp> {
         let day = Duration::from_hours(24);
         self.days().map(|days| deleted.plus(day * days))
@@ -83,7 +83,7 @@ words!(MemberRole {
 });
 
 impl MemberRole {
-    /// Whether this role includes the rights of the role `needed`.
+    /// Returns whether this role includes the rights of the role `needed`.
     ///
     /// ```
     /// use tool_store::MemberRole;
@@ -246,7 +246,7 @@ impl Editor {
         }
     }
 
-    /// The owner of the rows that the editor creates; `None` for system rows.
+    /// Returns the owner of the rows that the editor creates; `None` for system rows.
     pub fn owner(&self) -> Option<&Workspace> {
         match self {
             Self::System => None,
@@ -254,7 +254,7 @@ impl Editor {
         }
     }
 
-    /// The user; `None` for the program itself.
+    /// Returns the user; `None` for the program itself.
     pub fn user(&self) -> Option<&str> {
         match self {
             Self::System => None,
@@ -298,7 +298,7 @@ impl Editor {
         self.require(role, what)
     }
 
-    /// Whether the editor may read a row: a member may read rows of the workspace and system rows, and the program may read system rows.
+    /// Returns whether the editor may read a row: a member may read rows of the workspace and system rows, and the program may read system rows.
     pub fn sees(&self, owner: Option<&Workspace>) -> bool {
         owner.is_none() || owner == self.owner()
     }

@@ -37,17 +37,17 @@ impl InstanceId {
         Self { workspace, slug }
     }
 
-    /// The instance with an empty name, for a workspace that is not divided into instances.
+    /// Returns the instance with an empty name, for a workspace that is not divided into instances.
     pub fn of_workspace(workspace: impl Into<Workspace>) -> Self {
         Self::new(workspace, "")
     }
 
-    /// The workspace of the instance.
+    /// Returns the workspace of the instance.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// The name of the instance in its workspace.
+    /// Returns the name of the instance in its workspace.
     pub fn slug(&self) -> &str {
         &self.slug
     }
@@ -129,7 +129,7 @@ pub struct EnablementFilter {
 }
 
 impl EnablementFilter {
-    /// Whether the filter admits a row. The caller applies `limit`.
+    /// Returns whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &EnablementRow) -> bool {
         let is =
             |wanted: &Option<String>, own: &str| wanted.as_ref().is_none_or(|text| text == own);
@@ -307,17 +307,17 @@ impl EnablementFacts {
         }
     }
 
-    /// Whether the name belongs to a tool that calls an agent. Such a tool needs no entry in the catalogue.
+    /// Returns whether the name belongs to a tool that calls an agent. Such a tool needs no entry in the catalogue.
     pub fn is_agent(tool: &str) -> bool {
         tool.starts_with(AGENT)
     }
 
-    /// Whether the tool may have a row.
+    /// Returns whether the tool may have a row.
     fn is_known(&self) -> bool {
         self.is_listed || Self::is_agent(&self.tool)
     }
 
-    /// The highest source that enables the tool.
+    /// Returns the highest source that enables the tool.
     fn source(&self, is_manual: bool) -> Option<EnablementSource> {
         if !self.is_known() {
             None

@@ -53,12 +53,12 @@ impl ToolSchema {
         Self { id, text }
     }
 
-    /// The id: SHA-256 of the text, as lower-case hex.
+    /// Returns the id: SHA-256 of the text, as lower-case hex.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The JSON text of the schema.
+    /// Returns the JSON text of the schema.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -144,7 +144,7 @@ pub enum FunctionKind {
 }
 
 impl FunctionKind {
-    /// The name of the kind in stored rows and in filters.
+    /// Returns the name of the kind in stored rows and in filters.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Linked { .. } => "linked",
@@ -154,12 +154,12 @@ impl FunctionKind {
         }
     }
 
-    /// Whether the code runs in a system that the host does not control. Its effects are not known.
+    /// Returns whether the code runs in a system that the host does not control. Its effects are not known.
     pub const fn is_foreign(&self) -> bool {
         matches!(self, Self::Mcp { .. } | Self::Http { .. })
     }
 
-    /// The file that a version must contain.
+    /// Returns the file that a version must contain.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Linked { .. } | Self::Mcp { .. } => None,
@@ -195,7 +195,7 @@ pub struct FunctionEffects {
 }
 
 impl Default for FunctionEffects {
-    /// The effects of a foreign function before an admin states them: it may have any effect.
+    /// Returns the effects of a foreign function before an admin states them: it may have any effect.
     fn default() -> Self {
         Self {
             read_only: false,
@@ -375,7 +375,7 @@ impl Function {
         format!("function `{}`", self.id)
     }
 
-    /// The error for an unknown function.
+    /// Returns the error for an unknown function.
     pub fn missing(id: &str) -> StoreError {
         StoreError::Missing(format!("no function `{id}`"))
     }
@@ -568,7 +568,7 @@ impl FunctionVersion {
         format!("version `{}` of a function", self.id)
     }
 
-    /// The error for an unknown version.
+    /// Returns the error for an unknown version.
     pub fn missing(id: &str) -> StoreError {
         StoreError::Missing(format!("no version `{id}` of a function"))
     }
@@ -630,7 +630,7 @@ pub struct FunctionFilter {
 }
 
 impl FunctionFilter {
-    /// Whether the filter admits a function that the caller may read. The caller applies `limit`.
+    /// Returns whether the filter admits a function that the caller may read. The caller applies `limit`.
     pub fn admits(&self, function: &Function) -> bool {
         let place = (function.created_at, &function.id);
         let after = self.after.as_ref();
@@ -645,7 +645,7 @@ impl FunctionFilter {
     }
 }
 
-/// Whether a name contains a text, ignoring the case of ASCII letters.
+/// Returns whether a name contains a text, ignoring the case of ASCII letters.
 pub(super) fn contains(name: &str, part: &str) -> bool {
     let lower = str::to_ascii_lowercase;
     lower(name).contains(&lower(part))

@@ -27,12 +27,12 @@ impl Workspace {
         Self(name.into())
     }
 
-    /// The workspace of a host with a single workspace; its name is empty. Contexts without a workspace use it.
+    /// Returns the workspace of a host with a single workspace; its name is empty. Contexts without a workspace use it.
     pub fn single() -> Self {
         Self::default()
     }
 
-    /// The name of the workspace.
+    /// Returns the name of the workspace.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -68,12 +68,12 @@ pub enum Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// Whether the scope covers a workspace.
+    /// Returns whether the scope covers a workspace.
     pub fn covers(self, workspace: &Workspace) -> bool {
         self.workspace().is_none_or(|own| own == workspace)
     }
 
-    /// The workspace; `None` if the scope covers all workspaces.
+    /// Returns the workspace; `None` if the scope covers all workspaces.
     pub fn workspace(self) -> Option<&'a Workspace> {
         match self {
             Self::Workspace(workspace) => Some(workspace),
@@ -124,12 +124,12 @@ impl ThreadId {
         })
     }
 
-    /// The workspace of the thread.
+    /// Returns the workspace of the thread.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// The name of the conversation in its workspace.
+    /// Returns the name of the conversation in its workspace.
     pub fn conversation(&self) -> &str {
         &self.conversation
     }
@@ -250,7 +250,7 @@ impl From<String> for Lone {
 }
 
 impl CallId {
-    /// The identity of a model's call in a thread.
+    /// Returns the identity of a model's call in a thread.
     pub fn in_thread(thread: &ThreadId, message: u64, position: u32) -> Self {
         let at = CallPlace { message, position };
         Self::of(
@@ -262,8 +262,8 @@ impl CallId {
         )
     }
 
-    /// A random identity, for a call outside of a thread. Fails with [`StoreError::Unavailable`] if the operating system fails to return random
-    /// bytes.
+    /// Returns a random identity, for a call outside of a thread. Fails with [`StoreError::Unavailable`] if the operating system fails to return
+    /// random bytes.
     #[cfg(feature = "host")]
     pub fn alone(workspace: impl Into<Workspace>) -> Result<Self, StoreError> {
         let bits =
@@ -272,7 +272,7 @@ impl CallId {
         Ok(Self::of(workspace.into(), Root::Alone(name)))
     }
 
-    /// The identity of a row whose key was written by a version without call identities.
+    /// Returns the identity of a row whose key was written by a version without call identities.
     pub fn earlier(workspace: impl Into<Workspace>, key: impl Into<Arc<str>>) -> Self {
         Self::of(workspace.into(), Root::Earlier(key.into()))
     }
@@ -297,7 +297,7 @@ impl CallId {
         }))
     }
 
-    /// The identity of a call that the tool of this call makes, by its number; the first is 0.
+    /// Returns the identity of a call that the tool of this call makes, by its number; the first is 0.
     #[must_use]
     pub fn nested(&self, number: u32) -> Self {
         let mut place = self.0.place.clone();
@@ -305,8 +305,8 @@ impl CallId {
         Self::at(self.0.workspace.clone(), place)
     }
 
-    /// The identity of the audit row of a later attempt that an operator has allowed, so that the row does not replace the row of the previous
-    /// attempt. The first attempt is 1, and has the identity of the call.
+    /// Returns the identity of the audit row of a later attempt that an operator has allowed, so that the row does not replace the row of the
+    /// previous attempt. The first attempt is 1, and has the identity of the call.
     ///
     /// Only audit rows use this identity: the effect ledger, approvals and idempotency keys use the identity of the call.
     #[must_use]
@@ -316,14 +316,14 @@ impl CallId {
         Self::at(self.0.workspace.clone(), place)
     }
 
-    /// The identity of the call whose tool has made this call.
+    /// Returns the identity of the call whose tool has made this call.
     pub fn outer(&self) -> Option<Self> {
         let mut place = self.0.place.clone();
         place.nested.pop()?;
         Some(Self::at(self.0.workspace.clone(), place))
     }
 
-    /// Whether this call is nested in `outer`, directly or through other calls.
+    /// Returns whether this call is nested in `outer`, directly or through other calls.
     #[cfg(feature = "host")]
     #[doc(hidden)]
     pub fn is_within(&self, outer: &Self) -> bool {
@@ -334,12 +334,12 @@ impl CallId {
             && own.nested.starts_with(&of.nested)
     }
 
-    /// The workspace of the call.
+    /// Returns the workspace of the call.
     pub fn workspace(&self) -> &Workspace {
         &self.0.workspace
     }
 
-    /// The conversation, for a call in a thread and the calls that its tool makes.
+    /// Returns the conversation, for a call in a thread and the calls that its tool makes.
     pub fn conversation(&self) -> Option<&str> {
         match &self.0.place.root {
             Root::Thread { conversation, .. } => Some(conversation),
@@ -347,7 +347,7 @@ impl CallId {
         }
     }
 
-    /// The place in the thread, for a call in a thread and the calls that its tool makes.
+    /// Returns the place in the thread, for a call in a thread and the calls that its tool makes.
     pub fn place(&self) -> Option<CallPlace> {
         match &self.0.place.root {
             Root::Thread { at, .. } => Some(*at),
@@ -355,14 +355,14 @@ impl CallId {
         }
     }
 
-    /// Whether the identity is the key of a version without call identities.
+    /// Returns whether the identity is the key of a version without call identities.
     #[cfg(feature = "host")]
     #[doc(hidden)]
     pub fn is_earlier(&self) -> bool {
         matches!(self.0.place.root, Root::Earlier(_))
     }
 
-    /// The key of the identity: stores compare it, and services receive it as an idempotency key.
+    /// Returns the key of the identity: stores compare it, and services receive it as an idempotency key.
     #[cfg(feature = "host")]
     pub fn key(&self) -> CallKey {
         let text = self
@@ -481,7 +481,8 @@ impl CallKey {
         }
     }
 
-    /// The key of a call in versions without call identities: a hash of its workspace, the host's name of its turn, and the model's id of the call.
+    /// Returns the key of a call in versions without call identities: a hash of its workspace, the host's name of its turn, and the model's id of the
+    /// call.
     #[cfg(feature = "host")]
     pub fn earlier(workspace: impl Into<Workspace>, turn: &str, call: &str) -> Self {
         let workspace = workspace.into();
@@ -489,12 +490,13 @@ impl CallKey {
         Self::new(workspace, text)
     }
 
-    /// The workspace of the call.
+    /// Returns the workspace of the call.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// The key as text. The keys that this version creates have 32 or 64 lower-case hexadecimal digits; a key from other software may be any text.
+    /// Returns the key as text. The keys that this version creates have 32 or 64 lower-case hexadecimal digits; a key from other software may be any
+    /// text.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -116,7 +116,7 @@ pub enum Begun {
 }
 
 impl Begun {
-    /// The audit row to store together with the row of the effect; `None` if no row of the effect is stored.
+    /// Returns the audit row to store together with the row of the effect; `None` if no row of the effect is stored.
     pub fn audit_row(&self, row: AuditRow) -> Option<AuditRow> {
         match self {
             Self::New => Some(row),
@@ -193,7 +193,7 @@ pub struct EffectFilter {
 }
 
 impl EffectFilter {
-    /// Whether the filter admits a row. The caller applies `limit`.
+    /// Returns whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &EffectRow) -> bool {
         let intent = &row.intent;
         let is = |wanted: &Option<String>, found: Option<&String>| {
@@ -258,10 +258,10 @@ impl EffectFilter {
 /// ```
 #[doc(alias("idempotency", "exactly once", "durable execution"))]
 pub trait EffectLedger: Send + Sync + 'static {
-    /// Whether stored rows survive the process and are shared with other processes that open the same store.
+    /// Returns whether stored rows survive the process and are shared with other processes that open the same store.
     fn is_durable(&self) -> bool;
 
-    /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
+    /// Returns the transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
     fn journal(&self) -> Option<Journal> {
         None
     }

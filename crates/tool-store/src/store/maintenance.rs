@@ -100,8 +100,8 @@ pub struct Purged {
 }
 
 impl Purged {
-    /// Whether a table reached the limit of rows that one purge removes from the table, so that a further purge may find more. Returns false if
-    /// `most` is 0.
+    /// Returns whether a table reached the limit of rows that one purge removes from the table, so that a further purge may find more. Returns false
+    /// if `most` is 0.
     pub fn reached(&self, most: u32) -> bool {
         // Each field is named, so that a new table cannot be forgotten.
         let Self {
@@ -127,7 +127,7 @@ impl Purged {
 }
 
 impl Erasure<'_> {
-    /// The owner of the variables that are removed; `None` if the user's name is empty.
+    /// Returns the owner of the variables that are removed; `None` if the user's name is empty.
     pub fn variables(&self) -> Option<VariableScope> {
         match self {
             Self::Thread(thread) => Some(VariableScope::thread(thread)),
@@ -140,7 +140,7 @@ impl Erasure<'_> {
 }
 
 impl Retention {
-    /// The time before which rows are removed if they are kept for `age`; `None` if they are kept forever.
+    /// Returns the time before which rows are removed if they are kept for `age`; `None` if they are kept forever.
     pub fn since(age: Option<Duration>, now: Timestamp) -> Option<Timestamp> {
         let millis = i64::try_from(age?.as_millis()).unwrap_or(i64::MAX);
         Some(Timestamp::from_millis(

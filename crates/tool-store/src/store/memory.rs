@@ -122,7 +122,7 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-/// The limit of a filter, as a number of rows.
+/// Returns the limit of a filter, as a number of rows.
 fn limited(limit: Option<u32>) -> usize {
     limit.map_or(usize::MAX, |limit| {
         usize::try_from(limit).unwrap_or(usize::MAX)

@@ -114,17 +114,17 @@ impl Sealed {
         Ok(Self { key, bytes })
     }
 
-    /// The key that sealed the value.
+    /// Returns the key that sealed the value.
     pub fn key(&self) -> &KeyId {
         &self.key
     }
 
-    /// The bytes that a store writes.
+    /// Returns the bytes that a store writes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The nonce, and the ciphertext with its tag.
+    /// Returns the nonce, and the ciphertext with its tag.
     pub fn parts(&self) -> (&[u8], &[u8]) {
         let body = &self.bytes[2 + self.key.as_str().len()..];
         body.split_at(Self::NONCE)
@@ -171,8 +171,8 @@ words!(SealedColumn {
 });
 
 impl SealedColumn {
-    /// Whether the values of the column are contents: arguments, messages, chunks of spilled outputs or responses. A store seals contents only on
-    /// request.
+    /// Returns whether the values of the column are contents: arguments, messages, chunks of spilled outputs or responses. A store seals contents
+    /// only on request.
     pub fn is_content(self) -> bool {
         match self {
             Self::Secret | Self::Variable => false,
@@ -210,7 +210,7 @@ pub struct SealedPlace {
 }
 
 impl SealedPlace {
-    /// The error of a value whose id belongs to a different row of its column and workspace.
+    /// Returns the error of a value whose id belongs to a different row of its column and workspace.
     pub fn taken(&self) -> StoreError {
         StoreError::Conflict(format!(
             "a {} of the workspace `{}` has a value with the id `{}`, give each value a new random id",

@@ -44,12 +44,12 @@ impl SecretRow {
         }
     }
 
-    /// The place of the value.
+    /// Returns the place of the value.
     pub fn place(&self) -> SealedPlace {
         Self::place_of(&self.workspace, &self.id)
     }
 
-    /// The place of a secret's value.
+    /// Returns the place of a secret's value.
     pub fn place_of(workspace: &Workspace, id: &str) -> SealedPlace {
         SealedPlace {
             column: SealedColumn::Secret,
@@ -59,7 +59,7 @@ impl SecretRow {
         }
     }
 
-    /// The row without its value, for lists.
+    /// Returns the row without its value, for lists.
     pub fn info(&self) -> SecretInfo {
         SecretInfo {
             workspace: self.workspace.clone(),
@@ -75,7 +75,7 @@ impl SecretRow {
         check_names("secret", &self.name, &self.id, &self.by)
     }
 
-    /// The error for a rename to a name that a different secret of the workspace has.
+    /// Returns the error for a rename to a name that a different secret of the workspace has.
     pub fn taken(name: &str) -> StoreError {
         StoreError::Conflict(format!(
             "a secret named `{name}` exists, remove it first or choose a different name"

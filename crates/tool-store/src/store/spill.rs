@@ -33,7 +33,7 @@ pub struct SpillPart {
 }
 
 impl Spill {
-    /// The error for a spill whose handle exists already.
+    /// Returns the error for a spill whose handle exists already.
     #[must_use]
     pub fn exists(&self) -> StoreError {
         StoreError::Conflict(format!(

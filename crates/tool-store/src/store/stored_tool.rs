@@ -16,7 +16,7 @@ mod resolved;
 
 pub use resolved::{ResolvedTool, RuntimeUser, RuntimeUserLevel};
 
-/// A new id of a function, a version or a tool. Fails with `Unavailable` if the operating system fails to return random bytes.
+/// Returns a new id of a function, a version or a tool. Fails with `Unavailable` if the operating system fails to return random bytes.
 pub(crate) fn new_row_id() -> Result<String, StoreError> {
     let bytes = crate::env::distinct();
     let bytes = bytes.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
@@ -60,7 +60,7 @@ words!(ToolSource {
 });
 
 impl ToolSource {
-    /// The source of a tool, from its owner and the kind of its function.
+    /// Returns the source of a tool, from its owner and the kind of its function.
     pub fn of(owner: Option<&Workspace>, kind: Option<&FunctionKind>) -> Self {
         if owner.is_none() {
             Self::System
@@ -145,22 +145,22 @@ impl StoredTool {
         format!("tool `{}`", self.id)
     }
 
-    /// The error for an unknown tool.
+    /// Returns the error for an unknown tool.
     pub fn missing(id: &str) -> StoreError {
         StoreError::Missing(format!("no tool `{id}`"))
     }
 
-    /// Whether the tool was deleted.
+    /// Returns whether the tool was deleted.
     pub fn is_deleted(&self) -> bool {
         self.deleted_at.is_some()
     }
 
-    /// The time at which a deleted tool is removed; `None` for an active tool, and for a deleted tool that is kept forever.
+    /// Returns the time at which a deleted tool is removed; `None` for an active tool, and for a deleted tool that is kept forever.
     pub fn due(&self) -> Option<Timestamp> {
         self.retention_tier?.due(self.deleted_at?)
     }
 
-    /// The tool's position in the order of lists: time of creation, then id.
+    /// Returns the tool's position in the order of lists: time of creation, then id.
     pub fn place(&self) -> (Timestamp, String) {
         (self.created_at, self.id.clone())
     }
@@ -532,13 +532,13 @@ impl StoredToolFilter {
         }
     }
 
-    /// Whether the page contains the last matching tools instead of the first matching tools.
+    /// Returns whether the page contains the last matching tools instead of the first matching tools.
     pub fn is_backward(&self) -> bool {
         self.before.is_some() && self.after.is_none()
     }
 
-    /// Whether the filter admits a tool of the workspace or of the system. `is_bound` is whether the tool is bound to the agent of the filter. The
-    /// caller applies the limit.
+    /// Returns whether the filter admits a tool of the workspace or of the system. `is_bound` is whether the tool is bound to the agent of the
+    /// filter. The caller applies the limit.
     pub fn admits(&self, tool: &StoredTool, is_bound: bool) -> bool {
         let place = (tool.created_at, &tool.id);
         let is_past = |(at, id): &(Timestamp, String)| place > (*at, id);
@@ -614,7 +614,7 @@ pub struct BindingFilter {
 }
 
 impl BindingFilter {
-    /// Whether the filter admits a binding. The caller applies `limit`.
+    /// Returns whether the filter admits a binding. The caller applies `limit`.
     pub fn admits(&self, binding: &AgentBinding) -> bool {
         let place = (&binding.agent, &binding.tool);
         let after = self.after.as_ref();
@@ -802,7 +802,7 @@ impl ToolEdited {
         }
     }
 
-    /// The function; `None` if the change did not concern a function.
+    /// Returns the function; `None` if the change did not concern a function.
     pub fn into_function(self) -> Option<Function> {
         match self {
             Self::Function(function) => Some(*function),
@@ -810,7 +810,7 @@ impl ToolEdited {
         }
     }
 
-    /// The version; `None` if the change did not concern a version.
+    /// Returns the version; `None` if the change did not concern a version.
     pub fn into_version(self) -> Option<FunctionVersion> {
         match self {
             Self::Version(version) => Some(*version),
@@ -818,7 +818,7 @@ impl ToolEdited {
         }
     }
 
-    /// The tool; `None` if the change did not concern a tool.
+    /// Returns the tool; `None` if the change did not concern a tool.
     pub fn into_tool(self) -> Option<StoredTool> {
         match self {
             Self::Tool(tool) => Some(*tool),

@@ -86,7 +86,7 @@ pub struct SwitchFilter {
 }
 
 impl SwitchFilter {
-    /// Whether the filter admits a switch. The caller applies `limit`.
+    /// Returns whether the filter admits a switch. The caller applies `limit`.
     pub fn admits(&self, switch: &Switch) -> bool {
         let key = &switch.key;
         self.kind.is_none_or(|kind| kind == key.kind)
@@ -116,15 +116,15 @@ impl SwitchFilter {
 /// # }
 /// ```
 pub trait SwitchStore: Send + Sync + 'static {
-    /// Whether stored switches survive the process and are shared with other processes that open the same store.
+    /// Returns whether stored switches survive the process and are shared with other processes that open the same store.
     fn is_durable(&self) -> bool;
 
     /// Stores a switch in place of the switch with the same key, and increases the [version](Self::version) in the same transaction. Returns true if
     /// the call turned the switch on or off; a switch that was never set is off. Fails with `Conflict` if [`Switch::check`] fails.
     fn set(&self, switch: Switch) -> StoreFuture<'_, bool>;
 
-    /// A number that increases with every [`set`](Self::set). The result reflects every `set` that ended before this call began, including calls of
-    /// other processes.
+    /// Returns a number that increases with every [`set`](Self::set). The result reflects every `set` that ended before this call began, including
+    /// calls of other processes.
     fn version(&self) -> StoreFuture<'_, u64>;
 
     /// Completes when the store detects that its [version](Self::version) is later than `version`, for example by a notification of the database. The

@@ -79,7 +79,7 @@ impl NewMessage {
         }
     }
 
-    /// The error for a tool's message whose call already has a result in the thread.
+    /// Returns the error for a tool's message whose call already has a result in the thread.
     #[must_use]
     pub fn answered(&self) -> StoreError {
         let CallPlace { message, position } = self.answers.unwrap_or(CallPlace {
@@ -92,7 +92,7 @@ impl NewMessage {
         ))
     }
 
-    /// The error for a message of the model that does not follow the model's last message in the thread.
+    /// Returns the error for a message of the model that does not follow the model's last message in the thread.
     #[must_use]
     pub fn overtaken(&self) -> StoreError {
         StoreError::Conflict(format!(
@@ -148,7 +148,7 @@ impl NewMessage {
 /// ```
 #[doc(alias("memory", "session", "conversation history", "checkpointer"))]
 pub trait ThreadStore: Send + Sync + 'static {
-    /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
+    /// Returns the transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
     #[cfg(feature = "host")]
     fn journal(&self) -> Option<Journal> {
         None

@@ -112,22 +112,22 @@ impl VariableScope {
         })
     }
 
-    /// The workspace of the owner.
+    /// Returns the workspace of the owner.
     pub fn in_workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// The kind of owner.
+    /// Returns the kind of owner.
     pub fn level(&self) -> VariableLevel {
         self.level
     }
 
-    /// The id of the owner; empty for the workspace itself.
+    /// Returns the id of the owner; empty for the workspace itself.
     pub fn owner(&self) -> &str {
         &self.owner
     }
 
-    /// The text of the owner in the place of sealed values.
+    /// Returns the text of the owner in the place of sealed values.
     fn column(&self) -> String {
         format!("{}:{}", self.level, self.owner)
     }
@@ -153,8 +153,8 @@ words!(VariableType {
 });
 
 impl VariableType {
-    /// The declared type of a variable, or [`Secret`](Self::Secret) if it is not declared, so that the value of an undeclared variable is never
-    /// shown.
+    /// Returns the declared type of a variable, or [`Secret`](Self::Secret) if it is not declared, so that the value of an undeclared variable is
+    /// never shown.
     pub fn or_undeclared(declared: Option<Self>) -> Self {
         declared.unwrap_or(Self::Secret)
     }
@@ -220,12 +220,12 @@ impl VariableRow {
         }
     }
 
-    /// The place of the value, which matters only for a sealed value.
+    /// Returns the place of the value, which matters only for a sealed value.
     pub fn place(&self) -> SealedPlace {
         Self::place_of(&self.scope, &self.id)
     }
 
-    /// The place of a variable's value.
+    /// Returns the place of a variable's value.
     pub fn place_of(scope: &VariableScope, id: &str) -> SealedPlace {
         SealedPlace {
             column: SealedColumn::Variable,
@@ -235,7 +235,7 @@ impl VariableRow {
         }
     }
 
-    /// The sealed value, if the variable is a secret.
+    /// Returns the sealed value, if the variable is a secret.
     pub fn sealed(&self) -> Option<&Sealed> {
         match &self.value {
             VariableValue::Clear(_) => None,
@@ -243,7 +243,7 @@ impl VariableRow {
         }
     }
 
-    /// The row without the value of a secret, for lists.
+    /// Returns the row without the value of a secret, for lists.
     pub fn info(&self) -> VariableInfo {
         VariableInfo {
             level: self.scope.level,
@@ -307,7 +307,7 @@ pub struct VariableFilter {
 }
 
 impl VariableFilter {
-    /// Whether the filter admits a variable. The caller applies `limit`.
+    /// Returns whether the filter admits a variable. The caller applies `limit`.
     pub fn admits(&self, row: &VariableRow) -> bool {
         let VariableScope { level, owner, .. } = &row.scope;
         let is_after =

@@ -92,7 +92,7 @@ impl VariableRequest {
         }
     }
 
-    /// The workspace of the request.
+    /// Returns the workspace of the request.
     pub fn workspace(&self) -> &Workspace {
         self.thread.workspace()
     }
@@ -177,7 +177,7 @@ impl VariableRequest {
         Ok(missing.cloned().collect())
     }
 
-    /// The error for a request whose id is already in use.
+    /// Returns the error for a request whose id is already in use.
     pub fn exists(&self) -> StoreError {
         StoreError::Conflict(format!(
             "a request for variables with the id `{}` exists, give each request a new random id",
@@ -185,7 +185,7 @@ impl VariableRequest {
         ))
     }
 
-    /// The error for a request that does not exist, or whose variables all have values.
+    /// Returns the error for a request that does not exist, or whose variables all have values.
     pub fn gone(id: &str) -> StoreError {
         StoreError::Missing(format!("no open request for variables `{id}`"))
     }

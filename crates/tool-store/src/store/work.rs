@@ -249,7 +249,7 @@ impl WorkRow {
         self.updated = at;
     }
 
-    /// Whether a worker may claim the thread.
+    /// Returns whether a worker may claim the thread.
     pub fn is_ready(&self, now: Timestamp) -> bool {
         self.ready.is_some_and(|ready| ready <= now)
     }
@@ -272,12 +272,12 @@ impl WorkRow {
         true
     }
 
-    /// Whether the lease of the thread has expired at least twice, so that its run may be the one that ends its processes.
+    /// Returns whether the lease of the thread has expired at least twice, so that its run may be the one that ends its processes.
     pub fn is_suspect(&self) -> bool {
         self.recoveries >= SUSPECT
     }
 
-    /// Whether the row [is a suspect](Self::is_suspect) when it is claimed next.
+    /// Returns whether the row [is a suspect](Self::is_suspect) when it is claimed next.
     pub fn becomes_suspect(&self) -> bool {
         let recovers = u32::from(self.state == WorkState::Claimed);
         self.recoveries.saturating_add(recovers) >= SUSPECT
@@ -291,7 +291,7 @@ impl WorkRow {
         self.again = None;
     }
 
-    /// Whether a token is the token of the current claim.
+    /// Returns whether a token is the token of the current claim.
     fn is_claimed_with(&self, token: &str) -> bool {
         self.state == WorkState::Claimed && self.token.as_deref() == Some(token)
     }
@@ -336,7 +336,7 @@ impl WorkRow {
         true
     }
 
-    /// The workspace of the thread.
+    /// Returns the workspace of the thread.
     pub fn workspace(&self) -> &Workspace {
         self.thread.workspace()
     }
@@ -356,7 +356,7 @@ pub struct WorkFilter {
 }
 
 impl WorkFilter {
-    /// Whether the filter admits a row. The caller applies `limit`.
+    /// Returns whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &WorkRow) -> bool {
         let agent = self.agent.as_ref();
         agent.is_none_or(|agent| *agent == row.agent.agent)

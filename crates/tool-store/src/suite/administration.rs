@@ -20,7 +20,7 @@ fn umbrella() -> Workspace {
     Workspace::new("umbrella")
 }
 
-/// A change in a workspace, with an audit row of the operator `olga`.
+/// Returns a change in a workspace, with an audit row of the operator `olga`.
 fn of(workspace: &Workspace, change: Change) -> ChangeRequest {
     let audit = AuditRow::of_operator(workspace, "olga", "test", "{}", at(300)).unwrap();
     ChangeRequest {

@@ -9,7 +9,7 @@ fn umbrella() -> Workspace {
     Workspace::new("umbrella")
 }
 
-/// A change in a workspace, with an audit row of the operator `olga`.
+/// Returns a change in a workspace, with an audit row of the operator `olga`.
 fn of(workspace: &Workspace, change: Change) -> ChangeRequest {
     let audit = AuditRow::of_operator(workspace, "olga", "test", "{}", at(300)).unwrap();
     ChangeRequest {
@@ -26,7 +26,7 @@ fn respond(changed: &Changed) -> String {
     }
 }
 
-/// The change with the idempotency key `k1` of a user, which expires at 1000.
+/// Returns the change with the idempotency key `k1` of a user, which expires at 1000.
 fn keyed(caller: &str, fingerprint: &str, now: i64, request: ChangeRequest) -> ChangeRequest {
     let key = RequestKey {
         caller: caller.to_owned(),

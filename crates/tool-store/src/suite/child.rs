@@ -12,7 +12,7 @@ use super::{at_once, conflict, missing, tests};
 pub trait Parent: ChildStore + Maintenance {}
 impl<T: ChildStore + Maintenance> Parent for T {}
 
-/// A child of the conversation `main`.
+/// Returns a child of the conversation `main`.
 fn row(conversation: &str) -> ChildRow {
     row_of(conversation, "main")
 }
@@ -22,7 +22,7 @@ fn row_of(conversation: &str, parent: &str) -> ChildRow {
     ChildRow::new(child, parent, ChildKind::Subagent, "researcher", at(100))
 }
 
-/// A row in which every field has a value that [`ChildRow::new`] does not set.
+/// Returns a row in which every field has a value that [`ChildRow::new`] does not set.
 fn full_row(conversation: &str) -> ChildRow {
     ChildRow {
         call: Some(CallPlace {
@@ -103,7 +103,7 @@ fn end(session: u64, state: ChildState) -> EndedSession {
     }
 }
 
-/// The end of the first session, with a message for the conversation.
+/// Returns the end of the first session, with a message for the conversation.
 fn end_with_message(conversation: &str) -> EndedSession {
     EndedSession {
         message: Some(says(conversation)),

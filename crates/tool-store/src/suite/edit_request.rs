@@ -23,7 +23,7 @@ fn respond(edited: &ToolEdited) -> String {
     }
 }
 
-/// A request of a member with the key `k1`, which expires at 1000. It creates a function with the name `name`.
+/// Returns a request of a member with the key `k1`, which expires at 1000. It creates a function with the name `name`.
 fn request(editor: &Editor, name: &str, now: i64) -> ToolEdit {
     let key = RequestKey {
         caller: editor.user().unwrap_or_default().to_owned(),

@@ -45,7 +45,7 @@ fn skill(name: &str, version: &str, tools: &[&str]) -> SkillVersion {
     }
 }
 
-/// The tools of an instance with their sources. `+` marks a row that a person has enabled too, but whose source is higher than `manual`.
+/// Returns the tools of an instance with their sources. `+` marks a row that a person has enabled too, but whose source is higher than `manual`.
 async fn enabled(store: &(impl EnablementStore + ?Sized), instance: &InstanceId) -> Vec<String> {
     let rows = store.rows(instance).await.unwrap();
     let text = |row: EnablementRow| {

@@ -5,7 +5,7 @@ use crate::*;
 use super::records::{acme, at, audit, end, intent, key, thread};
 use super::{conflict, tests};
 
-/// An intent as a version without call identities stored it: its key is a hash, and the agent is not stored.
+/// Returns an intent as a version without call identities stored it: its key is a hash, and the agent is not stored.
 fn old(name: &str) -> Intent {
     Intent {
         identity: CallId::earlier("acme", name),
@@ -14,7 +14,7 @@ fn old(name: &str) -> Intent {
     }
 }
 
-/// The same call, dispatched again by this version: the call at a position in message 4 of the thread.
+/// Returns the same call, dispatched again by this version: the call at a position in message 4 of the thread.
 fn again(name: &str, position: u32) -> Intent {
     Intent {
         identity: CallId::in_thread(&thread("main"), 4, position),

@@ -26,7 +26,7 @@ async fn begin(store: &impl RunStore, conversation: &str) -> RunId {
     }
 }
 
-/// A batch that ends the named call: the end of its effect, its audit row, its result, and the end of the run.
+/// Returns a batch that ends the named call: the end of its effect, its audit row, its result, and the end of the run.
 fn whole(name: &str, run: &RunId) -> Batch {
     Batch {
         effect: Some(EndedEffect {
@@ -50,7 +50,7 @@ fn whole(name: &str, run: &RunId) -> Batch {
     }
 }
 
-/// The records of the named call: the state of its effect, the numbers of its audit rows and thread messages, and whether the run has ended.
+/// Returns the records of the named call: the state of its effect, the numbers of its audit rows and thread messages, and whether the run has ended.
 async fn held(store: &impl Parts, name: &str, run: &RunId) -> (EffectState, usize, usize, bool) {
     let effect = EffectLedger::get(store, &key(name)).await.unwrap().unwrap();
     let rows = store.export(Scope::All, &AuditFilter::default()).await;

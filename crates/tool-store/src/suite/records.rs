@@ -14,12 +14,12 @@ pub fn acme() -> Workspace {
     Workspace::new("acme")
 }
 
-/// A conversation of `acme`.
+/// Returns a conversation of `acme`.
 pub fn thread(conversation: &str) -> ThreadId {
     ThreadId::new("acme", conversation).unwrap()
 }
 
-/// An identity with the given name as its key: a call outside of a thread, in `acme`.
+/// Returns an identity with the given name as its key: a call outside of a thread, in `acme`.
 pub fn named(name: &str) -> CallId {
     named_in("acme", name)
 }
@@ -30,17 +30,17 @@ pub fn named_in(workspace: &str, name: &str) -> CallId {
     CallId::from_column(workspace, &column).unwrap()
 }
 
-/// The key of the identity that [`named`] returns.
+/// Returns the key of the identity that [`named`] returns.
 pub fn key(name: &str) -> CallKey {
     CallKey::new("acme", name)
 }
 
-/// The key of an audit row, as text.
+/// Returns the key of an audit row, as text.
 pub fn key_of(row: &AuditRow) -> String {
     row.identity.key().as_str().to_owned()
 }
 
-/// An approval request created at 100 that expires at 1000.
+/// Returns an approval request created at 100 that expires at 1000.
 pub fn request(id: &str) -> ApprovalRequest {
     ApprovalRequest {
         id: text(id),
@@ -64,7 +64,7 @@ pub fn request(id: &str) -> ApprovalRequest {
     }
 }
 
-/// The answer of `eve`, at 200.
+/// Returns the answer of `eve`, at 200.
 pub fn says(verdict: Verdict) -> ApprovalAnswer {
     ApprovalAnswer {
         verdict,
@@ -74,7 +74,7 @@ pub fn says(verdict: Verdict) -> ApprovalAnswer {
     }
 }
 
-/// An intent begun at 100 by `run-1`, with a lease until 500.
+/// Returns an intent begun at 100 by `run-1`, with a lease until 500.
 pub fn intent(key: &str) -> Intent {
     Intent {
         identity: named(key),
@@ -101,7 +101,7 @@ pub fn end(state: EffectState, millis: i64) -> EffectEnd {
     }
 }
 
-/// An audit row with every column set. The outcome is not final, so that the row can be replaced.
+/// Returns an audit row with every column set. The outcome is not final, so that the row can be replaced.
 pub fn audit(id: &str) -> AuditRow {
     AuditRow {
         identity: named(id),
@@ -136,7 +136,7 @@ pub fn audit(id: &str) -> AuditRow {
     }
 }
 
-/// A message in a conversation of `acme`; a tool's message answers the call at this position of message 1.
+/// Returns a message in a conversation of `acme`; a tool's message answers the call at this position of message 1.
 pub fn message(conversation: &str, role: Role, position: Option<u32>) -> NewMessage {
     NewMessage {
         thread: thread(conversation),
@@ -151,7 +151,7 @@ pub fn message(conversation: &str, role: Role, position: Option<u32>) -> NewMess
     }
 }
 
-/// A spilled output of `ann` at `acme` that expires at 1000.
+/// Returns a spilled output of `ann` at `acme` that expires at 1000.
 pub fn spill(handle: &str, content: &str) -> Spill {
     Spill {
         handle: text(handle),

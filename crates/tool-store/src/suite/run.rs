@@ -5,7 +5,7 @@ use crate::*;
 use super::records::{acme, at, thread};
 use super::{at_once, tests};
 
-/// A run of a conversation of `acme`, with a lease of 100 ms.
+/// Returns a run of a conversation of `acme`, with a lease of 100 ms.
 fn new(conversation: &str, owner: &str, now: i64) -> NewRun {
     NewRun {
         thread: thread(conversation),

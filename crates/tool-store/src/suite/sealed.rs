@@ -14,7 +14,7 @@ fn key(id: &str) -> KeyId {
     KeyId::new(id).unwrap()
 }
 
-/// A value in the form of a sealed value of a key.
+/// Returns a value in the form of a sealed value of a key.
 fn sealed(id: &str, text: &str) -> Sealed {
     let text = [text.as_bytes(), &[0; Sealed::TAG]].concat();
     Sealed::new(&key(id), &[7; Sealed::NONCE], &text)
@@ -76,7 +76,7 @@ fn answers(request: &VariableRequest, region: &str) -> [VariableRow; 2] {
     [hidden(&request.target, "TOKEN", "k1"), region]
 }
 
-/// The secrets `a` and `b` of `acme`, the variables of three owners, the requests of the thread `main`, and all keys, as text.
+/// Returns the secrets `a` and `b` of `acme`, the variables of three owners, the requests of the thread `main`, and all keys, as text.
 async fn holdings(store: &impl VaultStore) -> String {
     let acme = acme();
     let scopes = [

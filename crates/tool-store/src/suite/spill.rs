@@ -13,7 +13,7 @@ async fn part(store: &impl SpillStore, handle: &str, from: u64, most: u64) -> Sp
         .unwrap()
 }
 
-/// The expected result of [`SpillStore::read`], computed from the complete text.
+/// Returns the expected result of [`SpillStore::read`], computed from the complete text.
 fn promised(text: &str, from: u64, most: u64) -> SpillPart {
     let starts: Vec<usize> = text
         .char_indices()

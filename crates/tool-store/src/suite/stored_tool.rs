@@ -151,7 +151,7 @@ impl<S: StoredToolStore> By<'_, S> {
         Ok(matches!(edited, ToolEdited::Binding { changed: true, .. }))
     }
 
-    /// A function with one published version.
+    /// Returns a function with one published version.
     async fn published(&self, name: &str) -> (Function, FunctionVersion) {
         let function = self.function(linked(name)).await.unwrap();
         let version = self.version(&function.id, new_version()).await.unwrap();

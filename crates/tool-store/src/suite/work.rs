@@ -19,7 +19,7 @@ fn chief() -> WorkAgent {
     WorkAgent::new("chief", "1")
 }
 
-/// The work of a conversation for the agent `chief`, queued at 100.
+/// Returns the work of a conversation for the agent `chief`, queued at 100.
 fn new(conversation: &str) -> NewWork {
     NewWork {
         thread: thread(conversation),
@@ -31,7 +31,7 @@ fn new(conversation: &str) -> NewWork {
     }
 }
 
-/// A claim of the agent `chief`.
+/// Returns a claim of the agent `chief`.
 fn claim(now: i64) -> WorkClaim {
     WorkClaim {
         agents: vec![chief()],

@@ -16,7 +16,7 @@ fn call_in(workspace: &Workspace, call: &CallId) -> CallId {
     CallId::from_column(workspace, &call.to_column()).unwrap()
 }
 
-/// The same step with the same ids, in a different workspace.
+/// Returns the same step with the same ids, in a different workspace.
 fn step_in(own: &Workspace, step: Step) -> Step {
     let key = |key: CallKey| CallKey::new(own, key.as_str());
     let thread = |thread: ThreadId| ThreadId::new(own, thread.conversation()).unwrap();
@@ -73,7 +73,7 @@ fn step_in(own: &Workspace, step: Step) -> Step {
     }
 }
 
-/// All records of a workspace.
+/// Returns all records of a workspace.
 async fn holdings(store: &(impl Store + ?Sized), own: &Workspace) -> Vec<String> {
     let mut steps = vec![
         Step::List(None, ApprovalFilter::default()),
@@ -180,7 +180,7 @@ pub(super) async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
     store.put(Spill { workspace, ..text }).await.unwrap();
 }
 
-/// The records that `fill` has stored, as the methods return them to a workspace.
+/// Returns the records that `fill` has stored, as the methods return them to a workspace.
 pub(super) async fn seen(
     store: &impl Store,
     own: &Workspace,

@@ -206,7 +206,7 @@ pub(crate) async fn change_is_noticed_by_polling_without_notifications_case() ->
     Ok(())
 }
 
-/// Two stores; the listener of the second store connects through a proxy.
+/// Returns two stores; the listener of the second store connects through a proxy.
 async fn listening_through_proxy(database: &Database) -> (Proxy, PostgresStore, PostgresStore) {
     let proxy = Proxy::start(server().unwrap().address()).await;
     let one = database.options().open().await.unwrap();

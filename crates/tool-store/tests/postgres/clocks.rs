@@ -80,7 +80,7 @@ impl Host {
     }
 }
 
-/// Two hosts: one clock is ten minutes slow, and the other clock is ten minutes fast. With `slow_first`, the clock of the first host is slow.
+/// Returns two hosts: one clock is ten minutes slow, and the other clock is ten minutes fast. With `slow_first`, the clock of the first host is slow.
 async fn hosts(slow_first: bool) -> Result<(Host, Host), test_support::Missing> {
     let database = Database::create().await?;
     let skew = if slow_first {

@@ -10,7 +10,7 @@ use tool_store::*;
 
 use crate::database::Database;
 
-/// A store that connects to the database through a proxy.
+/// Returns a store that connects to the database through a proxy.
 async fn proxied(database: &Database, connections: u32) -> (Proxy, PostgresStore) {
     let proxy = Proxy::start(server().unwrap().address()).await;
     let options = PostgresOptions::new(&proxy.url(&database.url)).unwrap();

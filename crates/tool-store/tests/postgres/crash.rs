@@ -22,7 +22,7 @@ const EFFECTS: u64 = 150;
 const APPROVALS: u64 = 60;
 const THREADS: u64 = 3;
 
-/// A random number below `most`.
+/// Returns a random number below `most`.
 fn random(most: u64) -> u64 {
     RandomState::new().hash_one(0) % most
 }

@@ -65,7 +65,7 @@ const ROWS: &str = "
         SELECT 'w' || n % 100, 'a' || n % 500, 't' || n, 'u', n FROM generate_series(1, 20000) n;
     ANALYZE";
 
-/// Whether a plan reads a table without an index or sorts. A `Merge Append` of sorted rows has a `Sort Key` too.
+/// Returns whether a plan reads a table without an index or sorts. A `Merge Append` of sorted rows has a `Sort Key` too.
 fn is_slow(plan: &str) -> bool {
     plan.contains("Seq Scan") || plan.contains("Sort  (")
 }

@@ -8,7 +8,7 @@ use tool_store::PostgresOptions;
 const JOB: &str = "TOOL_STORE_TEST_JOB";
 const URL: &str = "TOOL_STORE_TEST_URL";
 
-/// Whether a test has started this process.
+/// Returns whether a test has started this process.
 pub(crate) fn is_child() -> bool {
     std::env::var_os(JOB).is_some()
 }
@@ -80,7 +80,7 @@ impl Worker {
         lines
     }
 
-    /// The lines that the child printed until it ended successfully.
+    /// Returns the lines that the child printed until it ended successfully.
     pub(crate) fn finish(mut self) -> Vec<String> {
         let mut lines: Vec<String> = self.lines.collect();
         assert!(self.child.wait().unwrap().success(), "{lines:?}");

@@ -33,7 +33,7 @@ async fn vault(store: &PostgresStore, keys: SealKeys) -> Vault {
     Vault::open(store.clone(), keys).await.unwrap()
 }
 
-/// The database as text: by `pg_dump`, or each table by `COPY` if `pg_dump` is not installed.
+/// Returns the database as text: by `pg_dump`, or each table by `COPY` if `pg_dump` is not installed.
 async fn dump(database: &Database) -> Vec<u8> {
     if let Some(program) = server().unwrap().program("pg_dump") {
         let output = Command::new(program).arg(&database.url).output().unwrap();
@@ -69,7 +69,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files of the server that contain one of the searched texts. Files that are removed during the search are left out.
+/// Returns the files of the server that contain one of the searched texts. Files that are removed during the search are left out.
 fn found(search: &Search) -> Vec<PathBuf> {
     let mut all = Vec::new();
     files(server().unwrap().data(), &mut all);
@@ -219,7 +219,7 @@ async fn waiting(database: &Database, count: i64) {
     }
 }
 
-/// A store in an empty database. It uses the times of its callers instead of the database's clock.
+/// Returns a store in an empty database. It uses the times of its callers instead of the database's clock.
 async fn store() -> Result<PostgresStore, test_support::Missing> {
     let options = Database::create().await?.options();
     Ok(options.clock(PostgresClock::Caller).open().await.unwrap())

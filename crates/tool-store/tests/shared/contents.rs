@@ -52,7 +52,7 @@ async fn vault(store: &impl Sealing, ids: &[&str]) -> Vault {
     Vault::open(store.clone(), keys(ids)).await.unwrap()
 }
 
-/// A handle that seals with the first of these keys.
+/// Returns a handle that seals with the first of these keys.
 async fn sealing<S: Sealing>(store: &S, ids: &[&str]) -> S {
     store.sealed_by(&vault(store, ids).await).unwrap()
 }
@@ -66,7 +66,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// A request that answers an approval with edited arguments. It has an idempotency key, and its stored response contains the arguments.
+/// Returns a request that answers an approval with edited arguments. It has an idempotency key, and its stored response contains the arguments.
 fn edit(id: &str, arguments: &str) -> ChangeRequest {
     let key = RequestKey {
         caller: "olga".to_owned(),
@@ -159,7 +159,7 @@ async fn assert_all(store: &impl Sealing) {
     }
 }
 
-/// The number of values that a key seals, for each column.
+/// Returns the number of values that a key seals, for each column.
 async fn uses(store: &impl Sealing, id: &str) -> Vec<u64> {
     let uses = store.key_uses().await.unwrap();
     let count = |column| {

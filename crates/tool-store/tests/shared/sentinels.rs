@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use tool_store::seal::{NewValue, NewVariableRequest, Vault};
 use tool_store::{ThreadId, VariableField, VariableScope, VariableType, Workspace, digest};
 
-/// A text in clear, in hex, and the parts of its base64 that do not depend on the bytes before and after it.
+/// Returns a text in clear, in hex, and the parts of its base64 that do not depend on the bytes before and after it.
 fn spellings(text: &str) -> Vec<Vec<u8>> {
     let mut all = vec![text.as_bytes().to_vec()];
     let hex = digest::hex(text.as_bytes());
@@ -30,7 +30,7 @@ impl Search {
         Self(AhoCorasick::new(spellings).unwrap())
     }
 
-    /// Whether bytes contain a text.
+    /// Returns whether bytes contain a text.
     pub(crate) fn finds(&self, bytes: &[u8]) -> bool {
         self.0.is_match(bytes)
     }

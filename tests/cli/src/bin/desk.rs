@@ -232,7 +232,7 @@ fn forbidden() -> String {
     String::new()
 }
 
-/// A tool whose contract is different in each release of the desk.
+/// Returns a tool whose contract is different in each release of the desk.
 fn label(release: &str) -> DynamicTool {
     let (text, required) = match release {
         "wider" => (json!({"type": "string", "maxLength": 20}), json!([])),

@@ -145,7 +145,7 @@ fn admin_api_reads_and_stops_the_calls_of_the_server(store: &str) {
     assert!(without.starts_with("HTTP/1.1 401"), "{without}");
 }
 
-/// The JSON body of a response.
+/// Returns the JSON body of a response.
 fn body(answer: &str) -> Value {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -324,7 +324,7 @@ impl Operator<'_> {
     }
 }
 
-/// The schema of an object with one required property, a text.
+/// Returns the schema of an object with one required property, a text.
 fn object(key: &str) -> Value {
     json!({"type": "object", "properties": {key: {"type": "string"}}, "required": [key], "additionalProperties": false})
 }

@@ -55,7 +55,7 @@ impl Target {
         command.stdin(Stdio::null()).output().unwrap()
     }
 
-    /// The JSON that a successful command prints.
+    /// Returns the JSON that a successful command prints.
     fn json(&self, words: &[&str]) -> Value {
         let output = self.run(&[words, &["--format", "json"]].concat());
         let text = String::from_utf8(output.stdout).unwrap();
@@ -72,7 +72,7 @@ impl Target {
         values.collect()
     }
 
-    /// The error of a command that must fail with an exit code.
+    /// Returns the error of a command that must fail with an exit code.
     fn fails(&self, words: &[&str], code: i32) -> String {
         let output = self.run(words);
         let errors = String::from_utf8(output.stderr).unwrap();
@@ -305,7 +305,7 @@ pub(super) fn on_an_admin_api(url: &str) {
     assert!(missing.contains("TOOL_ADMIN_TOKEN"), "{missing}");
 }
 
-/// The standard error of a command that must fail with an exit code.
+/// Returns the standard error of a command that must fail with an exit code.
 fn fails(words: &[&str], keys: Option<&str>, code: i32) -> String {
     let mut command = Command::new(DESK);
     match keys {

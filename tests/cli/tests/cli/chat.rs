@@ -103,7 +103,7 @@ fn finish(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
-/// A reply of one text, in two pieces.
+/// Returns a reply of one text, in two pieces.
 fn says(text: &str) -> Reply {
     let (one, two) = text.split_at(text.len() / 2);
     Reply::Stream(vec![
@@ -113,7 +113,7 @@ fn says(text: &str) -> Reply {
     ])
 }
 
-/// A reply of one call.
+/// Returns a reply of one call.
 fn calls(tool: &str, arguments: &Value) -> Reply {
     let function = json!({"name": tool, "arguments": arguments.to_string()});
     let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
@@ -127,7 +127,7 @@ fn letter() -> Reply {
     calls("send_letter", &json!({"to": "ann", "text": "hi"}))
 }
 
-/// A command without the keys of the developer who runs the tests.
+/// Returns a command without the keys of the developer who runs the tests.
 fn chat(words: &[&str]) -> Command {
     let mut all = vec!["chat"];
     all.extend(words);

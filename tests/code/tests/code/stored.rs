@@ -96,7 +96,7 @@ fn object(properties: &Value) -> ToolSchema {
     }))
 }
 
-/// A version without arguments, whose output is any value.
+/// Returns a version without arguments, whose output is any value.
 fn version(files: &[(&str, &str)], uses: &[&str]) -> NewFunctionVersion {
     let mut version = NewFunctionVersion::new(object(&json!({})), schema(&json!({})));
     for (path, source) in files {

@@ -171,7 +171,7 @@ fn sums() -> McpServer {
     McpServer::builder(registry).name("sums").build()
 }
 
-/// A runner that starts the misbehaving server as a child process for each connection.
+/// Returns a runner that starts the misbehaving server as a child process for each connection.
 fn restarting() -> McpRunner {
     McpRunner::default().connecting("hostile", || async {
         let mut command = Command::new("python3");
@@ -336,7 +336,7 @@ async fn version_has_to_fit_the_tool_of_the_server() {
     );
 }
 
-/// A runner that starts a new server for each connection. Each server serves one of these lists of tools, beginning with the last list.
+/// Returns a runner that starts a new server for each connection. Each server serves one of these lists of tools, beginning with the last list.
 fn one_after_the_other(lists: Vec<Value>) -> (McpRunner, tempfile::TempDir, Arc<Mutex<u32>>) {
     let folder = tempfile::tempdir().unwrap();
     let (left, pid) = (Arc::new(Mutex::new(lists)), Arc::<Mutex<u32>>::default());

@@ -21,7 +21,7 @@ async fn done(site: &Site, token: &str, method: &str, path: &str, body: &Value) 
     answer
 }
 
-/// The operator and the details of the last change with this action in the audit of `acme`.
+/// Returns the operator and the details of the last change with this action in the audit of `acme`.
 async fn note(site: &Site, action: &str) -> (String, Value) {
     let page = site.get("/v1/audit", VIEWER).await;
     let mut rows = page["items"].as_array().unwrap().iter();

@@ -19,7 +19,7 @@ struct Read {
 }
 
 impl Read {
-    /// The resource and the key.
+    /// Returns the resource and the key.
     fn row(&self) -> String {
         assert_eq!(self.data["resource"], self.name.as_str());
         assert!(self.data["at"].is_string(), "{self:?}");

@@ -34,7 +34,7 @@ async fn done(site: &Site, method: &str, path: &str, body: &Value) -> Value {
     answer.json()
 }
 
-/// The enabled tools of an instance with their sources.
+/// Returns the enabled tools of an instance with their sources.
 async fn enabled(site: &Site, instance: &str) -> Vec<String> {
     let path = format!("/v1/instances/{instance}/tools?enabled=true");
     let page = site.get(&path, VIEWER).await;
@@ -48,7 +48,7 @@ async fn enabled(site: &Site, instance: &str) -> Vec<String> {
         .collect()
 }
 
-/// The last change of an operator in the audit: action, operator and tool.
+/// Returns the last change of an operator in the audit: action, operator and tool.
 async fn last_change(site: &Site) -> (String, String, String) {
     let page = site.get("/v1/audit?limit=1", VIEWER).await;
     let row = &page["items"][0];

@@ -64,7 +64,7 @@ fn values(document: &Value, schema: &Value) -> Vec<Value> {
     }]
 }
 
-/// The value of a path or query parameter that names a record of the workspace; `None` for a parameter that does not name a record. A new
+/// Returns the value of a path or query parameter that names a record of the workspace; `None` for a parameter that does not name a record. A new
 /// parameter requires a line here.
 pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
     Some(match name {
@@ -108,7 +108,7 @@ pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
     })
 }
 
-/// The path of an operation with the records of a workspace.
+/// Returns the path of an operation with the records of a workspace.
 pub(crate) fn path(template: &str, operation: &Value, of: &Sample) -> String {
     let mut path = template.to_owned();
     for parameter in parameters(operation, "path") {
@@ -123,7 +123,7 @@ pub(crate) fn path(template: &str, operation: &Value, of: &Sample) -> String {
     path
 }
 
-/// The names of the parameters of an operation in a part of the request.
+/// Returns the names of the parameters of an operation in a part of the request.
 pub(crate) fn parameters(operation: &Value, part: &str) -> Vec<String> {
     let all = operation["parameters"].as_array().unwrap();
     let of_part = all.iter().filter(|parameter| parameter["in"] == part);

@@ -27,7 +27,7 @@ async fn done(site: &Site, token: &str, method: &str, path: &str, body: &Value) 
     answer.json()
 }
 
-/// The value of a secret of a workspace, as the host opens it.
+/// Returns the value of a secret of a workspace, as the host opens it.
 async fn opened(site: &Site, name: &str) -> Option<String> {
     let acme = Workspace::new("acme");
     let opened: BTreeMap<_, _> = site.vault.open_secrets(&acme, [name]).await.unwrap();

@@ -54,7 +54,7 @@ fn stored(site: &Site) -> StoredTools {
     StoredTools::shared(site.store.clone()).runner(LinkedRunner::new(&linked, Rules::default()))
 }
 
-/// The tools of the agent `painter` in a process of the host.
+/// Returns the tools of the agent `painter` in a process of the host.
 async fn offered(site: &Site) -> Toolset {
     let own = stored(site)
         .of_agent(&"acme".into(), "painter")
@@ -333,7 +333,7 @@ pub(crate) async fn pages_of_tools_are_complete(kind: StoreKind) {
     }
 }
 
-/// The number of items in a list.
+/// Returns the number of items in a list.
 async fn count(site: &Site, path: &str) -> usize {
     site.get(path, AUTHOR).await["items"]
         .as_array()

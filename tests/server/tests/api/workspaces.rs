@@ -5,7 +5,7 @@ use server_tests::{Answer, Sample, Site, StoreKind, document, operations, seed};
 
 use crate::samples::{bodies, parameters, path, value};
 
-/// The names of records that do not exist.
+/// Returns the names of records that do not exist.
 fn nobody() -> Sample {
     let name = |what: &str| format!("{what}-of-nobody");
     Sample {

@@ -109,7 +109,7 @@ impl World {
         self.mailbox.0.lock().unwrap().clone()
     }
 
-    /// The texts of the last request to the model.
+    /// Returns the texts of the last request to the model.
     pub(crate) fn last_request(&self) -> String {
         let requests = self.requests.lock().unwrap();
         let last = requests.last().unwrap();
@@ -230,7 +230,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// The chunks of a stream, without the end of the stream.
+    /// Returns the chunks of a stream, without the end of the stream.
     pub(crate) fn chunks(&self) -> Vec<Value> {
         assert_eq!(self.status, 200, "{}", self.text);
         assert_eq!(self.kind, "text/event-stream");
@@ -244,7 +244,7 @@ impl Response {
         chunks.iter().map(parse).collect()
     }
 
-    /// The text of the stream.
+    /// Returns the text of the stream.
     pub(crate) fn said(&self) -> String {
         let chunks = self.chunks();
         let deltas = chunks.iter().filter(|chunk| chunk["type"] == "text-delta");
@@ -273,7 +273,7 @@ impl Response {
     }
 }
 
-/// The body of a request with a message of the user.
+/// Returns the body of a request with a message of the user.
 pub(crate) fn message(text: &str) -> Value {
     json!({"messages": [{"id": "u-1", "role": "user", "parts": [{"type": "text", "text": text}]}]})
 }
@@ -488,7 +488,7 @@ impl Process {
         begun
     }
 
-    /// The texts of a conversation of a workspace, each with its author.
+    /// Returns the texts of a conversation of a workspace, each with its author.
     pub(crate) async fn stored(&self, workspace: &str, conversation: &str) -> Vec<String> {
         let cx = ToolContext::builder()
             .workspace(workspace)

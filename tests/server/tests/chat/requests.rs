@@ -5,7 +5,7 @@ use test_support::Ran;
 
 use crate::host::{Host, Kind, Response, message, received};
 
-/// The token of the approval request of a call.
+/// Returns the token of the approval request of a call.
 fn approval(response: &Response, call: &str) -> String {
     let chunks = response.chunks();
     let mut asked = chunks
@@ -15,7 +15,7 @@ fn approval(response: &Response, call: &str) -> String {
     chunk["approvalId"].as_str().unwrap().to_owned()
 }
 
-/// A request that answers approval requests of `send_mail`.
+/// Returns a request that answers approval requests of `send_mail`.
 fn answers(answers: &[(&str, &str, &str, bool)]) -> Value {
     let part = |(call, to, approval, approved): &(&str, &str, &str, bool)| {
         json!({"type": "tool-send_mail", "toolCallId": call, "state": "approval-responded", "input": {"to": to},

@@ -18,7 +18,7 @@ pub(crate) struct Place {
     pub(crate) path: PathBuf,
 }
 
-/// The seven file tools.
+/// Returns the seven file tools.
 pub(crate) fn tools() -> Toolset {
     Registry::builder()
         .tool::<read_file>()

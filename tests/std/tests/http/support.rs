@@ -17,7 +17,7 @@ pub(crate) const PUBLIC: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 pub(crate) const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 pub(crate) const PRIVATE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
-/// The address policy of the tests.
+/// Returns the address policy of the tests.
 pub(crate) fn policy(address: IpAddr) -> Option<&'static str> {
     if address == PUBLIC || address == OTHER {
         return None;

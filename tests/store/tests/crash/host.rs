@@ -139,7 +139,7 @@ async fn look(
     Bounded::from("rain ".repeat(amount as usize + 50))
 }
 
-/// The approver's reply, which depends on the amount.
+/// Returns the approver's reply, which depends on the amount.
 pub(crate) fn reply(amount: u32) -> Reply {
     match amount % 3 {
         0 => Reply::Deny,
@@ -220,12 +220,12 @@ pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
         .build()
 }
 
-/// The workspace of the script.
+/// Returns the workspace of the script.
 pub(crate) fn acme() -> Workspace {
     Workspace::new("acme")
 }
 
-/// The thread of the script.
+/// Returns the thread of the script.
 pub(crate) fn thread() -> ThreadId {
     ThreadId::new("acme", "th-1").unwrap()
 }

@@ -105,7 +105,7 @@ impl Worker {
         kill_process(id, signal).unwrap();
     }
 
-    /// Whether the process has ended.
+    /// Returns whether the process has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }

@@ -103,7 +103,7 @@ impl Model for Script {
     }
 }
 
-/// The gate of a store, with a ledger and a required audit.
+/// Returns the gate of a store, with a ledger and a required audit.
 pub(crate) fn gate(store: &impl State) -> Gate {
     Gate::builder()
         .ledger(store.clone())

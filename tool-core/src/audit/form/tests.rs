@@ -47,7 +47,7 @@ fn union(tagging: Tagging, inner: Kind) -> Kind {
     Kind::Union(Union { tagging, variants })
 }
 
-/// A record with a field of each kind in each audit form.
+/// Returns a record with a field of each kind in each audit form.
 fn everything() -> &'static Schema {
     let choice = Kind::Enum(leak([EnumValue {
         value: "one",
@@ -165,7 +165,7 @@ fn digits_of_a_number_are_shown_exactly() {
     }
 }
 
-/// Whether a tree of values keeps every digit of a text, as in the one-pass form.
+/// Returns whether a tree of values keeps every digit of a text, as in the one-pass form.
 fn is_exact(text: &str) -> bool {
     let canonical = crate::args::canonical;
     serde_json::from_str::<Value>(text).map_or(true, |value| {

@@ -96,7 +96,7 @@ impl KeyRing {
         Some((id, mac.finalize().into_bytes().to_vec()))
     }
 
-    /// Whether `code` is the authentication code of the key `id` for `bytes`, compared in constant time.
+    /// Returns whether `code` is the authentication code of the key `id` for `bytes`, compared in constant time.
     pub(super) fn verify(&self, id: &str, bytes: &[u8], code: &[u8]) -> bool {
         let Some((id, key)) = self.0.iter().find(|(own, _)| own == id) else {
             return false;

@@ -141,7 +141,7 @@ impl Approval<Granted> {
         granted(&self.request, &self.state.0)
     }
 
-    /// Whether the approver has edited the arguments.
+    /// Returns whether the approver has edited the arguments.
     pub(crate) fn is_edited(&self) -> bool {
         matches!(self.state.0.verdict, Verdict::Edit(_))
     }
@@ -180,7 +180,7 @@ impl Approval<Spent> {
         granted(&self.request, &self.state.0)
     }
 
-    /// Whether the approver has edited the arguments.
+    /// Returns whether the approver has edited the arguments.
     pub(crate) fn is_edited(&self) -> bool {
         matches!(self.state.0.verdict, Verdict::Edit(_))
     }

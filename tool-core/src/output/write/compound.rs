@@ -65,7 +65,7 @@ impl Compound<'_> {
     }
 }
 
-/// Whether a key consists of ASCII letters, digits and `_`, as most keys do. Such a key needs no escapes.
+/// Returns whether a key consists of ASCII letters, digits and `_`, as most keys do. Such a key needs no escapes.
 #[inline]
 fn is_plain(key: &str) -> bool {
     key.bytes()

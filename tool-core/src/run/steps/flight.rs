@@ -81,7 +81,7 @@ impl Flight {
         self
     }
 
-    /// Whether a call without a row in the ledger may be dispatched again while its result is not stored.
+    /// Returns whether a call without a row in the ledger may be dispatched again while its result is not stored.
     pub(super) fn may_come_again(&self) -> bool {
         let identity = self.0.prepared.cx.identity();
         self.0.asks || identity.is_some_and(|identity| identity.conversation().is_some())

@@ -407,7 +407,7 @@ async fn in_part(
     (cx.redactor().clean(Err(error)), doubt)
 }
 
-/// Whether an error of this kind already reports that the body did not return: it was cut off, has panicked, or waits.
+/// Returns whether an error of this kind already reports that the body did not return: it was cut off, has panicked, or waits.
 #[cfg(feature = "host")]
 fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     matches!(
@@ -420,8 +420,8 @@ fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     )
 }
 
-/// Whether a call without a ledger row is over: it does not wait, its error is not `Denied`, `Unavailable` or `Interrupted`, and the lookup of its
-/// earlier runs did not fail and found no unknown outcome.
+/// Returns whether a call without a ledger row is over: it does not wait, its error is not `Denied`, `Unavailable` or `Interrupted`, and the lookup
+/// of its earlier runs did not fail and found no unknown outcome.
 #[cfg(feature = "host")]
 fn has_nothing_to_come(result: &CallResult) -> bool {
     let may_come = result.error().is_some_and(|error| {

@@ -201,12 +201,12 @@ impl<H: Held> Running<H> {
 
 #[cfg(feature = "host")]
 impl Running<Flight> {
-    /// Whether a row was written for the call.
+    /// Returns whether a row was written for the call.
     pub(in crate::run) fn is_recorded(&self) -> bool {
         !matches!(self.record, Record::Nothing(_))
     }
 
-    /// Whether the call has a row in the ledger.
+    /// Returns whether the call has a row in the ledger.
     pub(in crate::run) fn is_claimed(&self) -> bool {
         matches!(self.record, Record::Row(_))
     }

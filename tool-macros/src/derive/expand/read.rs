@@ -507,7 +507,7 @@ impl Read<'_> {
         via.into_token_stream()
     }
 
-    /// Whether a value's type contains this type, so that no bound may mention the value's type.
+    /// Returns whether a value's type contains this type, so that no bound may mention the value's type.
     fn leads_back(&self, value: &Value, original: &Type) -> bool {
         self.decided.circles.of(value.number).is_some() || !same(&value.ty, original)
     }

@@ -7,7 +7,7 @@ use tool_schema::lock::{PendingApprovals, changes};
 
 use crate::commands::lock::locked;
 
-/// A registry with one tool that needs approval.
+/// Returns a registry with one tool that needs approval.
 fn release(description: &str, category: &str, most: u32) -> Option<Registry> {
     let schema = json!({
         "type": "object",

@@ -21,7 +21,7 @@ struct Request {
 }
 
 impl Requests {
-    /// The response that is stored under a key, if the key has not expired.
+    /// Returns the response that is stored under a key, if the key has not expired.
     pub(super) fn find<T>(
         &self,
         workspace: &Workspace,

@@ -19,7 +19,7 @@ impl People {
         self.workspaces.get(workspace)
     }
 
-    /// The retention tier for deleted tools of an owner.
+    /// Returns the retention tier for deleted tools of an owner.
     pub(super) fn tier(&self, owner: Option<&Workspace>) -> RetentionTier {
         let settings = owner.and_then(|workspace| self.settings(workspace));
         settings.map_or_else(RetentionTier::default, |settings| settings.retention_tier)

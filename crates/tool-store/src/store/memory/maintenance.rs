@@ -9,7 +9,7 @@ use crate::store::{
 };
 
 impl Erasure<'_> {
-    /// Whether the erasure covers a row of this workspace, thread and user.
+    /// Returns whether the erasure covers a row of this workspace, thread and user.
     fn means(&self, workspace: &Workspace, thread: Option<&str>, principal: &str) -> bool {
         match self {
             Self::Thread(id) => id.workspace() == workspace && thread == Some(id.conversation()),

@@ -19,8 +19,8 @@ impl Keys {
 }
 
 impl Tables {
-    /// The sealed values of a column, unordered. Columns of contents have none, because this store keeps no contents on a disk and does not seal
-    /// them.
+    /// Returns the sealed values of a column, unordered. Columns of contents have none, because this store keeps no contents on a disk and does not
+    /// seal them.
     fn sealed(
         &self,
         column: SealedColumn,
@@ -36,7 +36,7 @@ impl Tables {
         }
     }
 
-    /// The sealed value at a place.
+    /// Returns the sealed value at a place.
     fn sealed_at(&mut self, place: &SealedPlace) -> Option<&mut Sealed> {
         match place.column {
             SealedColumn::Secret => self.secrets.sealed_at(place),

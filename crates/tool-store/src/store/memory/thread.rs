@@ -40,7 +40,7 @@ impl Thread {
         Ok(self.last)
     }
 
-    /// The sequence number of the last message of a role; 0 if there is none.
+    /// Returns the sequence number of the last message of a role; 0 if there is none.
     fn last_of(&self, role: Role) -> u64 {
         let mut messages = self.messages.iter().rev();
         let last = messages.find(|message| message.role == role);
@@ -90,7 +90,7 @@ impl Threads {
         Ok(first)
     }
 
-    /// The sequence number of the last message of a user in a thread; 0 if there is none.
+    /// Returns the sequence number of the last message of a user in a thread; 0 if there is none.
     #[cfg(feature = "host")]
     pub(super) fn last_of_user(&self, thread: &ThreadId) -> u64 {
         let thread = self.0.get(thread);

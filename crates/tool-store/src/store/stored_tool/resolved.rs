@@ -24,7 +24,7 @@ pub struct RuntimeUser<'a> {
 }
 
 impl<'a> RuntimeUser<'a> {
-    /// The first runtime user that is set: of the tool, of the function, or the default of the workspace.
+    /// Returns the first runtime user that is set: of the tool, of the function, or the default of the workspace.
     ///
     /// ```
     /// use tool_store::{RuntimeUser, RuntimeUserLevel};
@@ -76,25 +76,25 @@ impl ResolvedTool {
         }
     }
 
-    /// The id of the version that a tool runs: the pinned version, else the default of the function.
+    /// Returns the id of the version that a tool runs: the pinned version, else the default of the function.
     pub fn version_of<'a>(tool: &'a StoredTool, function: &'a Function) -> Option<&'a str> {
         let pinned = tool.function_version.as_deref();
         pinned.or(function.default_version.as_deref())
     }
 
-    /// The schema of the arguments: from the tool, else from the version.
+    /// Returns the schema of the arguments: from the tool, else from the version.
     pub fn input_schema(&self) -> Option<&ToolSchema> {
         let version = || self.version.as_ref().map(|version| &version.input_schema);
         self.tool.input_schema.as_ref().or_else(version)
     }
 
-    /// The schema of the output: from the tool, else from the version.
+    /// Returns the schema of the output: from the tool, else from the version.
     pub fn output_schema(&self) -> Option<&ToolSchema> {
         let version = || self.version.as_ref().map(|version| &version.output_schema);
         self.tool.output_schema.as_ref().or_else(version)
     }
 
-    /// The user that a call runs as; `None` if no row contains a runtime user.
+    /// Returns the user that a call runs as; `None` if no row contains a runtime user.
     pub fn runtime_user(&self) -> Option<RuntimeUser<'_>> {
         let function = self.function.as_ref();
         RuntimeUser::of(
