@@ -49,7 +49,7 @@ use crate::schema::{Schema, StrictSchema};
 use crate::store::{Spill, SpillStore, Timestamp, shield};
 use crate::tool::DynamicTool;
 
-/// An output of which the result shows the model at most the first `N` bytes. See the [module](self).
+/// An output that the result shows to the model only in part: at most the first `N` bytes. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(alias("truncate", "pagination", "long output"))]
 pub struct Bounded<T, const N: usize = 4096> {
@@ -58,7 +58,7 @@ pub struct Bounded<T, const N: usize = 4096> {
 }
 
 impl<T, const N: usize> Bounded<T, N> {
-    /// Wraps a value of which the result shows the model at most the first `limit` bytes, regardless of `N`.
+    /// Wraps a value. The result shows the model at most the first `limit` bytes of it, regardless of `N`.
     pub fn at_most(value: T, limit: usize) -> Self {
         Self { value, limit }
     }

@@ -67,7 +67,7 @@ pub(crate) struct ToolIndex {
 pub(crate) struct Pruned {
     pub(crate) tool: String,
     pub(crate) lack: Missing,
-    /// The variable that is missing, or the reason for which the plugin was refused.
+    /// The variable that is missing, or the reason why the plugin was refused.
     pub(crate) detail: String,
 }
 

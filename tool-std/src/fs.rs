@@ -41,7 +41,7 @@
 //!
 //! # Guarantees
 //!
-//! - Every file is opened below the workspace's handle (on Linux with `openat2`, by which the kernel enforces this), so no path, link or race reaches
+//! - Every file is opened below the workspace's handle (on Linux with `openat2`, so that the kernel enforces this), so no path, link or race reaches
 //!   a file outside of the workspace. Reads follow links that stay inside. Writes follow no links; the error names the target of the link.
 //! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. Files with more than one hard link and
 //!   files on a different file system, bind mounts included, are refused unless the host allows them with

@@ -80,8 +80,8 @@
 //! the jobs that copy have neither the token nor a network. While it runs, a fetch or a push therefore needs additional disk space of the size of the
 //! repository's objects.
 //!
-//! The helper answers only for the scheme, host and path that were cloned. The clone's own configuration names the helper too, so that a manual
-//! `git fetch` works later without this program. The token is in no argument, environment variable, log, audit row or result. Under
+//! The helper answers only for the scheme, host and path that were cloned. The clone's own configuration names the helper too, so that a manual `git
+//! fetch` works later without this program. No argument, environment variable, log, audit row or result contains the token. Under
 //! [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), a program runs as the host's user without Landlock and can read the token.
 //!
 //! The token belongs to the conversation: if a call of `git_fetch` or `git_push` has the secret, that token is used and replaces the stored one; a

@@ -33,7 +33,7 @@
 //!
 //! # Lifetime
 //!
-//! A folder is created when a tool first needs it. [`Workspaces::delete_instance`] removes everything of an instance, and
+//! A folder is created when a tool first needs it. [`Workspaces::delete_instance`] removes all data of an instance, and
 //! [`Workspaces::delete_conversation`] the folder of one conversation and the data that packs store for it; the name stays assigned to its id. Only a
 //! host calls these functions. Do not remove a folder by other means: the tokens of its repositories are stored next to it and would be left behind.
 
@@ -109,8 +109,8 @@ impl Workspaces {
         Self::new(root.map_or_else(|| PathBuf::from(DEFAULT_ROOT), PathBuf::from))
     }
 
-    /// Allows files with more than one hard link. By default they are refused, because another name of the file may be outside. A package manager
-    /// that links files from its store needs this.
+    /// Allows files with more than one hard link. By default they are refused, because another name of the file may be outside of the workspace. A
+    /// package manager that links files from its store needs this.
     #[must_use]
     pub fn allow_hard_links(mut self) -> Self {
         self.trust.hard_links = true;
@@ -133,8 +133,8 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the instance or the conversation has no valid name, if the root cannot be read or written, or if other
-    /// conversations have all names that the conversation could get.
+    /// Returns a [`WorkspaceError`] if the name of the instance or of the conversation is invalid, if the root cannot be read or written, or if other
+    /// conversations already use all names that this conversation could get.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -165,7 +165,7 @@ impl Workspaces {
         })))
     }
 
-    /// Removes everything of an instance: all its conversations, their repositories and their names. Returns whether anything was removed. A
+    /// Removes all data of an instance: all its conversations, their repositories and their names. Returns whether anything was removed. A
     /// [`Workspace`] that was opened before keeps a handle on the removed folder.
     ///
     /// The tree is renamed first, so that it cannot be found from then on, and tokens are removed before everything else. If something cannot be
@@ -189,7 +189,8 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the instance or the conversation has no valid name, or for the first file or folder that could not be removed.
+    /// Returns a [`WorkspaceError`] if the name of the instance or of the conversation is invalid, or for the first file or folder that could not be
+    /// removed.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;

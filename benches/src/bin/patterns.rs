@@ -1,8 +1,8 @@
 //! The cost of compiling hostile patterns in `search_files`: `patterns` prints the slowest patterns.
 //!
-//! Each piece of a list is repeated up to 1,000 characters, the limit of a call. Patterns are measured with and without
-//! repetition operators, case-sensitive and case-insensitive. The measured time is the CPU time of the calling thread,
-//! which compiles the pattern in an empty workspace; refused patterns are measured as well.
+//! Each piece of the list `PIECES` is repeated up to 1,000 characters, the limit of a call. Patterns are measured with and without repetition
+//! operators, case-sensitive and case-insensitive. The measured time is the CPU time of the calling thread, which compiles the pattern in an empty
+//! workspace; refused patterns are measured as well.
 
 use std::fs;
 use std::time::Duration;

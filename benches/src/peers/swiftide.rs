@@ -1,5 +1,5 @@
-//! The benchmarked tool with swiftide: its `Tool` trait, implemented like the code of its macro. The macro itself needs swiftide's umbrella crate,
-//! which has many dependencies.
+//! The benchmarked tool with swiftide. It implements the trait `Tool` with the code that swiftide's macro generates, because the macro needs
+//! swiftide's umbrella crate, which has many dependencies.
 
 use async_trait::async_trait;
 use std::{borrow::Cow, collections::HashMap};

@@ -449,7 +449,7 @@ pub struct Constraints {
     pub exclusive_min: bool,
     /// Whether `max` itself is rejected.
     pub exclusive_max: bool,
-    /// The number of which every value is a multiple.
+    /// Every value is a multiple of this number.
     pub multiple_of: Option<Number>,
     /// Minimum length of a string, in characters.
     pub min_length: Option<usize>,

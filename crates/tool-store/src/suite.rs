@@ -195,7 +195,7 @@ impl<S: 'static> Opener<S> {
         }
     }
 
-    /// The number of random sequences of operations for each property; 192 by default. Each sequence has its own store.
+    /// Sets the number of random sequences of operations for each property; 192 by default. Each sequence has its own store.
     #[must_use]
     pub fn cases(self, cases: u32) -> Self {
         Self { cases, ..self }

@@ -152,7 +152,7 @@ async fn memory(folder: &Path) {
     }
 }
 
-/// An ext4 file system in a file. After `abort`, writes fail as they do after a disk error.
+/// Writes to a store on an ext4 file system in a file. After `abort`, writes fail as they do after a disk error.
 async fn aborted_file_system(folder: &Path) {
     let (image, mount) = (folder.join("image"), folder.join("mount"));
     let (image, mount) = (image.to_str().unwrap(), mount.to_str().unwrap());

@@ -22,7 +22,7 @@ use crate::toolset::Toolset;
 /// Interval at which a model request checks whether the host drains, because a drain does not wake the request.
 const DRAIN_POLL: Duration = Duration::from_millis(100);
 
-/// Why a run stops before its end.
+/// The reason why a run stops before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
     /// A different driver has taken over or ended the run, or the store does not contain the run any more.
@@ -346,7 +346,8 @@ impl Held {
         }
     }
 
-    /// Returns whether the run has to stop, according to this process and the store. The drive calls this before each request and before calls.
+    /// Returns why the run has to stop, if it has to, according to this process and the store. The drive calls this before each request and before
+    /// calls.
     pub(super) async fn check(
         &self,
         cx: &ToolContext,
@@ -361,7 +362,7 @@ impl Held {
         Ok(self.halt(cx, tools))
     }
 
-    /// Returns whether the run has to stop, according to this process alone.
+    /// Returns why the run has to stop, if it has to, according to this process alone.
     pub(super) fn halt(&self, cx: &ToolContext, tools: &Toolset) -> Option<Halt> {
         let known = self.inner.state().halt;
         if known == Some(Halt::Lost) {

@@ -112,7 +112,7 @@ impl ThreadStore for Counting {
     }
 }
 
-/// Returns a message with three calls, of which the second has invalid arguments.
+/// Returns a message with three calls. The second call has invalid arguments.
 fn calls() -> ModelMessage {
     ModelMessage::calls([
         ToolCall::new("c", "count", r#"{"from":7}"#),

@@ -254,7 +254,7 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // C1, C2: a redacted spelling is in no output of a call.
+    // C1, C2: no output of a call contains a redacted spelling.
     #[test]
     fn no_redacted_spelling_leaves_a_call(
         secret in secret(),

@@ -66,7 +66,7 @@ pub(super) struct Files {
     pub(super) paths: Vec<String>,
     /// Whether there are more files than the walk may return.
     pub(super) more: bool,
-    /// An ignore file of which only the beginning was applied.
+    /// An ignore file that is too long, so that only its beginning was applied.
     cut_rules: Option<String>,
 }
 

@@ -124,7 +124,7 @@ pub(super) fn setting(folder: &Path) -> io::Result<String> {
     Ok(format!("!{}", quoted(text(&folder.join(HELPER))?)?))
 }
 
-/// Returns the helper script. It uses only built-in commands of the shell, so the token is in no argument and no environment variable.
+/// Returns the helper script. It uses only built-in commands of the shell, so no argument and no environment variable contains the token.
 fn script(token: &Path, scope: Scope<'_>) -> io::Result<String> {
     let Scope {
         scheme,

@@ -166,7 +166,7 @@ async fn talk(
 /// A socket that limits the number of bytes that are read before the body. The parser itself accepts any number of interim responses.
 struct BeforeBody<S> {
     socket: S,
-    /// Number of bytes that may still be read; `usize::MAX` from the body on.
+    /// Number of bytes that may still be read; `usize::MAX` once the body begins.
     left: Arc<AtomicUsize>,
 }
 

@@ -414,7 +414,7 @@ fn parameter<'d>(
     })
 }
 
-/// Reads the body. If an optional body is not JSON, returns the reason for which it is left out.
+/// Reads the body. If an optional body is not JSON, returns the reason why it is left out.
 fn body<'d>(
     reader: &Reader<'d>,
     found: &Located<'d>,

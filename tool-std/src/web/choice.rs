@@ -19,8 +19,8 @@ use crate::http::Http;
 ///
 /// # Keys
 ///
-/// Three engines have a separate secret: `tavily_api_key`, `serpapi_api_key` and `brave_api_key`. If that secret is not set, and for custom engines,
-/// `search_api_key` is the key of the selected engine.
+/// Three engines each have a separate secret: `tavily_api_key`, `serpapi_api_key` and `brave_api_key`. If that secret is not set, and for custom
+/// engines, `search_api_key` is the key of the selected engine.
 ///
 /// A name that no engine has, perhaps because of a typo, selects the first engine too. But then `search_api_key` may be the key of the intended
 /// engine, so it is not sent to the first engine. The first engine is used only if its separate secret is set or it needs no key; otherwise the call
@@ -127,7 +127,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Selects the key for an engine. The shared key is used only if `meant` is true: the name selects the engine, or there is no name.
+    /// Selects the key for an engine. The shared key is used only if `meant` is true, that is, if the call names this engine or no engine.
     pub(super) fn of(
         self,
         engine: &dyn SearchProvider,

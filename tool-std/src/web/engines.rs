@@ -34,8 +34,8 @@ macro_rules! engine {
     };
     ($type:ident, $name:literal, key: $key:literal, $ask:ident) => {
         impl $type {
-            /// Uses an address that the host chooses, which may be in a private network. Of the host's [`Guard`](crate::http::Guard), only
-            /// [blocked](crate::http::Guard::block) names apply to it.
+            /// Uses an address that the host chooses, which may be in a private network. The host's [`Guard`](crate::http::Guard) refuses it only if
+            /// its name is [blocked](crate::http::Guard::block).
             pub fn at(url: impl Into<String>) -> Self {
                 let (url, own) = (url.into(), true);
                 Self(Place { url, own })
@@ -102,7 +102,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub struct Tavily(Place);
 
-/// Google by way of `SerpApi`, <https://serpapi.com/search-api>.
+/// Google, queried through `SerpApi`, <https://serpapi.com/search-api>.
 #[derive(Clone, Debug)]
 pub struct SerpApi(Place);
 

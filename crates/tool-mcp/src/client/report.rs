@@ -47,7 +47,7 @@ impl fmt::Display for McpReport {
 pub struct ToolReport {
     /// The tool's name on the server.
     pub remote: String,
-    /// The tool's local name, such as `github:search`; `None` if the tool has no valid name.
+    /// The tool's local name, such as `github:search`; `None` if the name is invalid.
     pub name: Option<String>,
     /// The reasons why the tool is refused; empty if it is offered.
     pub refusals: Vec<Refusal>,

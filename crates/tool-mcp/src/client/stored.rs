@@ -387,7 +387,7 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str, some: &str) -> S
     format!("{some} {}", names.join(", "))
 }
 
-/// Returns the differences because of which the tool may refuse arguments that fit the version, or return outputs that do not fit it.
+/// Returns the differences that may make the tool refuse arguments that fit the version, or return outputs that do not fit it.
 fn mismatches(tool: &Tool, version: &FunctionVersion) -> Vec<ToolFault> {
     let theirs = tool.output_schema.as_ref();
     let theirs = theirs.map(|schema| Value::Object((**schema).clone()).to_string());

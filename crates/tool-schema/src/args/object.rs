@@ -56,7 +56,7 @@ impl Seen for Vec<u64> {
     }
 }
 
-/// A record of which some fields may already have been read.
+/// A record some of whose fields may already have been read.
 struct StartedRecord<M> {
     /// Byte offset of the record.
     start: usize,

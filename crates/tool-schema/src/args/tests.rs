@@ -1,4 +1,4 @@
-//! Tests of the guard: tables, and properties against an independent validator.
+//! Tests of the validation of arguments: tables, and properties that an independent validator must confirm.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -48,7 +48,7 @@ pub(super) struct Definition {
     pub(super) number: usize,
 }
 
-/// Output of the JSON writer: a byte counter for each dialect, or one buffer with a list of which bytes belong to which dialects.
+/// Output of the JSON writer: a byte counter for each dialect, or one buffer with a list that assigns its bytes to dialects.
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each flag is an independent property of a walk"

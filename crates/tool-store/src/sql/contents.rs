@@ -152,7 +152,7 @@ pub(crate) struct Reader(Option<Arc<Operation>>);
 #[derive(Debug)]
 struct Operation {
     handle: Arc<Handle>,
-    /// The key because of which the operation has failed.
+    /// The key that made the operation fail.
     lacking: Mutex<Option<KeyId>>,
 }
 
@@ -189,7 +189,7 @@ impl Reader {
         }
     }
 
-    /// Fetches the key because of which the operation has failed with `error`. Returns the error if there is no such key.
+    /// Fetches the key that made the operation fail with `error`. Returns the error if there is no such key.
     pub(crate) async fn fetch_after<E: From<StoreError>>(&self, error: E) -> Result<(), E> {
         let Some(operation) = &self.0 else {
             return Err(error);

@@ -30,7 +30,7 @@ pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     query.push_bind(ApprovalRequest::BLANK);
     query.push(" OR reason IS NOT NULL OR answer_reason IS NOT NULL OR status IN ('pending', 'approved') OR edited <> ");
     query.push_bind(ApprovalRequest::BLANK);
-    // A program of a version before sealing may have blanked only the columns that it knows.
+    // A program of an earlier version, without sealing, may have blanked only the columns that it knows.
     query.push(" OR sealed IS NOT NULL OR edited_sealed IS NOT NULL)");
     narrow_to_erased(&mut query, of);
     query
@@ -119,7 +119,7 @@ async fn rows(db: &mut SqliteConnection, mut query: QueryBuilder<Sqlite>) -> Res
     Ok(done.rows_affected())
 }
 
-/// Erases contents in the transaction of the connection. Afterwards, the caller calls [`SqliteStore::forget`].
+/// Erases contents in the transaction of the connection. The caller must call [`SqliteStore::forget`] afterwards.
 pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<Erased, Fault> {
     let mut erased = Erased {
         effects: rows(&mut *db, effects(of)).await?,

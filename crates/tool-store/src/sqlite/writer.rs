@@ -334,8 +334,8 @@ impl Inner {
             return Ok(());
         }
         if !in_place {
-            // Connections of one process share the index of the log, so connections to the old files must be closed first. The last of them writes
-            // the content of its log into the database, even if the log file was removed.
+            // Connections of one process share the index of the write-ahead log, so connections to the old files must be closed first. The last of
+            // them writes the content of its log into the database, even if the log file was removed.
             watch.renew();
             if let Some(connection) = state.connection.take() {
                 let _ = connection.close().await;
@@ -367,7 +367,7 @@ impl Inner {
         }
     }
 
-    /// Makes sure that a connection is in no transaction and can begin one.
+    /// Makes sure that no transaction is open on a connection, and that the connection can begin one.
     async fn settle(&self, connection: &mut SqliteConnection) -> Result<(), Fault> {
         // This fails if no transaction is open. An earlier call of this function may have left a transaction if its future was dropped.
         let _ = connection.execute("ROLLBACK").await;

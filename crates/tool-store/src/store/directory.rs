@@ -233,7 +233,7 @@ pub enum Editor {
 }
 
 impl Editor {
-    /// A member of a workspace with an authenticated role.
+    /// Creates an editor that is a member of a workspace, with an authenticated role.
     pub fn member(
         workspace: impl Into<Workspace>,
         user: impl Into<String>,

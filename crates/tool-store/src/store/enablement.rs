@@ -59,7 +59,7 @@ impl fmt::Display for InstanceId {
     }
 }
 
-/// The reason for which a row enables its tool. A later variant outranks an earlier variant.
+/// The reason why a row enables its tool. A later variant outranks an earlier variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EnablementSource {

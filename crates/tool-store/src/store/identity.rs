@@ -106,7 +106,7 @@ pub struct ThreadId {
 }
 
 impl ThreadId {
-    /// The thread of a conversation. Fails with [`StoreError::Conflict`] if the conversation's name is empty.
+    /// Creates the id of a conversation's thread. Fails with [`StoreError::Conflict`] if the conversation's name is empty.
     pub fn new(
         workspace: impl Into<Workspace>,
         conversation: impl Into<Arc<str>>,

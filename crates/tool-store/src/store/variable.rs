@@ -51,7 +51,7 @@ pub struct VariableScope {
 }
 
 impl VariableScope {
-    /// The variables of a workspace.
+    /// Creates the scope of a workspace's variables.
     pub fn workspace(workspace: impl Into<Workspace>) -> Self {
         Self {
             workspace: workspace.into(),
@@ -60,7 +60,7 @@ impl VariableScope {
         }
     }
 
-    /// The variables of a user. Fails with `Conflict` if the id is empty.
+    /// Creates the scope of a user's variables. Fails with `Conflict` if the id is empty.
     pub fn user(
         workspace: impl Into<Workspace>,
         id: impl Into<String>,
@@ -68,7 +68,7 @@ impl VariableScope {
         Self::of(workspace.into(), VariableLevel::User, id.into())
     }
 
-    /// The variables of a prompt. Fails with `Conflict` if the id is empty.
+    /// Creates the scope of a prompt's variables. Fails with `Conflict` if the id is empty.
     pub fn prompt(
         workspace: impl Into<Workspace>,
         id: impl Into<String>,
@@ -76,7 +76,7 @@ impl VariableScope {
         Self::of(workspace.into(), VariableLevel::Prompt, id.into())
     }
 
-    /// The variables of an agent. Fails with `Conflict` if the id is empty.
+    /// Creates the scope of an agent's variables. Fails with `Conflict` if the id is empty.
     pub fn agent(
         workspace: impl Into<Workspace>,
         id: impl Into<String>,
@@ -84,7 +84,7 @@ impl VariableScope {
         Self::of(workspace.into(), VariableLevel::Agent, id.into())
     }
 
-    /// The variables of a thread.
+    /// Creates the scope of a thread's variables.
     pub fn thread(thread: &ThreadId) -> Self {
         Self {
             workspace: thread.workspace().clone(),
@@ -93,8 +93,8 @@ impl VariableScope {
         }
     }
 
-    /// The owner with an id at a level. Fails with `Conflict` if the id is empty for a level other than the workspace, or is not empty for the
-    /// workspace.
+    /// Creates the scope of the owner with an id at a level. Fails with `Conflict` if the id is empty for a level other than the workspace, or is not
+    /// empty for the workspace.
     pub fn of(
         workspace: Workspace,
         level: VariableLevel,

@@ -11,7 +11,7 @@ use tool_std::isolate::{Isolation, Mechanism};
 use tool_std::process::{Commands, run_command};
 use tool_std::workspace::Workspaces;
 
-/// A mode of this binary that prints its arguments and the number of its environment variables. It exits with 1 if it can read `/etc/hostname`.
+/// Mode of this binary: prints its arguments and the number of its environment variables. Exits with 1 if it can read `/etc/hostname`.
 fn tell(args: Vec<OsString>) -> u8 {
     for arg in args {
         println!("{}", arg.display());

@@ -148,7 +148,7 @@ async fn token_is_in_two_files_in_turn_and_nowhere_else() {
     assert!(given >= 2, "{given}");
 }
 
-// S1-83, S1-84: while git runs, the token is in no argument and no environment.
+// S1-83, S1-84: while git runs, no argument and no environment contains the token.
 #[tokio::test]
 async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
     let world = World::new();

@@ -290,7 +290,7 @@ async fn namespaced_id_is_sent_with_underscores_and_used_in_rules() {
     }
 }
 
-// S1-11: a meta-tool is listed. A direct call fails with `Unavailable`, unless the host adds the turn's own tool of this name.
+// S1-11: a meta-tool is listed. A direct call fails with `Unavailable`, unless the host adds an agent tool of this name to the turn.
 #[tokio::test]
 async fn meta_tool_called_directly_is_unavailable() {
     let registry = registry();

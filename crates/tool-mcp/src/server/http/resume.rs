@@ -1,8 +1,9 @@
 //! Resumable event streams of sessions (`Last-Event-ID`).
 //!
-//! rmcp resends the event whose id is `Last-Event-ID`, although the client has already received it, and all later events. In a session's own stream,
-//! the retry event has the same id as the first message. This module therefore adds one to every id that is sent to a client, so that the id of an
-//! event is rmcp's id of the next event. A client that resumes gets exactly the events that it has not received, and the retry event comes first.
+//! rmcp resends the event whose id is `Last-Event-ID` and all later events, although the client has already received the first of them. In a
+//! session's own stream, the retry event has the same id as the first message. This module therefore adds one to every id that is sent to a client,
+//! so that the id of an event is rmcp's id of the next event. A client that resumes gets exactly the events that it has not received, and the retry
+//! event comes first.
 
 use std::sync::Arc;
 

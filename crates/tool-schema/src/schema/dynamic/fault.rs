@@ -69,7 +69,7 @@ impl Verdicts {
         &self.faults
     }
 
-    /// Returns the faults because of which the target rejects the text.
+    /// Returns the faults that make the target reject the text.
     pub fn against(&self, target: Target) -> impl Iterator<Item = &SchemaFault> {
         self.faults
             .iter()

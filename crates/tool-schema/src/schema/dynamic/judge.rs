@@ -60,12 +60,12 @@ struct Judge {
 pub(super) const DEEPEST: usize = 64;
 
 impl Judge {
-    /// Adds a fault because of which all targets of the rule refuse the schema.
+    /// Adds a fault for which all targets of the rule refuse the schema.
     fn fault(&mut self, rule: &Rule, facts: &[&dyn Display]) {
         self.fault_for(rule.targets, rule, facts);
     }
 
-    /// Adds a fault because of which these targets refuse the schema.
+    /// Adds a fault for which these targets refuse the schema.
     fn fault_for(&mut self, targets: Targets, rule: &Rule, facts: &[&dyn Display]) {
         debug_assert_eq!(targets.and(rule.targets), rule.targets, "{rule:?}");
         self.faults
