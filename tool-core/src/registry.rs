@@ -312,7 +312,7 @@ impl RegistryBuilder {
         self
     }
 
-    /// Adds a tool that is made at run time.
+    /// Adds a tool that is created at run time.
     pub fn dynamic(mut self, tool: DynamicTool) -> Self {
         match tool.judge() {
             Ok(def) => self.tools.push(ToolDef::dynamic(Arc::new(def))),

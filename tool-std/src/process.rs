@@ -48,7 +48,7 @@
 //! # Cost
 //!
 //! 27 crates in addition to those of `tool-core` without features, and 12 in addition to those of `fs`: the dependencies of `workspace` and
-//! `tool-isolate`, and async-stream, with which generator tools are written.
+//! `tool-isolate`, and async-stream, which generator tools use.
 
 mod commands;
 mod lines;

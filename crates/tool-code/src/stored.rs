@@ -21,9 +21,9 @@ const EXTENSIONS: [&str; 4] = [".ts", ".js", ".mts", ".mjs"];
 
 /// Runs functions of the kind `type_script` in the engine of `run_code`.
 ///
-/// The default export of the entry file is a function. It gets the arguments of the call as an object, and its result, or the value of the promise that
-/// it returns, is the output of the tool, which has to fit the output schema. Files import each other by relative paths (`import { total } from
-/// "./lib.ts"`), and the modules that [`CodeBuilder::module`](crate::CodeBuilder::module) grants by their names.
+/// The default export of the entry file is a function. It gets the arguments of the call as an object. Its result is the output of the tool and has to
+/// fit the output schema; if the function returns a promise, the value of the promise is the output. Files import each other by relative paths (`import
+/// { total } from "./lib.ts"`). They import the modules that [`CodeBuilder::module`](crate::CodeBuilder::module) grants by name.
 ///
 /// The code calls the tools in [`FunctionVersion::uses`] as `tools.name({…})`, in the same way as the code of `run_code`: every call passes the gate
 /// under the name of the tool. The effects of the function are the effects of these tools. If a call needs an approval, the call of the function is

@@ -15,7 +15,7 @@ use utoipa::openapi::{
 use crate::access::Access;
 use crate::problem::{InputError, Kind, MEDIA_TYPE, Problem};
 
-/// The header with which an operator of the host chooses the workspace of a request.
+/// The header that an operator of the host sends to choose the workspace of a request.
 pub(crate) const WORKSPACE: &str = "tool-workspace";
 
 /// The name of the security scheme.

@@ -84,7 +84,7 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Adds the vault of the host, with which the API seals secrets and variables, and rotates keys. It must be a vault of the store of the server,
+    /// Adds the vault of the host. The API uses it to seal secrets and variables, and to rotate keys. It must be a vault of the store of the server,
     /// which stores the sealed values. Names are listed without a vault as well.
     pub fn vault(mut self, vault: &Vault) -> Self {
         self.vault = Some(vault.clone());

@@ -163,7 +163,7 @@ impl PostgresStore {
     }
 }
 
-/// The SQL before and after the parameter [`PostgresStore::given_now`]. The complete expression is the time with which deadlines are compared.
+/// The SQL before and after the parameter [`PostgresStore::given_now`]. The complete expression is the time to compare deadlines with.
 const NOW: (&str, &str) = (
     "coalesce(",
     "::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)",

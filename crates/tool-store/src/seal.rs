@@ -37,8 +37,8 @@
 //! - These values stay readable, because the stores filter and compare them: ids, names of tools, users, agents and child threads, roles, times, lengths,
 //!   the reasons of requests and answers, and the keys of calls. The key of a call is a hash of its place in the thread, and says nothing about its arguments. So a reader
 //!   of the database sees who called which tool when.
-//! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call, with which a reader can
-//!   see which calls have equal arguments and test guesses of short arguments. The ledger also contains the results of calls with effects.
+//! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call. A reader of the hash
+//!   can see which calls have equal arguments, and can test guesses of short arguments. The ledger also contains the results of calls with effects.
 //! - Stored tools, their functions, and responses to edits of them are not sealed.
 //! - Sealed contents cannot be searched in SQL. A search has to read the contents through the store.
 //! - A writer of the database can replace sealed contents with unsealed contents, which the store reads.

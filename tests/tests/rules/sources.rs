@@ -1,4 +1,4 @@
-//! All ids and messages of rules in the sources of the crates come from the catalogue.
+//! Tests that all ids and messages of rules in the sources of the crates come from the catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

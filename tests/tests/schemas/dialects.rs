@@ -1,4 +1,4 @@
-//! The schemas of many types in every dialect are valid JSON Schema, pass an independent linter, and agree with `schemars`.
+//! Tests that the schemas of many types in every dialect are valid JSON Schema, pass an independent linter, and agree with `schemars`.
 #![allow(
     clippy::expect_used,
     clippy::panic,

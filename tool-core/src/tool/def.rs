@@ -291,7 +291,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns the check of the body's output. Only a tool made at run time has a check, because no types guarantee its outputs. A client tool has
+    /// Returns the check of the body's output. Only a tool created at run time has a check, because no types guarantee its outputs. A client tool has
     /// none, because its body returns the arguments, and not the output.
     pub(crate) fn promise(&self) -> Option<&OutputCheck> {
         match self.own() {
@@ -467,7 +467,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns whether the tool was made at run time.
+    /// Returns whether the tool was created at run time.
     pub fn is_dynamic(&self) -> bool {
         matches!(self.own(), Own::Dynamic(_))
     }
@@ -530,7 +530,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns the place in the source where the tool was written; `None` for a tool made at run time.
+    /// Returns the place in the source where the tool was written; `None` for a tool created at run time.
     pub fn origin(&self) -> Option<Origin> {
         match self.own() {
             Own::Static(def) => Some(def.origin),
@@ -546,7 +546,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns the facts of the tool that count towards the limits of a request. The name is empty for tools that are renamed or made at run time, because it
+    /// Returns the facts of the tool that count towards the limits of a request. The name is empty for tools that are renamed or created at run time, because it
     /// is not static.
     pub(crate) fn spec(&self) -> Spec {
         match self.own() {

@@ -1,4 +1,4 @@
-//! Tools that are made at run time from a JSON Schema and a closure.
+//! Tools that are created at run time from a JSON Schema and a closure.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use def::DynamicExample;
 pub(crate) use def::{ActsAs, DynamicDef};
 pub(crate) use judge::wire_of;
 
-/// A tool made at run time. Pass it to [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), which checks its schema by the
+/// A tool created at run time. Pass it to [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), which checks its schema by the
 /// same rules as the schema of a linked tool.
 ///
 /// ```

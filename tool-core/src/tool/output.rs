@@ -1,4 +1,4 @@
-//! Output schemas of tools made at run time, which are enforced.
+//! Output schemas of tools created at run time, which are enforced.
 
 use std::borrow::Cow;
 use std::sync::Arc;

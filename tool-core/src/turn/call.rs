@@ -33,7 +33,7 @@ impl Filed {
     }
 }
 
-/// How one call of a message is made.
+/// The options of one call of a message.
 #[derive(Clone)]
 pub(super) struct Making {
     pub(super) halt: Option<Halt>,

@@ -327,7 +327,7 @@ impl ToolMessage {
         self.error.as_deref() == Some(kind.as_str())
     }
 
-    /// Returns the text with which the tool answers the user instead of the model, if the output has `"replyHandled": true`.
+    /// Returns the text that the tool sends to the user instead of the model's answer, if the output has `"replyHandled": true`.
     ///
     /// The text is the value of `replyText`; it is empty if the output has no such key.
     pub fn reply(&self) -> Option<String> {

@@ -11,7 +11,7 @@ use tower::{BoxError, Layer, Service};
 
 use crate::support::{Host, Mailbox, count, kind, pay};
 
-/// Records the calls that pass.
+/// A tower layer that records the calls that pass through it.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>, &'static str);
 

@@ -207,7 +207,8 @@ async fn executed_call_is_not_denied_to_a_second_user() {
     }
 }
 
-/// An environment with a wall clock that never advances and with decreasing random bytes: of two approvals, the second comes first in the store.
+/// An environment with a wall clock that never advances and with decreasing random bytes, so that the store sorts the second of two approvals before
+/// the first.
 struct Standing(AtomicU8);
 
 impl Env for Standing {

@@ -14,8 +14,8 @@ const DEEPEST: usize = 128;
 /// written by their decimal value. They have an exponent only if they would otherwise have more than 309 zeros at the end or 323 zeros
 /// after the decimal point.
 ///
-/// Two texts have the same canonical form exactly if they have the same value. No number passes through `f64`. Returns `None` if the text
-/// is not JSON, is nested too deeply, or has a number whose exponent has about 18 digits or more.
+/// Two texts have the same canonical form if and only if they have the same value. No number passes through `f64`. Returns `None` if the text is not
+/// JSON, is nested too deeply, or has a number whose exponent has about 18 digits or more.
 pub fn canonical(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let value: &RawValue = serde_json::from_str(text).ok()?;

@@ -25,7 +25,7 @@ pub(super) fn same(left: &str, right: &str) -> bool {
     }
 }
 
-/// Returns the normal form of a value: two values have the same normal form exactly if they are equal.
+/// Returns the normal form of a value: two values have the same normal form if and only if they are equal.
 pub(super) fn normal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     write(&mut Cursor::new(text), &mut out);

@@ -21,7 +21,7 @@ pub(super) struct Posted {
     answers: Vec<ApprovalResponse>,
     /// The results of all tools in the last step. The results of tools of the host are not used.
     pub(super) results: Vec<ClientResult>,
-    /// The interface's id of the message that continues.
+    /// The id of the message that this request continues, as the interface sent it.
     pub(super) continues: Option<String>,
 }
 
@@ -33,7 +33,7 @@ struct Head {
     message_id: Option<String>,
 }
 
-/// The answer of a person to an approval request, with the call that it is for.
+/// A person's answer to an approval request, and the call that the request is for.
 pub(super) struct Answered {
     pub(super) call: ToolCall,
     pub(super) approval: String,

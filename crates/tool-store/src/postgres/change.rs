@@ -92,7 +92,7 @@ impl Clock {
         })
     }
 
-    /// Returns the time with which stored deadlines are compared.
+    /// Returns the time to compare stored deadlines with.
     pub(super) fn now(self, now: Timestamp) -> i64 {
         self.database.unwrap_or(now.as_millis())
     }

@@ -288,7 +288,7 @@ pub struct ChildSender {
     pub waits: bool,
 }
 
-/// What happened to a message for a child thread, decided by [`ChildRow::receive`].
+/// The effect of a message for a child thread, decided by [`ChildRow::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receipt {
     /// The message begins the next session.
@@ -306,7 +306,7 @@ pub enum Receipt {
 pub struct ChildMessage {
     /// The row after the change.
     pub row: ChildRow,
-    /// What happened to the message.
+    /// The effect of the message.
     pub receipt: Receipt,
     /// The sequence number of the message; `None` if it was not stored.
     pub seq: Option<u64>,

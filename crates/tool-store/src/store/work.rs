@@ -164,7 +164,7 @@ pub struct ClaimedWork {
     pub ended: Vec<WorkRow>,
 }
 
-/// What happens to a thread that its worker releases.
+/// The next state of a thread that its worker releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkOutcome {
     /// Nothing is left to do.

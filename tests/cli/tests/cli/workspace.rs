@@ -205,7 +205,7 @@ fn wrong_folders_and_names_are_reported() {
     let manifest = fs::read_to_string(at.join("by-git/Cargo.toml")).unwrap();
     let named = format!("tool-core = {{ git = \"{address}\", default-features = false");
     assert!(manifest.contains(&named), "{manifest}");
-    // G8: the manifest has the fields without which a registry refuses a package.
+    // G8: the manifest has the fields that a registry requires.
     for field in ["description = ", "license = "] {
         assert!(manifest.contains(field), "{manifest}");
     }

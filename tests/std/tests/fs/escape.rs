@@ -1,4 +1,4 @@
-//! Every tool is called with paths and file states that would lead out of a workspace.
+//! Tests of every tool with paths and file states that would lead out of a workspace.
 //!
 //! inotify watches the files outside of the workspace, so a read or a listing is detected even if no result contains it. The files are also compared
 //! before and after.

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 const JOB: &str = "TOOL_STORE_TEST_JOB";
 
-/// Where a worker waits for longer than its lease.
+/// The place at which a worker waits for longer than its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
     /// It does not wait.

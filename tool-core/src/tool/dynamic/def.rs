@@ -1,4 +1,4 @@
-//! Definition of a tool that is made at run time.
+//! Definition of a tool that is created at run time.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ use crate::schema::{Kind, Schema};
 
 pub(super) type Handler = dyn Fn(Value, ToolContext) -> Result<Job, DecodeError> + Send + Sync;
 
-/// The definition of a tool that is made at run time.
+/// The definition of a tool that is created at run time.
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct DynamicDef {
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! Checks of a tool that is made at run time, and its definition for each provider.
+//! Checks of a tool that is created at run time, and its definition for each provider.
 
 use std::borrow::Cow;
 

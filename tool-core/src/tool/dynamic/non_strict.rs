@@ -1,4 +1,4 @@
-//! Validation of the arguments of tools that are made at run time, strict or not.
+//! Validation of the arguments of tools that are created at run time, strict or not.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ impl DynamicDef {
         }
     }
 
-    /// Leaves arguments that fit the tool's own schema unchanged. Other arguments are repaired if the schema could be read as a tree and the repaired arguments
-    /// fit the tool's own schema. All other arguments are rejected.
+    /// Does not change arguments that fit the tool's own schema. Repairs other arguments if the schema could be read as a tree and the repaired arguments fit
+    /// the tool's own schema. Rejects all other arguments.
     fn checked<'t>(
         &self,
         check: &Arc<dyn SchemaCheck>,

@@ -1,4 +1,4 @@
-//! The source of each parameter, which its type and attributes decide, never its name.
+//! The source of each parameter, decided by its type and attributes. Its name has no influence.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;

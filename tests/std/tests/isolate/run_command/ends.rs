@@ -1,4 +1,4 @@
-//! No process or folder remains after a command has ended or its host was killed.
+//! Tests that no process or folder remains after a command has ended or its host was killed.
 
 use std::process::{Command, Stdio};
 
