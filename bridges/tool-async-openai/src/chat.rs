@@ -62,13 +62,18 @@ pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
         }),
         usage: response.usage.as_ref().map(|usage| Usage {
             input_tokens: usage.prompt_tokens.into(),
-            output_tokens: usage.completion_tokens.into(),
-            cached_tokens: usage
+            cache_read_tokens: usage
                 .prompt_tokens_details
                 .as_ref()
                 .and_then(|details| details.cached_tokens)
-                .unwrap_or_default()
-                .into(),
+                .map(u64::from),
+            output_tokens: usage.completion_tokens.into(),
+            reasoning_tokens: usage
+                .completion_tokens_details
+                .as_ref()
+                .and_then(|details| details.reasoning_tokens)
+                .map(u64::from),
+            ..Usage::default()
         }),
         ..ModelMessage::default()
     }

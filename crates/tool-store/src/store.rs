@@ -45,6 +45,8 @@ mod stored_tool;
 mod switch;
 mod thread;
 #[cfg(feature = "host")]
+mod usage;
+#[cfg(feature = "host")]
 mod variable;
 #[cfg(feature = "host")]
 mod variable_request;
@@ -111,7 +113,7 @@ pub use memory::MemoryStore;
 #[cfg(feature = "host")]
 pub use run::{
     NewRun, RunBegun, RunCause, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
-    RunStop, RunStore, Usage,
+    RunStop, RunStore,
 };
 #[cfg(feature = "host")]
 pub use sealed::{
@@ -131,6 +133,8 @@ pub use stored_tool::{
 #[cfg(feature = "host")]
 pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
+#[cfg(feature = "host")]
+pub use usage::Usage;
 #[cfg(feature = "host")]
 pub use variable::{
     VariableFilter, VariableInfo, VariableLevel, VariableRow, VariableScope, VariableStore,

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Waker};
 
+use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqlSafeStr as _};
 use tempfile::TempDir;
 use tool_store::suite::records::{
     acme, at, audit, intent, key, key_of, message, request, spill, thread,
@@ -410,4 +411,61 @@ async fn text_of_a_deleted_spill_is_deleted() {
         1
     );
     assert_eq!(count().await, 0);
+}
+
+/// Creates a file with the migrations before one of them.
+async fn earlier_file(before: i64, rows: &'static str) -> (TempDir, PathBuf) {
+    let (folder, file) = folder();
+    let options = SqliteConnectOptions::new()
+        .filename(&file)
+        .create_if_missing(true);
+    let mut db = options.connect().await.unwrap();
+    let migrations = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite");
+    let migrations = std::fs::read_dir(migrations).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let (number, name) = name.split_once('_').unwrap();
+        let (number, name) = (number.parse().unwrap(), name.to_owned().into());
+        let text = AssertSqlSafe(text).into_sql_str();
+        Migration::new(number, name, MigrationType::Simple, text, false)
+    });
+    let mut migrations: Vec<Migration> = migrations
+        .filter(|migration| migration.version < before)
+        .collect();
+    migrations.sort_by_key(|migration| migration.version);
+    let migrator = Migrator::with_migrations(migrations);
+    migrator.run_direct(None, &mut db, false).await.unwrap();
+    sqlx::raw_sql(rows).execute(&mut db).await.unwrap();
+    db.close().await.unwrap();
+    (folder, file)
+}
+
+// The counter of cached tokens has a new name, in rows and in messages, and counters that were not stored are unknown.
+#[tokio::test]
+async fn tokens_of_earlier_runs_are_kept() {
+    let (_folder, file) = earlier_file(
+        16,
+        "INSERT INTO run (workspace, conversation, number, owner, lease_until, state, started, attempt, steps, input_tokens, output_tokens, cached_tokens)
+         VALUES ('acme', 't', 1, 'one', 9, 'running', 1, 1, 2, 100, 20, 60)",
+    )
+    .await;
+    let store = SqliteStore::open(&file).await.unwrap();
+    let row = store.get_run(&RunId::new(thread("t"), 1)).await.unwrap();
+    let usage = Usage {
+        input_tokens: 100,
+        cache_read_tokens: Some(60),
+        output_tokens: 20,
+        ..Usage::default()
+    };
+    let progress = RunProgress {
+        steps: 2,
+        usage,
+        unmeasured: 0,
+    };
+    assert_eq!(row.unwrap().progress, progress);
+    let earlier = r#"{"input_tokens":100,"output_tokens":20,"cached_tokens":60}"#;
+    assert_eq!(serde_json::from_str::<Usage>(earlier).unwrap(), usage);
+    let written = serde_json::to_string(&usage).unwrap();
+    assert_eq!(serde_json::from_str::<Usage>(&written).unwrap(), usage);
 }

@@ -9,6 +9,7 @@ use tool_core::turn::ModelMessage;
 use super::chat::{named, reported};
 use super::json::{Node, Object, arguments_object, as_message, json as raw, with_key};
 use super::reply::{Draft, Reading, Reasoning, call_id};
+use super::usage::{by_ttl, whole_input};
 use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 mod results;
@@ -76,17 +77,20 @@ pub(super) struct Streamed {
 struct Counts {
     top: Iteration,
     /// The sum of the iterations that the counts at the top level do not include.
-    apart: Iteration,
+    apart: Usage,
 }
 
 /// The token counts of one run of a model, of which a reply may have several.
 #[derive(Debug, Default)]
 struct Iteration {
     /// Tokens of the input that were neither read from a cache nor written to it.
-    fresh: u64,
-    read: u64,
-    written: u64,
-    output: u64,
+    fresh: Option<u64>,
+    read: Option<u64>,
+    written: Option<u64>,
+    /// The part of `written` that is kept for 1 hour.
+    hours: Option<u64>,
+    output: Option<u64>,
+    thinking: Option<u64>,
 }
 
 impl Counts {
@@ -95,12 +99,12 @@ impl Counts {
         let Some(iterations) = usage.get("iterations").and_then(|list| list.array().ok()) else {
             return;
         };
-        let mut apart = Iteration::default();
+        let mut apart = Usage::default();
         for iteration in iterations.iter().filter_map(|node| node.object().ok()) {
             // Runs of type `message` are in the counts at the top level; those that compact the context or ask a different model for advice are not.
             let kind = iteration.get("type").and_then(|kind| kind.text().ok());
             if matches!(kind.as_deref(), Some("compaction" | "advisor_message")) {
-                apart.add(&iteration);
+                apart += Iteration::of(&iteration).usage();
             }
         }
         self.apart = apart;
@@ -108,43 +112,52 @@ impl Counts {
 
     fn total(&self) -> Usage {
         let mut usage = self.top.usage();
-        usage += self.apart.usage();
+        usage += self.apart;
         usage
     }
 }
 
 impl Iteration {
     fn read(&mut self, usage: &Object<'_>) {
-        let mut later = Self::default();
-        later.add(usage);
+        let later = Self::of(usage);
         // Some compatible servers send zeros in place of the input that an earlier event has reported.
         if later.input() > 0 {
-            usage.counted("input_tokens", &mut self.fresh);
-            usage.counted("cache_read_input_tokens", &mut self.read);
-            usage.counted("cache_creation_input_tokens", &mut self.written);
+            self.fresh = later.fresh.or(self.fresh);
+            self.read = later.read.or(self.read);
+            self.written = later.written.or(self.written);
+            self.hours = later.hours.or(self.hours);
         }
-        usage.counted("output_tokens", &mut self.output);
+        self.output = later.output.or(self.output);
+        self.thinking = later.thinking.or(self.thinking);
     }
 
-    fn add(&mut self, usage: &Object<'_>) {
-        let sum = |counter: &mut u64, key| *counter = counter.saturating_add(usage.count(key));
-        sum(&mut self.fresh, "input_tokens");
-        sum(&mut self.read, "cache_read_input_tokens");
-        sum(&mut self.written, "cache_creation_input_tokens");
-        sum(&mut self.output, "output_tokens");
+    fn of(usage: &Object<'_>) -> Self {
+        let created = usage.inner("cache_creation");
+        let output = usage.inner("output_tokens_details");
+        Self {
+            fresh: usage.count("input_tokens"),
+            read: usage.count("cache_read_input_tokens"),
+            written: usage.count("cache_creation_input_tokens"),
+            hours: created.and_then(|created| created.count("ephemeral_1h_input_tokens")),
+            output: usage.count("output_tokens"),
+            thinking: output.and_then(|details| details.count("thinking_tokens")),
+        }
     }
 
     /// Returns the tokens of the whole input. Anthropic does not count cached tokens in `input_tokens`.
     fn input(&self) -> u64 {
-        let cached = self.read.saturating_add(self.written);
-        self.fresh.saturating_add(cached)
+        whole_input(self.fresh, self.read, self.written)
     }
 
     fn usage(&self) -> Usage {
+        let (minutes, hours) = by_ttl(self.written, self.hours);
         Usage {
             input_tokens: self.input(),
-            output_tokens: self.output,
-            cached_tokens: self.read,
+            cache_read_tokens: self.read,
+            cache_write_5m_tokens: minutes,
+            cache_write_1h_tokens: hours,
+            output_tokens: self.output.unwrap_or_default(),
+            reasoning_tokens: self.thinking,
         }
     }
 }
@@ -393,7 +406,8 @@ impl Reading for Streamed {
     }
 
     fn usage(&self) -> Option<Usage> {
-        self.usage.as_ref().map(Counts::total)
+        let usage = self.usage.as_ref().map(Counts::total);
+        usage.filter(Usage::is_measured)
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {

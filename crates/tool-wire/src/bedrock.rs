@@ -8,6 +8,7 @@ use tool_core::turn::ModelMessage;
 
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::{Draft, Reading, Reasoning, call_id};
+use super::usage::{by_ttl, whole_input};
 use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 mod results;
@@ -56,15 +57,22 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
 /// Returns the tokens that the request used. Bedrock does not count cached tokens in `inputTokens`.
 fn usage(of: &Object<'_>) -> Option<Usage> {
     let usage = of.inner("usage")?;
-    let cached = usage.count("cacheReadInputTokens");
+    let read = usage.count("cacheReadInputTokens");
     let written = usage.count("cacheWriteInputTokens");
+    let details = usage.get("cacheDetails").and_then(|list| list.array().ok());
+    let details = details.unwrap_or_default();
+    let hours = details.iter().filter_map(|detail| detail.object().ok());
+    let hours = hours.filter(|detail| detail.text("ttl").is_ok_and(|ttl| ttl == "1h"));
+    let hours = hours.filter_map(|detail| detail.count("inputTokens"));
+    let hours = (!details.is_empty()).then(|| hours.fold(0, u64::saturating_add));
+    let (minutes, hours) = by_ttl(written, hours);
     Some(Usage {
-        input_tokens: usage
-            .count("inputTokens")
-            .saturating_add(cached)
-            .saturating_add(written),
-        output_tokens: usage.count("outputTokens"),
-        cached_tokens: cached,
+        input_tokens: whole_input(usage.count("inputTokens"), read, written),
+        cache_read_tokens: read,
+        cache_write_5m_tokens: minutes,
+        cache_write_1h_tokens: hours,
+        output_tokens: usage.count("outputTokens").unwrap_or_default(),
+        reasoning_tokens: None,
     })
 }
 
@@ -360,7 +368,7 @@ impl Reading for Streamed {
     }
 
     fn usage(&self) -> Option<Usage> {
-        self.usage
+        self.usage.filter(Usage::is_measured)
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {

@@ -28,11 +28,24 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
 /// Returns the tokens that the request used. In a stream, only the last chunk reports them.
 fn usage(body: &Object<'_>) -> Option<Usage> {
     let usage = body.inner("usage")?;
-    let details = usage.inner("prompt_tokens_details");
+    let input = usage.inner("prompt_tokens_details");
+    let input = |key| input.as_ref().and_then(|details| details.count(key));
+    let output = usage.inner("completion_tokens_details");
+    let reasoning = output.and_then(|details| details.count("reasoning_tokens"));
+    let prompt = usage.count("prompt_tokens").unwrap_or_default();
+    let mut completion = usage.count("completion_tokens").unwrap_or_default();
+    // Some servers, such as the one of xAI, do not count reasoning in `completion_tokens`; their total shows it.
+    let apart = completion.saturating_add(reasoning.unwrap_or_default());
+    if usage.count("total_tokens") == Some(prompt.saturating_add(apart)) {
+        completion = apart;
+    }
     Some(Usage {
-        input_tokens: usage.count("prompt_tokens"),
-        output_tokens: usage.count("completion_tokens"),
-        cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
+        input_tokens: prompt,
+        cache_read_tokens: input("cached_tokens"),
+        cache_write_5m_tokens: input("cache_write_tokens"),
+        output_tokens: completion,
+        reasoning_tokens: reasoning,
+        ..Usage::default()
     })
 }
 
@@ -255,7 +268,7 @@ impl Reading for Streamed {
     }
 
     fn usage(&self) -> Option<Usage> {
-        self.usage
+        self.usage.filter(Usage::is_measured)
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {

@@ -44,11 +44,11 @@ pub(super) struct Streamed {
 /// The token counts of a reply. Each response of a stream has the counts up to then, and may lack some of them.
 #[derive(Debug, Default)]
 struct Counts {
-    prompt: u64,
-    tool_use_prompt: u64,
-    cached: u64,
-    candidates: u64,
-    thoughts: u64,
+    prompt: Option<u64>,
+    tool_use_prompt: Option<u64>,
+    cached: Option<u64>,
+    candidates: Option<u64>,
+    thoughts: Option<u64>,
 }
 
 impl Counts {
@@ -62,10 +62,16 @@ impl Counts {
 
     /// Returns the sums: the prompt includes cached tokens, the candidates do not include thoughts.
     fn total(&self) -> Usage {
+        let sum = |one: Option<u64>, other: Option<u64>| {
+            one.unwrap_or_default()
+                .saturating_add(other.unwrap_or_default())
+        };
         Usage {
-            input_tokens: self.prompt.saturating_add(self.tool_use_prompt),
-            output_tokens: self.candidates.saturating_add(self.thoughts),
-            cached_tokens: self.cached,
+            input_tokens: sum(self.prompt, self.tool_use_prompt),
+            cache_read_tokens: self.cached,
+            output_tokens: sum(self.candidates, self.thoughts),
+            reasoning_tokens: self.thoughts,
+            ..Usage::default()
         }
     }
 }
@@ -236,7 +242,8 @@ impl Reading for Streamed {
     }
 
     fn usage(&self) -> Option<Usage> {
-        self.usage.as_ref().map(Counts::total)
+        let usage = self.usage.as_ref().map(Counts::total);
+        usage.filter(Usage::is_measured)
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {

@@ -126,17 +126,14 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Returns a token count, or 0 if it is missing or not a whole number, because invalid usage data must not make the response fail.
-    pub(super) fn count(&self, key: &str) -> u64 {
-        let count = self.get(key).and_then(|node| node.number().ok());
-        count.unwrap_or_default()
+    /// Returns a token count, or `None` if it is missing or not a whole number, because invalid usage data must not make the response fail.
+    pub(super) fn count(&self, key: &str) -> Option<u64> {
+        self.get(key).and_then(|node| node.number().ok())
     }
 
     /// Sets a counter to the token count of a key, unless the key is absent or its value is not a whole number.
-    pub(super) fn counted(&self, key: &str, counter: &mut u64) {
-        if let Some(count) = self.get(key).and_then(|node| node.number().ok()) {
-            *counter = count;
-        }
+    pub(super) fn counted(&self, key: &str, counter: &mut Option<u64>) {
+        *counter = self.count(key).or(*counter);
     }
 
     /// Returns the object under a key, or `None` if the key is absent or its value is not an object.

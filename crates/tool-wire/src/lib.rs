@@ -77,6 +77,7 @@ mod stream;
 mod system;
 #[doc(alias("useChat", "Vercel AI SDK"))]
 pub mod ui;
+mod usage;
 mod user;
 mod write;
 

@@ -188,7 +188,7 @@ impl Draft {
 
     /// Sets the tokens that the request used.
     pub(super) fn used(&mut self, usage: Option<Usage>) {
-        self.usage = usage;
+        self.usage = usage.filter(Usage::is_measured);
     }
 
     /// Completes the reply. Fails if two calls have the same id.

@@ -60,11 +60,16 @@ impl Streamed {
     fn ended(&mut self, response: &Object<'_>) -> Result<(), WireError> {
         // A response that failed has used tokens too.
         self.usage = response.inner("usage").map(|usage| {
-            let details = usage.inner("input_tokens_details");
+            let input = usage.inner("input_tokens_details");
+            let input = |key| input.as_ref().and_then(|details| details.count(key));
+            let output = usage.inner("output_tokens_details");
             Usage {
-                input_tokens: usage.count("input_tokens"),
-                output_tokens: usage.count("output_tokens"),
-                cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
+                input_tokens: usage.count("input_tokens").unwrap_or_default(),
+                cache_read_tokens: input("cached_tokens"),
+                cache_write_5m_tokens: input("cache_write_tokens"),
+                output_tokens: usage.count("output_tokens").unwrap_or_default(),
+                reasoning_tokens: output.and_then(|details| details.count("reasoning_tokens")),
+                ..Usage::default()
             }
         });
         reported(RESPONSES, response)?;
@@ -293,12 +298,13 @@ impl Reading for Streamed {
                     _ => ("summary", "summary_index"),
                 };
                 // Reasoning is only displayed, so an event that lacks an index must not make the reply fail.
-                let index = event.count("output_index");
+                let index = event.count("output_index").unwrap_or_default();
                 let piece = event.text_if_any("delta")?.unwrap_or_default();
                 if let Ok(item) = self.open(&event) {
                     item.reasoned = true;
                 }
-                self.think((index, key, event.count(number)), &piece, deltas);
+                let number = event.count(number).unwrap_or_default();
+                self.think((index, key, number), &piece, deltas);
             }
             "response.function_call_arguments.delta" => {
                 let text = event.text("delta")?;
@@ -334,7 +340,7 @@ impl Reading for Streamed {
     }
 
     fn usage(&self) -> Option<Usage> {
-        self.usage
+        self.usage.filter(Usage::is_measured)
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError> {

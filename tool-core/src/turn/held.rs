@@ -318,6 +318,9 @@ impl Held {
         let progress = &mut self.inner.state().progress;
         progress.steps = progress.steps.saturating_add(1);
         progress.usage += usage.unwrap_or_default();
+        if usage.is_none() {
+            progress.unmeasured = progress.unmeasured.saturating_add(1);
+        }
     }
 
     /// Adds the tokens of a request without a message to the usage of the run.

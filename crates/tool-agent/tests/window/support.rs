@@ -247,7 +247,7 @@ pub(crate) fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
     Usage {
         input_tokens,
         output_tokens,
-        cached_tokens: 0,
+        ..Usage::default()
     }
 }
 

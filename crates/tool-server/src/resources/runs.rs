@@ -60,9 +60,20 @@ pub(super) struct Run {
     lease_until: String,
     /// The number of model requests.
     steps: u32,
+    /// The tokens of the whole input.
     input_tokens: u64,
+    /// The tokens of the input that were read from a cache; null if no provider reported them.
+    cache_read_tokens: Option<u64>,
+    /// The tokens of the input that were written to a cache for 5 minutes; null if no provider reported them.
+    cache_write_5m_tokens: Option<u64>,
+    /// The tokens of the input that were written to a cache for 1 hour; null if no provider reported them.
+    cache_write_1h_tokens: Option<u64>,
+    /// The tokens of the whole output.
     output_tokens: u64,
-    cached_tokens: u64,
+    /// The tokens of the output that are reasoning; null if no provider reported them.
+    reasoning_tokens: Option<u64>,
+    /// The number of model requests whose response did not report its tokens.
+    unmeasured: u32,
 }
 
 impl From<&RunRow> for Run {
@@ -82,8 +93,12 @@ impl From<&RunRow> for Run {
             lease_until: time::text(row.lease_until),
             steps: row.progress.steps,
             input_tokens: usage.input_tokens,
+            cache_read_tokens: usage.cache_read_tokens,
+            cache_write_5m_tokens: usage.cache_write_5m_tokens,
+            cache_write_1h_tokens: usage.cache_write_1h_tokens,
             output_tokens: usage.output_tokens,
-            cached_tokens: usage.cached_tokens,
+            reasoning_tokens: usage.reasoning_tokens,
+            unmeasured: row.progress.unmeasured,
         }
     }
 }

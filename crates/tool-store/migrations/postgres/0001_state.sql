@@ -225,24 +225,30 @@ CREATE INDEX child_thread_live      ON tool_store.child_thread (workspace, paren
 
 -- Runs: who drives a thread, and how each run ended.
 CREATE TABLE tool_store.run (
-    workspace     text   COLLATE "C" NOT NULL,
-    conversation  text   COLLATE "C" NOT NULL,
-    number        bigint NOT NULL,
-    principal     text,
-    agent         text,
-    owner         text   NOT NULL,
-    lease_until   bigint NOT NULL,
-    lapses        bigint NOT NULL,
-    state         text   NOT NULL,
-    cause         text,
-    stop          text,
-    started       bigint NOT NULL,
-    ended         bigint,
-    attempt       bigint NOT NULL,
-    steps         bigint NOT NULL,
-    input_tokens  bigint NOT NULL,
-    output_tokens bigint NOT NULL,
-    cached_tokens bigint NOT NULL,
+    workspace             text   COLLATE "C" NOT NULL,
+    conversation          text   COLLATE "C" NOT NULL,
+    number                bigint NOT NULL,
+    principal             text,
+    agent                 text,
+    owner                 text   NOT NULL,
+    lease_until           bigint NOT NULL,
+    lapses                bigint NOT NULL,
+    state                 text   NOT NULL,
+    cause                 text,
+    stop                  text,
+    started               bigint NOT NULL,
+    ended                 bigint,
+    attempt               bigint NOT NULL,
+    steps                 bigint NOT NULL,
+    input_tokens          bigint NOT NULL,
+    -- A counter is null if no provider of the run has reported it.
+    cache_read_tokens     bigint,
+    cache_write_5m_tokens bigint,
+    cache_write_1h_tokens bigint,
+    output_tokens         bigint NOT NULL,
+    reasoning_tokens      bigint,
+    -- The number of responses without usage.
+    unmeasured            bigint NOT NULL,
     PRIMARY KEY (workspace, conversation, number)
 );
 

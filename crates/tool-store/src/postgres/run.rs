@@ -15,7 +15,7 @@ use super::{Column, Fault, PostgresStore, Value, narrow, narrow_to_scope, page, 
 macro_rules! columns {
     () => {
         "workspace, conversation, number, principal, agent, owner, lease_until, lapses, state, cause, stop, started, ended, attempt, steps, \
-         input_tokens, output_tokens, cached_tokens"
+         input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, unmeasured"
     };
 }
 
@@ -83,12 +83,14 @@ async fn save(db: &mut Change<'_>, row: &RunRow, lapses: i64) -> Result<(), Faul
     db.query(concat!(
         "INSERT INTO tool_store.run (",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) \
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) \
          ON CONFLICT (workspace, conversation, number) DO UPDATE SET principal = excluded.principal, agent = excluded.agent, \
          owner = excluded.owner, lease_until = excluded.lease_until, lapses = excluded.lapses, state = excluded.state, \
          cause = excluded.cause, stop = excluded.stop, started = excluded.started, ended = excluded.ended, \
          attempt = excluded.attempt, steps = excluded.steps, input_tokens = excluded.input_tokens, \
-         output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens"
+         cache_read_tokens = excluded.cache_read_tokens, cache_write_5m_tokens = excluded.cache_write_5m_tokens, \
+         cache_write_1h_tokens = excluded.cache_write_1h_tokens, output_tokens = excluded.output_tokens, \
+         reasoning_tokens = excluded.reasoning_tokens, unmeasured = excluded.unmeasured"
     ))
     .bind(row.id.workspace().as_str())
     .bind(row.id.thread().conversation())
@@ -106,8 +108,12 @@ async fn save(db: &mut Change<'_>, row: &RunRow, lapses: i64) -> Result<(), Faul
     .bind(i64::from(row.attempt))
     .bind(i64::from(row.progress.steps))
     .bind(stored(usage.input_tokens))
+    .bind(usage.cache_read_tokens.map(stored))
+    .bind(usage.cache_write_5m_tokens.map(stored))
+    .bind(usage.cache_write_1h_tokens.map(stored))
     .bind(stored(usage.output_tokens))
-    .bind(stored(usage.cached_tokens))
+    .bind(usage.reasoning_tokens.map(stored))
+    .bind(i64::from(row.progress.unmeasured))
     .execute(&mut **db)
     .await?;
     Ok(())

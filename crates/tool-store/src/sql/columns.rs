@@ -164,6 +164,15 @@ impl<'r> Columns<'r> {
             .map_err(|_| self.corrupt(column, format_args!("{number} is out of range")))
     }
 
+    /// Reads the integer in a column that may be null.
+    pub(crate) fn maybe_number<T: TryFrom<i64>>(
+        self,
+        column: &str,
+    ) -> Result<Option<T>, StoreError> {
+        let number = self.maybe::<i64>(column)?;
+        number.map(|_| self.number(column)).transpose()
+    }
+
     /// Returns the workspace in the column `workspace`.
     pub(crate) fn workspace(self) -> Result<Workspace, StoreError> {
         Ok(Workspace::new(self.get::<&str>("workspace")?))

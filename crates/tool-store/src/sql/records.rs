@@ -189,9 +189,13 @@ pub(crate) fn run(row: &impl SqlRow) -> Result<RunRow, StoreError> {
             steps: columns.number("steps")?,
             usage: Usage {
                 input_tokens: columns.number("input_tokens")?,
+                cache_read_tokens: columns.maybe_number("cache_read_tokens")?,
+                cache_write_5m_tokens: columns.maybe_number("cache_write_5m_tokens")?,
+                cache_write_1h_tokens: columns.maybe_number("cache_write_1h_tokens")?,
                 output_tokens: columns.number("output_tokens")?,
-                cached_tokens: columns.number("cached_tokens")?,
+                reasoning_tokens: columns.maybe_number("reasoning_tokens")?,
             },
+            unmeasured: columns.number("unmeasured")?,
         },
     })
 }

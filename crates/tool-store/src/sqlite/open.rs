@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 15] = [
+const MIGRATIONS: [(i64, &str, &str); 16] = [
     (
         1,
         "state",
@@ -280,6 +280,11 @@ const MIGRATIONS: [(i64, &str, &str); 15] = [
         15,
         "work",
         include_str!("../../migrations/sqlite/0015_work.sql"),
+    ),
+    (
+        16,
+        "usage",
+        include_str!("../../migrations/sqlite/0016_usage.sql"),
     ),
 ];
 

@@ -13,7 +13,7 @@ use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};
 macro_rules! columns {
     () => {
         "workspace, conversation, number, principal, agent, owner, lease_until, state, cause, stop, started, ended, attempt, steps, \
-         input_tokens, output_tokens, cached_tokens"
+         input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, unmeasured"
     };
 }
 
@@ -75,11 +75,13 @@ async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     sqlx::query(concat!(
         "INSERT INTO run (",
         columns!(),
-        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, conversation, number) DO UPDATE SET \
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, conversation, number) DO UPDATE SET \
          principal = excluded.principal, agent = excluded.agent, owner = excluded.owner, lease_until = excluded.lease_until, \
          state = excluded.state, cause = excluded.cause, stop = excluded.stop, started = excluded.started, ended = excluded.ended, \
          attempt = excluded.attempt, steps = excluded.steps, input_tokens = excluded.input_tokens, \
-         output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens"
+         cache_read_tokens = excluded.cache_read_tokens, cache_write_5m_tokens = excluded.cache_write_5m_tokens, \
+         cache_write_1h_tokens = excluded.cache_write_1h_tokens, output_tokens = excluded.output_tokens, \
+         reasoning_tokens = excluded.reasoning_tokens, unmeasured = excluded.unmeasured"
     ))
     .bind(row.id.workspace().as_str())
     .bind(row.id.thread().conversation())
@@ -96,8 +98,12 @@ async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     .bind(row.attempt)
     .bind(row.progress.steps)
     .bind(stored(usage.input_tokens))
+    .bind(usage.cache_read_tokens.map(stored))
+    .bind(usage.cache_write_5m_tokens.map(stored))
+    .bind(usage.cache_write_1h_tokens.map(stored))
     .bind(stored(usage.output_tokens))
-    .bind(stored(usage.cached_tokens))
+    .bind(usage.reasoning_tokens.map(stored))
+    .bind(row.progress.unmeasured)
     .execute(db)
     .await?;
     Ok(())

@@ -1,11 +1,10 @@
 //! Run records: the driver of a thread, and how each run ended.
 
 use std::fmt;
-use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Journal, Scope, StoreFuture, ThreadId, Timestamp, Workspace, words};
+use super::{Journal, Scope, StoreFuture, ThreadId, Timestamp, Usage, Workspace, words};
 
 /// The id of a run: its thread and its number in the thread. The store assigns the numbers, which increase by 1 and are never reused.
 ///
@@ -130,44 +129,6 @@ pub enum RunStop {
 
 words!(RunStop { Interrupt = "interrupt", Cancel = "cancel", });
 
-/// Tokens that model requests used.
-///
-/// ```
-/// use tool_store::Usage;
-///
-/// let mut usage = Usage { input_tokens: 100, output_tokens: 20, cached_tokens: 80 };
-/// usage += usage;
-/// assert_eq!(usage.total_tokens(), 240);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens of the input, including tokens that were read from a cache.
-    #[serde(default)]
-    pub input_tokens: u64,
-    /// Tokens of the output, including reasoning.
-    #[serde(default)]
-    pub output_tokens: u64,
-    /// Tokens of the input that were read from a cache.
-    #[serde(default)]
-    pub cached_tokens: u64,
-}
-
-impl Usage {
-    /// The sum of input and output tokens.
-    pub fn total_tokens(&self) -> u64 {
-        self.input_tokens.saturating_add(self.output_tokens)
-    }
-}
-
-impl AddAssign for Usage {
-    fn add_assign(&mut self, more: Self) {
-        let sum = u64::saturating_add;
-        self.input_tokens = sum(self.input_tokens, more.input_tokens);
-        self.output_tokens = sum(self.output_tokens, more.output_tokens);
-        self.cached_tokens = sum(self.cached_tokens, more.cached_tokens);
-    }
-}
-
 /// The data of a new run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
@@ -192,6 +153,8 @@ pub struct RunProgress {
     pub steps: u32,
     /// The tokens of these requests.
     pub usage: Usage,
+    /// The number of requests whose response did not report its usage, so that [`usage`](Self::usage) does not contain their tokens.
+    pub unmeasured: u32,
 }
 
 /// How and when a run ended.

@@ -40,12 +40,20 @@ fn end(now: i64, cause: RunCause) -> RunEnd {
 }
 
 fn progress(steps: u32) -> RunProgress {
+    // The provider did not report tokens that were written to a cache for 1 hour.
     let usage = Usage {
         input_tokens: 100,
+        cache_read_tokens: Some(60),
+        cache_write_5m_tokens: Some(0),
         output_tokens: 20,
-        cached_tokens: 80,
+        reasoning_tokens: Some(5),
+        ..Usage::default()
     };
-    RunProgress { steps, usage }
+    RunProgress {
+        steps,
+        usage,
+        unmeasured: 1,
+    }
 }
 
 tests! {

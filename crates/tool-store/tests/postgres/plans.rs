@@ -19,7 +19,7 @@ const ROWS: &str = "
         SELECT 'a' || n, 'call', 'w' || n % 100, 'k' || n, '', 't' || n % 500, 'c', 'tool' || n % 500, 'p' || n % 500, '', '{}', '', '', false, '', n, n, n,
                CASE WHEN n % 200 = 0 THEN 'pending' WHEN n % 200 = 1 THEN 'denied' ELSE 'spent' END, 'u' || n % 500 FROM generate_series(1, 20000) n;
     UPDATE tool_store.approval SET sealed = '', seal_key = 'k' || created % 10, edited_sealed = '', edited_key = 'k' || created % 10 WHERE created % 2 = 0;
-    INSERT INTO tool_store.run (workspace, conversation, number, owner, lease_until, lapses, state, started, ended, attempt, steps, input_tokens, output_tokens, cached_tokens)
+    INSERT INTO tool_store.run (workspace, conversation, number, owner, lease_until, lapses, state, started, ended, attempt, steps, input_tokens, output_tokens, unmeasured)
         SELECT 'w' || n % 100, 't' || n % 500, n, 'o', n, n, CASE WHEN n > 19900 THEN 'running' ELSE 'ended' END, n, n, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n
         ON CONFLICT DO NOTHING;
     INSERT INTO tool_store.child_thread (workspace, conversation, parent, caller, waits, begins, keys, kind, agent, depth, resumable, state, session, delivered, created, updated)

@@ -1,14 +1,32 @@
-//! Token usage: each provider's counts as the input including cached tokens, the output including reasoning, and the cached tokens.
+//! Token usage: each provider's counts as the whole input and its cached parts, and the whole output and its reasoning.
 
 use serde_json::{Value, json};
 use tool_core::store::Usage;
 use tool_wire::{Provider, ReplyStream, WireError};
 
-fn usage(input: u64, output: u64, cached: u64) -> Usage {
+/// A usage whose provider reports only the input, the output, and tokens that were read from a cache.
+fn usage(input: u64, output: u64, read: Option<u64>) -> Usage {
     Usage {
         input_tokens: input,
+        cache_read_tokens: read,
         output_tokens: output,
-        cached_tokens: cached,
+        ..Usage::default()
+    }
+}
+
+/// A usage whose cache has written tokens for 5 minutes and for 1 hour.
+fn written(usage: Usage, minutes: Option<u64>, hours: Option<u64>) -> Usage {
+    Usage {
+        cache_write_5m_tokens: minutes,
+        cache_write_1h_tokens: hours,
+        ..usage
+    }
+}
+
+fn reasoned(usage: Usage, tokens: u64) -> Usage {
+    Usage {
+        reasoning_tokens: Some(tokens),
+        ..usage
     }
 }
 
@@ -72,28 +90,41 @@ fn streamed(provider: Provider, events: &[Value]) -> Option<Usage> {
     reply.message().usage
 }
 
-// The providers differ in which counts include cached tokens and reasoning. The three counters mean the same for all of them.
+// The providers differ in which counts include cached tokens and reasoning. The counters mean the same for all of them, and a counter that a provider does not
+// report is `None`.
 #[test]
 fn counts_of_every_provider_have_one_meaning() {
     let huge = u64::MAX;
+    let all = |read| usage(100, 20, read);
     let cases = [
         // The input includes cached tokens and tokens that are written to the cache, and the output includes reasoning.
         (
             Provider::Responses,
             json!({"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
                 "output_tokens": 20, "output_tokens_details": {"reasoning_tokens": 15}}),
-            usage(100, 20, 60),
+            reasoned(written(all(Some(60)), Some(30), None), 15),
+        ),
+        (
+            Provider::Responses,
+            json!({"input_tokens": 100, "output_tokens": 20}),
+            all(None),
         ),
         (
             Provider::Chat,
             json!({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 60},
-                "completion_tokens": 20, "completion_tokens_details": {"reasoning_tokens": 15}}),
-            usage(100, 20, 60),
+                "completion_tokens": 20, "completion_tokens_details": {"reasoning_tokens": 15}, "total_tokens": 120}),
+            reasoned(all(Some(60)), 15),
         ),
         (
             Provider::Chat,
             json!({"prompt_tokens": 100, "prompt_tokens_details": null, "completion_tokens": 20}),
-            usage(100, 20, 0),
+            all(None),
+        ),
+        // The output excludes reasoning, as the total shows.
+        (
+            Provider::Chat,
+            json!({"prompt_tokens": 100, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 15}, "total_tokens": 120}),
+            reasoned(all(None), 15),
         ),
         // The input excludes both, and the output includes thinking.
         (
@@ -101,37 +132,53 @@ fn counts_of_every_provider_have_one_meaning() {
             json!({"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30,
                 "cache_creation": {"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 10},
                 "output_tokens": 20, "output_tokens_details": {"thinking_tokens": 15}}),
-            usage(100, 20, 60),
+            reasoned(written(all(Some(60)), Some(20), Some(10)), 15),
+        ),
+        // Without a division by time, the default time applies.
+        (
+            Provider::Anthropic,
+            json!({"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30, "output_tokens": 20}),
+            written(all(Some(60)), Some(30), None),
         ),
         (
             Provider::Bedrock,
             json!({"inputTokens": 10, "cacheReadInputTokens": 60, "cacheWriteInputTokens": 30, "outputTokens": 20, "totalTokens": 120,
-                "cacheDetails": [{"ttl": "5m", "inputTokens": 30}]}),
-            usage(100, 20, 60),
+                "cacheDetails": [{"ttl": "5m", "inputTokens": 12}, {"ttl": "1h", "inputTokens": 18}]}),
+            written(all(Some(60)), Some(12), Some(18)),
+        ),
+        (
+            Provider::Bedrock,
+            json!({"inputTokens": 100, "outputTokens": 20}),
+            all(None),
         ),
         // The input includes cached tokens and excludes prompts of tools, and the output excludes thoughts.
         (
             Provider::Gemini,
             json!({"promptTokenCount": 90, "cachedContentTokenCount": 60, "toolUsePromptTokenCount": 10,
                 "candidatesTokenCount": 5, "thoughtsTokenCount": 15, "totalTokenCount": 120}),
-            usage(100, 20, 60),
+            reasoned(all(Some(60)), 15),
         ),
         // Invalid counts do not make a reply fail.
         (
             Provider::Anthropic,
             json!({"input_tokens": huge, "cache_read_input_tokens": huge, "output_tokens": "many",
                 "iterations": [{"type": "compaction", "input_tokens": huge}, 7]}),
-            usage(huge, 0, huge),
+            usage(huge, 0, Some(huge)),
+        ),
+        (
+            Provider::Anthropic,
+            json!({"input_tokens": 70, "cache_creation_input_tokens": 30, "output_tokens": 20, "cache_creation": {"ephemeral_1h_input_tokens": 99}}),
+            written(all(None), Some(0), Some(30)),
         ),
         (
             Provider::Gemini,
             json!({"promptTokenCount": huge, "toolUsePromptTokenCount": huge, "candidatesTokenCount": huge, "thoughtsTokenCount": huge}),
-            usage(huge, huge, 0),
+            reasoned(usage(huge, huge, None), huge),
         ),
         (
             Provider::Bedrock,
-            json!({"inputTokens": huge, "cacheReadInputTokens": huge, "outputTokens": -1}),
-            usage(huge, 0, huge),
+            json!({"inputTokens": huge, "cacheReadInputTokens": huge, "outputTokens": -1, "cacheDetails": 7}),
+            usage(huge, 0, Some(huge)),
         ),
     ];
     for (provider, counts, expected) in cases {
@@ -154,14 +201,17 @@ fn iterations_outside_of_the_top_level_are_added() {
     let advisor = json!({"type": "advisor_message", "model": "m", "input_tokens": 100, "cache_read_input_tokens": 40,
         "cache_creation_input_tokens": 7, "output_tokens": 50});
     for (iterations, expected) in [
-        (json!(null), usage(23_000, 1_000, 0)),
-        (json!([message]), usage(23_000, 1_000, 0)),
-        (json!([fallback]), usage(23_000, 1_000, 0)),
-        (json!([compaction, message]), usage(203_000, 4_500, 0)),
-        (json!([message, advisor]), usage(23_147, 1_050, 40)),
+        (json!(null), usage(23_000, 1_000, None)),
+        (json!([message]), usage(23_000, 1_000, None)),
+        (json!([fallback]), usage(23_000, 1_000, None)),
+        (json!([compaction, message]), usage(203_000, 4_500, None)),
+        (
+            json!([message, advisor]),
+            written(usage(23_147, 1_050, Some(40)), Some(7), None),
+        ),
         (
             json!([compaction, message, advisor, advisor]),
-            usage(203_294, 4_600, 80),
+            written(usage(203_294, 4_600, Some(80)), Some(14), None),
         ),
     ] {
         let counts =
@@ -182,12 +232,13 @@ fn counts_of_later_anthropic_events_replace_earlier_ones() {
     let first = json!({"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30, "output_tokens": 1});
     let compaction =
         |input: u64| json!([{"type": "compaction", "input_tokens": input, "output_tokens": 2}]);
+    let of = |input, output, read| written(usage(input, output, Some(read)), Some(30), None);
     for (events, expected) in [
         // The input of a stream that broke is known from its first event.
-        (vec![start(first.clone())], usage(100, 1, 60)),
+        (vec![start(first.clone())], of(100, 1, 60)),
         (
             vec![start(first.clone()), delta(json!({"output_tokens": 20}))],
-            usage(100, 20, 60),
+            of(100, 20, 60),
         ),
         (
             vec![
@@ -195,14 +246,14 @@ fn counts_of_later_anthropic_events_replace_earlier_ones() {
                 delta(json!({"output_tokens": 7})),
                 delta(json!({"output_tokens": 20})),
             ],
-            usage(100, 20, 60),
+            of(100, 20, 60),
         ),
         (
             vec![
                 start(first.clone()),
                 delta(json!({"input_tokens": 15, "output_tokens": 20})),
             ],
-            usage(105, 20, 60),
+            of(105, 20, 60),
         ),
         (
             vec![
@@ -211,7 +262,7 @@ fn counts_of_later_anthropic_events_replace_earlier_ones() {
                     json!({"input_tokens": 15, "cache_read_input_tokens": 0, "output_tokens": 20}),
                 ),
             ],
-            usage(45, 20, 0),
+            of(45, 20, 0),
         ),
         (
             vec![
@@ -220,7 +271,7 @@ fn counts_of_later_anthropic_events_replace_earlier_ones() {
                     json!({"input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 20}),
                 ),
             ],
-            usage(100, 20, 60),
+            of(100, 20, 60),
         ),
         (
             vec![
@@ -229,7 +280,7 @@ fn counts_of_later_anthropic_events_replace_earlier_ones() {
                 delta(json!({"output_tokens": 20, "iterations": compaction(900)})),
                 delta(json!({"output_tokens": 20})),
             ],
-            usage(1000, 22, 60),
+            of(1000, 22, 60),
         ),
     ] {
         let streamed = streamed(Provider::Anthropic, &events);
@@ -246,7 +297,7 @@ fn counts_that_a_later_gemini_response_lacks_remain() {
         json!({"usageMetadata": {"candidatesTokenCount": 5}, "candidates": [{"finishReason": "STOP"}]}),
     ];
     let streamed = streamed(Provider::Gemini, &events);
-    assert_eq!(streamed, Some(usage(100, 20, 60)));
+    assert_eq!(streamed, Some(reasoned(usage(100, 20, Some(60)), 15)));
 }
 
 // A server that streams may report the usage in a chunk without choices, or not at all.
@@ -260,7 +311,7 @@ fn chat_usage_is_read_from_a_chunk_without_choices() {
         json!({"usage": counts}),
     ] {
         let streamed = streamed(Provider::Chat, &[end.clone(), last]);
-        assert_eq!(streamed, Some(usage(100, 20, 0)));
+        assert_eq!(streamed, Some(usage(100, 20, None)));
     }
     let empty = Provider::Chat.stream().event("{}");
     assert!(matches!(empty, Err(WireError::Shape { .. })), "{empty:?}");
@@ -285,6 +336,43 @@ fn usage_of_a_failed_stream_is_known() {
         assert!(stream.event(&last.to_string()).is_err());
         let reply = stream.finish().unwrap();
         assert!(reply.is_truncated());
-        assert_eq!(reply.message().usage, Some(usage(100, 20, 0)), "{provider}");
+        assert_eq!(
+            reply.message().usage,
+            Some(usage(100, 20, None)),
+            "{provider}"
+        );
+    }
+}
+
+// A report without tokens is not a measurement, because each request has an input.
+#[test]
+fn responses_without_tokens_are_unmeasured() {
+    for (provider, counts) in [
+        (Provider::Chat, json!({})),
+        (
+            Provider::Chat,
+            json!({"prompt_tokens": 0, "completion_tokens": 0}),
+        ),
+        (Provider::Responses, json!({"input_tokens": null})),
+        (
+            Provider::Gemini,
+            json!({"promptTokensDetails": [], "promptTokenCount": 0}),
+        ),
+        (
+            Provider::Bedrock,
+            json!({"inputTokens": 0, "outputTokens": 0}),
+        ),
+        (Provider::Anthropic, json!({"output_tokens": 0})),
+    ] {
+        let (whole, events) = bodies(provider, &counts);
+        let reply = provider.reply(&whole.to_string()).unwrap();
+        assert_eq!(reply.message().usage, None, "{provider} {counts}");
+        // The bodies of the other two providers report tokens in an earlier event.
+        if !matches!(provider, Provider::Anthropic | Provider::Gemini) {
+            let stream = stream(provider, &events);
+            assert_eq!(stream.usage(), None, "{provider} {counts}");
+            let reply = stream.finish().unwrap();
+            assert_eq!(reply.message().usage, None, "{provider} {counts}");
+        }
     }
 }

@@ -267,7 +267,7 @@ each_store! {
         let (turns, work_log) = (turns(&store), WorkLog::default());
         let cx = cx(&work_log);
         turns.say("Hello.", &cx).await.unwrap();
-        let used = Usage { input_tokens: 10, output_tokens: 2, cached_tokens: 4 };
+        let used = Usage { input_tokens: 10, output_tokens: 2, cache_read_tokens: Some(4), ..Usage::default() };
         let calling = ModelMessage { usage: Some(used), ..calls(&["slow"]) };
         let first = Script::new([calling, ModelMessage::text("done")]);
         let running = start(&turns, &first, &cx);
@@ -290,7 +290,7 @@ each_store! {
 
         let row = turns.run_row(&row.id).await.unwrap().unwrap();
         assert_eq!((row.state, row.cause), (RunState::Ended, Some(RunCause::Replied)));
-        assert_eq!(row.progress, RunProgress { steps: 2, usage: used });
+        assert_eq!(row.progress, RunProgress { steps: 2, usage: used, unmeasured: 1 });
         assert!(row.ended >= Some(row.started));
         // No message is left to answer, so no new run begins.
         assert_eq!(answered_text(&drive(&turns, &second, &cx).await), "done");
@@ -571,7 +571,7 @@ each_store! {
     async fn a_run_ends_at_its_budget(store: impl Both) {
         let (turns, work_log) = (turns(&store).most_tokens(25), WorkLog::default());
         let step = || ModelMessage {
-            usage: Some(Usage { input_tokens: 10, output_tokens: 3, cached_tokens: 9 }),
+            usage: Some(Usage { input_tokens: 10, output_tokens: 3, cache_read_tokens: Some(9), ..Usage::default() }),
             ..calls(&["quick"])
         };
         let model = Script::new([step(), step(), step()]);
