@@ -104,7 +104,7 @@ pub(crate) fn json_key_twice(key: &str) -> String {
     format!("the key `{key}` appears twice, remove one")
 }
 
-// Texts about constraints.
+// Error texts about the bounds of fields.
 pub(crate) const RANGE_EXPECTED: &str =
     "expected a range of numbers, such as `range = 1..=50` or `range = 0.0..`";
 pub(crate) const LENGTH_EXPECTED: &str =
@@ -157,7 +157,7 @@ pub(crate) fn unknown_case(case: &str, known: &[&str]) -> String {
     )
 }
 
-// Texts about types.
+// Error texts about the syntax of types.
 pub(crate) const UNION: &str = Rule::UNION.message;
 pub(crate) const UNIT_STRUCT: &str = Rule::UNIT_STRUCT.message;
 pub(crate) const TUPLE_STRUCT: &str = Rule::TUPLE.message;

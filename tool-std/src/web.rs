@@ -16,7 +16,8 @@
 //! Both tools use the [`Http`](crate::http::Http) of the context, so its guard, limits and certificates apply to pages and to redirects of search
 //! engines. Results are cited: the client gets each URL and the time of retrieval in addition to the output.
 //!
-//! The text of a page is untrusted input. A host that lets a model act on it should account for that in its policy.
+//! The text of a page is untrusted input. If a host lets a model act on this text, the policy of the host should limit the calls that the model can
+//! make.
 //!
 //! Cost: 39 crates in addition to those of the feature `http`.
 

@@ -1,8 +1,8 @@
 //! The cost of starting a job, with each isolation mechanism: `jobs RUNS NAME…` prints a table of the named rows. `jobs [RUNS]` prints all rows, and
 //! the phases of a job with all mechanisms.
 //!
-//! Wall time is the median of the runs. CPU time is the time of this process and its children, per run. The floor is
-//! `/bin/true` started by `std::process::Command`, which is a bare `posix_spawn`.
+//! Wall time is the median of the runs. CPU time is the time of this process and its children, per run. The baseline is `/bin/true` started by
+//! `std::process::Command`, which is a bare `posix_spawn`.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -66,7 +66,7 @@ fn sync_cost(folder: &Path) -> Duration {
     start.elapsed() / rounds
 }
 
-// Calls.
+// The benchmark `calls`.
 
 async fn calls(folder: &Path, url: Option<&str>) {
     let sync = sync_cost(folder);
@@ -140,7 +140,7 @@ async fn commits(admin: &mut PgConnection) -> i64 {
     row.expect("a row").get(0)
 }
 
-// Audit.
+// The benchmark `audit`.
 
 const ROWS: u32 = 1_000_000;
 
@@ -276,7 +276,7 @@ async fn waits<S: AuditSink + Clone>(store: &S, work: impl Future) -> f64 {
     times[times.len() * 99 / 100]
 }
 
-// Instances.
+// The benchmark `instances`.
 
 async fn instances(folder: &Path, url: Option<&str>) {
     println!("| store | rules of an instance, cached, µs | from the store, ms | resident memory after 1,000 and 100,000 turns, MB |");

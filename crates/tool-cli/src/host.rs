@@ -283,7 +283,7 @@ impl Offer {
         registry.toolset(cx, &rules).through(&self.gate)
     }
 
-    /// Decides about the calls by this policy.
+    /// Uses this policy to decide about the calls.
     #[cfg(feature = "serve")]
     pub(crate) fn with_policy(mut self, policy: &tool_core::policy::SharedPolicy) -> Self {
         self.rules = self.rules.policy(policy);

@@ -84,7 +84,7 @@ impl Code {
     ///
     /// # Errors
     ///
-    /// Fails like [`instead_of`](Self::instead_of).
+    /// Fails in the same cases as [`instead_of`](Self::instead_of).
     pub fn beside(&self, tools: &Toolset, cx: &ToolContext) -> Result<Toolset, OfferError> {
         let callable = Callable::new(tools, cx, self.0.waiting);
         let registry = Registry::builder()

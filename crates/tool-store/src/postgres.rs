@@ -172,7 +172,7 @@ const NOW: (&str, &str) = (
 /// The error type inside this module.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// A statement failed.
+    /// The database refused a statement, or the connection failed.
     Failed(sqlx::Error),
     /// A row forbids the change, is missing, or cannot be read.
     Refused(StoreError),

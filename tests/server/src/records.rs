@@ -17,7 +17,7 @@ use crate::site::{KEY, SiteStore};
 /// The names and ids of the records of a workspace. Each name contains the name of the workspace.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The workspace.
+    /// The workspace of the records.
     pub workspace: String,
     /// The id of a pending approval.
     pub approval: String,

@@ -53,7 +53,7 @@ pub fn tokens(workspaces: &[&str]) -> StaticTokens {
 /// The kind of the store of a [`Site`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
-    /// A SQLite file.
+    /// A SQLite file in a temporary folder.
     Sqlite,
     /// A database on a PostgreSQL server, which this program starts.
     Postgres,
@@ -147,7 +147,7 @@ pub struct Site {
     /// The vault of the server.
     pub vault: Vault,
     opened: Opened,
-    /// The HTTP client.
+    /// The HTTP client of the tests.
     pub client: Client,
     _folder: TempDir,
     server: JoinHandle<()>,
@@ -162,11 +162,11 @@ impl Drop for Site {
 /// The response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status.
+    /// The status code of the response.
     pub status: u16,
-    /// The headers.
+    /// The headers of the response.
     pub headers: HeaderMap,
-    /// The body.
+    /// The body of the response.
     pub text: String,
 }
 

@@ -550,7 +550,7 @@ async fn a_large_file_is_migrated_in_time() {
     assert_eq!(answers[9_999], Some(place(9_997, 2)));
 }
 
-/// Counts the effects.
+/// A counter of effects, as a host value.
 #[derive(Clone, Default)]
 struct Sent(Arc<AtomicU32>);
 tool_core::host_value!(Sent, Effect::WRITE);

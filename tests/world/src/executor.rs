@@ -13,7 +13,7 @@ use tool_core::env::{self, Env, Task};
 
 use crate::random::Random;
 
-/// The maximum number of polls in one run. If a run exceeds this number, tasks probably wake each other for ever.
+/// The maximum number of polls in one run. If a run exceeds this number, tasks probably wake each other forever.
 const MOST_POLLS: u64 = 400_000;
 
 /// The id of the process to which a task belongs. 0 is the world itself.

@@ -1,7 +1,7 @@
 //! Trait bounds that generated code requires of the user's types, so that a missing trait is reported once, at the type.
 //!
-//! Exactly one place requires each bound. All other code that depends on it names the type through one of the structs here: their
-//! inherent items apply if the bound holds, else the items of a fallback trait, which have no bound. rustc does not merge equal errors of
+//! Exactly one place requires each bound. All other code that depends on the bound names the type through one of the structs here. If the bound
+//! holds, the inherent items of the struct apply; otherwise the items of a fallback trait, which have no bound. rustc does not merge equal errors of
 //! different items when it compiles incrementally, so a bound that is required twice is reported twice.
 //!
 //! This works only for concrete types, as in the expansion of a macro.

@@ -43,7 +43,7 @@ impl Counting {
         self.counts[at].fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns the numbers of batches and of single writes.
+    /// Returns the number of batches and the number of single writes.
     fn counts(&self) -> [usize; 2] {
         [0, 1].map(|at| self.counts[at].load(Ordering::SeqCst))
     }

@@ -392,7 +392,7 @@ async fn turn_waits_for_all_answers_and_runs_other_calls() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-/// A model that returns scripted messages, and then a call of `note` for ever. It records the number of messages of each request.
+/// A model that returns scripted messages, and then a call of `note` forever. It records the number of messages of each request.
 struct Script(Vec<ModelMessage>, Vec<usize>);
 
 impl Model for Script {

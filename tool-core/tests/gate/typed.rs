@@ -79,7 +79,7 @@ async fn typed_call_of_a_renamed_tool_is_edited() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-/// Counts attempts.
+/// A counter of attempts, as a host value.
 #[derive(Clone, Default)]
 struct Tries(Arc<AtomicUsize>);
 host_value!(Tries, Effect::READ);

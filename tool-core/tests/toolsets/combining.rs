@@ -406,7 +406,7 @@ async fn agent_tools_override_baseline_tools() {
     }
 }
 
-/// Collects warnings.
+/// A tracing layer that collects warnings.
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
 impl tracing::Subscriber for Warnings {

@@ -33,7 +33,7 @@ struct Hop {
 #[derive(Clone)]
 pub(super) enum Secret {
     Header(header::HeaderName, HeaderValue),
-    /// A query parameter.
+    /// A secret in a query parameter.
     Query(&'static str, tool_core::SecretString),
 }
 
@@ -166,7 +166,7 @@ fn outgoing(hop: &Hop, user_agent: &HeaderValue) -> Result<http::Request<Full<By
 
 /// The next step after a response.
 enum Next {
-    /// Return the response.
+    /// Return the response to the caller.
     Answer,
     /// Follow the redirect with this request.
     Hop(Box<Hop>),

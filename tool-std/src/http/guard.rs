@@ -93,7 +93,7 @@ impl Guard {
         self
     }
 
-    /// Allows every port.
+    /// Allows connections to every port.
     pub fn any_port(mut self) -> Self {
         self.ports = None;
         self

@@ -231,7 +231,7 @@ fn find<'d>(reader: &Reader<'d>, id: &str) -> Result<Located<'d>, ToolFault> {
 /// The maximum length of the URL of a server in bytes.
 const LONGEST_URL: usize = 4096;
 
-/// Replaces the variables of a template by their defaults, in one pass: a default that contains the name of a variable is not expanded again.
+/// Replaces the variables of a template with their defaults, in one pass: a default that contains the name of a variable is not expanded again.
 fn with_variables(template: &str, variables: Option<&Value>) -> String {
     let mut url = String::new();
     let mut rest = template;

@@ -84,7 +84,7 @@ impl Request {
         self
     }
 
-    /// Adds a header.
+    /// Adds a header to the request.
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.append(name, value);
         self
@@ -122,7 +122,7 @@ impl Request {
             .body(body.to_string().into_bytes())
     }
 
-    /// Sets the body.
+    /// Sets the body of the request.
     pub fn body(mut self, body: Vec<u8>) -> Self {
         self.body = Some(body);
         self

@@ -54,7 +54,7 @@ pub struct SearchHit {
     pub score: Option<f64>,
 }
 
-/// A search engine.
+/// A search engine that `search_web` can query.
 ///
 /// ```
 /// use futures::future::{BoxFuture, FutureExt as _};

@@ -117,7 +117,7 @@ impl fmt::Debug for McpRunner {
 
 type Connect = dyn Fn() -> BoxFuture<'static, Result<Link, String>> + Send + Sync;
 
-/// A registered server.
+/// A server that the host has registered.
 struct Server {
     name: String,
     connect: Box<Connect>,

@@ -4,8 +4,8 @@
 //! message as a placeholder, `{"<key>":"<the text>"}` with a key that no client can guess, and the transports replace the placeholder with the text
 //! when they write.
 //!
-//! Every quote of JSON within JSON would need an escape, so quotes are replaced by a byte that hardly any
-//! text contains. A text that contains this byte gets a different key, and its quotes are escaped.
+//! Every quote of JSON within JSON would need an escape, so quotes are replaced with a byte that hardly any text contains. A text that contains this
+//! byte gets a different key, and its quotes are escaped.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};

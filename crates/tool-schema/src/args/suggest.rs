@@ -7,8 +7,8 @@ const LONGEST: usize = 80;
 
 /// Returns at most `max` candidates that are most similar to a name, best first.
 ///
-/// Case and separators are ignored. Of the other characters, a third of the longer name may differ, or one character of a short name. Candidates that
-/// differ more, but contain the name or are contained in it, rank last; the contained name needs at least four characters.
+/// Case and separators are ignored. The edit distance may be a third of the length of the longer name, or one in a short name. A candidate that
+/// differs more, but contains the name or is contained in it, ranks last; the contained name needs at least four characters.
 pub fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,

@@ -148,7 +148,7 @@ impl Reply {
         self.write(|writer| writer.stored(result));
     }
 
-    /// Ends the stream.
+    /// Ends the stream with the outcome of the run.
     pub(super) fn end(&self, outcome: Result<Outcome, TurnError>) {
         match outcome {
             Ok(Outcome::Cancelled) => self.write(|writer| Ok(writer.abort())),

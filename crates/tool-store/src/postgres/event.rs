@@ -40,7 +40,7 @@ macro_rules! now {
     };
 }
 
-/// The current position.
+/// The query for the current position in the stream of events.
 pub(super) const NOW: &str = concat!(
     "SELECT epoch, snapshot, newest.seq AS newest, newest.tag AS newest_tag FROM ",
     now!()
@@ -58,7 +58,7 @@ pub(super) const AFTER: &str = concat!(
         AND seq > $4 ORDER BY seq LIMIT $5) new ON TRUE ORDER BY new.seq"
 );
 
-/// A reader's position.
+/// The position of a reader in the stream of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Position {
     epoch: String,

@@ -1,4 +1,4 @@
-//! Variables in PostgreSQL.
+//! The vault's variables in PostgreSQL.
 
 use crate::sql::records::{variable as read, variable_info};
 use crate::store::{

@@ -407,11 +407,11 @@ pub struct OpenVariable {
     pub name: String,
     /// The type of the variable.
     pub kind: VariableType,
-    /// The opened value.
+    /// The value in clear text.
     pub value: SecretString,
 }
 
-/// Methods for variables.
+/// Methods that store, open and list variables.
 impl Vault {
     /// Stores variables of an owner, in one transaction, and seals variables of type secret and variables without a declared type.
     ///

@@ -15,13 +15,13 @@ pub(crate) trait Cipher: fmt::Debug + Send + Sync {
     /// Fetches the current key, and returns its id.
     fn current(&self) -> BoxFuture<'_, Result<KeyId, StoreError>>;
 
-    /// Fetches a key.
+    /// Fetches a key from the key provider.
     fn fetch<'a>(&'a self, key: &'a KeyId) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Seals a text with a key that was fetched.
     fn seal(&self, key: &KeyId, place: &SealedPlace, text: &str) -> Result<Sealed, StoreError>;
 
-    /// Opens a value.
+    /// Opens a sealed value with a fetched key.
     fn open(&self, place: &SealedPlace, sealed: &Sealed) -> Opened;
 }
 

@@ -187,7 +187,7 @@ pub(crate) fn listing<DB: SqlDatabase>(
     query
 }
 
-/// Places of values.
+/// The places of sealed values in their tables.
 pub(crate) mod place {
     use super::{SealedColumn, SealedPlace, ThreadId, Workspace};
 

@@ -20,7 +20,7 @@ pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// The newest event.
+/// The query for the newest event.
 const NEWEST: &str = "SELECT seq, tag FROM event ORDER BY seq DESC LIMIT 1";
 
 /// Whether an event is stored.

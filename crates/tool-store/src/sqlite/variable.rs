@@ -1,4 +1,4 @@
-//! Variables in SQLite.
+//! The vault's variables in SQLite.
 
 use crate::sql::records::{variable as read, variable_info};
 use crate::store::{

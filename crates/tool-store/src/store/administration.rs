@@ -11,54 +11,54 @@ use super::{
 pub enum InstanceChange {
     /// Applies [`EnablementStore::add_instance`](super::EnablementStore::add_instance).
     Add {
-        /// The instance.
+        /// The instance that is changed.
         instance: InstanceId,
         /// When the instance is added.
         at: Timestamp,
     },
     /// Applies [`EnablementStore::remove_instance`](super::EnablementStore::remove_instance), but fails with `Missing` for an unknown instance.
     Remove {
-        /// The instance.
+        /// The instance that is changed.
         instance: InstanceId,
     },
     /// Applies [`EnablementStore::enable`](super::EnablementStore::enable).
     Enable {
-        /// The instance.
+        /// The instance that is changed.
         instance: InstanceId,
         /// The name or an alias of the tool.
         tool: String,
-        /// The operator.
+        /// The operator who makes the change.
         by: String,
         /// When the operator enables the tool.
         at: Timestamp,
     },
     /// Applies [`EnablementStore::disable`](super::EnablementStore::disable).
     Disable {
-        /// The instance.
+        /// The instance that is changed.
         instance: InstanceId,
         /// The name or an alias of the tool.
         tool: String,
-        /// The operator.
+        /// The operator who makes the change.
         by: String,
     },
     /// Applies [`EnablementStore::enable_skill`](super::EnablementStore::enable_skill).
     EnableSkill {
-        /// The instance.
+        /// The instance that is changed.
         instance: InstanceId,
         /// The version of the skill.
         skill: Box<SkillVersion>,
-        /// The operator.
+        /// The operator who makes the change.
         by: String,
         /// When the operator pins the version.
         at: Timestamp,
     },
     /// Applies [`EnablementStore::disable_skill`](super::EnablementStore::disable_skill).
     DisableSkill {
-        /// The instance.
+        /// The instance that is changed.
         instance: InstanceId,
         /// The name of the skill.
         skill: String,
-        /// The operator.
+        /// The operator who makes the change.
         by: String,
     },
 }
@@ -110,7 +110,7 @@ pub enum VaultChange {
         workspace: Workspace,
         /// The id of the request.
         id: String,
-        /// The values.
+        /// The values of the requested variables.
         rows: Vec<VariableRow>,
     },
     /// Applies [`SealStore::retire_key`](super::SealStore::retire_key). Keys belong to the host and not to a workspace.
@@ -155,7 +155,7 @@ impl VaultChange {
 pub enum DirectoryChange {
     /// Applies [`Directory::put_workspace`](super::Directory::put_workspace).
     PutWorkspace {
-        /// The new settings.
+        /// The new settings of the workspace.
         settings: Box<WorkspaceSettings>,
         /// The author of the change.
         editor: Editor,
@@ -175,7 +175,7 @@ pub enum DirectoryChange {
     RemoveMember {
         /// The workspace of the member.
         workspace: Workspace,
-        /// The user.
+        /// The user who is removed.
         user: String,
         /// The author of the change.
         editor: Editor,

@@ -37,7 +37,7 @@ pub enum Change {
     Answer {
         /// The id of the request.
         id: String,
-        /// The answer.
+        /// The answer of the approver.
         answer: ApprovalAnswer,
     },
     /// Applies [`ApprovalStore::assign`](super::ApprovalStore::assign).
@@ -74,7 +74,7 @@ pub enum Change {
     },
     /// Applies [`SwitchStore::set`](super::SwitchStore::set).
     SetSwitch {
-        /// The switch.
+        /// The switch in its new state.
         switch: Switch,
         /// The row that the operator has read.
         expected: Expected<Switch>,
@@ -133,7 +133,7 @@ pub struct RequestKey<T = Changed> {
 /// A change, its audit row, and the idempotency key of its request.
 #[derive(Clone, Debug)]
 pub struct ChangeRequest {
-    /// The change.
+    /// The change to make.
     pub change: Change,
     /// The audit row. Its identity contains the workspace of the change.
     pub audit: AuditRow,
@@ -179,7 +179,7 @@ pub enum Changed {
     },
     /// The settings of a workspace were written.
     Workspace(Box<WorkspaceSettings>),
-    /// Contents were erased.
+    /// Contents were erased; the value counts the rows.
     Erased(Erased),
     /// Only the audit row was written.
     Noted,

@@ -57,7 +57,7 @@ words!(ChildState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildRow {
-    /// The thread.
+    /// The child thread.
     pub thread: ThreadId,
     /// The thread that started it, in the same workspace.
     pub parent: ThreadId,
@@ -80,7 +80,7 @@ pub struct ChildRow {
     pub depth: u32,
     /// Whether the parent may send more messages.
     pub resumable: bool,
-    /// The state.
+    /// The state of the child thread.
     pub state: ChildState,
     /// The number of the current or last session; the first is 1.
     pub session: u64,
@@ -319,7 +319,7 @@ pub struct ChildChange {
     pub session: u64,
     /// The states from which the change is allowed.
     pub from: Vec<ChildState>,
-    /// The new state.
+    /// The new state of the child thread.
     pub to: ChildState,
     /// When the row is changed.
     pub at: Timestamp,
@@ -330,7 +330,7 @@ pub struct ChildChange {
 pub struct EndedSession {
     /// The number of the session.
     pub session: u64,
-    /// The new state.
+    /// The new state of the child thread.
     pub state: ChildState,
     /// The sequence number of the last message that the session has read. The session does not end if a user has written a later message. `None`
     /// disables this check.

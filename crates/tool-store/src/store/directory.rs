@@ -168,7 +168,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Creates a member.
+    /// Creates a member with a role.
     pub fn new(
         workspace: impl Into<Workspace>,
         user: impl Into<String>,
@@ -225,7 +225,7 @@ pub enum Editor {
     Member {
         /// The workspace in which the member acts.
         workspace: Workspace,
-        /// The user.
+        /// The user who makes the change.
         user: String,
         /// The role of the user in the workspace, which the caller has authenticated.
         role: MemberRole,
@@ -371,7 +371,7 @@ pub trait Directory: Send + Sync + 'static {
         editor: &'a Editor,
     ) -> StoreFuture<'a, bool>;
 
-    /// Returns a member.
+    /// Returns a member of a workspace.
     fn member<'a>(
         &'a self,
         workspace: &'a Workspace,

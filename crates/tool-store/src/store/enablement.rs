@@ -198,7 +198,7 @@ pub struct SkillPin {
 }
 
 impl SkillPin {
-    /// Creates a pin.
+    /// Creates a pin of a version.
     pub fn new(skill: SkillVersion, by: impl Into<String>, at: Timestamp) -> Self {
         let by = by.into();
         Self { skill, by, at }

@@ -287,7 +287,7 @@ impl SealKeyRow {
         Err(StoreError::Conflict(format!("the key `{id}` {why}")))
     }
 
-    /// Checks that a key whose row is `row` may be retired. `uses` are the numbers of values that are sealed with each key: the check fails if values
+    /// Checks that a key whose row is `row` may be retired. `uses` is the number of values that are sealed with each key: the check fails if values
     /// are sealed with this key.
     pub fn check_retirement(
         id: &KeyId,

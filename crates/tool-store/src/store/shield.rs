@@ -1,6 +1,6 @@
 //! Panic shields: wrappers of stores that convert panics to errors, so that callers do not handle panics.
 
-// A shield that does not forward a method would replace the store's method by the default one.
+// A shield that does not forward a method would replace the store's method with the default one.
 #![warn(clippy::missing_trait_methods)]
 
 use std::any::Any;

@@ -73,7 +73,7 @@ pub(crate) const SUSPECT: u32 = 2;
 /// A thread to queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewWork {
-    /// The thread.
+    /// The thread that is queued.
     pub thread: ThreadId,
     /// The agent that drives the thread, and its definition.
     pub agent: WorkAgent,
@@ -97,7 +97,7 @@ pub struct NewWork {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkRow {
-    /// The thread.
+    /// The thread that is queued.
     pub thread: ThreadId,
     /// The agent that drives the thread, and its definition.
     pub agent: WorkAgent,
@@ -105,7 +105,7 @@ pub struct WorkRow {
     pub principal: Option<String>,
     /// Facts about the caller as JSON.
     pub facts: Option<String>,
-    /// The state.
+    /// The state of the thread in the queue.
     pub state: WorkState,
     /// Why the thread left the queue; `None` unless the state is [`Ended`](WorkState::Ended).
     pub cause: Option<WorkCause>,

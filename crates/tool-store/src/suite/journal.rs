@@ -50,7 +50,8 @@ fn whole(name: &str, run: &RunId) -> Batch {
     }
 }
 
-/// Returns the records of the named call: the state of its effect, the numbers of its audit rows and thread messages, and whether the run has ended.
+/// Returns the records of the named call: the state of its effect, the number of its audit rows, the number of messages in its thread, and whether
+/// the run has ended.
 async fn held(store: &impl Parts, name: &str, run: &RunId) -> (EffectState, usize, usize, bool) {
     let effect = EffectLedger::get(store, &key(name)).await.unwrap().unwrap();
     let rows = store.export(Scope::All, &AuditFilter::default()).await;
@@ -139,7 +140,7 @@ tests! {
         assert_eq!(store.list_runs(Scope::All, &RunFilter::default()).await.unwrap(), [*row]);
     }
 
-    // A driver whose run was taken over, or followed by a later run, writes nothing. A driver writes after the end of its own run.
+    // A driver whose run was taken over, or followed by a later run, writes nothing. A driver can still write after the end of its own run.
     #[test]
     async fn batch_of_a_driver_that_was_replaced_writes_nothing(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
@@ -169,7 +170,7 @@ tests! {
         conflict(store.write_batch(late).await, "taken over");
     }
 
-    // B11: of 32 batches that end one call, one is written
+    // B11: of 32 batches that end one call, exactly one is written
     #[test]
     async fn one_of_many_batches_ends_a_call(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();

@@ -24,7 +24,7 @@ struct Provider {
 /// A reply of the provider.
 #[derive(Clone)]
 enum Reply {
-    /// Server-sent events.
+    /// A stream of server-sent events.
     Stream(Vec<Value>),
     /// A status and a body.
     Error(u16, Value),

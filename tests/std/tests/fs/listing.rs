@@ -1,4 +1,4 @@
-//! The `list_directory` tool.
+//! Tests of the `list_directory` tool.
 
 use std::fs;
 use std::os::unix::fs::symlink;

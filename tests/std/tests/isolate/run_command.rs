@@ -1,4 +1,4 @@
-//! The `run_command` tool.
+//! Tests of the `run_command` tool.
 
 #![allow(
     clippy::panic,

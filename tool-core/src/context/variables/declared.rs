@@ -78,7 +78,7 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// Fails like [`add`](Self::add).
+    /// Fails in the same cases as [`add`](Self::add).
     pub fn join(&mut self, other: &Self) -> Result<(), VariableClash> {
         let mut all = self.0.clone();
         for (need, owner) in other.0.values() {

@@ -4,7 +4,7 @@ use super::Tables;
 use crate::store::{Changed, DirectoryChange, InstanceChange, StoreError, VaultChange};
 
 impl Tables {
-    /// Changes an instance.
+    /// Applies a change of an instance.
     pub(super) fn change_instance(
         &mut self,
         change: InstanceChange,

@@ -1,4 +1,4 @@
-//! Randomly generated paths.
+//! Tests with randomly generated paths.
 
 use std::os::unix::fs::symlink;
 

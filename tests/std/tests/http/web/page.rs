@@ -1,4 +1,4 @@
-//! The `fetch_webpage` tool.
+//! Tests of the `fetch_webpage` tool.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;

@@ -50,7 +50,7 @@ impl Adapter {
         }
     }
 
-    /// Replaces a reference at the root by its target.
+    /// Replaces a reference at the root with its target.
     fn inline(&mut self, entries: &mut Entries, whole: &Doc) {
         let mut last = String::new();
         for _ in 0..DEEPEST {
