@@ -96,7 +96,7 @@ async fn test_reconnection() -> Result<String, ToolError> {
 /// A function that notifies clients of a change.
 type Notify = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// A handle on the server, with which tools notify its clients.
+/// A handle on the server, which tools use to notify its clients.
 #[derive(Clone, Default)]
 pub(crate) struct Served {
     tools: Arc<OnceLock<Notify>>,

@@ -30,7 +30,7 @@ host_value!(Phone, Effect::WRITE.union(Effect::EXTERNAL));
 pub(crate) struct Switchboard(pub(crate) Phone);
 host_value!(Switchboard, Effect::READ);
 
-/// A host value with which tools only read.
+/// A host value that allows tools only to read.
 #[derive(Clone)]
 pub(crate) struct Library;
 host_value!(Library, Effect::READ);

@@ -271,7 +271,8 @@ macro_rules! media {
                     .map_err(ToolError::new)
             }
 
-            /// Creates a value from base64 text, with the standard alphabet and padding. Fails like [`new`](Self::new), and for text that is not base64.
+            /// Creates a value from base64 text, with the standard alphabet and padding. Fails in the same cases as [`new`](Self::new), and for text
+            /// that is not base64.
             pub fn base64(media_type: &str, data: impl Into<String>) -> Result<Self, ToolError> {
                 Body::new($noun, media_type, Source::Base64(data.into()), None)
                     .map(Self)

@@ -20,7 +20,7 @@ pub struct ToolLists {
 }
 
 impl ToolLists {
-    /// Whether both lists are empty, so that nothing is restricted.
+    /// Returns whether both lists are empty, so that nothing is restricted.
     pub fn is_empty(&self) -> bool {
         self.allow.is_empty() && self.deny.is_empty()
     }

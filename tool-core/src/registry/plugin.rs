@@ -35,7 +35,7 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// The version of this crate, with which plugins must be compatible.
+    /// The version of this crate. Plugins must be compatible with it.
     pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
     /// Creates a plugin without tools. `engine` is the range of versions of this crate that the plugin was made for, as in a `Cargo.toml`.

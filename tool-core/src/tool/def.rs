@@ -513,7 +513,7 @@ impl ToolDef {
         self.hints().read_only || self.continues()
     }
 
-    /// Returns whether the tool is part of the *harness*, the tools with which the host itself controls a conversation. The kind of turn
+    /// Returns whether the tool is part of the *harness*, the tools that the host itself uses to control a conversation. The kind of turn
     /// ([`Runtime`](crate::Runtime)) decides whether such a tool is available. Enablement rows do not affect it.
     pub fn is_harness(&self) -> bool {
         match self.own() {

@@ -75,7 +75,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Whether the message is complete. An unknown reason counts as incomplete.
+    /// Returns whether the message is complete. An unknown reason counts as incomplete.
     pub fn is_whole(&self) -> bool {
         matches!(self, Self::End | Self::Calls | Self::Paused)
     }

@@ -174,7 +174,7 @@ enum Next {
     Elsewhere,
 }
 
-/// Decides whether to follow a redirect, and with which method, headers and body.
+/// Decides whether to follow a redirect, and chooses the method, headers and body of the next request.
 ///
 /// RFC 9110, 15.4: 303 is followed with GET, or HEAD after HEAD; 301 and 302 change POST to GET and keep other methods; 307 and 308 keep all methods.
 /// If the origin changes, the secret is dropped for good, and so are all headers that could identify the user. A request that changes something is

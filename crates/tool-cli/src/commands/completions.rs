@@ -15,7 +15,7 @@ use crate::args::Completions;
 use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
 
-/// The environment variable with which a shell requests completions; its value is the shell's name.
+/// The environment variable that a shell sets to request completions; its value is the shell's name.
 const VARIABLE: &str = "TOOL_CLI_COMPLETE";
 
 /// Commands other than `call` that have an argument for a tool name, with the name of the argument.

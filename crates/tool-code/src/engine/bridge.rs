@@ -22,7 +22,7 @@ pub(super) struct Calls {
     waiting: RefCell<BTreeMap<u64, Waiting>>,
 }
 
-/// The promise of one call, and the error with which it may be rejected.
+/// The promise of one call, and the error that rejects it if the call fails.
 struct Waiting {
     resolve: Persistent<Function<'static>>,
     reject: Persistent<Function<'static>>,

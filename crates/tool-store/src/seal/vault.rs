@@ -581,8 +581,9 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Stores nothing and fails like [`variable_request`](Self::variable_request), with [`VaultError::NoKeys`] if a value is secret and the vault has
-    /// no keys, and with [`StoreError::Conflict`] if the request does not contain one of the names, or if a value is not an allowed choice.
+    /// Stores nothing and fails in the same cases as [`variable_request`](Self::variable_request), with [`VaultError::NoKeys`] if a value is secret
+    /// and the vault has no keys, and with [`StoreError::Conflict`] if the request does not contain one of the names, or if a value is not an allowed
+    /// choice.
     pub async fn answer_variables(
         &self,
         thread: &ThreadId,
@@ -601,8 +602,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails like [`variable_request`](Self::variable_request), and with [`VaultError::NoKeys`] if a value is secret and the vault has no keys. The
-    /// store checks the names and the choices when the answer is stored.
+    /// Fails in the same cases as [`variable_request`](Self::variable_request), and with [`VaultError::NoKeys`] if a value is secret and the vault
+    /// has no keys. The store checks the names and the choices when the answer is stored.
     pub async fn seal_answer(
         &self,
         thread: &ThreadId,

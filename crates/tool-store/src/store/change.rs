@@ -435,7 +435,7 @@ pub trait ChangeStore: Send + Sync + 'static {
     ///
     /// If the key is stored and has not expired at [`RequestKey::at`], the method changes nothing and returns the response of [`RequestKey::repeated`].
     ///
-    /// A refused change writes no audit row and stores no key. Fails like the method that the [`Change`] applies, with
+    /// A refused change writes no audit row and stores no key. Fails in the same cases as the method that the [`Change`] applies, with
     /// [`Stale`](StoreError::Stale) if the stored row is not the [expected](Expected) row, and if [`ChangeRequest::check`] fails.
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied>;
 }

@@ -185,7 +185,7 @@ impl ChildRow {
         message.check()
     }
 
-    /// Returns the text with which lists show the display name, such as `name:Fjord study`; `None` if the child has no name.
+    /// Returns the text that shows the display name in lists, such as `name:Fjord study`; `None` if the child has no name.
     pub fn tag(&self) -> Option<String> {
         self.name.as_ref().map(|name| format!("name:{name}"))
     }

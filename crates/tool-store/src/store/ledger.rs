@@ -163,7 +163,7 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// The name of the resolution, without its result.
+    /// Returns the name of the resolution, without its result.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Succeeded(_) => "succeeded",

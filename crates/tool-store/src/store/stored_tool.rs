@@ -521,7 +521,7 @@ impl StoredToolFilter {
     /// The largest number of tools in a page, which is also the default.
     pub const MOST: u32 = 100;
 
-    /// The number of tools in a page. Fails with `Conflict` if the limit is out of range.
+    /// Returns the number of tools in a page. Fails with `Conflict` if the limit is out of range.
     pub fn page(&self) -> Result<u32, StoreError> {
         match self.limit.unwrap_or(Self::MOST) {
             limit @ 1..=Self::MOST => Ok(limit),

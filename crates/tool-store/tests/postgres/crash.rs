@@ -31,7 +31,7 @@ fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// The job of a child process: random calls until it is killed. It prints every change that the store has confirmed.
+/// Runs the job of a child process: makes random calls until the process is killed, and prints every change that the store has confirmed.
 pub(crate) async fn work(store: &PostgresStore, url: &str) {
     let tasks: Vec<_> = (0..3)
         .map(|task| {

@@ -57,7 +57,7 @@ async fn dump(database: &Database) -> Vec<u8> {
     dump
 }
 
-/// The files below a folder.
+/// Adds the files below a folder to `into`.
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

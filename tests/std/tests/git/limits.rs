@@ -197,7 +197,7 @@ async fn six_megabytes_of_output_kill_git() {
     assert!(text.contains("more than 100 bytes"), "{text}");
 }
 
-// S1-92: memory stays bounded while git floods its output.
+// S1-92: memory stays bounded while git writes output without end.
 #[tokio::test]
 async fn a_flood_does_not_fill_the_hosts_memory() {
     let peak = || {

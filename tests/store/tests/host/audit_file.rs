@@ -75,7 +75,7 @@ fn are_absent(folder: &Path, texts: &[&str], proof: &str) {
     }
 }
 
-// S1-22: message bodies and secrets that are passed to tools are nowhere in the files of the audit, including its write-ahead log.
+// S1-22: no file of the audit, including its write-ahead log, contains message bodies or secrets that are passed to tools.
 #[tokio::test]
 async fn no_body_and_no_secret_is_in_the_files_of_the_audit() {
     for required in [true, false] {

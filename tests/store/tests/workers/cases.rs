@@ -1,4 +1,4 @@
-//! The cases, each on PostgreSQL and on SQLite.
+//! The test cases of workers, each on PostgreSQL and on SQLite.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
