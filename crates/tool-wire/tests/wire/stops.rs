@@ -151,11 +151,13 @@ async fn paused_turn_continues_automatically() {
     assert_eq!(last["role"], "assistant");
     assert_eq!(last["content"][1]["id"], "srvtoolu_1");
 
-    // The limit on steps also applies to paused turns.
-    let turns = Turns::new(MemoryStore::default()).most_steps(3);
-    let (outcome, requests) = drive(anthropic, (0..9).map(|_| paused()).collect(), &turns).await;
-    assert!(matches!(outcome, Outcome::StepLimit), "{outcome:?}");
-    assert_eq!(requests.len(), 3);
+    // Continuations have a limit of their own, and are not steps.
+    let turns = Turns::new(MemoryStore::default()).most_steps(1);
+    let bodies = (0..10).map(|_| paused());
+    let bodies = bodies.chain([body(anthropic, "Rain.", "end_turn")]);
+    let (outcome, requests) = drive(anthropic, bodies.collect(), &turns).await;
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
+    assert_eq!(requests.len(), 11);
 }
 
 // A7: streamed and complete replies have the same reason and the same tokens
