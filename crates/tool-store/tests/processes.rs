@@ -39,7 +39,7 @@ fn message(message: u64, position: u32) -> NewMessage {
     }
 }
 
-/// The child process: waits for a line, does its job, and prints one line for each result.
+/// Runs the child process, which waits for a line, does its job, and prints one line for each result.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "other tests start it as a child process"]
 async fn child() {

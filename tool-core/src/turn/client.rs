@@ -126,8 +126,8 @@ impl Turns {
     ///
     /// # Errors
     ///
-    /// Fails if a result is not for a call of a client tool in the last message of the model; no result is stored then. Also fails like
-    /// [`run`](Self::run).
+    /// Fails if a result is not for a call of a client tool in the last message of the model; no result is stored then. Also fails in the same cases
+    /// as [`run`](Self::run).
     pub async fn supply(
         &self,
         tools: &Toolset,

@@ -191,7 +191,7 @@ impl Rules {
         self
     }
 
-    /// Sets the depth from which a turn can no longer call agents. The default is 1: an agent that was called by an agent cannot call agents.
+    /// Sets the depth at which a turn can no longer call agents. The default is 1: an agent that was called by an agent cannot call agents.
     pub fn most_depth(mut self, most: u32) -> Self {
         self.most_depth = most;
         self

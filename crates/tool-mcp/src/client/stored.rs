@@ -26,7 +26,7 @@ use super::lock::McpLock;
 use super::notifications::NotificationObserver;
 use super::text::shown;
 
-/// Age from which a server's list is read again, because not every server reports its changes.
+/// Age after which a server's list is read again, because not every server reports its changes.
 const FRESH: Duration = Duration::from_mins(1);
 
 /// Maximum time of a connection attempt.

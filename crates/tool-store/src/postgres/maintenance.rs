@@ -34,7 +34,7 @@ pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     query.push_bind(ApprovalRequest::BLANK);
     query.push(" OR reason IS NOT NULL OR answer_reason IS NOT NULL OR status IN ('pending', 'approved') OR edited <> ");
     query.push_bind(ApprovalRequest::BLANK);
-    // A program of a version before sealing may have blanked only the columns that it knows.
+    // A program of an earlier version, without sealing, may have blanked only the columns that it knows.
     query.push(" OR sealed IS NOT NULL OR edited_sealed IS NOT NULL)");
     narrow_to_erased(&mut query, of);
     query

@@ -359,7 +359,7 @@ pub trait Directory: Send + Sync + 'static {
         most: u32,
     ) -> StoreFuture<'a, Vec<WorkspaceSettings>>;
 
-    /// Adds a member or changes the role of a member. Fails like [`Member::check`].
+    /// Adds a member or changes the role of a member. Fails in the same cases as [`Member::check`].
     fn put_member<'a>(&'a self, member: Member, editor: &'a Editor) -> StoreFuture<'a, ()>;
 
     /// Removes a member. Returns false if the user is not a member. Later calls of tools with this runtime user are refused. Fails with `Missing` if

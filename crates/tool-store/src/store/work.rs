@@ -67,7 +67,7 @@ impl WorkAgent {
     }
 }
 
-/// The number of recoveries from which a thread is a suspect.
+/// The number of recoveries after which a thread is a suspect.
 pub(crate) const SUSPECT: u32 = 2;
 
 /// A thread to queue.

@@ -88,7 +88,7 @@ async fn purge(store: &impl Maintenance, retention: Retention, now: i64) -> Purg
     }
 }
 
-/// The age from which rows are purged.
+/// The age after which rows are purged.
 const AGE: Option<Duration> = Some(Duration::from_millis(100));
 
 tests! {
