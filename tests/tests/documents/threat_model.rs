@@ -47,7 +47,7 @@ fn the_page_names_the_four_parts_of_the_trust_in_programs() {
     let page = std::fs::read_to_string(root.join("docs/threat-model.md")).unwrap();
     let (_, section) = page.split_once("## Programs that tools start").unwrap();
     for part in [
-        "1. **The operator** chooses which agents there are and which secrets",
+        "1. **The operator** chooses which agents exist and which secrets each agent has",
         "2. **Prompt and gate** choose which repositories",
         "3. **The boundary of files and the list of variables** contain collateral damage",
         "4. **Untrusted code** needs a container or a virtual machine (gVisor, Firecracker) for each call",
