@@ -5,6 +5,7 @@
 //! | [`HttpModel`] | a model of a provider, with retries, timeouts and a chain of fallback models |
 //! | [`Endpoint`] | the address of a provider, its headers, and the [`Credentials`] for it, such as an [`ApiKey`] |
 //! | [`Retry`], [`Timeouts`] | how often a request is sent, and how long each phase may take |
+//! | [`PastReasoning`] | how a compatible server gets the reasoning of earlier messages |
 //! | [`ModelError`] | why a request failed, with a class that programs can compare |
 //! | [`ModelEvent`] | the events of a request: attempts, pieces of the reply, and failures |
 //! | [`ScriptedModel`] | a model that returns replies that are written in advance, each one a [`Script`] |
@@ -17,6 +18,7 @@ mod error;
 mod event;
 mod exchange;
 mod http;
+mod reasoning;
 mod recording;
 mod refusal;
 mod retry;
@@ -28,6 +30,7 @@ pub use endpoint::Endpoint;
 pub use error::{FailedModel, ModelError, ModelErrorKind, TimeoutPhase};
 pub use event::{ModelEvent, ModelObserver};
 pub use http::HttpModel;
+pub use reasoning::PastReasoning;
 pub use recording::RecordingError;
 pub use retry::{Restart, Retry, Timeouts};
 pub use scripted::{Script, ScriptedModel};

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tool_core::ToolCall;
 use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
@@ -10,6 +11,10 @@ use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning, call_id};
 use super::results::{ToolResult, View};
 use super::{Delta, ModelReply, Provider, RequestMessages, StopReason, WireError};
+
+mod reasoning;
+
+use reasoning::{Fields, Thought};
 
 const CHAT: Provider = Provider::Chat;
 
@@ -118,6 +123,7 @@ struct Call {
 pub(super) struct Streamed {
     text: String,
     reasoning: Reasoning,
+    thought: Thought,
     calls: Vec<Call>,
     finish: Option<String>,
     usage: Option<Usage>,
@@ -129,10 +135,7 @@ pub(super) struct Streamed {
 impl Streamed {
     /// Reads a complete message, or a streamed piece of a message.
     fn message(&mut self, message: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
-        // The API does not define a key for reasoning. Compatible servers use one of these two keys, and some servers use both for the same text.
-        let thought = ["reasoning_content", "reasoning"].into_iter();
-        let thought = thought.filter_map(|key| message.get(key)?.text().ok());
-        if let Some(piece) = thought.into_iter().find(|piece| !piece.is_empty()) {
+        if let Some(piece) = self.thought.read(message) {
             self.reasoning.push(&piece, deltas);
         }
         for key in ["content", "refusal"] {
@@ -229,6 +232,12 @@ impl Streamed {
         for call in self.calls {
             draft.call(call.id, call.name, call.arguments);
         }
+        // A stream that was cut off may have ended within a signature.
+        let fields = self.thought.fields(!draft.calls().is_empty());
+        if let Some(fields) = fields.filter(|_| self.finish.is_some()) {
+            let message = written(&self.text, draft.calls(), fields);
+            draft.written(&[message]);
+        }
         draft.used(self.usage);
         draft.close(match self.finish.as_deref() {
             None => StopReason::Cut,
@@ -280,6 +289,8 @@ impl Reading for Streamed {
 struct Assistant<'a> {
     role: &'static str,
     content: Option<&'a str>,
+    #[serde(flatten)]
+    reasoning: Fields<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Called<'a>>,
 }
@@ -298,7 +309,13 @@ struct Function<'a> {
 }
 
 pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
-    let calls = message.calls.iter().map(|call| Called {
+    vec![written(&message.text, &message.calls, Fields::default())]
+}
+
+/// Writes a message of the model.
+fn written(text: &str, calls: &[ToolCall], reasoning: Fields<'_>) -> Box<RawValue> {
+    let silent = text.is_empty() && !calls.is_empty();
+    let calls = calls.iter().map(|call| Called {
         id: &call.id,
         r#type: "function",
         function: Function {
@@ -306,12 +323,12 @@ pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
             arguments: &call.arguments,
         },
     });
-    let silent = message.text.is_empty() && !message.calls.is_empty();
-    vec![json(&Assistant {
+    json(&Assistant {
         role: "assistant",
-        content: (!silent).then_some(&message.text),
+        content: (!silent).then_some(text),
+        reasoning,
         tool_calls: calls.collect(),
-    })]
+    })
 }
 
 #[derive(Serialize)]

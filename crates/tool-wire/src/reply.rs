@@ -176,6 +176,11 @@ impl Draft {
         self.calls.len()
     }
 
+    /// Returns the calls so far.
+    pub(super) fn calls(&self) -> &[ToolCall] {
+        &self.calls
+    }
+
     /// Marks the reply as incomplete.
     pub(super) fn broken(&mut self) {
         self.whole = false;

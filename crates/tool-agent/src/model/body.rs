@@ -163,9 +163,12 @@ pub(super) fn write(
     let offer = provider
         .offer(request.tools)
         .map_err(|error| unwritable(&error))?;
-    let history = provider
+    let mut history = provider
         .history_for(request.messages, &target.origin)
         .map_err(|error| unwritable(&error))?;
+    if provider == Provider::Chat {
+        target.past_reasoning.apply(&mut history.messages);
+    }
     let RequestMessages {
         messages, system, ..
     } = &history;

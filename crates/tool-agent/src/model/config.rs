@@ -12,6 +12,7 @@ use tool_wire::Provider;
 
 use super::endpoint::Endpoint;
 use super::http::HttpModel;
+use super::reasoning::PastReasoning;
 use super::retry::{Retry, Timeouts};
 use super::{Credentials, body};
 
@@ -42,6 +43,7 @@ pub struct HttpModelBuilder {
     max_tokens: Option<u32>,
     temperature: Option<f64>,
     cache: Option<CacheTime>,
+    past_reasoning: Option<PastReasoning>,
     fields: Map<String, Value>,
     timeouts: Timeouts,
     retry: Retry,
@@ -118,6 +120,7 @@ impl HttpModelBuilder {
             max_tokens: None,
             temperature: None,
             cache: None,
+            past_reasoning: None,
             fields: Map::new(),
             timeouts: Timeouts::default(),
             retry: Retry::default(),
@@ -144,6 +147,14 @@ impl HttpModelBuilder {
     #[must_use]
     pub fn cache_prompt(mut self, time: CacheTime) -> Self {
         self.cache = Some(time);
+        self
+    }
+
+    /// Sets how requests to a server of Chat Completions contain the reasoning of earlier messages. The default is [`PastReasoning::Required`] for DeepSeek and
+    /// for Kimi at their own addresses, and [`PastReasoning::Own`] for all other servers. It has no effect on other formats, which define what is sent back.
+    #[must_use]
+    pub fn past_reasoning(mut self, rule: PastReasoning) -> Self {
+        self.past_reasoning = Some(rule);
         self
     }
 
@@ -181,6 +192,7 @@ impl HttpModelBuilder {
             mut max_tokens,
             temperature,
             cache,
+            past_reasoning,
             fields,
             timeouts,
             retry,
@@ -233,9 +245,11 @@ impl HttpModelBuilder {
             Provider::Gemini => false,
         };
         let azure = url.host_str().is_some_and(is_azure);
+        let past_reasoning = past_reasoning.unwrap_or_else(|| PastReasoning::of(&url, &model));
         let target = Target {
             client,
             provider,
+            past_reasoning,
             model,
             url,
             origin,
@@ -256,6 +270,7 @@ impl HttpModelBuilder {
 pub(super) struct Target {
     pub(super) client: Client,
     pub(super) provider: Provider,
+    pub(super) past_reasoning: PastReasoning,
     pub(super) model: String,
     pub(super) url: Url,
     /// The endpoint and the model. Opaque parts of a reply, such as signatures, are sent back only to the origin that wrote them.

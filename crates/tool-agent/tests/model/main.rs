@@ -10,6 +10,7 @@
 mod chain;
 mod config;
 mod pauses;
+mod reasoning;
 mod recordings;
 mod requests;
 mod retries;

@@ -249,6 +249,160 @@ fn chat_completions_variants_name_reasoning_differently() {
     }
 }
 
+/// Reads a Chat reply in pieces, or as a whole if there is one piece.
+fn chat_reply(pieces: &[Value], finish: Option<&str>) -> ModelReply {
+    if let ([message], Some(finish)) = (pieces, finish) {
+        let body = json!({"choices": [{"message": message, "finish_reason": finish}]});
+        return Provider::Chat.reply(&body.to_string()).unwrap();
+    }
+    let mut stream = Provider::Chat.stream();
+    let last = json!({"choices": [{"delta": {}, "finish_reason": finish}]});
+    let events = pieces
+        .iter()
+        .map(|piece| json!({"choices": [{"delta": piece}]}));
+    for event in events.chain([last]) {
+        stream.event(&event.to_string()).unwrap();
+    }
+    stream.finish().unwrap()
+}
+
+/// Returns a Chat message as it is sent back.
+fn sent_back(reply: &ModelReply) -> Value {
+    let messages = Provider::Chat.assistant(reply.message());
+    assert_eq!(messages.len(), 1);
+    serde_json::from_str(messages[0].get()).unwrap()
+}
+
+fn chat_call() -> Value {
+    json!([{"index": 0, "id": "c-1", "type": "function", "function": {"name": "look_up", "arguments": "{ }"}}])
+}
+
+// DeepSeek and Kimi refuse the next request of a tool loop without the reasoning of the call, and servers such as vLLM name the field differently
+#[test]
+fn reasoning_of_chat_completions_goes_back_under_its_own_name() {
+    for key in ["reasoning_content", "reasoning"] {
+        let whole = [
+            json!({"role": "assistant", "content": "Well:", key: format!("{FIRST} {SECOND}"), "tool_calls": chat_call()}),
+        ];
+        let pieces = [
+            json!({"role": "assistant", "content": null, key: ""}),
+            json!({"content": null, key: FIRST}),
+            json!({"content": null, key: format!(" {SECOND}")}),
+            json!({"content": "Well:", key: null}),
+            json!({"tool_calls": chat_call()}),
+        ];
+        for pieces in [&whole[..], &pieces] {
+            let reply = chat_reply(pieces, Some("tool_calls"));
+            assert_eq!(
+                sent_back(&reply),
+                json!({"role": "assistant", "content": "Well:", key: format!("{FIRST} {SECOND}"), "tool_calls": [
+                    {"id": "c-1", "type": "function", "function": {"name": "look_up", "arguments": "{ }"}}]})
+            );
+        }
+    }
+}
+
+// DeepSeek requires the field on a message with calls although the model wrote no reasoning; elsewhere, an empty field is not sent
+#[test]
+fn empty_reasoning_goes_back_with_calls_only() {
+    let calls = chat_call();
+    let with_call = json!({"content": null, "reasoning_content": "", "tool_calls": calls});
+    let without = json!({"content": "a", "reasoning_content": ""});
+    let other_key = json!({"content": null, "reasoning": "", "tool_calls": calls});
+    for (message, expected) in [
+        (with_call, json!("")),
+        (without, Value::Null),
+        (other_key, Value::Null),
+    ] {
+        let sent = sent_back(&chat_reply(&[message], Some("stop")));
+        assert_eq!(sent["reasoning_content"], expected, "{sent}");
+        assert_eq!(sent["reasoning"], Value::Null, "{sent}");
+    }
+}
+
+// OpenRouter requires `reasoning_details` unchanged and in order; the pieces of a stream are joined to the elements of a complete message
+#[test]
+fn reasoning_details_go_back_unchanged() {
+    let text = |text: &str, signature: Value, index: u32| json!({"type": "reasoning.text", "text": text, "signature": signature, "id": null, "format": "anthropic-claude-v1", "index": index});
+    let encrypted = |data: &str| json!({"type": "reasoning.encrypted", "data": data, "id": "rs_1", "format": "openai-responses-v1", "index": 1});
+    let details = json!([
+        text("Two look-ups.", json!("EqQB=="), 0),
+        encrypted("gAAA=="),
+        encrypted("gBBB=="),
+        {"type": "reasoning.summary", "summary": "Both names.", "index": 2, "size": 9_007_199_254_740_993_u64},
+        {"type": "reasoning.later", "text": "a"},
+        {"type": "reasoning.later", "text": "b"},
+    ]);
+    let whole =
+        [json!({"content": "Well:", "reasoning": "Two look-ups.", "reasoning_details": details})];
+    let piece = |details: Value| json!({"content": "", "reasoning_details": details});
+    let pieces = [
+        json!({"content": "", "reasoning": "Two ", "reasoning_details": [text("Two ", Value::Null, 0)]}),
+        json!({"content": "", "reasoning": "look-ups.", "reasoning_details": [{"type": "reasoning.text", "text": "look-ups.", "index": 0}]}),
+        piece(json!([{"type": "reasoning.text", "signature": "EqQB==", "index": 0}])),
+        piece(json!([encrypted("gAAA==")])),
+        piece(json!([encrypted("gBBB==")])),
+        piece(json!([{"type": "reasoning.summary", "summary": "Both ", "index": 2}])),
+        piece(
+            json!([{"type": "reasoning.summary", "summary": "names.", "index": 2, "size": 9_007_199_254_740_993_u64}]),
+        ),
+        piece(
+            json!([{"type": "reasoning.later", "text": "a"}, {"type": "reasoning.later", "text": "b"}]),
+        ),
+        json!({"content": "Well:"}),
+    ];
+    for pieces in [&whole[..], &pieces] {
+        let reply = chat_reply(pieces, Some("stop"));
+        assert_eq!(reply.reasoning(), "Two look-ups.");
+        assert_eq!(
+            sent_back(&reply),
+            json!({"role": "assistant", "content": "Well:", "reasoning_details": details})
+        );
+    }
+}
+
+// Elements with different numbers or ids are not joined, and details that are not objects are ignored
+#[test]
+fn reasoning_details_of_different_blocks_stay_apart() {
+    let block = |index: Value, id: Value| json!({"type": "reasoning.text", "text": "a", "index": index, "id": id});
+    let blocks = [
+        block(json!(0), json!("x")),
+        block(json!(1), json!("x")),
+        block(json!(1), json!("y")),
+    ];
+    let mut pieces: Vec<Value> = blocks
+        .iter()
+        .map(|block| json!({"reasoning_details": [block]}))
+        .collect();
+    pieces.push(json!({"reasoning_details": ["a"], "content": "Well:"}));
+    let reply = chat_reply(&pieces, Some("stop"));
+    assert_eq!(sent_back(&reply)["reasoning_details"], json!(blocks));
+}
+
+// A stream that ends without its reason may have been cut off within a signature
+#[test]
+fn reasoning_of_a_stream_that_was_cut_off_is_not_sent_back() {
+    let details = json!([{"type": "reasoning.text", "text": "a", "signature": "EqQ", "index": 0}]);
+    let piece = json!({"content": "Well:", "reasoning": "a", "reasoning_details": details});
+    let reply = chat_reply(&[piece.clone(), json!({})], None);
+    assert!(reply.is_truncated());
+    assert!(!sent_back(&reply).to_string().contains("reasoning"));
+    let reply = chat_reply(&[piece], Some("length"));
+    assert_eq!(sent_back(&reply)["reasoning_details"], details);
+}
+
+// Messages without reasoning are stored without a copy in the format of the server
+#[test]
+fn chat_message_without_reasoning_has_no_opaque_part() {
+    for message in [
+        json!({"content": "a"}),
+        json!({"content": "a", "reasoning": "", "reasoning_content": null, "reasoning_details": []}),
+    ] {
+        let reply = chat_reply(&[message], Some("stop"));
+        assert_eq!(reply.message().written, None);
+    }
+}
+
 // A14: models with open weights return the reasoning itself, other models return a summary
 #[test]
 fn responses_can_return_reasoning_as_text() {
@@ -323,8 +477,7 @@ async fn reasoning_is_sent_back_to_its_provider_only() {
                     "{part}, {from} to {to}: {messages}"
                 );
             }
-            // Chat Completions does not define a field for reasoning in a request.
-            let goes_back = from == to && to != Provider::Chat;
+            let goes_back = from == to;
             assert_eq!(
                 messages.contains(FIRST),
                 goes_back,
@@ -332,7 +485,8 @@ async fn reasoning_is_sent_back_to_its_provider_only() {
             );
             assert_eq!(messages.contains(SECOND), goes_back, "{from} to {to}");
             let signed = messages.contains("sig-1") || messages.contains("gAAA==");
-            assert_eq!(signed, goes_back, "{from} to {to}: {messages}");
+            let signs = from != Provider::Chat;
+            assert_eq!(signed, goes_back && signs, "{from} to {to}: {messages}");
         }
     }
 }
