@@ -28,6 +28,7 @@ mod stored_tool;
 mod switch;
 mod text;
 mod thread;
+mod thread_event;
 mod variable;
 mod variable_request;
 mod work;

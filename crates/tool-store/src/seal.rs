@@ -27,14 +27,14 @@
 //!
 //! # Contents
 //!
-//! On request of the host, the stores on SQLite and PostgreSQL also seal the arguments of approvals, the contents of messages, spilled outputs, and the
-//! stored responses of idempotency keys: `SqliteStore::sealing` and `PostgresStore::sealing` return a handle of the store that does so.
+//! On request of the host, the stores on SQLite and PostgreSQL also seal the arguments of approvals, the contents of messages, the events of threads,
+//! spilled outputs, and the stored responses of idempotency keys: `SqliteStore::sealing` and `PostgresStore::sealing` return a handle of the store that does so.
 //!
 //! - New contents are sealed with the current key. Contents that were written before are read as they are, and stay unsealed.
 //! - A handle without `sealing` fails with [`StoreError::Corrupt`](crate::StoreError::Corrupt) when it reads sealed contents, and so does every
 //!   handle when the bytes or the place of the contents were altered. The text of the error names the row.
 //! - Rotation, the counts of values and the retirement of keys cover contents like all other [columns](crate::SealedColumn).
-//! - These values stay readable, because the stores filter and compare them: ids, names of tools, users, agents and child threads, roles, times, lengths,
+//! - These values stay readable, because the stores filter and compare them: ids, names of tools, users, agents and child threads, roles, kinds of events, times, lengths,
 //!   the reasons of requests and answers, and the keys of calls. The key of a call is a hash of its place in the thread, and says nothing about its arguments. So a reader
 //!   of the database sees who called which tool when.
 //! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call. A reader of the hash

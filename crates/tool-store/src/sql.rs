@@ -13,6 +13,7 @@ pub(crate) mod sealed;
 pub(crate) mod spill;
 pub(crate) mod statement;
 pub(crate) mod stored_tool;
+pub(crate) mod thread_event;
 pub(crate) mod work;
 
 /// The future that a read or a write returns.

@@ -29,6 +29,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod thread_event;
 mod variable;
 mod variable_request;
 #[cfg(test)]

@@ -45,6 +45,8 @@ mod stored_tool;
 mod switch;
 mod thread;
 #[cfg(feature = "host")]
+mod thread_event;
+#[cfg(feature = "host")]
 mod usage;
 #[cfg(feature = "host")]
 mod variable;
@@ -133,6 +135,8 @@ pub use stored_tool::{
 #[cfg(feature = "host")]
 pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
+#[cfg(feature = "host")]
+pub use thread_event::{NewThreadEvent, NewThreadEvents, ThreadEvent, ThreadEventStore};
 #[cfg(feature = "host")]
 pub use usage::Usage;
 #[cfg(feature = "host")]

@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, Maintenance, StoredToolStore, VaultStore, WorkStore]
+//!     [BatchStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, Maintenance, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -34,6 +34,7 @@
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
+//! | [`ThreadEventStore`], with [`Maintenance`] | optional | `thread_event` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
 //! | [`WorkStore`], with [`Maintenance`] | optional | `work` |
 //!
@@ -73,7 +74,7 @@ use crate::StoreError;
 use crate::{
     ApprovalRow, BatchStore, Catalogue, ChangeStore, ChildRow, ChildStore, Directory, EffectClaim,
     EnablementStore, EventStore, Maintenance, MemoryStore, RunRow, SpillPart, Store,
-    StoredToolStore, VaultStore, WorkRow, WorkStore,
+    StoredToolStore, ThreadEventStore, VaultStore, WorkRow, WorkStore,
 };
 
 #[doc(hidden)]
@@ -120,6 +121,8 @@ pub mod stored_tool;
 pub mod switch;
 #[doc(hidden)]
 pub mod thread;
+#[doc(hidden)]
+pub mod thread_event;
 #[doc(hidden)]
 pub mod two_processes;
 #[doc(hidden)]
@@ -256,7 +259,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `Maintenance`,
-/// `StoredToolStore`, `VaultStore`, `WorkStore`.
+/// `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -272,6 +275,9 @@ macro_rules! conformance {
     (@ StoredToolStore $opener:expr) => {
         $crate::conformance! { @ edit_request [__suite_edit_request __suite_edit_request_races] $opener }
         $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
+    };
+    (@ ThreadEventStore $opener:expr) => {
+        $crate::conformance! { @ thread_event [__suite_thread_event __suite_thread_event_races] $opener }
     };
     (@ WorkStore $opener:expr) => { $crate::conformance! { @ work [__suite_work __suite_work_races] $opener } };
     (@ VaultStore $opener:expr) => {
@@ -341,6 +347,10 @@ macro_rules! conformance_cases {
     (@ ChildStore $cases:ident $opener:expr) => {
         $crate::__suite_child! { @ $cases $opener }
         $crate::__suite_child_races! { @ $cases $opener }
+    };
+    (@ ThreadEventStore $cases:ident $opener:expr) => {
+        $crate::__suite_thread_event! { @ $cases $opener }
+        $crate::__suite_thread_event_races! { @ $cases $opener }
     };
     (@ WorkStore $cases:ident $opener:expr) => {
         $crate::__suite_work! { @ $cases $opener }

@@ -128,6 +128,7 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             EventStore,
             Maintenance,
             StoredToolStore,
+            ThreadEventStore,
             VaultStore,
             WorkStore
         ]
@@ -147,6 +148,7 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             ChangeStore,
             ChildStore,
             Maintenance,
+            ThreadEventStore,
             VaultStore,
             WorkStore
         ]

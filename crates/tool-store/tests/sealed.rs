@@ -98,7 +98,7 @@ async fn no_file_of_the_database_contains_a_secret() {
         13 + contents::FILLED
     );
     values.extend(["\u{1}", "\u{2}"].map(|byte| byte.repeat(32)));
-    assert_eq!(values.len(), 25);
+    assert_eq!(values.len(), 26);
     for value in &values {
         assert_eq!(
             found(folder.path(), value),

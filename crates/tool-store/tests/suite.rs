@@ -24,6 +24,7 @@ conformance!(
         EventStore,
         Maintenance,
         StoredToolStore,
+        ThreadEventStore,
         VaultStore,
         WorkStore
     ]
@@ -47,6 +48,7 @@ conformance!(
         EventStore,
         Maintenance,
         StoredToolStore,
+        ThreadEventStore,
         VaultStore,
         WorkStore
     ]
@@ -67,6 +69,7 @@ conformance!(
         EventStore,
         Maintenance,
         StoredToolStore,
+        ThreadEventStore,
         VaultStore,
         WorkStore
     ]
@@ -83,7 +86,14 @@ conformance!(
     )
     .cases(24),
     // `VaultStore` is not tested, because its tests seal values with keys that the second handle does not have.
-    [BatchStore, ChangeStore, ChildStore, Maintenance, WorkStore]
+    [
+        BatchStore,
+        ChangeStore,
+        ChildStore,
+        Maintenance,
+        ThreadEventStore,
+        WorkStore
+    ]
 );
 
 conformance!(
@@ -104,6 +114,7 @@ conformance!(
         EventStore,
         Maintenance,
         StoredToolStore,
+        ThreadEventStore,
         VaultStore,
         WorkStore
     ]

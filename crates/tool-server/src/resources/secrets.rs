@@ -382,7 +382,7 @@ struct RotationRequest {
 /// The number of values of a column that are sealed with a key.
 #[derive(Serialize, ToSchema)]
 struct SealedValues {
-    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `spill_chunk` or `response`.
+    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `thread_event`, `spill_chunk` or `response`.
     column: &'static str,
     key: String,
     /// The number of values, in all workspaces.
@@ -402,7 +402,7 @@ impl From<&KeyUse> for SealedValues {
 /// The place of a value that does not open.
 #[derive(Serialize, ToSchema)]
 struct DamagedValue {
-    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `spill_chunk` or `response`.
+    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `thread_event`, `spill_chunk` or `response`.
     column: &'static str,
     workspace: String,
     /// The owner of a variable (its level, a colon, and the id of the owner), the conversation of a message, the user of a long output, or the caller of a

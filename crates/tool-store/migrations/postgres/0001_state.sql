@@ -157,8 +157,36 @@ CREATE TABLE tool_store.thread (
     last         bigint NOT NULL,
     -- The last number of a run.
     last_run     bigint NOT NULL DEFAULT 0,
+    -- The last sequence number of an event.
+    last_event   bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (workspace, conversation)
 ) WITH (fillfactor = 50);
+
+-- Events of threads, beside their messages.
+CREATE TABLE tool_store.thread_event (
+    workspace    text    COLLATE "C" NOT NULL,
+    conversation text    COLLATE "C" NOT NULL,
+    seq          bigint  NOT NULL,
+    -- The last message of the thread when the event was stored: the event comes after it and before the next message.
+    message      bigint  NOT NULL,
+    kind         text    NOT NULL,
+    -- The version of the format of the body.
+    version      bigint  NOT NULL,
+    -- The event as JSON; empty if it is sealed.
+    body         text    NOT NULL,
+    -- Whether the event belongs to the running step, and is removed when the step ends.
+    transient    boolean NOT NULL,
+    at           bigint  NOT NULL,
+    sealed       bytea,
+    seal_key     text    COLLATE "C",
+    PRIMARY KEY (workspace, conversation, seq),
+    CHECK ((sealed IS NULL) = (seal_key IS NULL))
+);
+
+-- The end of a step removes its events.
+CREATE INDEX thread_event_transient ON tool_store.thread_event (workspace, conversation) WHERE transient;
+-- `SealStore::sealed` and `SealStore::key_uses`.
+CREATE INDEX thread_event_sealed    ON tool_store.thread_event (seal_key, workspace, conversation, seq) WHERE seal_key IS NOT NULL;
 
 CREATE TABLE tool_store.message (
     workspace     text   COLLATE "C" NOT NULL,

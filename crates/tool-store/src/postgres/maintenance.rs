@@ -1,6 +1,6 @@
 //! Erasure and retention in PostgreSQL.
 
-use crate::sql::{child, work};
+use crate::sql::{child, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
     Timestamp,
@@ -134,6 +134,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             // Every change of a child locks its row before threads. The common order prevents deadlocks.
             child::erase(db, thread).await?;
             work::remove(db, thread).await?;
+            thread_event::erase(db, thread).await?;
             let messages = db
                 .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");
             let messages = messages.bind(thread.workspace().as_str());
@@ -243,6 +244,7 @@ impl PostgresStore {
                     let thread = ThreadId::new(workspace, conversation)?;
                     child::remove(db, &thread).await?;
                     work::remove(db, &thread).await?;
+                    thread_event::erase(db, &thread).await?;
                 }
             }
             Ok(removed)

@@ -177,7 +177,7 @@ pub(super) async fn retire(db: &mut Change<'_>, key: &KeyId, now: Timestamp) -> 
 #[cfg(feature = "seal")]
 impl PostgresStore {
     /// Returns a handle of this store that seals contents with the keys of a vault: the arguments of approvals (including edited arguments), the contents of
-    /// messages, spilled outputs, and the stored responses of idempotency keys. [`seal`](crate::seal#contents) describes what stays readable.
+    /// messages, the events of threads, spilled outputs, and the stored responses of idempotency keys. [`seal`](crate::seal#contents) describes what stays readable.
     ///
     /// Pass clones of this handle to every part of the host.
     ///

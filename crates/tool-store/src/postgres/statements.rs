@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::sql::{child, directory, fence, sealed, stored_tool, work};
+use crate::sql::{child, directory, fence, sealed, stored_tool, thread_event, work};
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, CallKey, ChildFilter, ChildKind,
     ChildRow, ChildState, EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter,
@@ -38,6 +38,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
     }
     children(&mut all, &own);
     queue(&mut all, &own);
+    thread_events(&mut all, &own);
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
@@ -288,6 +289,21 @@ fn queue(all: &mut Vec<Statement>, own: &Workspace) {
     );
 }
 
+fn thread_events(all: &mut Vec<Statement>, own: &Workspace) {
+    let Ok(thread) = ThreadId::new(own, "x") else {
+        return;
+    };
+    let page = thread_event::listing(&thread, 1, 10);
+    add(all, "thread_event_pkey", &page.query);
+    add(
+        all,
+        "thread_event_pkey",
+        &thread_event::removal(&thread).query,
+    );
+    let end = thread_event::end_of_step(&thread);
+    add(all, "thread_event_transient", &end.query);
+}
+
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {
     let thread = ThreadId::new(own, "x").ok();
     if let Some(thread) = thread.clone() {
@@ -404,6 +420,7 @@ fn vault(all: &mut Vec<Statement>, own: &Workspace) {
                 (SealedColumn::Arguments, "approval_sealed"),
                 (SealedColumn::EditedArguments, "approval_edited"),
                 (SealedColumn::Message, "message_sealed"),
+                (SealedColumn::ThreadEvent, "thread_event_sealed"),
                 (SealedColumn::SpillChunk, "spill_chunk_sealed"),
                 (SealedColumn::Response, "request_sealed"),
             ] {

@@ -1,4 +1,4 @@
-//! Contents that a store seals on request of the host: arguments of approvals, messages, spilled outputs and stored responses.
+//! Contents that a store seals on request of the host: arguments of approvals, messages, events of threads, spilled outputs and stored responses.
 //!
 //! Keys are fetched asynchronously, and only outside of transactions. Values are sealed in the transaction that writes them, because some places are
 //! known only there, such as the sequence number of a message.

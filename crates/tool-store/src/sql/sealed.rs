@@ -64,6 +64,13 @@ pub(crate) const fn source(column: SealedColumn) -> Source {
             order: "t.handle, t.start",
             ..by_id
         },
+        SealedColumn::ThreadEvent => Source {
+            table: "thread_event",
+            owner: "t.conversation",
+            id: "CAST(t.seq AS TEXT)",
+            order: "t.workspace, t.conversation, t.seq",
+            ..by_id
+        },
         SealedColumn::Response => Source {
             table: "request",
             owner: "t.caller",
@@ -90,7 +97,7 @@ impl Source {
     pub(crate) fn at<DB: SqlDatabase>(&self) -> String {
         let schema = DB::SCHEMA;
         match self.column {
-            SealedColumn::Message => {
+            SealedColumn::Message | SealedColumn::ThreadEvent => {
                 "t.workspace = c.workspace AND t.conversation = c.owner AND t.seq = c.number"
                     .to_owned()
             }
@@ -119,7 +126,7 @@ pub(crate) struct Position {
 impl Position {
     pub(crate) fn of(place: &SealedPlace) -> Self {
         let (name, number) = match place.column {
-            SealedColumn::Message => ("", Some(place.id.as_str())),
+            SealedColumn::Message | SealedColumn::ThreadEvent => ("", Some(place.id.as_str())),
             SealedColumn::SpillChunk => match place.id.rsplit_once(':') {
                 Some((handle, start)) => (handle, Some(start)),
                 None => ("", None),
@@ -138,7 +145,9 @@ impl Position {
     fn ordered(self, column: SealedColumn) -> Vec<Value> {
         let number = Value::Number(self.number);
         match column {
-            SealedColumn::Message => vec![self.workspace.into(), self.owner.into(), number],
+            SealedColumn::Message | SealedColumn::ThreadEvent => {
+                vec![self.workspace.into(), self.owner.into(), number]
+            }
             SealedColumn::SpillChunk => vec![self.name.into(), number],
             SealedColumn::Response => {
                 vec![self.workspace.into(), self.owner.into(), self.name.into()]
@@ -215,6 +224,17 @@ pub(crate) mod place {
         let workspace = thread.workspace();
         at(
             SealedColumn::Message,
+            workspace,
+            conversation,
+            seq.to_string(),
+        )
+    }
+
+    pub(crate) fn thread_event(thread: &ThreadId, seq: u64) -> SealedPlace {
+        let conversation = thread.conversation();
+        let workspace = thread.workspace();
+        at(
+            SealedColumn::ThreadEvent,
             workspace,
             conversation,
             seq.to_string(),

@@ -37,6 +37,8 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
     fn bind_number(query: &mut QueryBuilder<Self>, number: Option<i64>);
 
     fn bind_flag(query: &mut QueryBuilder<Self>, flag: bool);
+
+    fn bind_bytes(query: &mut QueryBuilder<Self>, bytes: Option<Vec<u8>>);
 }
 
 /// Implements [`SqlDatabase`]. The braces contain the items that differ between databases.
@@ -55,6 +57,10 @@ macro_rules! sql_database {
 
             fn bind_flag(query: &mut sqlx::QueryBuilder<Self>, flag: bool) {
                 query.push_bind(flag);
+            }
+
+            fn bind_bytes(query: &mut sqlx::QueryBuilder<Self>, bytes: Option<Vec<u8>>) {
+                query.push_bind(bytes);
             }
         }
     };
@@ -118,6 +124,7 @@ pub(crate) enum Value {
     FreeText(Option<String>),
     Number(Option<i64>),
     Flag(bool),
+    Bytes(Option<Vec<u8>>),
 }
 
 impl Value {
@@ -261,6 +268,7 @@ impl<DB: SqlDatabase> Statement<DB> {
             }
             Value::Number(number) => DB::bind_number(&mut self.query, number),
             Value::Flag(flag) => DB::bind_flag(&mut self.query, flag),
+            Value::Bytes(bytes) => DB::bind_bytes(&mut self.query, bytes),
         }
         self
     }

@@ -1,6 +1,6 @@
 //! Erasure and retention in SQLite.
 
-use crate::sql::{child, work};
+use crate::sql::{child, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
     StoreFuture, ThreadId, Timestamp,
@@ -136,6 +136,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
             rows(&mut *db, variable_request::removal(thread)).await?;
             child::erase(&mut *db, thread).await?;
             work::remove(&mut *db, thread).await?;
+            thread_event::erase(&mut *db, thread).await?;
             let messages =
                 sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
                     .bind(thread.workspace().as_str())
@@ -237,6 +238,7 @@ impl SqliteStore {
                         let thread = ThreadId::new(workspace, conversation)?;
                         child::remove(&mut *db, &thread).await?;
                         work::remove(&mut *db, &thread).await?;
+                        thread_event::erase(&mut *db, &thread).await?;
                     }
                 }
                 Ok(removed)

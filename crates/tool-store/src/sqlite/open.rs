@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 16] = [
+const MIGRATIONS: [(i64, &str, &str); 17] = [
     (
         1,
         "state",
@@ -285,6 +285,11 @@ const MIGRATIONS: [(i64, &str, &str); 16] = [
         16,
         "usage",
         include_str!("../../migrations/sqlite/0016_usage.sql"),
+    ),
+    (
+        17,
+        "thread_events",
+        include_str!("../../migrations/sqlite/0017_thread_events.sql"),
     ),
 ];
 

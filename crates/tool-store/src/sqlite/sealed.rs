@@ -112,7 +112,7 @@ pub(super) async fn retire(
 #[cfg(feature = "seal")]
 impl SqliteStore {
     /// Returns a handle of this store that seals contents with the keys of a vault: the arguments of approvals (including edited arguments), the contents of
-    /// messages, spilled outputs, and the stored responses of idempotency keys. [`seal`](crate::seal#contents) describes what stays readable.
+    /// messages, the events of threads, spilled outputs, and the stored responses of idempotency keys. [`seal`](crate::seal#contents) describes what stays readable.
     ///
     /// Pass clones of this handle to every part of the host. The vault keeps the store without sealing, because it seals its values itself.
     ///

@@ -174,6 +174,7 @@ pub trait Maintenance: Send + Sync + 'static {
     /// a model wrote. The messages of the children are kept: list the children first, and erase each of them.
     ///
     /// A [queue of threads](super::WorkStore) also removes the row of the thread, or the rows of the user, because a row contains facts about its caller.
+    /// A store of the [events of threads](super::ThreadEventStore) removes the events of the thread.
     ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the

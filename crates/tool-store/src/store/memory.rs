@@ -35,6 +35,8 @@ mod stored_tool;
 mod switch;
 mod thread;
 #[cfg(feature = "host")]
+mod thread_event;
+#[cfg(feature = "host")]
 mod variable;
 #[cfg(feature = "host")]
 mod work;
@@ -72,6 +74,8 @@ struct Tables {
     #[cfg(feature = "host")]
     requests: change::Requests,
     threads: thread::Threads,
+    #[cfg(feature = "host")]
+    thread_events: thread_event::ThreadEvents,
     #[cfg(feature = "host")]
     children: child::Children,
     #[cfg(feature = "host")]

@@ -154,6 +154,8 @@ pub enum SealedColumn {
     EditedArguments,
     /// The contents of messages.
     Message,
+    /// The bodies of the events of threads.
+    ThreadEvent,
     /// The chunks of spilled outputs. A long output has several chunks.
     SpillChunk,
     /// The stored responses to requests with an idempotency key, except for edits of stored tools.
@@ -166,12 +168,13 @@ words!(SealedColumn {
     Arguments = "arguments",
     EditedArguments = "edited_arguments",
     Message = "message",
+    ThreadEvent = "thread_event",
     SpillChunk = "spill_chunk",
     Response = "response",
 });
 
 impl SealedColumn {
-    /// Returns whether the values of the column are contents: arguments, messages, chunks of spilled outputs or responses. A store seals contents
+    /// Returns whether the values of the column are contents: arguments, messages, events of threads, chunks of spilled outputs or responses. A store seals contents
     /// only on request.
     pub fn is_content(self) -> bool {
         match self {
@@ -179,6 +182,7 @@ impl SealedColumn {
             Self::Arguments
             | Self::EditedArguments
             | Self::Message
+            | Self::ThreadEvent
             | Self::SpillChunk
             | Self::Response => true,
         }
@@ -194,7 +198,7 @@ impl SealedColumn {
 /// | [`Secret`](SealedColumn::Secret) | empty | the id of the value |
 /// | [`Variable`](SealedColumn::Variable) | the level, a colon and the owner of the variable | the id of the value |
 /// | [`Arguments`](SealedColumn::Arguments), [`EditedArguments`](SealedColumn::EditedArguments) | empty | the id of the request |
-/// | [`Message`](SealedColumn::Message) | the conversation | the sequence number |
+/// | [`Message`](SealedColumn::Message), [`ThreadEvent`](SealedColumn::ThreadEvent) | the conversation | the sequence number |
 /// | [`SpillChunk`](SealedColumn::SpillChunk) | the principal | the handle, a colon, and the byte at which the chunk begins |
 /// | [`Response`](SealedColumn::Response) | the caller | the idempotency key |
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -18,9 +18,10 @@ use crate::panics::panic_text;
 #[cfg(feature = "host")]
 use super::{
     ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
-    ClaimedWork, EndedSession, Journal, Message, NewMessage, NewRun, NewWork, RunBegun, RunEnd,
-    RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, SessionEnd, ThreadId, ThreadStore,
-    WorkClaim, WorkFilter, WorkOutcome, WorkRow, WorkStore,
+    ClaimedWork, EndedSession, Journal, Message, NewMessage, NewRun, NewThreadEvents, NewWork,
+    RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, SessionEnd,
+    ThreadEvent, ThreadEventStore, ThreadId, ThreadStore, WorkClaim, WorkFilter, WorkOutcome,
+    WorkRow, WorkStore,
 };
 
 #[cfg(feature = "host")]
@@ -49,6 +50,11 @@ pub fn children(store: Arc<dyn ChildStore>) -> Arc<dyn ChildStore> {
 
 #[cfg(feature = "host")]
 pub fn work(store: Arc<dyn WorkStore>) -> Arc<dyn WorkStore> {
+    Arc::new(Shield(store))
+}
+
+#[cfg(feature = "host")]
+pub fn thread_events(store: Arc<dyn ThreadEventStore>) -> Arc<dyn ThreadEventStore> {
     Arc::new(Shield(store))
 }
 
@@ -257,6 +263,26 @@ impl WorkStore for Shield<dyn WorkStore> {
 
     fn remove_work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
         shielded(|| self.0.remove_work(thread))
+    }
+}
+
+#[cfg(feature = "host")]
+impl ThreadEventStore for Shield<dyn ThreadEventStore> {
+    fn append_events(&self, events: NewThreadEvents) -> StoreFuture<'_, u64> {
+        shielded(|| self.0.append_events(events))
+    }
+
+    fn thread_events<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: u64,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<ThreadEvent>> {
+        shielded(|| self.0.thread_events(thread, after, limit))
+    }
+
+    fn erase_events<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        shielded(|| self.0.erase_events(thread))
     }
 }
 

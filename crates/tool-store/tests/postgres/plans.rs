@@ -28,6 +28,8 @@ const ROWS: &str = "
     INSERT INTO tool_store.work (workspace, conversation, agent, definition, state, ready, recoveries, attempts, created, updated)
         SELECT 'w' || n % 100, 'c' || n, 'a' || n % 500, 'd', CASE WHEN n % 2 = 0 THEN 'queued' ELSE 'ended' END, CASE WHEN n % 2 = 0 THEN n END, 0, 0, n, n
         FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.thread_event (workspace, conversation, seq, message, kind, version, body, transient, at, sealed, seal_key)
+        SELECT 'w' || n % 100, 'c' || n % 500, n, n, 'text', 1, '', n % 100 = 0, n, '', 'k' || n % 10 FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) SELECT 's' || n, 0, '', '', 'k' || n % 10 FROM generate_series(1, 20000) n;
@@ -120,7 +122,7 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // An index that no statement uses would only slow down writes.
     let indexes: Vec<String> = sqlx::query_scalar(
-        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'work', 'run', 'switch', 'spill', 'request', \
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'work', 'thread_event', 'run', 'switch', 'spill', 'request', \
          'workspace', 'member', 'function', 'function_version', 'stored_tool', 'agent_tool')",
     )
     .fetch_all(&mut connection)

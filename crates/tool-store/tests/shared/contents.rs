@@ -10,7 +10,7 @@ use tool_store::*;
 
 /// A store that seals contents on request.
 pub(crate) trait Sealing:
-    Store + BatchStore + ChangeStore + VaultStore + Maintenance + Clone
+    Store + BatchStore + ChangeStore + ThreadEventStore + VaultStore + Maintenance + Clone
 {
     fn sealed_by(&self, vault: &Vault) -> Result<Self, VaultError>;
 }
@@ -28,12 +28,13 @@ impl Sealing for PostgresStore {
 }
 
 /// The sealed columns that hold contents, as opposed to secrets and variables.
-const COLUMNS: [SealedColumn; 5] = [
+const COLUMNS: [SealedColumn; 6] = [
     SealedColumn::Arguments,
     SealedColumn::EditedArguments,
     SealedColumn::Message,
     SealedColumn::SpillChunk,
     SealedColumn::Response,
+    SealedColumn::ThreadEvent,
 ];
 
 fn key(id: &str) -> KeyId {
@@ -98,8 +99,43 @@ fn user_message(content: &str) -> NewMessage {
     }
 }
 
-/// Writes a text through every path that seals contents: an approval `aN`, its edited answer with a response, a message, a message of a batch, and
-/// a spilled output `sN`.
+/// Returns an event whose body is a text.
+fn event(body: &str) -> NewThreadEvent {
+    NewThreadEvent {
+        kind: "text".to_owned(),
+        version: 1,
+        body: body.to_owned(),
+        transient: false,
+        at: at(100),
+    }
+}
+
+fn events(events: Vec<NewThreadEvent>) -> NewThreadEvents {
+    NewThreadEvents {
+        thread: thread("main"),
+        fence: None,
+        ends_step: false,
+        events,
+    }
+}
+
+/// Returns the events of a text, whose version is a number. A text that is too long for one event has several.
+fn events_of(number: usize, text: &str) -> NewThreadEvents {
+    let characters: Vec<char> = text.chars().collect();
+    let mut pieces: Vec<String> = characters.chunks(60_000).map(String::from_iter).collect();
+    if pieces.is_empty() {
+        pieces.push(String::new());
+    }
+    let version = u32::try_from(number).unwrap();
+    let numbered = pieces.iter().map(|piece| NewThreadEvent {
+        version,
+        ..event(piece)
+    });
+    events(numbered.collect())
+}
+
+/// Writes a text through every path that seals contents: an approval `aN`, its edited answer with a response, a message, a message of a batch, a
+/// spilled output `sN`, and events of the version `N`.
 async fn write(store: &impl Sealing, number: usize, text: &str) {
     let id = format!("a{number}");
     let asked = ApprovalRequest {
@@ -117,6 +153,7 @@ async fn write(store: &impl Sealing, number: usize, text: &str) {
     store.write_batch(batch).await.unwrap();
     let spilled = spill(&format!("s{number}"), text);
     store.put(spilled).await.unwrap();
+    store.append_events(events_of(number, text)).await.unwrap();
 }
 
 /// Reads the contents that [`write`] has written. Each of them must be equal to the text that was passed to `write`.
@@ -141,7 +178,10 @@ async fn read(store: &impl Sealing, number: usize) -> Result<Vec<String>, StoreE
     assert_eq!(page, messages[2 * number..][..2]);
     let handle = format!("s{number}");
     let part = SpillStore::read(store, &acme(), "ann", &handle, 0, u64::MAX, at(200)).await?;
-    let mut texts = vec![row.request.arguments, edited, part.unwrap().text];
+    let mut events = store.thread_events(&thread("main"), 0, 99).await?;
+    events.retain(|event| event.version as usize == number);
+    let event = events.into_iter().map(|event| event.body).collect();
+    let mut texts = vec![row.request.arguments, edited, part.unwrap().text, event];
     texts.extend(page.into_iter().map(|message| message.content));
     Ok(texts)
 }
@@ -170,8 +210,8 @@ async fn uses(store: &impl Sealing, id: &str) -> Vec<u64> {
 }
 
 /// The number of values that [`write_all`] seals, for each column. Each of the six texts is written to two messages and to one value of each other
-/// column, except that the spilled output of the empty text has no chunk, and the output of the longest text has three.
-const WRITTEN: [u64; 5] = [6, 6, 12, 7, 6];
+/// column, except that the spilled output of the empty text has no chunk, and that the output and the events of the longest text are in three parts.
+const WRITTEN: [u64; 6] = [6, 6, 12, 7, 6, 8];
 
 fn refusal<T>(answer: Result<T, StoreError>) -> String {
     match answer {
@@ -216,6 +256,7 @@ pub(crate) async fn are_read_back_unchanged(plain: impl Sealing) {
             "main",
             refusal(ThreadStore::read(&plain, &main, None).await),
         ),
+        ("main", refusal(plain.thread_events(&main, 0, 9).await)),
         (
             "s0",
             refusal(SpillStore::read(&plain, acme, "ann", "s0", 0, 9, at(200)).await),
@@ -239,19 +280,19 @@ pub(crate) async fn are_read_back_unchanged(plain: impl Sealing) {
 pub(crate) async fn unsealed_contents_are_read(plain: impl Sealing) {
     write(&plain, 0, "in clear").await;
     let store = sealing(&plain, &["k1"]).await;
-    assert_eq!(read(&store, 0).await.unwrap(), ["in clear"; 5]);
-    assert_eq!(uses(&plain, "k1").await, [0; 5]);
+    assert_eq!(read(&store, 0).await.unwrap(), ["in clear"; 6]);
+    assert_eq!(uses(&plain, "k1").await, [0; 6]);
     write(&store, 1, "sealed").await;
-    assert_eq!(read(&store, 0).await.unwrap(), ["in clear"; 5]);
-    assert_eq!(read(&store, 1).await.unwrap(), ["sealed"; 5]);
-    assert_eq!(uses(&plain, "k1").await, [1, 1, 2, 1, 1]);
+    assert_eq!(read(&store, 0).await.unwrap(), ["in clear"; 6]);
+    assert_eq!(read(&store, 1).await.unwrap(), ["sealed"; 6]);
+    assert_eq!(uses(&plain, "k1").await, [1, 1, 2, 1, 1, 1]);
     // The edited answer to an unsealed request is sealed, and so is each answer that the approval store takes.
     plain.open(request("b")).await.unwrap();
     let verdict = Verdict::Edit("edited".to_owned());
     let row = store.answer(&acme(), "b", says(verdict)).await.unwrap();
     let read = ApprovalStore::get(&store, &acme(), "b").await.unwrap();
     assert_eq!(read, Some(row));
-    assert_eq!(uses(&plain, "k1").await, [1, 2, 2, 1, 1]);
+    assert_eq!(uses(&plain, "k1").await, [1, 2, 2, 1, 1, 1]);
 }
 
 /// Rotation seals the contents of each column again. It may be interrupted, and a key in use is not retired.
@@ -281,7 +322,7 @@ pub(crate) async fn rotation_covers_contents(plain: impl Sealing) {
         }
     }
     assert!(rotations > 15, "{rotations}");
-    assert_eq!(uses(&plain, "k1").await, [0; 5]);
+    assert_eq!(uses(&plain, "k1").await, [0; 6]);
     assert_eq!(uses(&plain, "k2").await, WRITTEN);
     assert_all(&early).await;
 
@@ -312,6 +353,10 @@ pub(crate) async fn rotation_covers_contents(plain: impl Sealing) {
         early.append(unused.clone()).await.map(drop),
         early.open(request("late")).await,
         early.put(spill("late", "late")).await,
+        early
+            .append_events(events(vec![event("late")]))
+            .await
+            .map(drop),
         early.apply(edit("a1", "new key")).await.map(drop),
         early
             .answer(&acme(), "a1", says(Verdict::Edit("late".to_owned())))
@@ -347,6 +392,7 @@ pub(crate) async fn missing_key_is_named(plain: impl Sealing) {
         SpillStore::read(&old, &acme(), "ann", "s0", 0, 9, at(200))
             .await
             .map(drop),
+        old.thread_events(&thread("main"), 0, 9).await.map(drop),
     ] {
         let text = refused.unwrap_err().to_string();
         assert!(
@@ -395,6 +441,10 @@ pub(crate) async fn key_service_is_needed_to_write(plain: impl Sealing) {
         store.append(user_message("text")).await.map(drop),
         store.open(request("c")).await,
         store.put(spill("c", "text")).await,
+        store
+            .append_events(events(vec![event("text")]))
+            .await
+            .map(drop),
         store.apply(edit("d", "edited")).await.map(drop),
     ] {
         let text = refused.unwrap_err().to_string();
@@ -453,7 +503,7 @@ pub(crate) async fn moved_values_do_not_open(plain: impl Sealing) {
     let workspace = acme();
     for (column, row) in COLUMNS
         .into_iter()
-        .zip(["a1", "a1", "main", "s1", "key of a1"])
+        .zip(["a1", "a1", "main", "s1", "key of a1", "main"])
     {
         let rows = plain.sealed(column, &key("k1"), None, 99).await.unwrap();
         let (one, other) = (&rows[0], rows.last().unwrap());
@@ -467,6 +517,7 @@ pub(crate) async fn moved_values_do_not_open(plain: impl Sealing) {
             assert_eq!(plain.reseal(vec![change.clone()]).await.unwrap(), 1);
             let error = match column {
                 SealedColumn::Message => refusal(ThreadStore::read(&store, &main, None).await),
+                SealedColumn::ThreadEvent => refusal(store.thread_events(&main, 0, 9).await),
                 SealedColumn::SpillChunk => {
                     refusal(SpillStore::read(&store, &workspace, "ann", "s1", 0, 9, at(200)).await)
                 }
@@ -484,7 +535,7 @@ pub(crate) async fn moved_values_do_not_open(plain: impl Sealing) {
             change.old.bytes = change.new.as_bytes().into();
             change.new = good;
             assert_eq!(plain.reseal(vec![change]).await.unwrap(), 1);
-            assert_eq!(read(&store, 1).await.unwrap(), ["sentinel-two"; 5]);
+            assert_eq!(read(&store, 1).await.unwrap(), ["sentinel-two"; 6]);
         }
     }
     // A value of one column does not open in a different column of the same row.
@@ -512,7 +563,7 @@ pub(crate) async fn journals_are_separate(plain: impl Sealing) {
         ..Batch::default()
     };
     journal(&store).write(batch).await.unwrap();
-    assert_eq!(uses(&plain, "k1").await, [0, 0, 1, 0, 0]);
+    assert_eq!(uses(&plain, "k1").await, [0, 0, 1, 0, 0, 0]);
 }
 
 /// Erasure removes sealed contents, and their key no longer counts as used for them.
@@ -525,7 +576,7 @@ pub(crate) async fn erasure_removes_sealed_contents(plain: impl Sealing) {
         (erased.approvals, erased.messages, erased.requests),
         (1, 2, 1)
     );
-    assert_eq!(uses(&plain, "k1").await, [0, 0, 0, 1, 0]);
+    assert_eq!(uses(&plain, "k1").await, [0, 0, 0, 1, 0, 0]);
     // The erased row needs no key.
     let row = ApprovalStore::get(&plain, &acme(), "a0")
         .await
@@ -543,11 +594,11 @@ pub(crate) async fn erasure_removes_sealed_contents(plain: impl Sealing) {
         principal: "ann",
     };
     store.erase_contents(user).await.unwrap();
-    assert_eq!(uses(&plain, "k1").await, [0, 0, 2, 0, 0]);
+    assert_eq!(uses(&plain, "k1").await, [0, 0, 2, 0, 0, 1]);
 }
 
-/// The number of values that [`fill`] seals: two messages, two requests, two edited answers, three chunks and a response.
-pub(crate) const FILLED: u64 = 10;
+/// The number of values that [`fill`] seals: two messages, two requests, two edited answers, three chunks, a response and an event.
+pub(crate) const FILLED: u64 = 11;
 
 /// Writes sentinels through every path that seals contents, and returns them.
 pub(crate) async fn fill(store: &impl Sealing) -> Vec<String> {
@@ -586,5 +637,7 @@ pub(crate) async fn fill(store: &impl Sealing) -> Vec<String> {
         .put(spill("s2", &sentinel("first-chunk")))
         .await
         .unwrap();
+    let event = event(&sentinel("event"));
+    store.append_events(events(vec![event])).await.unwrap();
     values
 }

@@ -53,6 +53,7 @@ impl Tables {
                 self.variables.remove_requests(thread);
                 self.children.erase(thread);
                 self.work.remove(thread);
+                self.thread_events.erase(thread);
             }
             Erasure::Principal {
                 workspace,
@@ -134,6 +135,7 @@ impl Tables {
             self.threads.erase(id);
             self.children.remove(id);
             self.work.remove(id);
+            self.thread_events.erase(id);
         }
         count(over.len())
     }

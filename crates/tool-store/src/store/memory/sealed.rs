@@ -31,6 +31,7 @@ impl Tables {
             SealedColumn::Arguments
             | SealedColumn::EditedArguments
             | SealedColumn::Message
+            | SealedColumn::ThreadEvent
             | SealedColumn::SpillChunk
             | SealedColumn::Response => Box::new(std::iter::empty()),
         }
@@ -44,6 +45,7 @@ impl Tables {
             SealedColumn::Arguments
             | SealedColumn::EditedArguments
             | SealedColumn::Message
+            | SealedColumn::ThreadEvent
             | SealedColumn::SpillChunk
             | SealedColumn::Response => None,
         }

@@ -97,6 +97,12 @@ impl Threads {
         thread.map_or(0, |thread| thread.last_of(Role::User))
     }
 
+    /// Returns the last sequence number that was assigned in a thread; 0 if there was none.
+    #[cfg(feature = "host")]
+    pub(super) fn last(&self, thread: &ThreadId) -> u64 {
+        self.0.get(thread).map_or(0, |thread| thread.last)
+    }
+
     fn read(&self, thread: &ThreadId, after: Option<u64>) -> Vec<Message> {
         let Some(thread) = self.0.get(thread) else {
             return Vec::new();
