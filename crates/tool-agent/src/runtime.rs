@@ -421,6 +421,9 @@ impl AgentRuntime {
             None => turns.drive(&mut model, tools, &cx).await,
         };
         let outcome = outcome.map_err(RuntimeError::from);
+        if matches!(outcome, Ok(Outcome::Cancelled)) {
+            self.cancel_below(run).await?;
+        }
         run.emit_end(&outcome);
         outcome
     }

@@ -1,6 +1,5 @@
 //! Work before the first request of a run: sub-agents that are continued, and sub-agents that start without a call.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -8,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tool_core::store::seal::{NewValue, Vault};
 use tool_core::store::{
-    CallPlace, ChildKind, ChildRow, ChildState, Message, Role, Timestamp, VariableFilter,
-    VariableLevel, VariableScope, VariableType,
+    ChildKind, ChildRow, ChildState, Message, Role, Timestamp, VariableFilter, VariableLevel,
+    VariableScope, VariableType,
 };
 use tool_core::turn::{ModelRequest, TurnError};
 use tool_core::{DynamicTool, ExposeSecret as _, Registry, SecretString, ToolContext, ToolError};
@@ -21,6 +20,7 @@ use super::error::RuntimeError;
 use super::prompt::{new_message, stored};
 use super::resumable::{self, groups};
 use super::run::{Run, Standing};
+use super::terminate::{answered, is_active};
 use super::tools::is_on;
 use super::variables::unavailable as no_variables;
 
@@ -157,13 +157,9 @@ impl AgentRuntime {
     ) -> BoxFuture<'a, Result<(), RuntimeError>> {
         // The future is boxed, because a child may have children.
         Box::pin(async move {
-            let answered: HashSet<CallPlace> = messages
-                .iter()
-                .filter_map(|message| message.answers)
-                .collect();
+            let answered = answered(messages);
             for row in rows {
-                let is_active =
-                    matches!(row.state, ChildState::Running | ChildState::AwaitingHuman);
+                let is_active = is_active(row);
                 if row.kind == ChildKind::Subagent && row.state == ChildState::Deferred {
                     self.start_if_supplied(run, row).await?;
                 } else if row.kind == ChildKind::Subagent && is_active && row.waits {

@@ -14,11 +14,12 @@ use tool_core::{ErrorKind, ToolContext, ToolError};
 
 use super::AgentRuntime;
 use super::child::{self, AgentArguments};
-use super::entry::PromptTool;
+use super::entry::{AgentEntry, PromptTool};
 use super::event::AgentEventKind;
 use super::outcome::{self, Ended};
 use super::parent::ParentThread;
 use super::result::{AgentResult, FAILED, ResultCall};
+use super::resumable;
 use super::run::Run;
 use super::tools::thread_of;
 
@@ -118,7 +119,7 @@ impl AgentRuntime {
         };
         let ended = store.end_session(&row.thread, end).await;
         ended.map_err(child::unavailable)?;
-        let mut result = result_of(tool, outcome, &messages);
+        let mut result = result_of(tool, outcome, calls_in(&messages, entry));
         run.emit(AgentEventKind::ChildEnded {
             child: thread.conversation().to_owned(),
             failed: result.is_error(),
@@ -132,9 +133,8 @@ impl AgentRuntime {
 fn result_of(
     tool: &PromptTool,
     outcome: Result<String, String>,
-    messages: &[Message],
+    mut calls: Vec<ResultCall>,
 ) -> AgentResult {
-    let mut calls = calls_in(messages);
     let mut failures: Vec<String> = calls
         .iter()
         .filter_map(|call| Some(format!("{}: {}", call.name, call.error.as_ref()?)))
@@ -168,8 +168,23 @@ fn result_of(
     result
 }
 
-/// Returns the calls in the messages of a thread, with their results.
-fn calls_in(messages: &[Message]) -> Vec<ResultCall> {
+/// Returns the error of a call; `None` if the call succeeded. The result of an agent that failed is a result without an error.
+fn error_of(result: &ToolMessage, entry: &AgentEntry) -> Option<String> {
+    if result.is_error() {
+        return Some(result.text.clone());
+    }
+    let prompts = entry.prompts.iter().map(|tool| &tool.agent);
+    let mut agents = prompts.chain(entry.subagents.iter().map(|tool| &tool.agent));
+    let runs_agent =
+        resumable::NAMES.contains(&&*result.name) || agents.any(|agent| *agent == result.name);
+    let output = result.output.as_ref().filter(|_| runs_agent)?;
+    let own: AgentResult = serde_json::from_str(output.get()).ok()?;
+    own.is_error()
+        .then(|| own.error.unwrap_or_else(|| FAILED.to_owned()))
+}
+
+/// Returns the calls in the messages of a thread of an agent, with their results.
+fn calls_in(messages: &[Message], entry: &AgentEntry) -> Vec<ResultCall> {
     let results: HashMap<(u64, u32), ToolMessage> = messages
         .iter()
         .filter_map(|message| {
@@ -188,13 +203,17 @@ fn calls_in(messages: &[Message]) -> Vec<ResultCall> {
         };
         for (call, position) in said.calls.into_iter().zip(0..) {
             let result = results.get(&(message.seq, position));
-            let text = result.map(|result| result.text.clone());
-            let failed = result.is_none_or(ToolMessage::is_error);
+            let error = match result {
+                Some(result) => error_of(result, entry),
+                None => Some("it was not run".to_owned()),
+            };
             calls.push(ResultCall {
                 name: call.name,
                 arguments: call.arguments,
-                error: failed.then(|| text.clone().unwrap_or_else(|| "it was not run".to_owned())),
-                result: text.filter(|_| !failed),
+                result: result
+                    .filter(|_| error.is_none())
+                    .map(|result| result.text.clone()),
+                error,
             });
         }
     }

@@ -1,19 +1,21 @@
 //! The end of sub-agents by the host, and the removal of a conversation with everything below it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use tool_core::CancellationToken;
 use tool_core::store::{
-    ChildChange, ChildKind, ChildRow, ChildState, EndedSession, RunFilter, RunState, ThreadId,
-    Timestamp,
+    CallPlace, ChildChange, ChildKind, ChildRow, ChildState, EndedSession, Message, RunFilter,
+    RunState, ThreadId, Timestamp,
 };
-use tool_core::turn::TurnError;
+use tool_core::turn::{Outcome, TurnError};
 use tool_core::{ToolContext, ToolError};
 
 use super::AgentRuntime;
 use super::child::unavailable;
 use super::error::RuntimeError;
+use super::prompt::BUSY;
 use super::run::Run;
 
 /// The states from which a child can be terminated.
@@ -24,6 +26,22 @@ const LIVE: [ChildState; 5] = [
     ChildState::Failed,
     ChildState::AwaitingHuman,
 ];
+
+/// How often the end of a cancelled run is waited for.
+const MOST_ATTEMPTS: u32 = 10;
+
+/// Whether a session of a child is in progress.
+pub(super) fn is_active(row: &ChildRow) -> bool {
+    matches!(row.state, ChildState::Running | ChildState::AwaitingHuman)
+}
+
+/// Returns the calls that have results.
+pub(super) fn answered(messages: &[Message]) -> HashSet<CallPlace> {
+    messages
+        .iter()
+        .filter_map(|message| message.answers)
+        .collect()
+}
 
 impl AgentRuntime {
     /// Terminates a sub-agent of the conversation of the context, and the sub-agents below it, and returns its row. Its run is cancelled, each of its
@@ -91,14 +109,8 @@ impl AgentRuntime {
             if let Some(target) = self.index(&row.agent) {
                 let run = self.run_of(parent, row, target).await?;
                 if changed {
-                    let stopped = CancellationToken::new();
-                    stopped.cancel();
-                    let base = run.base.derive().cancellation(stopped).build();
-                    let stopped = Arc::new(Run::copy(&run, base));
                     // A run in another process writes the results itself.
-                    if let Err(error) = self.driven_apart(&stopped).await? {
-                        tracing::warn!(%error, thread = %row.thread, "the open calls of a terminated sub-agent have no results");
-                    }
+                    self.write_cancellations(&run).await?;
                 }
                 for child in self.children_of(&row.thread).await.map_err(unavailable)? {
                     self.end_child(&run, &child).await?;
@@ -122,6 +134,49 @@ impl AgentRuntime {
         Ok(())
     }
 
+    /// Writes a result for each open call of a thread whose run was cancelled. Returns `false` if another process still holds the run.
+    async fn write_cancellations(&self, run: &Run) -> Result<bool, ToolError> {
+        let stopped = CancellationToken::new();
+        stopped.cancel();
+        let base = run.base.derive().cancellation(stopped).build();
+        let stopped = Arc::new(Run::copy(run, base));
+        for _ in 0..MOST_ATTEMPTS {
+            match self.driven_apart(&stopped).await? {
+                // A run that was dropped in this process ends a moment later.
+                Ok(Outcome::Busy(_)) => tokio::time::sleep(BUSY).await,
+                Ok(_) => return Ok(true),
+                Err(error) => {
+                    tracing::warn!(%error, thread = %run.thread, "the open calls of a cancelled agent have no results");
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Ends the sessions of the sub-agents whose calls were cancelled with the run of their parent.
+    pub(super) fn cancel_below<'a>(
+        &'a self,
+        run: &'a Arc<Run>,
+    ) -> BoxFuture<'a, Result<(), RuntimeError>> {
+        // The future is boxed, because a child may have children.
+        Box::pin(async move {
+            let mut rows = self.children_of(&run.thread).await?;
+            rows.retain(|row| row.kind == ChildKind::Subagent && row.waits && is_active(row));
+            if rows.is_empty() {
+                return Ok(());
+            }
+            let messages = self.0.turns.messages(&run.base, None).await?;
+            let answered = answered(&messages);
+            for row in rows {
+                if row.call.is_some_and(|call| answered.contains(&call)) {
+                    self.cancel_session(run, &row).await?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Ends the session of a child whose call was cancelled: its open calls get results, and the outcome is not delivered.
     pub(super) async fn cancel_session(
         &self,
@@ -134,12 +189,9 @@ impl AgentRuntime {
         self.stop_runs(row).await?;
         if let Some(target) = self.index(&row.agent) {
             let run = self.run_of(parent, row, target).await?;
-            let stopped = CancellationToken::new();
-            stopped.cancel();
-            let base = run.base.derive().cancellation(stopped).build();
-            let stopped = Arc::new(Run::copy(&run, base));
-            if let Err(error) = self.driven_apart(&stopped).await? {
-                tracing::warn!(%error, thread = %row.thread, "the open calls of a cancelled sub-agent have no results");
+            if !self.write_cancellations(&run).await? {
+                // Otherwise, the next session would make the open calls. The next run of the parent tries again.
+                return Ok(());
             }
         }
         let end = EndedSession {
