@@ -1,7 +1,7 @@
 //! Agents: a model with instructions, tools and limits, under a name.
 //!
 //! An [`Agent`] is the configuration of the loop of [`Turns`]; the conversation is in the thread of the context, and any process that has
-//! the agent can continue it.
+//! the agent can continue it. [`guardrails`] check what the agent reads, writes and calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,12 @@ use tool_core::turn::{Model, Outcome, TurnError, Turns, UserMessage};
 use tool_core::{ToolContext, ToolError, Toolset, toolset};
 
 mod error;
+pub mod guardrails;
 mod instructed;
 mod output;
 
 pub use error::{AgentConfigError, AgentError};
+use guardrails::Guardrails;
 pub(crate) use instructed::Instructed;
 use output::{Output, Wanted};
 
@@ -82,6 +84,7 @@ struct Inner {
     steps: Option<u32>,
     tokens: Option<u64>,
     output_retries: u32,
+    guardrails: Guardrails,
 }
 
 /// Configures an agent; created by [`Agent::builder`].
@@ -104,6 +107,7 @@ impl Agent {
             steps: None,
             tokens: None,
             output_retries: 2,
+            guardrails: Guardrails::none(),
         })
     }
 
@@ -188,6 +192,7 @@ impl Agent {
             match outcome? {
                 Outcome::Replied(text) => return output::read(&text),
                 Outcome::Length(_) => return Err(AgentError::Truncated),
+                Outcome::Guardrail(tripped) => return Err(AgentError::Guardrail(tripped)),
                 Outcome::Answered(text) => {
                     // If the run has ended already, this is the text that the tool for the output has stored.
                     if !model.was_asked()
@@ -221,7 +226,9 @@ impl Agent {
             Some(write) => Some(write(cx).map_err(TurnError::Model)?),
             None => None,
         };
-        Ok(Instructed::new((self.0.model)(), instructions, wanted))
+        let guardrails = self.0.guardrails.clone();
+        let model = (self.0.model)();
+        Ok(Instructed::new(model, instructions, guardrails, wanted))
     }
 
     /// Returns the tools of a step.

@@ -28,6 +28,7 @@ pub use config::{CacheTime, ConfigError, HttpModelBuilder};
 pub use credentials::{ApiKey, Credentials, MissingKey};
 pub use endpoint::Endpoint;
 pub use error::{FailedModel, ModelError, ModelErrorKind, TimeoutPhase};
+pub(crate) use event::Unchecked;
 pub use event::{ModelEvent, ModelObserver};
 pub use http::HttpModel;
 pub use reasoning::PastReasoning;

@@ -287,6 +287,7 @@ impl Host {
                 | Outcome::Replied(_)
                 | Outcome::Length(_)
                 | Outcome::Filtered(_)
+                | Outcome::Guardrail(_)
                 | Outcome::Cut(_)
                 | Outcome::StepLimit,
             ) => End::Done,

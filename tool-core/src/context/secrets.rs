@@ -56,6 +56,18 @@ impl Host {
 }
 
 impl ToolContext {
+    /// Returns a text in which the secrets of the turn are replaced, for a log of the host.
+    ///
+    /// ```
+    /// use tool_core::ToolContext;
+    ///
+    /// let cx = ToolContext::builder().secret("TOKEN", "s3cr3t-t0ken").build();
+    /// assert_eq!(cx.redact("refused: s3cr3t-t0ken"), "refused: [secret:TOKEN]");
+    /// ```
+    pub fn redact(&self, text: &str) -> String {
+        self.redactor().redact(text).into_owned()
+    }
+
     /// Returns a redactor for the secrets of the turn that are known now.
     pub(crate) fn redactor(&self) -> Redactor {
         let learned = self.host().learned.as_ref();

@@ -7,7 +7,10 @@ use futures::future::{BoxFuture, Either, select};
 
 use super::held::{Halt, Held, Hold};
 use super::thread::{Fence, Last, Thread};
-use super::{ClientResult, ModelMessage, StopReason, ToolMessage, Turn, TurnError, Turns, thread};
+use super::{
+    ClientResult, GuardrailKind, ModelMessage, StopReason, ToolMessage, Tripped, Turn, TurnError,
+    Turns, thread,
+};
 use crate::call::{Ticket, ToolCall};
 use crate::context::ToolContext;
 use crate::error::ToolError;
@@ -67,6 +70,8 @@ pub enum Outcome {
     Length(String),
     /// A filter of the provider withheld the answer, or the model refused. This is the text so far.
     Filtered(String),
+    /// A guardrail of the host ended the run. Its text is stored as the answer, so another drive returns it again, without a request.
+    Guardrail(Tripped),
     /// The answer is not complete for another reason: the stream ended early, or the provider stopped for the reason in
     /// [`ModelMessage::stop`] of the thread's last message. This is the text so far.
     Cut(String),
@@ -102,6 +107,7 @@ impl Outcome {
             Self::Answered(_) | Self::Replied(_) => RunCause::Replied,
             Self::Length(_) => RunCause::Length,
             Self::Filtered(_) => RunCause::Filtered,
+            Self::Guardrail(_) => RunCause::Guardrail,
             Self::Cut(_) => RunCause::Failed,
             Self::Waiting(_) | Self::Client(_) => RunCause::Waiting,
             Self::Lacking(_) => RunCause::Lacking,
@@ -326,7 +332,10 @@ impl Turns {
                     return Ok(Outcome::halted(halt, held));
                 }
             };
-            held.count(message.usage);
+            // No request was made for a message that an input guardrail has written.
+            if message.stop != Some(StopReason::Guardrail(GuardrailKind::Input)) {
+                held.count(message.usage);
+            }
             held.spend(model.unsettled_usage());
             let last = if is_last(&message) {
                 let cause = said(&message).cause();
@@ -357,6 +366,7 @@ fn said(message: &ModelMessage) -> Outcome {
     match &message.stop {
         Some(StopReason::Length) => Outcome::Length(text),
         Some(StopReason::Filtered) => Outcome::Filtered(text),
+        Some(StopReason::Guardrail(kind)) => Outcome::Guardrail(Tripped { kind: *kind, text }),
         Some(stop) if !stop.is_whole() => Outcome::Cut(text),
         _ if message.truncated => Outcome::Cut(text),
         _ => Outcome::Answered(text),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::GuardrailKind;
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Filing, ToolContext};
 use crate::error::{ErrorKind, ToolError};
@@ -70,6 +71,8 @@ pub enum StopReason {
     Filtered,
     /// The stream ended before the message was complete.
     Cut,
+    /// A guardrail of the host ended the run: the text of the message is the text of the guardrail, and not of the model.
+    Guardrail(GuardrailKind),
     /// Any other reason, as the provider names it.
     Other(String),
 }
@@ -89,6 +92,7 @@ impl StopReason {
             Self::Length => "length",
             Self::Filtered => "filtered",
             Self::Cut => "cut",
+            Self::Guardrail(kind) => kind.as_str(),
             Self::Other(word) => word,
         }
     }
@@ -103,6 +107,9 @@ impl From<String> for StopReason {
             "length" => Self::Length,
             "filtered" => Self::Filtered,
             "cut" => Self::Cut,
+            "input_guardrail" => Self::Guardrail(GuardrailKind::Input),
+            "output_guardrail" => Self::Guardrail(GuardrailKind::Output),
+            "call_guardrail" => Self::Guardrail(GuardrailKind::Call),
             _ => Self::Other(word),
         }
     }

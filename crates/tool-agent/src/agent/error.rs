@@ -1,7 +1,7 @@
 //! Errors of agents.
 
 use tool_core::RegistryError;
-use tool_core::turn::{Outcome, TurnError};
+use tool_core::turn::{Outcome, Tripped, TurnError};
 
 /// The configuration of an agent is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +27,9 @@ pub enum AgentError {
     /// with [`Agent::run`](super::Agent::run).
     #[error("the run stopped before its output, with the cause `{}`", .0.cause().map_or("busy", |cause| cause.as_str()))]
     Stopped(Box<Outcome>),
+    /// A guardrail ended the run. Its text is the answer in the thread: send a new message with [`Agent::run`](super::Agent::run).
+    #[error("a guardrail ended the run: {}", .0.text)]
+    Guardrail(Tripped),
     /// The answer reached the limit on tokens. Raise `max_tokens` of the model, and send a new message with [`Agent::run`](super::Agent::run).
     #[error("the output reached the limit on tokens: raise `max_tokens` of the model")]
     Truncated,

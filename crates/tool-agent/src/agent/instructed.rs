@@ -1,18 +1,31 @@
-//! The model of a run: it sends the instructions before the messages of the thread, and counts invalid outputs.
+//! The model of a run: it sends the instructions before the messages of the thread, runs the guardrails, and counts invalid outputs.
 
 use futures::future::{BoxFuture, FutureExt as _};
 use tool_core::store::{Message, Role, Usage};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage};
 use tool_core::{ErrorKind, ToolError, env};
 
+use super::guardrails::{Guardrails, refused_input};
 use super::output::{self, Wanted};
+use crate::model::Unchecked;
+
+/// The note that requests have in place of a message that an input guardrail has refused.
+const WITHHELD: &str = "[A guardrail has withheld this message of the user.]";
 
 /// A model that receives the instructions before the messages of the thread.
 pub(crate) struct Instructed {
     model: Box<dyn Model>,
     instructions: Option<String>,
-    /// The messages of the last request, of which the first contains the instructions. Only new messages of the thread are copied.
+    guardrails: Guardrails,
+    /// The sequence number of the last message of a user that the input guardrails have accepted.
+    accepted: Option<u64>,
+    /// The messages that the input guardrails of an earlier run have refused; `None` before the first request.
+    refused: Option<Vec<u64>>,
+    /// The messages of the last request, if they are not those of the thread: the instructions, and notes in place of refused messages. Only new
+    /// messages of the thread are copied.
     messages: Vec<Message>,
+    /// The tokens of a message that the guardrails still check.
+    unchecked: Option<Usage>,
     wanted: Option<Wanted>,
     was_asked: bool,
 }
@@ -21,12 +34,17 @@ impl Instructed {
     pub(super) fn new(
         model: Box<dyn Model>,
         instructions: Option<String>,
+        guardrails: Guardrails,
         wanted: Option<Wanted>,
     ) -> Self {
         Self {
             model,
             instructions: instructions.filter(|text| !text.trim().is_empty()),
+            guardrails,
+            accepted: None,
+            refused: None,
             messages: Vec::new(),
+            unchecked: None,
             wanted,
             was_asked: false,
         }
@@ -69,15 +87,19 @@ impl Instructed {
         None
     }
 
-    /// Puts the instructions before the messages of the thread.
+    /// Puts the instructions before the messages of the thread, and notes in place of refused messages.
     fn instruct(&mut self, thread: &[Message]) {
-        let Some(instructions) = &self.instructions else {
+        let own = self.own();
+        let refused = self.refused.get_or_insert_with(|| refused_input(thread));
+        if self.instructions.is_none() && refused.is_empty() {
             return;
-        };
+        }
         let Some(first) = thread.first() else {
             return;
         };
-        if self.messages.is_empty() {
+        if self.messages.is_empty()
+            && let Some(instructions) = &self.instructions
+        {
             self.messages.push(Message {
                 seq: 0,
                 thread: first.thread.clone(),
@@ -88,13 +110,96 @@ impl Instructed {
                 at: env::now(),
             });
         }
-        let known = self.messages[1..].iter().map(|message| message.seq);
+        let known = self.messages[own..].iter().map(|message| message.seq);
         let same = known
             .zip(thread)
             .take_while(|(known, message)| *known == message.seq)
             .count();
-        self.messages.truncate(1 + same);
+        self.messages.truncate(own + same);
         self.messages.extend_from_slice(&thread[same..]);
+        for message in &mut self.messages[own + same..] {
+            if refused.contains(&message.seq) {
+                message.content = serde_json::Value::from(WITHHELD).to_string();
+            }
+        }
+    }
+
+    /// Runs the input guardrails, if the request is the first or has a new message of a user. Returns the message that ends the run if one refuses.
+    async fn check_input(&mut self, request: &ModelRequest<'_>) -> Option<ModelMessage> {
+        if self.guardrails.input.is_empty() {
+            return None;
+        }
+        let users = request
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::User);
+        let last = users.map(|message| message.seq).max().unwrap_or_default();
+        if self.accepted.is_some_and(|accepted| accepted >= last) {
+            return None;
+        }
+        let messages = match self.messages.get(self.own()..) {
+            Some(changed) if !changed.is_empty() => changed,
+            _ => request.messages,
+        };
+        let refusal = self.guardrails.check_input(messages, request.cx).await;
+        if refusal.is_none() {
+            self.accepted = Some(last);
+        }
+        refusal
+    }
+
+    /// Returns the number of messages before those of the thread.
+    fn own(&self) -> usize {
+        usize::from(self.instructions.is_some())
+    }
+
+    async fn ask(&mut self, request: ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
+        if let Some(problem) = self.judge(request.messages) {
+            let text = "the model returned no valid output";
+            return Err(ToolError::of(ErrorKind::Failed, text).operator(problem));
+        }
+        self.instruct(request.messages);
+        if let Some(ending) = self.check_input(&request).await {
+            return Ok(ending);
+        }
+        let messages = if self.messages.is_empty() {
+            request.messages
+        } else {
+            &self.messages
+        };
+        self.was_asked = true;
+        let guardrails = &self.guardrails;
+        let checks_output = !guardrails.output.is_empty();
+        if !checks_output && guardrails.call.is_empty() {
+            let request = ModelRequest {
+                messages,
+                ..request
+            };
+            return self.model.next(request).await;
+        }
+        let unchecked = Unchecked::new(checks_output && !guardrails.shows_unchecked);
+        let cx = request.cx.derive().with(unchecked.clone()).build();
+        let sent = ModelRequest {
+            messages,
+            cx: &cx,
+            ..request
+        };
+        let mut message = self.model.next(sent).await?;
+        self.unchecked = message.usage;
+        let typed = self.wanted.is_some();
+        let ending = guardrails.check_message(&message, typed, request.cx).await;
+        self.unchecked = None;
+        match ending {
+            None => unchecked.release(),
+            Some(ending) => {
+                unchecked.withdraw();
+                message = ModelMessage {
+                    usage: message.usage,
+                    ..ending
+                };
+            }
+        }
+        Ok(message)
     }
 }
 
@@ -103,29 +208,25 @@ impl Model for Instructed {
         &'a mut self,
         request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
-        if let Some(problem) = self.judge(request.messages) {
-            let text = "the model returned no valid output";
-            let error = ToolError::of(ErrorKind::Failed, text).operator(problem);
-            return futures::future::ready(Err(error)).boxed();
-        }
-        self.was_asked = true;
-        self.instruct(request.messages);
-        let messages = if self.messages.is_empty() {
-            request.messages
-        } else {
-            &self.messages
-        };
-        self.model.next(ModelRequest {
-            messages,
-            ..request
-        })
+        self.ask(request).boxed()
     }
 
     fn interrupted(&mut self) -> Option<ModelMessage> {
+        // The text is not complete, so no guardrail has checked it.
+        if !self.guardrails.output.is_empty() {
+            return None;
+        }
         self.model.interrupted()
     }
 
     fn unsettled_usage(&mut self) -> Option<Usage> {
-        self.model.unsettled_usage()
+        let of_model = self.model.unsettled_usage();
+        match (self.unchecked.take(), of_model) {
+            (Some(mut usage), of_model) => {
+                usage += of_model.unwrap_or_default();
+                Some(usage)
+            }
+            (None, of_model) => of_model,
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Events of a request to a model.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tool_core::{Effect, FromContext, ToolContext, ToolError};
@@ -57,27 +57,126 @@ impl fmt::Debug for ModelObserver {
     }
 }
 
+/// The pieces of a reply that an output guardrail has not checked yet, as a host value of the request.
+#[derive(Clone)]
+pub(crate) struct Unchecked(Arc<Mutex<Pieces>>);
+
+struct Pieces {
+    /// Whether the pieces are held until they are released.
+    holds: bool,
+    held: Vec<Delta>,
+    /// Whether the observers have pieces that may have to be withdrawn.
+    shown: bool,
+    observers: [Option<Arc<Observer>>; 2],
+}
+
+impl Unchecked {
+    pub(crate) fn new(holds: bool) -> Self {
+        Self(Arc::new(Mutex::new(Pieces {
+            holds,
+            held: Vec::new(),
+            shown: false,
+            observers: [None, None],
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pieces> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes the pieces to the observers, because the reply was accepted.
+    pub(crate) fn release(&self) {
+        let (held, observers) = {
+            let mut pieces = self.lock();
+            (std::mem::take(&mut pieces.held), pieces.observers.clone())
+        };
+        for delta in &held {
+            emit(&observers, &ModelEvent::Delta(delta));
+        }
+    }
+
+    /// Drops the pieces, and withdraws those that were shown.
+    pub(crate) fn withdraw(&self) {
+        let (shown, observers) = {
+            let mut pieces = self.lock();
+            pieces.held.clear();
+            (std::mem::take(&mut pieces.shown), pieces.observers.clone())
+        };
+        if shown {
+            emit(&observers, &ModelEvent::StepRestarted);
+        }
+    }
+
+    /// Keeps an event. Returns whether it is held.
+    fn keep(&self, event: &ModelEvent<'_>, observers: &[Option<Arc<Observer>>; 2]) -> bool {
+        let mut pieces = self.lock();
+        pieces.observers.clone_from(observers);
+        match event {
+            ModelEvent::Delta(delta) if pieces.holds => pieces.held.push((*delta).clone()),
+            ModelEvent::StepRestarted if pieces.holds => pieces.held.clear(),
+            ModelEvent::Delta(_) => {
+                pieces.shown = true;
+                return false;
+            }
+            ModelEvent::StepRestarted => {
+                pieces.shown = false;
+                return false;
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl FromContext for Unchecked {
+    const EFFECT: Effect = Effect::NONE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("the guardrails of the output"))
+    }
+}
+
+fn emit(observers: &[Option<Arc<Observer>>; 2], event: &ModelEvent<'_>) {
+    for observer in observers.iter().flatten() {
+        observer(event);
+    }
+}
+
 /// The observers of one request: of the model, and of the context.
 #[derive(Clone, Default)]
-pub(super) struct Observers([Option<Arc<Observer>>; 2]);
+pub(super) struct Observers {
+    observers: [Option<Arc<Observer>>; 2],
+    unchecked: Option<Unchecked>,
+}
 
 impl Observers {
     pub(super) fn new(own: Option<&Arc<Observer>>, cx: &ToolContext) -> Self {
         let of_context = cx.get::<ModelObserver>().ok();
-        Self([
-            own.cloned(),
-            of_context.map(|ModelObserver(observer)| observer),
-        ])
+        Self {
+            observers: [
+                own.cloned(),
+                of_context.map(|ModelObserver(observer)| observer),
+            ],
+            unchecked: cx.get().ok(),
+        }
     }
 
     pub(super) fn emit(&self, event: &ModelEvent<'_>) {
-        for observer in self.0.iter().flatten() {
-            observer(event);
+        let unchecked = self.unchecked.as_ref();
+        if !unchecked.is_some_and(|unchecked| unchecked.keep(event, &self.observers)) {
+            emit(&self.observers, event);
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.iter().all(Option::is_none)
+        self.observers.iter().all(Option::is_none)
+    }
+
+    /// Whether no piece of a reply is shown before the reply is complete and checked.
+    pub(super) fn hold(&self) -> bool {
+        let unchecked = self.unchecked.as_ref();
+        unchecked.is_some_and(|unchecked| unchecked.lock().holds)
     }
 }
 

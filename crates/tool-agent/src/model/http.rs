@@ -272,7 +272,7 @@ impl HttpModel {
             ..
         } = &mut self.state;
         let mut kept = Vec::new();
-        let holds = self.retry.restart == Restart::Hold;
+        let holds = self.retry.restart == Restart::Hold || observers.hold();
         let mut each = |delta: Delta| {
             if holds {
                 kept.push(delta);

@@ -66,6 +66,10 @@ pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
             Ended::Failed("the agent's answer reached the limit on tokens".to_owned())
         }
         Ok(Outcome::Filtered(_)) => Ended::Failed("the agent's answer was withheld".to_owned()),
+        Ok(Outcome::Guardrail(tripped)) => Ended::Failed(format!(
+            "a guardrail ended the agent's run: {}",
+            tripped.text
+        )),
         Ok(Outcome::Cut(_)) => Ended::Failed("the agent's answer is incomplete".to_owned()),
         Ok(Outcome::StepLimit) => {
             Ended::Failed("the agent reached its limit on steps before it answered".to_owned())

@@ -103,6 +103,10 @@ fn answer(who: &str, outcome: Outcome) -> Result<String, ToolError> {
             ErrorKind::Failed,
             "its provider withheld the answer".to_owned(),
         ),
+        Outcome::Guardrail(tripped) => (
+            ErrorKind::Failed,
+            format!("a guardrail ended its run: {}", tripped.text),
+        ),
         Outcome::Cut(_) => (ErrorKind::Failed, "its answer is incomplete".to_owned()),
         Outcome::Waiting(tickets) => return Err(waits(who, &tickets)),
         Outcome::Client(calls) => {

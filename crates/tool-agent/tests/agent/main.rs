@@ -6,6 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod guardrails;
+
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;

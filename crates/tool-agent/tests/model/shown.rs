@@ -1,5 +1,7 @@
-//! `Restart::Hold` and `Restart::Refuse`, for interfaces that cannot remove text.
+//! `Restart::Hold` and `Restart::Refuse`, for interfaces that cannot remove text, and pieces that an output guardrail holds.
 
+use tool_agent::agent::Agent;
+use tool_agent::agent::guardrails::{OutputCheck, guardrail};
 use tool_agent::model::{ModelErrorKind, Restart, Retry};
 
 use crate::standin::{StandIn, cut, events};
@@ -51,4 +53,37 @@ async fn attempt_that_was_not_shown_is_repeated() {
     let builder = anthropic(&server).retry(restart(Restart::Refuse));
     let mut model = builder.build().unwrap();
     assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+}
+
+// With an output guardrail, no piece of a failed attempt is passed on, also by a model with `Refuse`, which would not repeat an attempt that was shown.
+#[tokio::test]
+async fn output_guardrail_holds_the_pieces_of_each_attempt() {
+    for mode in [Restart::Withdraw, Restart::Refuse] {
+        let broken = cut([vec![start()], text(0, "Half of")].concat());
+        let server = StandIn::start(vec![broken, events(answer("Done."))]).await;
+        let builder = anthropic(&server).retry(restart(mode));
+        let (model, seen) = Events::of(builder.build().unwrap());
+        let at_check = seen.clone();
+        let agent = Agent::builder("clerk", model)
+            .output_guardrail(guardrail(move |check: OutputCheck| {
+                let shown = at_check.lines();
+                assert!(
+                    !shown.iter().any(|line| line.starts_with("text")),
+                    "{shown:?}"
+                );
+                assert_eq!(check.text(), "Done.");
+                async { Ok(()) }
+            }))
+            .build()
+            .unwrap();
+        let world = World::new().await;
+        agent.drive(&world.turns, &world.cx).await.unwrap();
+        let expected = [
+            "request claude 1",
+            "failed broken_stream retry",
+            "request claude 2",
+            "text Done.",
+        ];
+        assert_eq!(seen.lines(), expected);
+    }
 }

@@ -8,6 +8,7 @@
 
 mod events;
 mod files;
+mod guardrails;
 mod handoffs;
 mod loading;
 mod promises;

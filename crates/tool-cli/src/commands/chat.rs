@@ -271,6 +271,7 @@ fn unanswered(outcome: &Outcome) -> Failure {
         }
         Outcome::Length(_) => "the answer reached the model's limit on tokens; ask for the rest in the next message".to_owned(),
         Outcome::Filtered(_) => "a filter of the provider withheld the answer".to_owned(),
+        Outcome::Guardrail(tripped) => format!("a guardrail ended the answer: {}", tripped.text),
         Outcome::Cut(_) => "the provider stopped before the answer was complete".to_owned(),
         Outcome::StepLimit => "the model reached the limit on the steps of one message; write a further message to continue".to_owned(),
         Outcome::Unsettled(row) => {

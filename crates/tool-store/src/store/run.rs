@@ -73,6 +73,8 @@ pub enum RunCause {
     Length,
     /// The provider withheld the model's response.
     Filtered,
+    /// A guardrail of the host ended the run.
+    Guardrail,
     /// Calls wait for an approval.
     Waiting,
     /// The calls need variables that the user has not supplied.
@@ -103,6 +105,7 @@ words!(RunCause {
     Replied = "replied",
     Length = "length",
     Filtered = "filtered",
+    Guardrail = "guardrail",
     Waiting = "waiting",
     Lacking = "lacking",
     Unsettled = "unsettled",

@@ -43,6 +43,8 @@ pub struct Writer {
 struct Streamed {
     text: bool,
     reasoning: bool,
+    /// Whether the text of a guardrail was shown, which replaces the text of the model.
+    guardrail: bool,
 }
 
 /// The part that is being written, with its id.
@@ -322,7 +324,13 @@ impl Writer {
     /// message that was cut off are shown as failed.
     pub fn message(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
-        let Streamed { text, reasoning } = self.streamed;
+        if matches!(message.stop, Some(StopReason::Guardrail(_))) {
+            chunks.extend(self.withheld(&message.text));
+            return Ok(chunks);
+        }
+        let Streamed {
+            text, reasoning, ..
+        } = self.streamed;
         if !text && !reasoning && !message.reasoning.is_empty() {
             chunks.extend(self.think(&message.reasoning));
         }
@@ -375,6 +383,18 @@ impl Writer {
             });
         }
         Ok(chunks)
+    }
+
+    /// Shows the text of a guardrail in a part of its own. If the host shows text before it is checked, the interface has the text of the model already.
+    fn withheld(&mut self, text: &str) -> Vec<Chunk> {
+        self.finish = FinishReason::ContentFilter;
+        let mut chunks = self.begin_step();
+        if !std::mem::replace(&mut self.streamed.guardrail, true) {
+            chunks.extend(self.end_open());
+            chunks.extend(self.write(text));
+        }
+        chunks.extend(self.end_open());
+        chunks
     }
 
     /// Shows an error that ends the message. The user sees the text.

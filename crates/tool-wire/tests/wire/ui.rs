@@ -4,7 +4,10 @@ use futures::StreamExt as _;
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, ThreadId};
-use tool_core::turn::{ClientResult, ModelMessage, Outcome, StoredMessage, Turn, Turns};
+use tool_core::turn::{
+    ClientResult, GuardrailKind, ModelMessage, Outcome, StopReason, StoredMessage, Tripped, Turn,
+    Turns,
+};
 use tool_core::{
     ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Part, Registry, Route,
 };
@@ -776,4 +779,43 @@ fn stopped_message_is_aborted() {
             json!({"type": "abort"})
         ]
     );
+}
+
+// The text of a guardrail is a part of its own, once, also after pieces that were shown without a check.
+#[test]
+fn text_of_a_guardrail_is_shown_once() {
+    let message = ModelMessage {
+        stop: Some(StopReason::Guardrail(GuardrailKind::Output)),
+        ..ModelMessage::text("Not here.")
+    };
+    let outcome = Outcome::Guardrail(Tripped {
+        kind: GuardrailKind::Output,
+        text: message.text.clone(),
+    });
+    for streamed in [false, true] {
+        for has_message in [false, true] {
+            let mut ui = Writer::new(&toolset![]);
+            let mut chunks = ui.step();
+            if streamed {
+                chunks.extend(ui.delta(&Delta::Text("unchecked".to_owned())).unwrap());
+            }
+            if has_message {
+                chunks.extend(ui.message(&message).unwrap());
+            }
+            chunks.extend(ui.outcome(&outcome).unwrap());
+            chunks.extend(ui.finish());
+            let values = values(&chunks);
+            let texts = values.iter().filter_map(|chunk| chunk["delta"].as_str());
+            let expected: &[&str] = if streamed {
+                &["unchecked", "Not here."]
+            } else {
+                &["Not here."]
+            };
+            assert_eq!(texts.collect::<Vec<_>>(), expected);
+            let of = |kind: &str| values.iter().filter(|chunk| chunk["type"] == kind).count();
+            assert_eq!(of("text-start"), expected.len());
+            assert_eq!(of("text-end"), expected.len());
+            assert_eq!(values.last().unwrap()["finishReason"], "content-filter");
+        }
+    }
 }

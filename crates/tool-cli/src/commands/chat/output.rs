@@ -155,6 +155,7 @@ impl Output {
             | Outcome::Length(text)
             | Outcome::Filtered(text)
             | Outcome::Cut(text) => Some(&**text),
+            Outcome::Guardrail(tripped) => Some(&*tripped.text),
             _ => None,
         };
         if self.screen.is_json() {

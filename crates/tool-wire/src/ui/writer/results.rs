@@ -269,6 +269,7 @@ impl Writer {
                 }
                 Ok(chunks)
             }
+            Outcome::Guardrail(tripped) => Ok(self.withheld(&tripped.text)),
             Outcome::Waiting(tickets) => self.ask_all(tickets),
             Outcome::Client(calls) => self.pass_on(calls),
             Outcome::Lacking(needs) => Ok(self.lacking(needs)),

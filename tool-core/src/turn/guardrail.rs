@@ -1,0 +1,47 @@
+//! The end of a run by a guardrail of the host.
+
+use std::fmt;
+
+/// What a guardrail checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GuardrailKind {
+    /// The messages of users, before the first request of an agent.
+    Input,
+    /// The text of a model, before it is shown or stored.
+    Output,
+    /// The calls of a model, before one of them is stored or run.
+    Call,
+}
+
+impl GuardrailKind {
+    /// Returns the name, as [`StopReason`](super::StopReason) stores it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "input_guardrail",
+            Self::Output => "output_guardrail",
+            Self::Call => "call_guardrail",
+        }
+    }
+}
+
+impl fmt::Display for GuardrailKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A guardrail that ended a run. Its text is stored in the thread as the answer, in place of the text or the calls of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tripped {
+    /// What the guardrail checked.
+    pub kind: GuardrailKind,
+    /// The text for the user, which the model reads in later turns.
+    pub text: String,
+}
+
+impl fmt::Display for Tripped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.text)
+    }
+}
