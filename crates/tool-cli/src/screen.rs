@@ -72,6 +72,17 @@ impl Screen {
         !self.is_json() && io::stderr().is_terminal()
     }
 
+    /// Returns whether text on standard output has styles: if it is a terminal and colour is not off.
+    #[cfg(feature = "chat")]
+    pub(crate) fn is_styled(self) -> bool {
+        let is_off = match self.color {
+            Color::Auto => AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never,
+            Color::Always => false,
+            Color::Never => true,
+        };
+        !self.is_json() && !is_off && io::stdout().is_terminal()
+    }
+
     /// Returns the width of the terminal that is standard output, or `None` if standard output is not a terminal.
     pub(crate) fn width() -> Option<usize> {
         let (_, columns) = console::Term::stdout().size_checked()?;

@@ -21,6 +21,8 @@ use crate::outcome::{Exit, Failure};
 use crate::screen::{DIM, Screen, WARN, paint};
 
 mod demo;
+mod escape;
+mod markdown;
 mod model;
 mod output;
 

@@ -443,3 +443,71 @@ fn ctrl_c_stops_an_answer_and_the_chat_goes_on() {
     let messages = provider.requests()[1]["messages"].to_string();
     assert!(messages.contains("I was about"), "{messages}");
 }
+
+/// Returns a reply whose text arrives in pieces of three characters.
+fn streams(text: &str) -> Reply {
+    let characters: Vec<char> = text.chars().collect();
+    let mut events: Vec<Value> = characters
+        .chunks(3)
+        .map(|piece| delta(&json!({"content": piece.iter().collect::<String>()})))
+        .collect();
+    events.push(finish("stop"));
+    Reply::Stream(events)
+}
+
+const MARKDOWN: &str = "# Title\n\nSome **bold** text with `code` and \u{1b}[2J.\n\n- one\n\n```sh\nls *.rs\n```\n\n\
+    | Name | Pages |\n|---|--:|\n| Emma | 474 |\n";
+
+// A terminal shows headings, emphasis, code, lists and tables, and no escape sequence of the model reaches it.
+#[test]
+fn markdown_is_rendered_in_a_terminal() {
+    let provider = Provider::start(vec![streams(MARKDOWN)]);
+    let mut session = open(&provider, &["Hello."]);
+    let all = session.exp_eof().expect("the program ends");
+    // The library reads each byte as a character.
+    let all = all.replace("\r\n", "\n");
+    let plain = all
+        .replace("\u{1b}[0m", "")
+        .replace("\u{1b}[1m", "")
+        .replace("\u{1b}[4m", "");
+    let start = plain.lines().next();
+    assert_eq!(start, Some("Title"), "{all:?}");
+    for part in [
+        "\u{1b}[1mbold\u{1b}[0m text with ",
+        "\u{1b}[36mcode\u{1b}[0m",
+        " and \\u{1b}[2J.\n",
+        " one\n",
+        "\u{1b}[36mls",
+        "  474\n",
+    ] {
+        assert!(all.contains(part), "`{part}` is not in {all:?}");
+    }
+    for part in ["# ", "**", "`code`", "- one", "| Emma", "\u{1b}[2J"] {
+        assert!(!all.contains(part), "`{part}` is in {all:?}");
+    }
+}
+
+// With `NO_COLOR`, a terminal shows the text as the model wrote it, without escape sequences.
+#[test]
+fn markdown_is_plain_text_without_colour() {
+    let provider = Provider::start(vec![streams(MARKDOWN)]);
+    let words = ["--model", "local", "--base-url", &provider.url, "Hello."];
+    let mut command = chat(&words);
+    command.env("NO_COLOR", "1");
+    let mut session = spawn_command(command, Some(PATIENCE)).expect("a pseudo-terminal opens");
+    let all = session.exp_eof().expect("the program ends");
+    let expected = MARKDOWN.replace('\u{1b}', "\\u{1b}");
+    assert!(all.replace("\r\n", "\n").contains(&expected), "{all:?}");
+    assert!(!all.contains('\u{1b}'), "{all:?}");
+}
+
+// A pipe gets the text as the model wrote it, also with `--color always`.
+#[test]
+fn markdown_is_plain_text_in_a_pipe() {
+    let provider = Provider::start(vec![streams(MARKDOWN), streams(MARKDOWN)]);
+    let expected = MARKDOWN.replace('\u{1b}', "\\u{1b}");
+    for words in [&["Hello."][..], &["--color", "always", "Hello."]] {
+        let ran = with(&provider, words, "").succeeds();
+        assert_eq!(ran.out, expected, "{ran:?}");
+    }
+}

@@ -1,7 +1,7 @@
-//! The output of a chat: text as it arrives for people, and one event in each line for programs.
+//! The output of a chat: text as it arrives for people, rendered as Markdown in a terminal, and one event in each line for programs.
 
 use std::io::{self, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -10,17 +10,31 @@ use tool_core::ToolCall;
 use tool_core::hidden::escape;
 use tool_core::turn::{Outcome, ToolMessage};
 
+use super::escape::Escaper;
+use super::markdown::{Markdown, Spans};
 use crate::outcome::Failure;
 use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, paint};
 
 /// Limit on the characters of a result that people see.
 const MOST_SHOWN: usize = 400;
 
+/// The number of columns of a terminal that does not report it.
+const DEFAULT_WIDTH: usize = 80;
+
 /// Writes the events of a chat.
 pub(super) struct Output {
     screen: Screen,
+    text: Mutex<Text>,
+}
+
+/// The text of the model that is being written.
+#[derive(Default)]
+struct Text {
     /// Whether the last text did not end with a line break.
-    inside: Mutex<bool>,
+    is_open: bool,
+    escaper: Escaper,
+    /// Renders Markdown; `None` if the text is written as it is.
+    markdown: Option<Markdown>,
 }
 
 /// An event of a chat, for programs.
@@ -72,9 +86,13 @@ enum Event<'a> {
 
 impl Output {
     pub(super) fn new(screen: Screen) -> Self {
+        let text = Text {
+            markdown: screen.is_styled().then(Markdown::default),
+            ..Text::default()
+        };
         Self {
             screen,
-            inside: Mutex::new(false),
+            text: Mutex::new(text),
         }
     }
 
@@ -87,7 +105,7 @@ impl Output {
             return;
         }
         match event {
-            ModelEvent::Delta(Delta::Text(text)) => self.text(&escape(text)),
+            ModelEvent::Delta(Delta::Text(text)) => self.lock().push(text),
             ModelEvent::Delta(Delta::Call { name, .. }) => {
                 self.line(format_args!(
                     "{} {}",
@@ -96,6 +114,7 @@ impl Output {
                 ));
             }
             ModelEvent::StepRestarted => {
+                self.lock().discard();
                 self.line(paint(
                     WARN,
                     "the reply broke: ignore the incomplete text above",
@@ -186,18 +205,13 @@ impl Output {
         }
     }
 
-    /// Writes a line break if the last text did not end with one.
+    /// Writes the rest of the text, and a line break if the text did not end with one.
     pub(super) fn end_line(&self) {
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::take(&mut *inside) {
-            write("\n");
-        }
+        self.lock().end();
     }
 
-    fn text(&self, text: &str) {
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        *inside = !text.ends_with('\n');
-        write(text);
+    fn lock(&self) -> MutexGuard<'_, Text> {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes a line about the chat to standard error, so that standard output has only the answers.
@@ -236,6 +250,53 @@ fn cause(outcome: &Outcome) -> &'static str {
 /// it.
 fn print(event: &Event<'_>) {
     let _ = Screen::json(event);
+}
+
+impl Text {
+    fn push(&mut self, text: &str) {
+        let text = self.escaper.push(text);
+        self.render(&text);
+    }
+
+    fn end(&mut self) {
+        let rest = self.escaper.finish();
+        self.render(&rest);
+        if let Some(markdown) = &mut self.markdown {
+            let rest = markdown.finish();
+            self.write_spans(&rest);
+        }
+        if std::mem::take(&mut self.is_open) {
+            write("\n");
+        }
+    }
+
+    /// Drops the part of the text that is not written yet.
+    fn discard(&mut self) {
+        self.escaper = Escaper::default();
+        if let Some(markdown) = &mut self.markdown {
+            *markdown = Markdown::default();
+        }
+    }
+
+    /// Writes a text without hidden characters.
+    fn render(&mut self, text: &str) {
+        if let Some(markdown) = &mut self.markdown {
+            // The size of the terminal may have changed.
+            markdown.width(Screen::width().unwrap_or(DEFAULT_WIDTH));
+            let spans = markdown.push(text);
+            self.write_spans(&spans);
+        } else if !text.is_empty() {
+            self.is_open = !text.ends_with('\n');
+            write(text);
+        }
+    }
+
+    fn write_spans(&mut self, spans: &Spans) {
+        if !spans.is_empty() {
+            self.is_open = !spans.ends_with_line_break();
+            write(&spans.to_string());
+        }
+    }
 }
 
 fn write(text: &str) {
