@@ -25,7 +25,7 @@ pub enum ErrorKind {
     InvalidArguments,
     /// The call is not allowed, for example by a policy.
     Denied,
-    /// The call waits for a person: for an approval, or for variables.
+    /// The call waits for a person: for an approval, or for variables. With a [wait](ToolError::retry_after), it waits for a time.
     Pending,
     /// The tool itself failed.
     Failed,
@@ -266,6 +266,13 @@ impl ToolError {
     /// Returns the time after which a retry may work.
     pub fn wait(&self) -> Option<Duration> {
         self.0.retry_after
+    }
+
+    /// Returns the wait of an error that suspends a run: the call or the model waits for a time, and not for a person.
+    #[cfg(feature = "host")]
+    pub(crate) fn suspends(&self) -> Option<Duration> {
+        let waits = self.kind() == ErrorKind::Pending && self.missing_variables().is_empty();
+        self.wait().filter(|_| waits)
     }
 
     /// Returns the id under which the operator finds the cause. Only an error that was created with a general sentence for the model has an id.

@@ -180,6 +180,16 @@ pub enum TurnError {
     /// The model failed. Secrets of the context are redacted, because a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
+    /// A call waits for a time and not for a person: its tool returned an error of the kind [`Pending`](ErrorKind::Pending) with a
+    /// [wait](ToolError::wait), for example because the provider of a sub-agent's model is limited. The call is open. Drive the thread again after
+    /// [`resumes_after`](Self::resumes_after).
+    #[error("a call waits: {why}")]
+    Suspended {
+        /// The wait.
+        wait: Duration,
+        /// The operator's text of the error.
+        why: String,
+    },
     /// The provider paused the turn more often in a row than [`Turns::most_pauses`] allows. The paused messages are in the thread. Another drive fails in the
     /// same way, without a request, until the limit is higher or the user writes a message.
     #[error(
@@ -202,6 +212,27 @@ pub enum TurnError {
         /// A description of the fault.
         why: String,
     },
+}
+
+impl TurnError {
+    /// Returns the time after which the thread should be driven again, if the run was suspended: the model, or a call, returned an error of the kind
+    /// [`Pending`](ErrorKind::Pending) with a [wait](ToolError::wait). An earlier drive would be refused again.
+    pub fn resumes_after(&self) -> Option<Duration> {
+        match self {
+            Self::Model(error) => error.suspends(),
+            Self::Suspended { wait, .. } => Some(*wait),
+            _ => None,
+        }
+    }
+
+    /// Returns the cause that is stored in the run's row.
+    fn cause(&self) -> RunCause {
+        if self.resumes_after().is_some() {
+            RunCause::Waiting
+        } else {
+            RunCause::Failed
+        }
+    }
 }
 
 impl Turns {
@@ -399,7 +430,7 @@ impl Turns {
         match turn.as_ref().map(|turn| turn.cause(halt)) {
             Ok(Some(cause)) => held.end(cause).await,
             Ok(None) => held.forget(),
-            Err(_) => held.end(RunCause::Failed).await,
+            Err(error) => held.end(error.cause()).await,
         }
         turn
     }
@@ -484,7 +515,7 @@ impl Turns {
                 stored?;
                 ended
             };
-            let (mut unsettled, mut undecided) = (None, None);
+            let (mut unsettled, mut undecided, mut suspended) = (None, None, None);
             let (mut draining, mut is_over) = (false, false);
             for (call, ended) in calls[at..].iter().zip(ended) {
                 let (mut result, filed) = match ended {
@@ -529,6 +560,12 @@ impl Turns {
                     tickets.extend_from_slice(result.tickets());
                     continue;
                 }
+                if let Some(error) = result.error()
+                    && let Some(wait) = error.suspends()
+                {
+                    suspended = Some((wait, error.operator_text()));
+                    continue;
+                }
                 if let Some(passed_on) = client::passed_on(tools, &result) {
                     let Some(own) = supplied.iter().find(|own| own.call == call.call.id) else {
                         for_client.push(ToolCall::new(&*call.call.id, &*call.call.name, passed_on));
@@ -555,7 +592,8 @@ impl Turns {
                 let message = self.store(thread, stored, call, &result, filed.stored());
                 results.insert(call.position, message.await?);
             }
-            if draining || is_over || unsettled.is_some() || undecided.is_some() {
+            let stops = unsettled.is_some() || undecided.is_some() || suspended.is_some();
+            if draining || is_over || stops {
                 self.store_late(thread, stored, &mut late, &mut results)
                     .await?;
             }
@@ -570,6 +608,9 @@ impl Turns {
             }
             if let Some(error) = undecided {
                 return Err(TurnError::Store(error));
+            }
+            if let Some((wait, why)) = suspended {
+                return Err(TurnError::Suspended { wait, why });
             }
             at += group;
         }

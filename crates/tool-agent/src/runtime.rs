@@ -46,6 +46,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use object_store::ObjectStore;
 use tool_core::store::seal::Vault;
@@ -79,6 +80,7 @@ mod tools;
 mod variables;
 
 use background::Background;
+pub(crate) use background::Queued;
 pub use child::AgentArguments;
 pub use entry::{
     AgentEntry, AgentKind, Handoff, Immediate, ParentCommunication, PromptTool, Resumable, Session,
@@ -293,6 +295,14 @@ impl AgentRuntime {
     /// Waits until no session of these threads runs in this process. Returns whether one of them ran.
     pub(crate) async fn wait_for_sessions(&self, threads: &[ThreadId]) -> bool {
         self.0.background.without(threads).await
+    }
+
+    /// Returns the shortest wait of the sub-agents in these threads whose models wait for their providers.
+    pub(crate) fn rest_of(&self, threads: &[ThreadId]) -> Option<Duration> {
+        let waits = threads
+            .iter()
+            .filter_map(|thread| self.0.background.rest(thread));
+        waits.min()
     }
 
     fn index(&self, name: &str) -> Option<usize> {

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | the agent answered, or the run reached a limit or was cancelled | has ended |
 //! | the run waits for an approval, a variable, a client or an operator | waits until [`AgentQueue::wake`] or the next message |
+//! | the provider of a model asked for a wait that is too long for the run (also the model of a sub-agent) | is queued again for the end of that wait |
 //! | another drive is active, the deadline passed, or the host drains | is queued again |
 //! | the model or a store failed | is queued again, later after each attempt, until [`WorkerBuilder::most_attempts`] |
 //!

@@ -23,6 +23,9 @@ use crate::toolset::Toolset;
 pub trait Model: Send {
     /// Returns the next message. An error ends the run; stored messages remain.
     ///
+    /// An error of the kind [`Pending`](crate::ErrorKind::Pending) with a [wait](ToolError::retry_after) suspends the run: the provider has asked for a wait that is
+    /// too long for a run to stay in memory. [`TurnError::resumes_after`] is then the wait.
+    ///
     /// If the run is stopped, the future is dropped, which must end a request in flight.
     fn next<'a>(
         &'a mut self,
@@ -192,7 +195,7 @@ impl Turns {
         match outcome.as_ref().map(Outcome::cause) {
             Ok(Some(cause)) => held.end(cause).await,
             Ok(None) => held.forget(),
-            Err(_) => held.end(RunCause::Failed).await,
+            Err(error) => held.end(error.cause()).await,
         }
         outcome
     }

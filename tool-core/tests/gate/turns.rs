@@ -12,7 +12,7 @@ use tool_core::store::{
 use tool_core::turn::{
     Model, ModelMessage, ModelRequest, Outcome, StoredMessage, Turn, TurnError, Turns,
 };
-use tool_core::{Gate, Reply};
+use tool_core::{ErrorKind, Gate, Reply};
 
 use crate::support::{Host, Mailbox, mail, thread};
 
@@ -684,4 +684,82 @@ async fn observer_panic_does_not_end_the_turn() {
         [("3".to_owned(), None), ("b".to_owned(), None)]
     );
     assert_eq!(read(&store).await.len(), 3);
+}
+
+/// Waits for a time in its first call.
+#[tool(idempotent)]
+async fn later(writer: &LogWriter) -> Result<String, ToolError> {
+    let is_first = !writer.0.names().contains(&"later".to_owned());
+    writer.0.run("later").await;
+    if is_first {
+        let error = ToolError::of(ErrorKind::Pending, "not yet").operator("a limit");
+        return Err(error.retry_after(Duration::from_secs(90)));
+    }
+    Ok("now".to_owned())
+}
+
+/// A model that replies with these messages, in order.
+struct Replies(Vec<Result<ModelMessage, ToolError>>);
+
+impl Model for Replies {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let reply = self.0.remove(0);
+        Box::pin(async move { reply })
+    }
+}
+
+// A call that waits for a time ends the run: it stays open, no call after it runs, and the next drive continues with it. A model suspends its run, too.
+#[tokio::test]
+async fn call_or_model_that_waits_for_a_time_suspends_the_run() {
+    use tool_core::store::{RunCause, RunFilter, RunStore as _, Scope};
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let gate = Gate::builder().ledger(store.clone()).build();
+    let turns = Turns::new(store.clone());
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .conversation("later")
+        .with(LogWriter(log.clone()))
+        .build();
+    let call = |id: &str, name: &str, arguments: &str| ToolCall::new(id, name, arguments);
+    let calls = [
+        call("c-1", "note", r#"{"name":"before"}"#),
+        call("c-2", "later", "{}"),
+        call("c-3", "note", r#"{"name":"after"}"#),
+    ];
+    let limited = ToolError::of(ErrorKind::Pending, "limited").retry_after(Duration::from_secs(60));
+    let mut model = Replies(vec![
+        Err(limited),
+        Ok(ModelMessage::calls(calls)),
+        Ok(ModelMessage::text("Done.")),
+    ]);
+    let tools = |_: &ToolContext| toolset![note, later].through(&gate);
+    turns.say("Go.", &cx).await.unwrap();
+
+    let error = turns.drive(&mut model, tools, &cx).await.unwrap_err();
+    assert!(matches!(error, TurnError::Model(_)), "{error}");
+    assert_eq!(error.resumes_after(), Some(Duration::from_secs(60)));
+
+    let error = turns.drive(&mut model, tools, &cx).await.unwrap_err();
+    assert!(matches!(error, TurnError::Suspended { .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "a call waits: not yet (try again after 90 s): a limit"
+    );
+    assert_eq!(error.resumes_after(), Some(Duration::from_secs(90)));
+    assert_eq!(log.names(), ["before", "later"]);
+
+    let outcome = turns.drive(&mut model, tools, &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
+    assert_eq!(log.names(), ["before", "later", "later", "after"]);
+    let messages = turns.messages(&cx, None).await.unwrap();
+    let results = messages.iter().filter(|it| it.role == Role::Tool);
+    assert_eq!(results.count(), 3);
+    let runs = store.list_runs(Scope::All, &RunFilter::default()).await;
+    let mut causes: Vec<_> = runs.unwrap().into_iter().map(|run| run.cause).collect();
+    causes.sort_by_key(|cause| *cause == Some(RunCause::Replied));
+    let waiting = Some(RunCause::Waiting);
+    assert_eq!(causes, [waiting, waiting, Some(RunCause::Replied)]);
 }

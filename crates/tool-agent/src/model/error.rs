@@ -26,6 +26,10 @@ pub struct ModelError {
     pub message: String,
     /// The wait that the provider asked for before another request. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
     pub retry_after: Option<Duration>,
+    /// The wait after which the run can continue, if a provider asked for a wait that does not fit into the [budget](super::Retry::budget) or the deadline, and no
+    /// other model of the chain answered: the shortest of these waits. The error of the agent loop is then of the kind `Pending`, which suspends the run
+    /// ([`TurnError::resumes_after`](tool_core::turn::TurnError::resumes_after)).
+    pub resumes_after: Option<Duration>,
     /// The number of attempts at this model. An attempt also counts if its request could not be sent, for example because the credentials failed, and
     /// counts once if its request was sent again with a renewed token. 0 if there was no attempt: the wait that the provider asked for is not over,
     /// or the request could not be written.
@@ -194,6 +198,7 @@ impl ModelError {
             code: None,
             message: message.into(),
             retry_after: None,
+            resumes_after: None,
             attempts: 0,
             usage: None,
             earlier: Vec::new(),
@@ -209,6 +214,7 @@ impl ModelError {
     /// Converts the error for the agent loop. The operator's text contains the complete error.
     pub(super) fn to_tool_error(&self) -> ToolError {
         let kind = match self.kind {
+            _ if self.resumes_after.is_some() => ErrorKind::Pending,
             ModelErrorKind::RateLimited => ErrorKind::RateLimited,
             ModelErrorKind::Timeout(_) => ErrorKind::TimedOut,
             _ => ErrorKind::Unavailable,
@@ -220,7 +226,7 @@ impl ModelError {
             ..self.clone()
         };
         let error = error.operator(text.to_string());
-        match self.soonest() {
+        match self.resumes_after.or(self.soonest()) {
             Some(wait) => error.retry_after(wait),
             None => error,
         }

@@ -168,15 +168,18 @@ impl HttpModel {
         self.state.observers = Observers::new(self.observer.as_ref(), request.cx);
         let mut budget = self.retry.budget;
         let mut earlier: Vec<FailedModel> = Vec::new();
+        let mut resumes_after: Option<Duration> = None;
         let mut others = self.others.clone().into_iter().peekable();
         let mut target = Arc::clone(&self.first);
         loop {
             let is_last = others.peek().is_none();
             let asked = self.ask_one(&target, &request, &mut budget, is_last);
-            let GivenUp { error, next } = match asked.await {
+            let GivenUp { error, next, rests } = match asked.await {
                 Ok(reply) => return Ok(reply.into_message()),
                 Err(given_up) => given_up,
             };
+            let wait = error.retry_after.filter(|_| rests);
+            resumes_after = resumes_after.into_iter().chain(wait).min();
             match others.next() {
                 Some(other) if next => {
                     earlier.push((*error).into());
@@ -185,6 +188,8 @@ impl HttpModel {
                 _ => {
                     return Err(Box::new(ModelError {
                         usage: self.state.spent,
+                        // A faulty request does not succeed later.
+                        resumes_after: resumes_after.filter(|_| next),
                         earlier,
                         ..*error
                     }));
@@ -207,14 +212,14 @@ impl HttpModel {
         };
         if let Some(wait) = target.wait() {
             // The provider asked for a wait in an earlier response, so no request is sent before its end.
-            if !is_last || !fits(wait, *budget) {
-                return Err(GivenUp::resting(target, wait));
+            let rests = !fits(wait, *budget);
+            if !is_last || rests {
+                return Err(GivenUp::resting(target, wait, rests));
             }
             sleep(wait).await;
             *budget = budget.saturating_sub(wait);
         }
-        let written =
-            body::write(target, request).map_err(|error| GivenUp { error, next: false })?;
+        let written = body::write(target, request).map_err(|error| GivenUp::faulty(error))?;
         let mut attempt = 1;
         loop {
             self.emit(&ModelEvent::Request {
@@ -255,7 +260,10 @@ impl HttpModel {
             });
             if !again {
                 let next = error.kind.allows_fallback() && !refused;
-                return Err(GivenUp { error, next });
+                // No attempt is left if the wait fits.
+                let asked = error.retry_after;
+                let rests = transient && asked.is_some_and(|asked| !fits(asked, *budget));
+                return Err(GivenUp { error, next, rests });
             }
             sleep(wait).await;
             *budget = budget.saturating_sub(wait);
@@ -295,16 +303,31 @@ struct GivenUp {
     error: Box<ModelError>,
     /// Whether the next model of the chain may be asked.
     next: bool,
+    /// Whether the provider asked for a wait that does not fit.
+    rests: bool,
 }
 
 impl GivenUp {
     /// The failure of a model that is not asked, because its provider asked for a wait.
-    fn resting(target: &Target, wait: Duration) -> Self {
+    fn resting(target: &Target, wait: Duration, rests: bool) -> Self {
         let why =
             "no request was sent, because the wait that the provider asked for earlier is not over";
         let mut error = ModelError::new(ModelErrorKind::RateLimited, &target.model, why);
         error.retry_after = Some(wait);
-        Self { error, next: true }
+        Self {
+            error,
+            next: true,
+            rests,
+        }
+    }
+
+    /// The failure of a request that cannot be written.
+    fn faulty(error: Box<ModelError>) -> Self {
+        Self {
+            error,
+            next: false,
+            rests: false,
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use tool_core::env;
 /// 2ⁿ⁻², and at most `longest_wait`: by default 0.25 s to 0.5 s before attempt 2, and 0.5 s to 1 s before attempt 3. If the provider asks for a wait
 /// (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`), its wait replaces the computed one, even if it is shorter. Up to a quarter of it is
 /// added at random, so that many clients do not return at the same moment. If the wait does not fit into the `budget` or the deadline of the context,
-/// the next model of the chain is tried at once; without one, the request fails, and [`ModelError::retry_after`](super::ModelError::retry_after) is
-/// the wait. A provider's wait of 60 s does not fit the default budget of 60 s, because of the random part: raise the budget to wait for it.
+/// the next model of the chain is tried at once; without one, the run is suspended, and [`ModelError::resumes_after`](super::ModelError::resumes_after) is
+/// the wait. A [`Worker`](crate::worker::Worker) then queues the run for that time, and other hosts drive the thread again.
 ///
 /// ```
 /// use std::time::Duration;

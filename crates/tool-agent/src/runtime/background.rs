@@ -1,18 +1,27 @@
 //! Sessions of sub-agents that run in the background of the process.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tool_core::store::ThreadId;
 use tool_store::env;
 
+/// Marks the context of a drive by a worker, which queues the conversation for the end of a wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Queued;
+
+tool_core::host_value!(Queued, tool_core::Effect::NONE);
+
 /// The background work of a runtime.
 #[derive(Clone)]
 pub(super) struct Background {
     /// The threads whose sessions run here, so that no session is started twice in this process.
     threads: Arc<Mutex<HashSet<ThreadId>>>,
+    /// When the sessions may continue whose models wait for their providers.
+    rests: Arc<Mutex<HashMap<ThreadId, Instant>>>,
     running: Arc<watch::Sender<usize>>,
 }
 
@@ -20,6 +29,7 @@ impl Default for Background {
     fn default() -> Self {
         Self {
             threads: Arc::default(),
+            rests: Arc::default(),
             running: Arc::new(watch::Sender::new(0)),
         }
     }
@@ -83,6 +93,25 @@ impl Background {
         threads
             .unwrap_or_else(PoisonError::into_inner)
             .insert(thread.clone())
+    }
+
+    /// Records that the sessions of a thread do not continue before the end of a wait.
+    pub(super) fn rest_for(&self, thread: &ThreadId, wait: Duration) {
+        let now = env::monotonic();
+        let mut rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
+        rests.retain(|_, until| *until > now);
+        if let Some(until) = now.checked_add(wait) {
+            rests.insert(thread.clone(), until);
+        }
+    }
+
+    /// Returns the rest of the wait of a thread.
+    pub(super) fn rest(&self, thread: &ThreadId) -> Option<Duration> {
+        let rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = rests
+            .get(thread)?
+            .saturating_duration_since(env::monotonic());
+        (!left.is_zero()).then_some(left)
     }
 
     /// Runs other work.

@@ -1,5 +1,7 @@
 //! How the run of a child thread ended.
 
+use std::time::Duration;
+
 use tool_core::store::EffectRow;
 use tool_core::turn::{ClientResult, Outcome, TurnError};
 use tool_core::{ErrorKind, Ticket, ToolContext, ToolError};
@@ -31,6 +33,19 @@ pub(super) struct Pause {
 }
 
 impl Pause {
+    /// The run continues after a time, because the provider of a model asked for a wait.
+    pub(super) fn for_time(wait: Duration, why: impl Into<String>) -> Self {
+        let text = "the agent waits for its model";
+        let error = ToolError::of(ErrorKind::Pending, text).operator(why);
+        Self::until_later(error.retry_after(wait))
+    }
+
+    /// Returns the time after which the run continues, if it waits for a time.
+    pub(super) fn time(&self) -> Option<Duration> {
+        let waits = self.error.kind() == ErrorKind::Pending && !self.for_human;
+        self.error.wait().filter(|_| waits)
+    }
+
     pub(super) fn until_later(error: ToolError) -> Self {
         Self {
             error,
@@ -112,6 +127,9 @@ pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
             ErrorKind::Unavailable,
             "the host is shutting down",
         ))),
+        Err(RuntimeError::Turn(error)) if let Some(wait) = error.resumes_after() => {
+            Ended::Paused(Pause::for_time(wait, error.to_string()))
+        }
         Err(RuntimeError::Turn(TurnError::Model(error))) => {
             tracing::warn!(
                 error = error.operator_text(),

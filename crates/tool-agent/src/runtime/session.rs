@@ -8,9 +8,10 @@ use tool_core::store::{
     SessionEnd, ThreadId, Timestamp,
 };
 use tool_core::turn::{ModelMessage, ModelRequest, UserMessage};
-use tool_core::{ToolError, toolset};
+use tool_core::{ErrorKind, ToolError, toolset};
 
 use super::AgentRuntime;
+use super::background::Queued;
 use super::child::{self, fresh_run, unavailable};
 use super::entry::{ParentCommunication, Session, Subagent};
 use super::event::AgentEventKind;
@@ -36,6 +37,10 @@ impl AgentRuntime {
         // The future is boxed, because a session may run further sessions.
         Box::pin(async move {
             let store = self.store().map_err(paused)?;
+            if let Some(wait) = self.0.background.rest(thread) {
+                let why = "the wait that the provider of its model asked for is not over";
+                return Err(Pause::for_time(wait, why));
+            }
             // The row may have changed since the caller read it.
             let row = self.row_of(thread).await.map_err(paused)?;
             let target = self.index(&row.agent).ok_or_else(|| {
@@ -71,6 +76,9 @@ impl AgentRuntime {
                             let from = ChildState::Running;
                             let waits = self.change(&row, from, ChildState::AwaitingHuman).await;
                             waits.map_err(paused)?;
+                        }
+                        if let Some(wait) = pause.time() {
+                            self.0.background.rest_for(thread, wait);
                         }
                         return Err(pause);
                     }
@@ -241,6 +249,12 @@ impl AgentRuntime {
             }
             let reply = match self.partner_reply(run, partner, &messages).await {
                 Ok(reply) => reply,
+                Err(error)
+                    if let Some(wait) = error.wait()
+                        && error.kind() == ErrorKind::Pending =>
+                {
+                    return Err(Pause::for_time(wait, error.operator_text()));
+                }
                 Err(error) => {
                     tracing::warn!(
                         error = error.operator_text(),
@@ -323,6 +337,9 @@ impl AgentRuntime {
 
     /// Runs the sessions of a child in the background, until it is idle or waits.
     pub(super) fn session_in_background(&self, parent: &Arc<Run>, thread: ThreadId) {
+        if self.0.background.rest(&thread).is_some() {
+            return;
+        }
         let runtime = self.clone();
         // The parent's turn ends before the session.
         let parent = Arc::new(Run::copy(parent, detached(&parent.base)));
@@ -348,7 +365,13 @@ impl AgentRuntime {
                 why = pause.error.operator_text(),
                 "a sub-agent waits"
             );
-            return false;
+            // A worker queues the conversation for the end of the wait, and its next drive continues the sub-agent.
+            let is_queued = parent.row.is_none() && parent.base.get::<Queued>().is_ok();
+            let Some(wait) = pause.time().filter(|_| !is_queued) else {
+                return false;
+            };
+            tokio::time::sleep(wait).await;
+            return true;
         }
         self.row_of(thread).await.is_ok_and(|row| {
             row.session > before.session && row.state == ChildState::Running && !row.waits

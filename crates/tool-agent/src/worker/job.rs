@@ -11,7 +11,7 @@ use tool_core::{CancellationToken, ToolContext};
 
 use super::claim::Claim;
 use super::{Inner, LONGEST_PAUSE};
-use crate::runtime::RuntimeError;
+use crate::runtime::{Queued, RuntimeError};
 
 impl Inner {
     /// Drives a claimed thread and releases it.
@@ -46,6 +46,7 @@ impl Inner {
             tracing::error!(thread = %row.thread, "the context of a thread names a different thread: use the workspace and the conversation of the row");
             return WorkOutcome::Failed;
         }
+        let cx = cx.derive().with(Queued).build();
         let mut waited = false;
         loop {
             let driven = self.runtime.drive(&row.agent.agent, &cx).await;
@@ -56,6 +57,7 @@ impl Inner {
             match self.children(&cx, waited).await {
                 Ok(Children::Ended) => return outcome,
                 Ok(Children::Waited) => waited = true,
+                Ok(Children::Suspended(wait)) => return WorkOutcome::Again(rounded(wait)),
                 Ok(Children::Stalled) => return WorkOutcome::Again(self.pause(0)),
                 Err(error) => return self.after(row, Err(error)),
             }
@@ -73,10 +75,14 @@ impl Inner {
         if running.is_empty() {
             return Ok(Children::Ended);
         }
-        if !self.runtime.wait_for_sessions(&running).await && waited {
-            return Ok(Children::Stalled);
+        if self.runtime.wait_for_sessions(&running).await {
+            return Ok(Children::Waited);
         }
-        Ok(Children::Waited)
+        Ok(match self.runtime.rest_of(&running) {
+            Some(wait) => Children::Suspended(wait),
+            None if waited => Children::Stalled,
+            None => Children::Waited,
+        })
     }
 
     fn after(&self, row: &WorkRow, driven: Result<Outcome, RuntimeError>) -> WorkOutcome {
@@ -92,6 +98,10 @@ impl Inner {
             }
             Ok(Outcome::Interrupted) => WorkOutcome::Again(Duration::ZERO),
             Ok(_) => WorkOutcome::Done,
+            Err(RuntimeError::Turn(error)) if let Some(wait) = error.resumes_after() => {
+                tracing::info!(thread = %row.thread, %error, ?wait, "the run of a thread is suspended");
+                WorkOutcome::Again(rounded(wait))
+            }
             Err(error) => {
                 tracing::warn!(thread = %row.thread, %error, attempt = row.attempts + 1, "the run of a thread failed");
                 match error {
@@ -102,6 +112,14 @@ impl Inner {
                     | RuntimeError::Turn(
                         TurnError::Unreadable { .. } | TurnError::PauseLimit { .. },
                     ) => WorkOutcome::Failed,
+                    // The provider asked for a wait, and no attempt is left.
+                    RuntimeError::Turn(TurnError::Model(error)) => match self.failed(row) {
+                        WorkOutcome::Retry(pause) => {
+                            let asked = error.wait().map(rounded).unwrap_or_default();
+                            WorkOutcome::Retry(pause.max(asked))
+                        }
+                        outcome => outcome,
+                    },
                     _ => self.failed(row),
                 }
             }
@@ -123,12 +141,20 @@ impl Inner {
     }
 }
 
+/// Rounds a wait up, so that it does not end too early although the times of the store are rounded down to milliseconds.
+fn rounded(wait: Duration) -> Duration {
+    let millis = wait.as_nanos().div_ceil(1_000_000) + 1;
+    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+}
+
 /// The sub-agents of a conversation after a drive.
 enum Children {
     /// None runs.
     Ended,
     /// Some have run, so the conversation is driven again: it may have their outcomes.
     Waited,
+    /// The models of some wait for their providers, and none runs in this process. This is the shortest wait.
+    Suspended(Duration),
     /// Some are not finished, but none runs in this process.
     Stalled,
 }

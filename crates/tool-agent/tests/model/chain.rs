@@ -158,3 +158,46 @@ async fn error_of_a_chain_has_the_shortest_wait() {
         (Some(429), 1)
     );
 }
+
+// A run is suspended for the shortest wait of the models whose waits do not fit. A final error, a wait that fits and a request that is faulty at the last
+// model suspend nothing.
+#[tokio::test]
+async fn run_is_suspended_for_the_shortest_wait_of_the_chain() {
+    let after = |seconds| json_response(429, &[("retry-after", seconds)], &json!({}));
+    let quota = json!({"error": {"code": "insufficient_quota"}});
+    let exhausted = json_response(429, &[("retry-after", "90")], &quota);
+    let invalid = json_response(400, &[], &json!({"error": {"message": "m"}}));
+    for (first, second, expected) in [
+        (after("600"), after("90"), Some(90)),
+        (after("90"), after("600"), Some(90)),
+        (after("600"), exhausted.clone(), Some(600)),
+        (exhausted.clone(), after("600"), Some(600)),
+        (exhausted.clone(), exhausted.clone(), None),
+        (after("600"), invalid, None),
+        (after("0"), after("0"), None),
+    ] {
+        let first = StandIn::start(vec![first]).await;
+        let second = StandIn::start(vec![second]).await;
+        let model = anthropic(&first).build().unwrap();
+        let mut model = model.or(chat(&second).build().unwrap());
+        let world = World::new().await;
+        let error = world.drive(&mut model).await.unwrap_err();
+        let wait = error.resumes_after();
+        assert_eq!(wait.map(|wait| wait.as_secs()), expected, "{error}");
+        assert_eq!(model.error().unwrap().resumes_after, wait);
+    }
+}
+
+// A model that is resting when the run begins suspends it, too, for the rest of the wait.
+#[tokio::test]
+async fn rest_of_an_earlier_wait_suspends_a_run() {
+    let refused = json_response(429, &[("retry-after", "600")], &json!({}));
+    let server = StandIn::start(vec![refused]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    for _ in 0..2 {
+        let error = World::new().await.drive(&mut model).await.unwrap_err();
+        let wait = error.resumes_after().unwrap();
+        assert!(wait.as_secs() >= 590, "{wait:?}");
+    }
+    assert_eq!(server.received().len(), 1);
+}

@@ -13,4 +13,8 @@
 mod claims;
 mod outcomes;
 mod queue;
+#[allow(dead_code, reason = "other tests use the other parts")]
+#[path = "../model/standin.rs"]
+mod standin;
 mod support;
+mod suspended;

@@ -75,7 +75,7 @@ pub enum RunCause {
     Filtered,
     /// A guardrail of the host ended the run.
     Guardrail,
-    /// Calls wait for an approval.
+    /// Calls wait for an approval, or the provider of a model asked for a wait.
     Waiting,
     /// The calls need variables that the user has not supplied.
     Lacking,
