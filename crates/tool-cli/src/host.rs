@@ -224,7 +224,7 @@ impl Cli {
     }
 
     /// Returns the gate that the host has set.
-    #[cfg(feature = "admin")]
+    #[cfg(any(feature = "admin", feature = "chat"))]
     pub(crate) fn own_gate(&self) -> Option<&Gate> {
         self.gate.as_ref()
     }

@@ -44,6 +44,28 @@ pub(crate) struct Chat {
     /// `--model` and `--base-url`, and no key.
     #[arg(long, value_name = "PATH", help_heading = "Model")]
     pub(crate) replay: Option<PathBuf>,
+    /// Keeps the conversations in a SQLite file, such as `sqlite:chat.db`. A file that does not exist is created.
+    #[arg(long, value_name = "URL", help_heading = "History")]
+    pub(crate) store: Option<String>,
+    /// Continues the last conversation of the store, or the one with this id. A call that waits for an approval is asked about again.
+    #[arg(
+        long = "continue",
+        value_name = "ID",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        requires = "store",
+        help_heading = "History"
+    )]
+    pub(crate) continued: Option<String>,
+    /// Lists the conversations of the store, and ends.
+    #[arg(
+        long,
+        requires = "store",
+        conflicts_with_all = ["message", "continued", "model", "base_url", "demo", "instructions", "record", "replay", "approve"],
+        help_heading = "History"
+    )]
+    pub(crate) list: bool,
     /// Approves every call that needs an approval, without asking.
     #[arg(long)]
     pub(crate) approve: bool,

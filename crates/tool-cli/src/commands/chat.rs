@@ -3,11 +3,12 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use tool_core::redact::SharedRedactor;
-use tool_core::store::MemoryStore;
+use tool_core::store::{MemoryStore, Message, Role, RunId, Timestamp};
 use tool_core::turn::{Outcome, TurnError, Turns};
 use tool_core::{CancellationToken, Gate, Reply, Ticket, ToolContext};
 
@@ -22,15 +23,23 @@ use crate::screen::{DIM, Screen, WARN, paint};
 
 mod demo;
 mod escape;
+mod history;
 mod markdown;
 mod model;
 mod output;
 
+use history::History;
 use model::Chosen;
 use output::Output;
 
-/// The name of the only conversation.
+/// The name of the only conversation without `--store`.
 const CONVERSATION: &str = "chat";
+
+/// The number of messages of the user at the end of a continued conversation that are shown.
+const SHOWN: usize = 2;
+
+/// The pause between two checks whether another process still answers the conversation.
+const PAUSE: Duration = Duration::from_millis(200);
 
 pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
@@ -44,10 +53,29 @@ pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit,
         supplied.check_length(def)?;
     }
     let output = Arc::new(Output::new(screen));
+    let history = match &words.store {
+        Some(url) => {
+            let cx = cli.prepare(supplied.context(&words.supply)).build();
+            let exists = words.list || words.continued.is_some();
+            Some(History::open(url, cx.own_workspace(), exists).await?)
+        }
+        None => None,
+    };
+    if let Some(history) = history.as_ref().filter(|_| words.list) {
+        return history.print(screen).await;
+    }
+    let conversation = match (&history, &words.continued) {
+        (Some(history), Some(id)) => history.continued(id).await?,
+        (Some(_), None) => History::new_id()?,
+        (None, _) => CONVERSATION.to_owned(),
+    };
     let chosen = model::choose(words, &output, screen.is_json())?;
-    let gate = cli.gate_of()?;
+    let (gate, turns) = match &history {
+        Some(history) => (history.gate(cli)?, history.turns()),
+        None => (cli.gate_of()?, Turns::new(MemoryStore::default())),
+    };
     let (results, progress) = (Arc::clone(&output), Arc::clone(&output));
-    let turns = Turns::new(MemoryStore::default())
+    let turns = turns
         .observe(move |result| results.result(result))
         .progress(move |call, step| progress.progress(call, step));
     let mut session = Session {
@@ -58,23 +86,26 @@ pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit,
         gate,
         printed: cli.mask_panics(),
         supplied,
+        conversation,
         turns,
         chosen,
         output,
     };
-    if let Some(text) = &words.instructions {
-        let instructions = text_or_file(text)?;
-        let cx = session.context(&CancellationToken::new());
-        let stored = session.turns.instruct(&instructions, &cx).await;
-        stored.map_err(|error| Failure::usage(error.to_string()))?;
+    if history.is_some() {
+        session.output.conversation(&session.conversation)?;
     }
-    if let Some(message) = &words.message {
-        return Ok(match session.answer(message).await? {
-            Ended::Answered => Exit::Ok,
-            Ended::Stopped | Ended::Chat => Exit::Interrupted,
-        });
+    let is_unanswered = session.begin().await?;
+    let Some(message) = &words.message else {
+        return session.converse(is_unanswered).await;
+    };
+    let messages = is_unanswered.then_some(None).into_iter();
+    for message in messages.chain([Some(&**message)]) {
+        match session.answer(message).await? {
+            Ended::Answered => {}
+            Ended::Stopped | Ended::Chat => return Ok(Exit::Interrupted),
+        }
     }
-    session.converse().await
+    Ok(Exit::Ok)
 }
 
 /// The state of one `chat` command.
@@ -87,14 +118,42 @@ struct Session<'a> {
     /// The secrets that the panic hook redacts.
     printed: &'a SharedRedactor,
     supplied: Supplied,
+    conversation: String,
     turns: Turns,
     chosen: Chosen,
     output: Arc<Output>,
 }
 
 impl Session<'_> {
-    /// Answers the lines of the standard input until it ends.
-    async fn converse(&mut self) -> Result<Exit, Failure> {
+    /// Shows the end of a conversation that is continued, and stores the instructions. Returns whether the last message is not answered yet.
+    async fn begin(&mut self) -> Result<bool, Failure> {
+        let cx = self.context(&CancellationToken::new());
+        let messages = self.turns.messages(&cx, None).await;
+        let messages = messages.map_err(|error| Failure::of(Exit::Failed, error.to_string()))?;
+        if self.screen.is_interactive() {
+            let of_user = |message: &Message| message.role == Role::User;
+            let shown = messages.iter().enumerate().rev();
+            let first = shown.filter(|(_, message)| of_user(message)).nth(SHOWN - 1);
+            let first = first.map_or(0, |(at, _)| at);
+            self.output.past(&messages[first..]);
+        }
+        if let Some(text) = &self.words.instructions {
+            let instructions = text_or_file(text)?;
+            let of_system = |message: &&Message| message.role == Role::System;
+            let last = messages.iter().rev().find(of_system);
+            let last = last.and_then(|last| serde_json::from_str::<String>(&last.content).ok());
+            // Each stored text is sent with every request.
+            if last.as_ref() != Some(&instructions) {
+                let stored = self.turns.instruct(&instructions, &cx).await;
+                stored.map_err(|error| Failure::usage(error.to_string()))?;
+            }
+        }
+        Ok(history::is_unanswered(&messages))
+    }
+
+    /// Answers the last message if it is not answered yet, and then the lines of the standard input until it ends.
+    async fn converse(&mut self, is_unanswered: bool) -> Result<Exit, Failure> {
+        let mut is_unanswered = is_unanswered;
         let person = self.screen.is_interactive();
         if person {
             let about = format!("{}; Ctrl-D ends the chat", self.chosen.about());
@@ -102,17 +161,22 @@ impl Session<'_> {
         }
         let mut first_failure = None;
         loop {
-            let text = match line(person).await? {
-                Some(Line::Text(text)) => text,
-                Some(Line::Interrupted) => return Ok(Exit::Interrupted),
-                // In a terminal, every failure was printed. A script needs the exit code of the first one.
-                None if person => return Ok(Exit::Ok),
-                None => return Ok(first_failure.unwrap_or(Exit::Ok)),
+            let text = if std::mem::take(&mut is_unanswered) {
+                None
+            } else {
+                let text = match line(person).await? {
+                    Some(Line::Text(text)) => text,
+                    Some(Line::Interrupted) => return Ok(Exit::Interrupted),
+                    // In a terminal, every failure was printed. A script needs the exit code of the first one.
+                    None if person => return Ok(Exit::Ok),
+                    None => return Ok(first_failure.unwrap_or(Exit::Ok)),
+                };
+                if text.trim().is_empty() {
+                    continue;
+                }
+                Some(text)
             };
-            if text.trim().is_empty() {
-                continue;
-            }
-            let failure = match self.answer(text.trim_end()).await {
+            let failure = match self.answer(text.as_deref().map(str::trim_end)).await {
                 Ok(Ended::Answered) => continue,
                 Ok(Ended::Stopped) if person => continue,
                 Ok(Ended::Stopped | Ended::Chat) => return Ok(Exit::Interrupted),
@@ -128,8 +192,8 @@ impl Session<'_> {
         }
     }
 
-    /// Answers one message. The first Ctrl-C stops the answer, and the second one the chat.
-    async fn answer(&mut self, message: &str) -> Result<Ended, Failure> {
+    /// Answers one message, or the last message of an earlier process. The first Ctrl-C stops the answer, and the second one the chat.
+    async fn answer(&mut self, message: Option<&str>) -> Result<Ended, Failure> {
         let token = CancellationToken::new();
         let stopper = token.clone();
         let mut interrupted = pin!(async move {
@@ -148,20 +212,42 @@ impl Session<'_> {
         }
     }
 
-    async fn work(&mut self, message: &str, token: &CancellationToken) -> Result<Ended, Failure> {
+    async fn work(
+        &mut self,
+        message: Option<&str>,
+        token: &CancellationToken,
+    ) -> Result<Ended, Failure> {
+        let mut message = message;
+        let mut was_busy = false;
         let cx = self.context(token);
-        let said = self.turns.say(message, &cx).await;
-        said.map_err(|error| Failure::usage(error.to_string()))?;
         self.chosen.begin(|| self.offer.toolset(&cx));
         loop {
             // A new context contains the variables that the user has entered.
             let cx = self.context(token);
-            let outcome = self.drive(&cx).await;
+            self.output.take_written();
+            let outcome = self.drive(message.take(), &cx).await;
             self.output.end_line();
-            let outcome = outcome.map_err(|error| {
-                self.output.failed();
-                Failure::of(Exit::Failed, error.to_string())
-            })?;
+            let outcome = match outcome {
+                Err(error @ TurnError::Message(_)) => {
+                    return Err(Failure::usage(error.to_string()));
+                }
+                Err(error) => {
+                    self.output.failed();
+                    return Err(Failure::of(Exit::Failed, error.to_string()));
+                }
+                Ok(Outcome::Busy(run)) if !token.is_cancelled() => {
+                    self.wait_for(&run, was_busy, token).await?;
+                    was_busy = true;
+                    continue;
+                }
+                Ok(outcome) => outcome,
+            };
+            if let Outcome::Answered(text) = &outcome
+                && was_busy
+                && !self.output.take_written()
+            {
+                self.output.answer(text);
+            }
             let continues = match &outcome {
                 Outcome::Waiting(tickets) => self.approve_all(tickets, &cx, token).await,
                 Outcome::Lacking(needs) => {
@@ -187,15 +273,49 @@ impl Session<'_> {
         }
     }
 
-    async fn drive(&mut self, cx: &ToolContext) -> Result<Outcome, TurnError> {
+    async fn drive(
+        &mut self,
+        message: Option<&str>,
+        cx: &ToolContext,
+    ) -> Result<Outcome, TurnError> {
         let offer = &self.offer;
         let tools = |cx: &ToolContext| offer.toolset(cx);
-        self.turns.drive(self.chosen.model(), tools, cx).await
+        let model = self.chosen.model();
+        match message {
+            Some(message) => self.turns.respond(message, model, tools, cx).await,
+            None => self.turns.drive(model, tools, cx).await,
+        }
+    }
+
+    /// Waits until no other process answers the conversation: it ends its run, or it was killed and its lease ends. `is_known` is whether this was
+    /// written already.
+    async fn wait_for(
+        &self,
+        run: &RunId,
+        is_known: bool,
+        token: &CancellationToken,
+    ) -> Result<(), Failure> {
+        if !is_known {
+            self.note("another process answers this conversation, or was killed; waiting for it");
+        }
+        loop {
+            let row = self.turns.run_row(run).await;
+            let row = row.map_err(|error| Failure::of(Exit::Failed, error.to_string()))?;
+            if !row.is_some_and(|row| row.is_held(Timestamp::now())) {
+                return Ok(());
+            }
+            let pause = tokio::time::sleep(PAUSE);
+            if token.run_until_cancelled(pause).await.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     fn context(&self, token: &CancellationToken) -> ToolContext {
         let cx = self.supplied.context(&self.words.supply);
-        let cx = cx.conversation(CONVERSATION).cancellation(token.clone());
+        let cx = cx
+            .conversation(&*self.conversation)
+            .cancellation(token.clone());
         let cx = self.cli.prepare(cx).redact_in(self.printed).build();
         if !self.screen.is_interactive() {
             return cx;

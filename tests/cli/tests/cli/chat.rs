@@ -6,9 +6,10 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rexpect::process::WaitStatus;
+use rexpect::process::{Signal, WaitStatus};
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::support::{DESK, Ran, command, run};
 
@@ -510,4 +511,181 @@ fn markdown_is_plain_text_in_a_pipe() {
         let ran = with(&provider, words, "").succeeds();
         assert_eq!(ran.out, expected, "{ran:?}");
     }
+}
+
+/// The options of a chat that keeps its conversations in a folder.
+fn kept(provider: &Provider, folder: &TempDir, words: &[&str]) -> Command {
+    let store = format!("sqlite:{}", folder.path().join("chat.db").display());
+    let mut all = vec![
+        "--model",
+        "local",
+        "--base-url",
+        &provider.url,
+        "--store",
+        &store,
+    ];
+    all.extend(words);
+    chat(&all)
+}
+
+fn open_kept(provider: &Provider, folder: &TempDir, words: &[&str]) -> PtySession {
+    let command = kept(provider, folder, words);
+    spawn_command(command, Some(PATIENCE)).expect("a pseudo-terminal opens")
+}
+
+/// Kills the program without a chance to clean up.
+fn kill(session: &mut PtySession) {
+    session
+        .process_mut()
+        .kill(Signal::SIGKILL)
+        .expect("the program is killed");
+}
+
+fn roles(request: &Value) -> Vec<&str> {
+    let messages = request["messages"].as_array().unwrap();
+    let roles = messages
+        .iter()
+        .map(|message| message["role"].as_str().unwrap());
+    roles.collect()
+}
+
+// A conversation that was kept in a file is listed and continued by another process, also by its id.
+#[test]
+fn conversation_is_continued_by_another_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let replies = ["One.", "Two.", "Three.", "Four."].map(says).to_vec();
+    let provider = Provider::start(replies);
+    let words = ["--instructions", "Be brief.", "First question?"];
+    run(kept(&provider, &folder, &words), "").succeeds();
+    run(kept(&provider, &folder, &["Other question?"]), "").succeeds();
+
+    let store = format!("sqlite:{}", folder.path().join("chat.db").display());
+    let listed = run(chat(&["--store", &store, "--list", "--format", "json"]), "").succeeds();
+    let listed = listed.json()["conversations"].clone();
+    assert_eq!(listed[0]["message"], "Other question?", "{listed}");
+    assert_eq!(listed[1]["message"], "First question?", "{listed}");
+    let table = run(chat(&["--store", &store, "--list"]), "").succeeds();
+    assert!(
+        table.out.contains("just now") && table.out.contains("First question?"),
+        "{table:?}"
+    );
+
+    // Without an id, the last conversation is continued.
+    let ran = run(kept(&provider, &folder, &["--continue", "And then?"]), "").succeeds();
+    assert_eq!(ran.out, "Three.\n", "{ran:?}");
+    let id = format!("--continue={}", listed[1]["id"].as_str().unwrap());
+    let words = [
+        "--instructions",
+        "Be brief.",
+        "--format",
+        "json",
+        &id,
+        "And?",
+    ];
+    let ran = run(kept(&provider, &folder, &words), "").succeeds();
+    assert_eq!(
+        lines(&ran)[0],
+        json!({"event": "conversation", "id": listed[1]["id"]})
+    );
+    let requests = provider.requests();
+    assert_eq!(roles(&requests[2]), ["user", "assistant", "user"]);
+    // The same instructions are not stored twice.
+    assert_eq!(roles(&requests[3]), ["system", "user", "assistant", "user"]);
+    assert_eq!(requests[3]["messages"][1]["content"], "First question?");
+}
+
+#[test]
+fn wrong_use_of_the_history_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = Provider::start(vec![says("One.")]);
+    run(chat(&["--continue", "Hello."]), "").fails(2, &["--store"]);
+    run(chat(&["--list"]), "").fails(2, &["--store"]);
+    let words = ["--demo", "--store", "postgres://localhost/x", "Hello."];
+    run(chat(&words), "").fails(2, &["`chat` keeps conversations in a SQLite file"]);
+    run(kept(&provider, &folder, &["--continue"]), "").fails(2, &["chat.db` does not exist"]);
+    run(kept(&provider, &folder, &["Hello."]), "").succeeds();
+    let ran = run(kept(&provider, &folder, &["--continue=chat-00000000"]), "");
+    ran.fails(
+        2,
+        &[
+            "the store has no conversation `chat-00000000`",
+            "`--list` shows",
+        ],
+    );
+    let words = ["--workspace", "other", "--continue"];
+    let ran = run(kept(&provider, &folder, &words), "");
+    ran.fails(2, &["the store has no conversation that can be continued"]);
+}
+
+// S2-15: a process that was killed while it asked for an approval: the next one shows the conversation and asks again, and the call runs once.
+#[test]
+fn approval_of_a_killed_process_is_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = Provider::start(vec![letter(), says("The letter is sent.")]);
+    let mut session = open_kept(&provider, &folder, &[]);
+    session.exp_string("> ").unwrap();
+    session.send_line("Write to Ann.").unwrap();
+    session.exp_string("[y]es, [n]o, [e]dit").unwrap();
+    kill(&mut session);
+
+    // A script cannot be asked.
+    let ran = run(kept(&provider, &folder, &["--continue"]), "");
+    ran.fails(3, &["a call needs an approval: `send_letter`"]);
+
+    let mut session = open_kept(&provider, &folder, &["--continue"]);
+    session.exp_string("> Write to Ann.").unwrap();
+    session.exp_string(r#""to": "ann""#).unwrap();
+    session.exp_string("[y]es, [n]o, [e]dit").unwrap();
+    session.send_line("y").unwrap();
+    session.exp_string("sent to ann: hi").unwrap();
+    session.exp_string("The letter is sent.").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_control('d').unwrap();
+    ends(session, 0);
+    let requests = provider.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(roles(&requests[1]), ["user", "assistant", "tool"]);
+}
+
+// A process that was killed during an answer: the next one waits for the lease of the run, and answers the message.
+#[test]
+fn answer_of_a_killed_process_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let silence = Reply::Silence("I was about".to_owned());
+    let provider = Provider::start(vec![silence, says("Good bye.")]);
+    let mut session = open_kept(&provider, &folder, &["Tell me a story."]);
+    session.exp_string("I was about").unwrap();
+    kill(&mut session);
+    let ran = run(kept(&provider, &folder, &["--continue"]), "").succeeds();
+    assert_eq!(ran.out, "Good bye.\n", "{ran:?}");
+    assert!(
+        ran.err
+            .contains("another process answers this conversation, or was killed"),
+        "{ran:?}"
+    );
+    assert_eq!(roles(&provider.requests()[1]), ["user"]);
+}
+
+// A process that was killed while it asked for a variable: the next one asks again.
+#[test]
+fn question_of_a_killed_process_is_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = Provider::start(vec![calls("fetch_post", &json!({})), says("Fetched.")]);
+    let open = |words: &[&str]| {
+        let mut command = kept(&provider, &folder, words);
+        command.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
+        spawn_command(command, Some(PATIENCE)).expect("a pseudo-terminal opens")
+    };
+    let mut session = open(&["Fetch the post."]);
+    session.exp_string("STREET: ").unwrap();
+    kill(&mut session);
+    let mut session = open(&["--continue"]);
+    session.exp_string("> Fetch the post.").unwrap();
+    session.exp_string("STREET: ").unwrap();
+    session.send_line("Elm").unwrap();
+    session.exp_string("opened the box in Elm").unwrap();
+    session.exp_string("Fetched.").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_control('d').unwrap();
+    ends(session, 0);
 }

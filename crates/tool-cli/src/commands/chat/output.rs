@@ -8,9 +8,11 @@ use serde_json::value::RawValue;
 use tool_agent::model::{Delta, ModelEvent};
 use tool_core::ToolCall;
 use tool_core::hidden::escape;
-use tool_core::turn::{Outcome, ToolMessage};
+use tool_core::store::{Message, Role};
+use tool_core::turn::{ModelMessage, Outcome, ToolMessage};
 
 use super::escape::Escaper;
+use super::history;
 use super::markdown::{Markdown, Spans};
 use crate::outcome::Failure;
 use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, paint};
@@ -32,6 +34,7 @@ pub(super) struct Output {
 struct Text {
     /// Whether the last text did not end with a line break.
     is_open: bool,
+    is_written: bool,
     escaper: Escaper,
     /// Renders Markdown; `None` if the text is written as it is.
     markdown: Option<Markdown>,
@@ -41,6 +44,9 @@ struct Text {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Event<'a> {
+    Conversation {
+        id: &'a str,
+    },
     Request {
         model: &'a str,
         attempt: u32,
@@ -98,6 +104,9 @@ impl Output {
 
     /// Writes an event of the model.
     pub(super) fn event(&self, event: &ModelEvent<'_>) {
+        if matches!(event, ModelEvent::Delta(Delta::Text(_))) {
+            self.lock().is_written = true;
+        }
         if self.screen.is_json() {
             if let Some(event) = of_model(event) {
                 print(&event);
@@ -106,13 +115,7 @@ impl Output {
         }
         match event {
             ModelEvent::Delta(Delta::Text(text)) => self.lock().push(text),
-            ModelEvent::Delta(Delta::Call { name, .. }) => {
-                self.line(format_args!(
-                    "{} {}",
-                    paint(DIM, "calling"),
-                    paint(NAME, escape(name))
-                ));
-            }
+            ModelEvent::Delta(Delta::Call { name, .. }) => self.call(name),
             ModelEvent::StepRestarted => {
                 self.lock().discard();
                 self.line(paint(
@@ -150,6 +153,65 @@ impl Output {
         let text = shortened(&result.text);
         let name = paint(NAME, escape(&result.name));
         self.line(format_args!("{mark} {name}: {}", escape(&text)));
+    }
+
+    /// Writes messages of an earlier process.
+    pub(super) fn past(&self, messages: &[Message]) {
+        for message in messages {
+            match message.role {
+                Role::User => {
+                    let text = format!("> {}", escape(&history::of_user(message)));
+                    self.line(paint(DIM, text));
+                }
+                Role::Assistant => {
+                    let read = serde_json::from_str::<ModelMessage>(&message.content);
+                    let Ok(message) = read else { continue };
+                    self.lock().push(&message.text);
+                    self.end_line();
+                    for call in &message.calls {
+                        self.call(&call.name);
+                    }
+                }
+                Role::Tool => {
+                    if let Ok(result) = serde_json::from_str(&message.content) {
+                        self.result(&result);
+                    }
+                }
+                Role::System => {}
+            }
+        }
+    }
+
+    /// Writes which conversation is kept in the store.
+    pub(super) fn conversation(&self, id: &str) -> Result<(), Failure> {
+        if self.screen.is_json() {
+            return Screen::json(&Event::Conversation { id });
+        }
+        if self.screen.is_interactive() {
+            let text = format!("conversation {id}; `--continue={id}` continues it");
+            self.screen.note(paint(DIM, escape(&text)));
+        }
+        Ok(())
+    }
+
+    /// Returns whether a piece of an answer was written since the last call of this function.
+    pub(super) fn take_written(&self) -> bool {
+        std::mem::take(&mut self.lock().is_written)
+    }
+
+    /// Writes an answer that another process received.
+    pub(super) fn answer(&self, text: &str) {
+        if self.screen.is_json() {
+            print(&Event::Text { text });
+            return;
+        }
+        self.lock().push(text);
+        self.end_line();
+    }
+
+    fn call(&self, tool: &str) {
+        let name = paint(NAME, escape(tool));
+        self.line(format_args!("{} {name}", paint(DIM, "calling")));
     }
 
     /// Writes the progress of a running call.
