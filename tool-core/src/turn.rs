@@ -118,6 +118,7 @@ pub struct Turns {
     steps: u32,
     pauses: u32,
     tokens: Option<u64>,
+    cost: Option<u64>,
     observer: Option<Arc<Observer>>,
     progress: Option<Arc<Progress>>,
 }
@@ -199,6 +200,12 @@ pub enum TurnError {
         /// The limit on continuations.
         most: u32,
     },
+    /// The run has a limit on its cost ([`Turns::most_cost`]), and the model reported tokens without a cost. The messages are in the thread. Another drive fails
+    /// in the same way after its first request, until the model has a price or the limit is removed.
+    #[error(
+        "the run has a limit on its cost, and the cost of a response is not known: set the price of the model, such as with `HttpModelBuilder::price`, or remove `most_cost`"
+    )]
+    Unpriced,
     /// The client sent a result for a call that is not a call of a client tool in the last message of the model.
     #[error(
         "the last message of the model has no call `{0}` of a client tool: send results only for the calls in `Turn::Client`"
@@ -275,6 +282,7 @@ impl Turns {
             steps: STEPS,
             pauses: PAUSES,
             tokens: None,
+            cost: None,
             observer: None,
             progress: None,
         }
@@ -293,6 +301,24 @@ impl Turns {
     #[must_use]
     pub fn most_tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
+        self
+    }
+
+    /// Limits the cost of one run, in millionths of the currency of the model's prices
+    /// ([`Usage::cost_micros`](crate::store::Usage::cost_micros)). The run ends with [`Outcome::Budget`] before the next request. Responses without usage
+    /// are not limited. If a response has a usage and no cost, because the host set no price, the run fails with [`TurnError::Unpriced`].
+    ///
+    /// ```
+    /// use tool_core::store::MemoryStore;
+    /// use tool_core::turn::Turns;
+    ///
+    /// // A run may cost 0.25 dollars.
+    /// let turns = Turns::new(MemoryStore::default()).most_cost(250_000);
+    /// # let _ = turns;
+    /// ```
+    #[must_use]
+    pub fn most_cost(mut self, micros: u64) -> Self {
+        self.cost = Some(micros);
         self
     }
 

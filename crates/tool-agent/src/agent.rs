@@ -83,6 +83,7 @@ struct Inner {
     tools: Option<Box<Tools>>,
     steps: Option<u32>,
     tokens: Option<u64>,
+    cost: Option<u64>,
     output_retries: u32,
     guardrails: Guardrails,
 }
@@ -106,6 +107,7 @@ impl Agent {
             tools: None,
             steps: None,
             tokens: None,
+            cost: None,
             output_retries: 2,
             guardrails: Guardrails::none(),
         })
@@ -245,6 +247,9 @@ impl Agent {
         if let Some(tokens) = self.0.tokens {
             turns = turns.most_tokens(tokens);
         }
+        if let Some(cost) = self.0.cost {
+            turns = turns.most_cost(cost);
+        }
         turns
     }
 }
@@ -255,6 +260,7 @@ impl fmt::Debug for Agent {
             .field("name", &self.0.name)
             .field("steps", &self.0.steps)
             .field("tokens", &self.0.tokens)
+            .field("cost", &self.0.cost)
             .finish_non_exhaustive()
     }
 }
@@ -296,6 +302,14 @@ impl AgentBuilder {
     /// [`most_steps`](Self::most_steps), each run that [`Agent::run`] begins has the full limit.
     pub fn most_tokens(mut self, tokens: u64) -> Self {
         self.0.tokens = Some(tokens);
+        self
+    }
+
+    /// Limits the cost of one run, in millionths of the currency of the model's [price](crate::model::ModelPrice), failed attempts included. Without it, the
+    /// limit of the [`Turns`] applies. As with [`most_steps`](Self::most_steps), each run that [`Agent::run`] begins has the full limit. A model without a
+    /// price fails the run with [`TurnError::Unpriced`].
+    pub fn most_cost(mut self, micros: u64) -> Self {
+        self.0.cost = Some(micros);
         self
     }
 

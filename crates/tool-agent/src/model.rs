@@ -8,6 +8,7 @@
 //! | [`PastReasoning`] | how a compatible server gets the reasoning of earlier messages |
 //! | [`ModelError`] | why a request failed, with a class that programs can compare |
 //! | [`ModelEvent`] | the events of a request: attempts, pieces of the reply, and failures |
+//! | [`ModelPrice`], [`Prices`] | prices of tokens, from which the cost of each request is computed |
 //! | [`ScriptedModel`] | a model that returns replies that are written in advance, each one a [`Script`] |
 
 mod body;
@@ -18,6 +19,7 @@ mod error;
 mod event;
 mod exchange;
 mod http;
+mod price;
 mod reasoning;
 mod recording;
 mod refusal;
@@ -31,6 +33,7 @@ pub use error::{FailedModel, ModelError, ModelErrorKind, TimeoutPhase};
 pub(crate) use event::Unchecked;
 pub use event::{ModelEvent, ModelObserver};
 pub use http::HttpModel;
+pub use price::{ModelPrice, Prices, UnknownPrice};
 pub use reasoning::PastReasoning;
 pub use recording::RecordingError;
 pub use retry::{Restart, Retry, Timeouts};

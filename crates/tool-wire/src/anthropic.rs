@@ -158,6 +158,7 @@ impl Iteration {
             cache_write_1h_tokens: hours,
             output_tokens: self.output.unwrap_or_default(),
             reasoning_tokens: self.thinking,
+            cost_micros: None,
         }
     }
 }

@@ -73,6 +73,7 @@ fn usage(of: &Object<'_>) -> Option<Usage> {
         cache_write_1h_tokens: hours,
         output_tokens: usage.count("outputTokens").unwrap_or_default(),
         reasoning_tokens: None,
+        cost_micros: None,
     })
 }
 

@@ -88,7 +88,7 @@ pub enum Outcome {
     Unsettled(Box<EffectRow>),
     /// The run reached its limit on steps: [`Turns::most_steps`].
     StepLimit,
-    /// The run reached its limit on tokens: [`Turns::most_tokens`].
+    /// The run reached its limit on tokens or on its cost: [`Turns::most_tokens`], [`Turns::most_cost`].
     Budget,
     /// The run was cancelled by the token of its context or by [`Turns::cancel`]. The results of calls that had not begun report the cancellation.
     Cancelled,
@@ -235,8 +235,16 @@ impl Turns {
         if pauses == 0 && step >= self.steps {
             return Ok(Some(Outcome::StepLimit));
         }
-        let is_spent = |most| held.usage().total_tokens() >= most;
-        Ok(self.tokens.is_some_and(is_spent).then_some(Outcome::Budget))
+        let usage = held.usage();
+        let mut is_spent = self.tokens.is_some_and(|most| usage.total_tokens() >= most);
+        if let Some(most) = self.cost {
+            match usage.cost_micros {
+                Some(cost) => is_spent |= cost >= most,
+                None if usage.is_measured() => return Err(TurnError::Unpriced),
+                None => {}
+            }
+        }
+        Ok(is_spent.then_some(Outcome::Budget))
     }
 
     async fn steps<M: Model + ?Sized>(

@@ -12,6 +12,7 @@ use tool_wire::Provider;
 
 use super::endpoint::Endpoint;
 use super::http::HttpModel;
+use super::price::ModelPrice;
 use super::reasoning::PastReasoning;
 use super::retry::{Retry, Timeouts};
 use super::{Credentials, body};
@@ -44,6 +45,7 @@ pub struct HttpModelBuilder {
     temperature: Option<f64>,
     cache: Option<CacheTime>,
     past_reasoning: Option<PastReasoning>,
+    price: Option<ModelPrice>,
     fields: Map<String, Value>,
     timeouts: Timeouts,
     retry: Retry,
@@ -121,6 +123,7 @@ impl HttpModelBuilder {
             temperature: None,
             cache: None,
             past_reasoning: None,
+            price: None,
             fields: Map::new(),
             timeouts: Timeouts::default(),
             retry: Retry::default(),
@@ -155,6 +158,14 @@ impl HttpModelBuilder {
     #[must_use]
     pub fn past_reasoning(mut self, rule: PastReasoning) -> Self {
         self.past_reasoning = Some(rule);
+        self
+    }
+
+    /// Sets the price of the model. Each usage that the provider reports then has its cost ([`Usage::cost_micros`](tool_core::store::Usage::cost_micros)),
+    /// also the usage of failed attempts. In a chain, each model has its own price. Without it, the cost is not known.
+    #[must_use]
+    pub fn price(mut self, price: ModelPrice) -> Self {
+        self.price = Some(price);
         self
     }
 
@@ -193,6 +204,7 @@ impl HttpModelBuilder {
             temperature,
             cache,
             past_reasoning,
+            price,
             fields,
             timeouts,
             retry,
@@ -256,6 +268,7 @@ impl HttpModelBuilder {
             headers,
             key_header,
             credentials: endpoint.credentials,
+            price,
             params,
             timeouts,
             azure,
@@ -278,6 +291,7 @@ pub(super) struct Target {
     pub(super) headers: HeaderMap,
     pub(super) key_header: Option<HeaderName>,
     pub(super) credentials: Option<Arc<dyn Credentials>>,
+    pub(super) price: Option<ModelPrice>,
     /// The fields of the body that are equal in every request.
     pub(super) params: Map<String, Value>,
     pub(super) timeouts: Timeouts,

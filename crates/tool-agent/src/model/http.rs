@@ -18,6 +18,7 @@ use super::endpoint::Endpoint;
 use super::error::{FailedModel, ModelError, ModelErrorKind};
 use super::event::{ModelEvent, Observer, Observers};
 use super::exchange::{Failure, exchange};
+use super::price::ModelPrice;
 use super::recording::{Recording, RecordingError};
 use super::retry::{Restart, Retry};
 
@@ -79,9 +80,18 @@ struct State {
     shown: bool,
     /// The tokens of failed attempts that no message contains.
     spent: Option<Usage>,
+    /// The price of the model that is asked.
+    price: Option<ModelPrice>,
     /// Why the last request failed.
     error: Option<ModelError>,
     observers: Observers,
+}
+
+impl State {
+    /// Returns a usage of the model that is asked, with its cost.
+    fn priced(&self, usage: Usage) -> Usage {
+        ModelPrice::priced(self.price.as_ref(), usage)
+    }
 }
 
 impl Clone for State {
@@ -175,7 +185,11 @@ impl HttpModel {
             let is_last = others.peek().is_none();
             let asked = self.ask_one(&target, &request, &mut budget, is_last);
             let GivenUp { error, next, rests } = match asked.await {
-                Ok(reply) => return Ok(reply.into_message()),
+                Ok(reply) => {
+                    let mut message = reply.into_message();
+                    message.usage = message.usage.map(|usage| self.state.priced(usage));
+                    return Ok(message);
+                }
                 Err(given_up) => given_up,
             };
             let wait = error.retry_after.filter(|_| rests);
@@ -219,6 +233,7 @@ impl HttpModel {
             sleep(wait).await;
             *budget = budget.saturating_sub(wait);
         }
+        self.state.price = target.price;
         let written = body::write(target, request).map_err(|error| GivenUp::faulty(error))?;
         let mut attempt = 1;
         loop {
@@ -234,6 +249,7 @@ impl HttpModel {
                 Err(failure) => failure,
             };
             error.attempts = attempt;
+            error.usage = error.usage.map(|usage| self.state.priced(usage));
             if let Some(usage) = error.usage {
                 *self.state.spent.get_or_insert_default() += usage;
             }
@@ -352,8 +368,9 @@ impl Model for HttpModel {
             return None;
         }
         let partial = self.state.partial.take()?;
-        let usage = partial.usage();
+        let usage = partial.usage().map(|usage| self.state.priced(usage));
         let mut message = partial.finish().ok().map(ModelReply::into_message)?;
+        message.usage = message.usage.map(|usage| self.state.priced(usage));
         // Providers refuse incomplete opaque parts, such as signatures.
         message.written = None;
         message.calls.clear();
@@ -370,7 +387,8 @@ impl Model for HttpModel {
             .state
             .partial
             .take()
-            .and_then(|partial| partial.usage());
+            .and_then(|partial| partial.usage())
+            .map(|usage| self.state.priced(usage));
         let mut spent = self.state.spent.take();
         if let Some(partial) = partial {
             *spent.get_or_insert_default() += partial;

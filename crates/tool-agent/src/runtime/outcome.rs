@@ -89,9 +89,9 @@ pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
         Ok(Outcome::StepLimit) => {
             Ended::Failed("the agent reached its limit on steps before it answered".to_owned())
         }
-        Ok(Outcome::Budget) => {
-            Ended::Failed("the agent reached its limit on tokens before it answered".to_owned())
-        }
+        Ok(Outcome::Budget) => Ended::Failed(
+            "the agent reached its limit on tokens or on cost before it answered".to_owned(),
+        ),
         Ok(Outcome::Cancelled | Outcome::Interrupted) => {
             Ended::Failed("the agent was cancelled".to_owned())
         }

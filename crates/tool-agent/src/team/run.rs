@@ -127,7 +127,8 @@ fn answer(who: &str, outcome: Outcome) -> Result<String, ToolError> {
         ),
         Outcome::Budget => (
             ErrorKind::Failed,
-            "it reached its limit on tokens before it answered; ask for a smaller task".to_owned(),
+            "it reached its limit on tokens or on cost before it answered; ask for a smaller task"
+                .to_owned(),
         ),
         Outcome::Cancelled | Outcome::Interrupted => {
             (ErrorKind::Cancelled, "its run was cancelled".to_owned())

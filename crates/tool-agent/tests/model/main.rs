@@ -10,6 +10,7 @@
 mod chain;
 mod config;
 mod pauses;
+mod prices;
 mod reasoning;
 mod recordings;
 mod requests;

@@ -74,6 +74,8 @@ pub(super) struct Run {
     reasoning_tokens: Option<u64>,
     /// The number of model requests whose response did not report its tokens.
     unmeasured: u32,
+    /// The cost in millionths of the currency of the host's prices; null if no model of the run has a price.
+    cost_micros: Option<u64>,
 }
 
 impl From<&RunRow> for Run {
@@ -99,6 +101,7 @@ impl From<&RunRow> for Run {
             output_tokens: usage.output_tokens,
             reasoning_tokens: usage.reasoning_tokens,
             unmeasured: row.progress.unmeasured,
+            cost_micros: usage.cost_micros,
         }
     }
 }

@@ -277,6 +277,8 @@ CREATE TABLE tool_store.run (
     reasoning_tokens      bigint,
     -- The number of responses without usage.
     unmeasured            bigint NOT NULL,
+    -- In millionths of the currency of the host's prices; null if no model of the run has a price.
+    cost_micros           bigint,
     PRIMARY KEY (workspace, conversation, number)
 );
 

@@ -15,7 +15,8 @@ use super::{Column, Fault, PostgresStore, Value, narrow, narrow_to_scope, page, 
 macro_rules! columns {
     () => {
         "workspace, conversation, number, principal, agent, owner, lease_until, lapses, state, cause, stop, started, ended, attempt, steps, \
-         input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, unmeasured"
+         input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, unmeasured, \
+         cost_micros"
     };
 }
 
@@ -83,14 +84,14 @@ async fn save(db: &mut Change<'_>, row: &RunRow, lapses: i64) -> Result<(), Faul
     db.query(concat!(
         "INSERT INTO tool_store.run (",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) \
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) \
          ON CONFLICT (workspace, conversation, number) DO UPDATE SET principal = excluded.principal, agent = excluded.agent, \
          owner = excluded.owner, lease_until = excluded.lease_until, lapses = excluded.lapses, state = excluded.state, \
          cause = excluded.cause, stop = excluded.stop, started = excluded.started, ended = excluded.ended, \
          attempt = excluded.attempt, steps = excluded.steps, input_tokens = excluded.input_tokens, \
          cache_read_tokens = excluded.cache_read_tokens, cache_write_5m_tokens = excluded.cache_write_5m_tokens, \
          cache_write_1h_tokens = excluded.cache_write_1h_tokens, output_tokens = excluded.output_tokens, \
-         reasoning_tokens = excluded.reasoning_tokens, unmeasured = excluded.unmeasured"
+         reasoning_tokens = excluded.reasoning_tokens, unmeasured = excluded.unmeasured, cost_micros = excluded.cost_micros"
     ))
     .bind(row.id.workspace().as_str())
     .bind(row.id.thread().conversation())
@@ -114,6 +115,7 @@ async fn save(db: &mut Change<'_>, row: &RunRow, lapses: i64) -> Result<(), Faul
     .bind(stored(usage.output_tokens))
     .bind(usage.reasoning_tokens.map(stored))
     .bind(i64::from(row.progress.unmeasured))
+    .bind(usage.cost_micros.map(stored))
     .execute(&mut **db)
     .await?;
     Ok(())

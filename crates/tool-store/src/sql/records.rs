@@ -194,6 +194,7 @@ pub(crate) fn run(row: &impl SqlRow) -> Result<RunRow, StoreError> {
                 cache_write_1h_tokens: columns.maybe_number("cache_write_1h_tokens")?,
                 output_tokens: columns.number("output_tokens")?,
                 reasoning_tokens: columns.maybe_number("reasoning_tokens")?,
+                cost_micros: columns.maybe_number("cost_micros")?,
             },
             unmeasured: columns.number("unmeasured")?,
         },

@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 17] = [
+const MIGRATIONS: [(i64, &str, &str); 18] = [
     (
         1,
         "state",
@@ -290,6 +290,11 @@ const MIGRATIONS: [(i64, &str, &str); 17] = [
         17,
         "thread_events",
         include_str!("../../migrations/sqlite/0017_thread_events.sql"),
+    ),
+    (
+        18,
+        "budgets",
+        include_str!("../../migrations/sqlite/0018_budgets.sql"),
     ),
 ];
 

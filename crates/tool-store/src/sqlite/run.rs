@@ -13,7 +13,8 @@ use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};
 macro_rules! columns {
     () => {
         "workspace, conversation, number, principal, agent, owner, lease_until, state, cause, stop, started, ended, attempt, steps, \
-         input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, unmeasured"
+         input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, unmeasured, \
+         cost_micros"
     };
 }
 
@@ -75,13 +76,13 @@ async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     sqlx::query(concat!(
         "INSERT INTO run (",
         columns!(),
-        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, conversation, number) DO UPDATE SET \
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, conversation, number) DO UPDATE SET \
          principal = excluded.principal, agent = excluded.agent, owner = excluded.owner, lease_until = excluded.lease_until, \
          state = excluded.state, cause = excluded.cause, stop = excluded.stop, started = excluded.started, ended = excluded.ended, \
          attempt = excluded.attempt, steps = excluded.steps, input_tokens = excluded.input_tokens, \
          cache_read_tokens = excluded.cache_read_tokens, cache_write_5m_tokens = excluded.cache_write_5m_tokens, \
          cache_write_1h_tokens = excluded.cache_write_1h_tokens, output_tokens = excluded.output_tokens, \
-         reasoning_tokens = excluded.reasoning_tokens, unmeasured = excluded.unmeasured"
+         reasoning_tokens = excluded.reasoning_tokens, unmeasured = excluded.unmeasured, cost_micros = excluded.cost_micros"
     ))
     .bind(row.id.workspace().as_str())
     .bind(row.id.thread().conversation())
@@ -104,6 +105,7 @@ async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     .bind(stored(usage.output_tokens))
     .bind(usage.reasoning_tokens.map(stored))
     .bind(row.progress.unmeasured)
+    .bind(usage.cost_micros.map(stored))
     .execute(db)
     .await?;
     Ok(())

@@ -89,7 +89,7 @@ pub enum RunCause {
     Deadline,
     /// The run reached its limit of steps.
     Steps,
-    /// The run reached its limit of tokens.
+    /// The run reached its limit of tokens or of cost.
     Budget,
     /// The host was shutting down.
     Draining,

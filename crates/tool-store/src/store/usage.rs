@@ -1,12 +1,12 @@
-//! The tokens of model requests, in one form for all providers.
+//! The tokens and the cost of model requests, in one form for all providers.
 
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens that model requests used, in one form for all providers.
+/// Tokens that model requests used, in one form for all providers, and their cost.
 ///
-/// The other counters are parts of `input_tokens` or of `output_tokens`. A part is `None` if the provider did not report it, which is not the same as 0. The
+/// The other counters of tokens are parts of `input_tokens` or of `output_tokens`. A part is `None` if the provider did not report it, which is not the same as 0. The
 /// sum of a reported and an unreported part is the reported one, so a part of a sum is a lower bound.
 ///
 /// A response that reports no usage at all has no `Usage`: it is *unmeasured* ([`RunProgress::unmeasured`](super::RunProgress::unmeasured)).
@@ -42,6 +42,10 @@ pub struct Usage {
     /// Tokens of the output that are reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
+    /// The cost, in millionths of the currency of the host's prices. Providers do not report it: the model computes it from prices that the host sets. `None` if
+    /// the host set none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
 }
 
 impl Usage {
@@ -70,6 +74,7 @@ impl AddAssign for Usage {
             cache_write_1h_tokens: part(self.cache_write_1h_tokens, more.cache_write_1h_tokens),
             output_tokens: sum(self.output_tokens, more.output_tokens),
             reasoning_tokens: part(self.reasoning_tokens, more.reasoning_tokens),
+            cost_micros: part(self.cost_micros, more.cost_micros),
         };
     }
 }

@@ -47,6 +47,7 @@ fn progress(steps: u32) -> RunProgress {
         cache_write_5m_tokens: Some(0),
         output_tokens: 20,
         reasoning_tokens: Some(5),
+        cost_micros: Some(1_234),
         ..Usage::default()
     };
     RunProgress {
