@@ -42,6 +42,7 @@
 //! | [`ChildStore`] | the state of threads that a call of another thread started |
 //! | [`ThreadEventStore`] | the events of a thread beside its messages, with which other processes follow a run |
 //! | [`WorkStore`] | the queue of threads that workers drive |
+//! | [`BudgetStore`] | budgets that several runs share, and their reservations |
 //! | [`RunStore`] | the driver of each thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |

@@ -7,6 +7,7 @@ mod open;
 mod administration;
 mod approval;
 mod audit;
+mod budget;
 mod catalogue;
 mod child;
 mod directory;

@@ -2,6 +2,7 @@
 
 pub(crate) mod administration;
 pub(crate) mod batches;
+pub(crate) mod budget;
 pub(crate) mod child;
 pub(crate) mod columns;
 pub(crate) mod contents;

@@ -3,6 +3,7 @@
 mod administration;
 mod approval;
 mod audit;
+mod budget;
 mod catalogue;
 mod change;
 mod child;

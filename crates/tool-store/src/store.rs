@@ -8,6 +8,8 @@ mod answer;
 mod approval;
 #[cfg(feature = "host")]
 mod audit;
+#[cfg(feature = "host")]
+mod budget;
 mod catalogue;
 #[cfg(feature = "host")]
 mod change;
@@ -70,6 +72,11 @@ pub use approval::{
 };
 #[cfg(feature = "host")]
 pub use audit::{AuditFilter, AuditNote, AuditRow, AuditSink};
+#[cfg(feature = "host")]
+pub use budget::{
+    BudgetAmount, BudgetFilter, BudgetId, BudgetLimits, BudgetRow, BudgetSettlement, BudgetStore,
+    NewReservation, Reserved,
+};
 pub use catalogue::{
     Catalogue, CatalogueChanges, CatalogueEntry, RemovedTool, RenamedTool, SyncReport,
 };

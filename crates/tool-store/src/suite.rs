@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, Maintenance, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
+//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, Maintenance, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -28,6 +28,7 @@
 //! | the traits of [`Store`], and `Clone` | required | `approval`, `audit`, `identity`, `ledger`, `paging`, `property`, `run`, `spill`, `switch`, `thread`, `two_processes`, `workspaces` |
 //! | [`Maintenance`] | optional | `maintenance` |
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
+//! | [`BudgetStore`] | optional | `budget` |
 //! | [`Catalogue`] | optional | `catalogue` |
 //! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and those of [`VaultStore`] | optional | `administration`, `change` |
 //! | [`ChildStore`], with [`Maintenance`] | optional | `child` |
@@ -44,7 +45,7 @@
 //! # Comparisons of the tests
 //!
 //! - The tests check errors by the kind of the [`StoreError`] and by words of its text. The state transitions of this crate return both:
-//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`], [`ChildRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
+//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
@@ -72,9 +73,9 @@ use tokio::runtime::{Builder, Runtime};
 use crate::StoreError;
 #[cfg(doc)]
 use crate::{
-    ApprovalRow, BatchStore, Catalogue, ChangeStore, ChildRow, ChildStore, Directory, EffectClaim,
-    EnablementStore, EventStore, Maintenance, MemoryStore, RunRow, SpillPart, Store,
-    StoredToolStore, ThreadEventStore, VaultStore, WorkRow, WorkStore,
+    ApprovalRow, BatchStore, BudgetRow, BudgetStore, Catalogue, ChangeStore, ChildRow, ChildStore,
+    Directory, EffectClaim, EnablementStore, EventStore, Maintenance, MemoryStore, RunRow,
+    SpillPart, Store, StoredToolStore, ThreadEventStore, VaultStore, WorkRow, WorkStore,
 };
 
 #[doc(hidden)]
@@ -83,6 +84,8 @@ pub mod administration;
 pub mod approval;
 #[doc(hidden)]
 pub mod audit;
+#[doc(hidden)]
+pub mod budget;
 #[doc(hidden)]
 pub mod catalogue;
 #[doc(hidden)]
@@ -258,11 +261,12 @@ fn runtime(builder: &mut Builder) -> Runtime {
 /// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
-/// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `Maintenance`,
+/// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `Maintenance`,
 /// `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
+    (@ BudgetStore $opener:expr) => { $crate::conformance! { @ budget [__suite_budget __suite_budget_races] $opener } };
     (@ Catalogue $opener:expr) => { $crate::conformance! { @ catalogue [__suite_catalogue] $opener } };
     (@ EnablementStore $opener:expr) => { $crate::conformance! { @ enablement [__suite_enablement __suite_enablement_places] $opener } };
     (@ ChangeStore $opener:expr) => {
@@ -339,6 +343,10 @@ macro_rules! conformance {
 #[macro_export]
 macro_rules! conformance_cases {
     (@ BatchStore $cases:ident $opener:expr) => { $crate::__suite_journal! { @ $cases $opener } };
+    (@ BudgetStore $cases:ident $opener:expr) => {
+        $crate::__suite_budget! { @ $cases $opener }
+        $crate::__suite_budget_races! { @ $cases $opener }
+    };
     (@ Catalogue $cases:ident $opener:expr) => { $crate::__suite_catalogue! { @ $cases $opener } };
     (@ ChangeStore $cases:ident $opener:expr) => {
         $crate::__suite_administration! { @ $cases $opener }

@@ -121,6 +121,7 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
         .cases(24),
         [
             BatchStore,
+            BudgetStore,
             Catalogue,
             ChangeStore,
             ChildStore,

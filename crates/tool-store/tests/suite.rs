@@ -17,6 +17,7 @@ conformance!(
     Opener::new(async || MemoryStore::default(), async |store| store.clone()).cases(128),
     [
         BatchStore,
+        BudgetStore,
         Catalogue,
         ChangeStore,
         ChildStore,
@@ -41,6 +42,7 @@ conformance!(
     .cases(24),
     [
         BatchStore,
+        BudgetStore,
         Catalogue,
         ChangeStore,
         ChildStore,
@@ -62,6 +64,7 @@ conformance!(
     ),
     [
         BatchStore,
+        BudgetStore,
         Catalogue,
         ChangeStore,
         ChildStore,
@@ -88,6 +91,7 @@ conformance!(
     // `VaultStore` is not tested, because its tests seal values with keys that the second handle does not have.
     [
         BatchStore,
+        BudgetStore,
         ChangeStore,
         ChildStore,
         Maintenance,
@@ -107,6 +111,7 @@ conformance!(
     ),
     [
         BatchStore,
+        BudgetStore,
         Catalogue,
         ChangeStore,
         ChildStore,

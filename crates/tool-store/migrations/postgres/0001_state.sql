@@ -324,6 +324,38 @@ CREATE INDEX work_ready    ON tool_store.work (agent, definition, ready) WHERE r
 -- `WorkStore::list_work`, in one state.
 CREATE INDEX work_by_state ON tool_store.work (state, workspace, conversation);
 
+-- Budgets that several runs share. Costs are in millionths of the currency of the host's prices.
+CREATE TABLE tool_store.budget (
+    workspace       text   COLLATE "C" NOT NULL,
+    name            text   COLLATE "C" NOT NULL,
+    most_tokens     bigint,
+    most_cost       bigint,
+    -- The sums of the open reservations.
+    reserved_tokens bigint NOT NULL,
+    reserved_cost   bigint NOT NULL,
+    spent_tokens    bigint NOT NULL,
+    spent_cost      bigint NOT NULL,
+    -- The number of responses without usage.
+    unmeasured      bigint NOT NULL,
+    -- When more was used than a limit allows.
+    overrun         bigint,
+    created         bigint NOT NULL,
+    updated         bigint NOT NULL,
+    PRIMARY KEY (workspace, name)
+);
+
+-- The open reservations of budgets, one for each step of a run.
+CREATE TABLE tool_store.budget_reservation (
+    workspace text   COLLATE "C" NOT NULL,
+    name      text   COLLATE "C" NOT NULL,
+    step      text   COLLATE "C" NOT NULL,
+    tokens    bigint NOT NULL,
+    cost      bigint NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (workspace, name, step),
+    FOREIGN KEY (workspace, name) REFERENCES tool_store.budget (workspace, name) ON DELETE CASCADE
+);
+
 -- Long outputs, in chunks, so that reading a part costs the part. A chunk is bytes, because a text of PostgreSQL cannot hold U+0000.
 CREATE TABLE tool_store.spill (
     handle    text   COLLATE "C" NOT NULL PRIMARY KEY,

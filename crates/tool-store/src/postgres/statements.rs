@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::sql::{child, directory, fence, sealed, stored_tool, thread_event, work};
+use crate::sql::{budget, child, directory, fence, sealed, stored_tool, thread_event, work};
 use crate::store::{
-    ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, CallKey, ChildFilter, ChildKind,
-    ChildRow, ChildState, EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter,
-    IncludeDeleted, InstanceId, KeyId, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn,
-    SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId,
-    Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent, WorkFilter, WorkState,
-    Workspace,
+    ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
+    ChildFilter, ChildKind, ChildRow, ChildState, EffectFilter, EffectState, EnablementFilter,
+    Erasure, FunctionFilter, IncludeDeleted, InstanceId, KeyId, RunCursor, RunFence, RunFilter,
+    RunId, Scope, SealedColumn, SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter,
+    SwitchKey, SwitchKind, ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel,
+    WorkAgent, WorkFilter, WorkState, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -39,6 +39,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
     children(&mut all, &own);
     queue(&mut all, &own);
     thread_events(&mut all, &own);
+    budgets(&mut all, &own);
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
@@ -302,6 +303,24 @@ fn thread_events(all: &mut Vec<Statement>, own: &Workspace) {
     );
     let end = thread_event::end_of_step(&thread);
     add(all, "thread_event_transient", &end.query);
+}
+
+fn budgets(all: &mut Vec<Statement>, own: &Workspace) {
+    let Ok(id) = BudgetId::new(own, "x") else {
+        return;
+    };
+    for is_later in [true, false] {
+        let page = BudgetFilter {
+            limit: Some(10),
+            after: is_later.then(|| id.clone()),
+        };
+        for scope in [Scope::All, Scope::Workspace(own)] {
+            add(all, "budget_pkey", &budget::listing(scope, &page).query);
+        }
+    }
+    add(all, "budget_pkey", &budget::one(&id).query);
+    let reservation = budget::reservation(&id, "x");
+    add(all, "budget_reservation_pkey", &reservation.query);
 }
 
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {

@@ -6,6 +6,8 @@ mod administration;
 mod approval;
 #[cfg(feature = "host")]
 mod audit;
+#[cfg(feature = "host")]
+mod budget;
 mod catalogue;
 #[cfg(feature = "host")]
 mod change;
@@ -80,6 +82,8 @@ struct Tables {
     children: child::Children,
     #[cfg(feature = "host")]
     work: work::Work,
+    #[cfg(feature = "host")]
+    budgets: budget::Budgets,
     #[cfg(feature = "host")]
     runs: run::Runs,
     spills: spill::Spills,

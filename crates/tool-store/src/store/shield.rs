@@ -17,6 +17,10 @@ use crate::panics::panic_text;
 
 #[cfg(feature = "host")]
 use super::{
+    BudgetFilter, BudgetId, BudgetRow, BudgetSettlement, BudgetStore, NewReservation, Reserved,
+};
+#[cfg(feature = "host")]
+use super::{
     ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
     ClaimedWork, EndedSession, Journal, Message, NewMessage, NewRun, NewThreadEvents, NewWork,
     RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, SessionEnd,
@@ -55,6 +59,11 @@ pub fn work(store: Arc<dyn WorkStore>) -> Arc<dyn WorkStore> {
 
 #[cfg(feature = "host")]
 pub fn thread_events(store: Arc<dyn ThreadEventStore>) -> Arc<dyn ThreadEventStore> {
+    Arc::new(Shield(store))
+}
+
+#[cfg(feature = "host")]
+pub fn budgets(store: Arc<dyn BudgetStore>) -> Arc<dyn BudgetStore> {
     Arc::new(Shield(store))
 }
 
@@ -203,6 +212,33 @@ impl ChildStore for Shield<dyn ChildStore> {
 
     fn remove_child<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
         shielded(|| self.0.remove_child(thread))
+    }
+}
+
+#[cfg(feature = "host")]
+impl BudgetStore for Shield<dyn BudgetStore> {
+    fn reserve_budget(&self, new: NewReservation) -> StoreFuture<'_, Reserved> {
+        shielded(|| self.0.reserve_budget(new))
+    }
+
+    fn settle_budget(&self, end: BudgetSettlement) -> StoreFuture<'_, Option<BudgetRow>> {
+        shielded(|| self.0.settle_budget(end))
+    }
+
+    fn budget<'a>(&'a self, id: &'a BudgetId) -> StoreFuture<'a, Option<BudgetRow>> {
+        shielded(|| self.0.budget(id))
+    }
+
+    fn list_budgets<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a BudgetFilter,
+    ) -> StoreFuture<'a, Vec<BudgetRow>> {
+        shielded(|| self.0.list_budgets(scope, filter))
+    }
+
+    fn remove_budget<'a>(&'a self, id: &'a BudgetId) -> StoreFuture<'a, bool> {
+        shielded(|| self.0.remove_budget(id))
     }
 }
 

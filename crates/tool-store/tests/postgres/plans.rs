@@ -30,6 +30,10 @@ const ROWS: &str = "
         FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.thread_event (workspace, conversation, seq, message, kind, version, body, transient, at, sealed, seal_key)
         SELECT 'w' || n % 100, 'c' || n % 500, n, n, 'text', 1, '', n % 100 = 0, n, '', 'k' || n % 10 FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.budget (workspace, name, most_tokens, reserved_tokens, reserved_cost, spent_tokens, spent_cost, unmeasured, created, updated)
+        SELECT 'w' || n % 100, 'c' || n, n, 0, 0, 0, 0, 0, n, n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.budget_reservation (workspace, name, step, tokens, cost, at)
+        SELECT 'w' || n % 100, 'c' || n, 's' || n, n, 0, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) SELECT 's' || n, 0, '', '', 'k' || n % 10 FROM generate_series(1, 20000) n;
