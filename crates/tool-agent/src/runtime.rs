@@ -60,6 +60,8 @@ use crate::model::ModelObserver;
 
 mod apart;
 mod background;
+mod barrier;
+mod cancel;
 mod check;
 mod child;
 mod entry;
@@ -81,6 +83,7 @@ mod variables;
 
 use background::Background;
 pub(crate) use background::Queued;
+pub(crate) use barrier::Barrier;
 pub use child::AgentArguments;
 pub use entry::{
     AgentEntry, AgentKind, Handoff, Immediate, ParentCommunication, PromptTool, Resumable, Session,
@@ -167,7 +170,7 @@ impl AgentRuntime {
         cx: &ToolContext,
     ) -> Result<Outcome, RuntimeError> {
         let run = self.top(agent, cx, true).await?;
-        self.driven(&run, Some(message.into())).await
+        self.driven(&run, Some(message.into()), None).await
     }
 
     /// Continues the conversation of the context, for example after an approval, after a crash, or to read the outcome of a sub-agent.
@@ -178,8 +181,18 @@ impl AgentRuntime {
     ///
     /// Fails like [`respond`](Self::respond).
     pub async fn drive(&self, agent: &str, cx: &ToolContext) -> Result<Outcome, RuntimeError> {
+        self.drive_with(agent, cx, None).await
+    }
+
+    /// Implements [`drive`](Self::drive). The run waits at the barrier before each request.
+    pub(crate) async fn drive_with(
+        &self,
+        agent: &str,
+        cx: &ToolContext,
+        barrier: Option<&Arc<Barrier>>,
+    ) -> Result<Outcome, RuntimeError> {
         let run = self.top(agent, cx, false).await?;
-        self.driven(&run, None).await
+        self.driven(&run, None, barrier).await
     }
 
     /// Returns the agent that answers the next message in the conversation of the context, if `first` is the agent that began it.
@@ -388,15 +401,16 @@ impl AgentRuntime {
         run: &Arc<Run>,
     ) -> Result<Result<Outcome, RuntimeError>, ToolError> {
         let (runtime, run) = (self.clone(), Arc::clone(run));
-        let driven = async move { runtime.driven(&run, None).await };
+        let driven = async move { runtime.driven(&run, None, None).await };
         apart::apart(Box::pin(driven)).await
     }
 
-    /// Drives the thread of a run until it ends or waits.
+    /// Drives the thread of a run until it ends or waits. It waits at the barrier before each request.
     async fn driven(
         &self,
         run: &Arc<Run>,
         message: Option<UserMessage>,
+        barrier: Option<&Arc<Barrier>>,
     ) -> Result<Outcome, RuntimeError> {
         let mut cx = run.base.derive().with(RunHandle(Arc::clone(run)));
         if let Some(files) = self.files(&run.home) {
@@ -424,7 +438,7 @@ impl AgentRuntime {
         }
         let cx = cx.build();
         run.emit(AgentEventKind::RunStarted);
-        let mut model = Speaker::new(Arc::clone(run));
+        let mut model = Speaker::new(Arc::clone(run), barrier.cloned());
         let tools = |cx: &ToolContext| run.tools(cx);
         let outcome = match message {
             Some(message) => turns.respond(message, &mut model, tools, &cx).await,

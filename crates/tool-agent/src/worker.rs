@@ -25,6 +25,11 @@
 //! The queue, the threads and the runs belong to one database. Sub-agents in the background run in the process of the worker that drives their parent, and the
 //! worker keeps its claim until they have ended.
 //!
+//! # Other engines
+//!
+//! A host in which another engine decides when each step runs does not call [`Worker::run`]: [`Worker::take`] claims one thread, and [`SteppedThread::step`] makes one
+//! step. [`Worker::cancel`] cancels a thread in any state, in both kinds of host.
+//!
 //! # Example
 //!
 //! ```
@@ -78,14 +83,17 @@ use tool_store::env;
 
 use crate::runtime::AgentRuntime;
 
+mod cancel;
 mod claim;
 mod error;
 mod job;
 mod queue;
+mod stepped;
 
 use claim::Claim;
-pub use error::{QueueError, WorkerConfigError};
+pub use error::{CancelError, QueueError, WorkerConfigError};
 pub use queue::AgentQueue;
+pub use stepped::{SteppedThread, TakenThread, ThreadStep};
 
 type MakeContext =
     dyn Fn(WorkRow) -> BoxFuture<'static, Result<ToolContext, ToolError>> + Send + Sync;
@@ -266,19 +274,27 @@ impl Inner {
         let Ok(limit @ 1..) = u32::try_from(free) else {
             return Ok(ClaimedWork::default());
         };
-        let mut agents = self.agents.clone();
-        let first = self.first.fetch_add(1, Ordering::Relaxed) % agents.len().max(1);
-        agents.rotate_left(first);
-        let claim = WorkClaim {
-            agents,
-            worker: self.name.clone(),
-            lease: self.lease,
+        let first = self.first.fetch_add(1, Ordering::Relaxed) % self.agents.len().max(1);
+        let mut claim = WorkClaim {
             limit,
             suspects: u32::from(takes_suspect),
+            ..self.new_claim(&self.name)
+        };
+        claim.agents.rotate_left(first);
+        self.queue.store().claim_work(claim).await
+    }
+
+    /// Returns a claim of one thread.
+    fn new_claim(&self, worker: &str) -> WorkClaim {
+        WorkClaim {
+            agents: self.agents.clone(),
+            worker: worker.to_owned(),
+            lease: self.lease,
+            limit: 1,
+            suspects: 1,
             most_recoveries: self.most_recoveries,
             at: Timestamp::now(),
-        };
-        self.queue.store().claim_work(claim).await
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage, TurnError}
 use tool_core::{Effect, ErrorKind, FromContext, Rules, ToolContext, ToolError, Toolset};
 
 use super::AgentRuntime;
+use super::barrier::Barrier;
 use super::child::unavailable;
 use super::entry::Session;
 use super::event::AgentEventKind;
@@ -250,12 +251,17 @@ impl fmt::Debug for RunHandle {
 /// The model of a run: the model of the active agent, with its instructions.
 pub(super) struct Speaker {
     run: Arc<Run>,
+    barrier: Option<Arc<Barrier>>,
     asked: Option<(usize, Instructed)>,
 }
 
 impl Speaker {
-    pub(super) fn new(run: Arc<Run>) -> Self {
-        Self { run, asked: None }
+    pub(super) fn new(run: Arc<Run>, barrier: Option<Arc<Barrier>>) -> Self {
+        Self {
+            run,
+            barrier,
+            asked: None,
+        }
     }
 
     fn model(&mut self, agent: usize, cx: &ToolContext) -> Result<&mut Instructed, ToolError> {
@@ -278,6 +284,9 @@ impl Model for Speaker {
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let (agent, is_new) = self.run.take_over();
         async move {
+            if let Some(barrier) = &self.barrier {
+                barrier.wait(last_of_model(request.messages)).await;
+            }
             let run = Arc::clone(&self.run);
             if let Some(row) = run.live_row().await? {
                 let session = &run.runtime.entry(agent).session;
@@ -305,6 +314,13 @@ impl Model for Speaker {
     fn unsettled_usage(&mut self) -> Option<Usage> {
         self.asked.as_mut()?.1.unsettled_usage()
     }
+}
+
+/// Returns the sequence number of the last message of the model; 0 if there is none.
+fn last_of_model(messages: &[Message]) -> u64 {
+    let mut messages = messages.iter().rev();
+    let last = messages.find(|message| message.role == Role::Assistant);
+    last.map_or(0, |message| message.seq)
 }
 
 /// The call of a tool that ended a session.

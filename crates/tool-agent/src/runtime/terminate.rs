@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tool_core::CancellationToken;
 use tool_core::store::{
-    CallPlace, ChildChange, ChildKind, ChildRow, ChildState, EndedSession, Message, RunFilter,
-    RunState, ThreadId, Timestamp,
+    CallPlace, ChildChange, ChildKind, ChildRow, ChildState, EndedSession, Message, ThreadId,
+    Timestamp,
 };
 use tool_core::turn::{Outcome, TurnError};
 use tool_core::{ToolContext, ToolError};
@@ -103,7 +103,7 @@ impl AgentRuntime {
                 withdrawn.map_err(unavailable)?;
             }
             if row.kind == ChildKind::Subagent && changed {
-                self.stop_runs(row).await?;
+                self.stop(&row.thread).await.map_err(unavailable)?;
             }
             // The calls that wait get a result, and their approvals are withdrawn.
             if let Some(target) = self.index(&row.agent) {
@@ -118,20 +118,6 @@ impl AgentRuntime {
             }
             Ok(())
         })
-    }
-
-    /// Cancels the runs of a thread.
-    async fn stop_runs(&self, row: &ChildRow) -> Result<(), ToolError> {
-        let filter = RunFilter {
-            conversation: Some(row.thread.conversation().to_owned()),
-            state: Some(RunState::Running),
-            ..RunFilter::default()
-        };
-        let runs = self.0.turns.runs(row.workspace(), &filter).await;
-        for run in runs.map_err(unavailable)? {
-            self.0.turns.cancel(&run.id).await.map_err(unavailable)?;
-        }
-        Ok(())
     }
 
     /// Writes a result for each open call of a thread whose run was cancelled. Returns `false` if another process still holds the run.
@@ -186,7 +172,7 @@ impl AgentRuntime {
         if !row.resumable {
             return self.end_child(parent, row).await;
         }
-        self.stop_runs(row).await?;
+        self.stop(&row.thread).await.map_err(unavailable)?;
         if let Some(target) = self.index(&row.agent) {
             let run = self.run_of(parent, row, target).await?;
             if !self.write_cancellations(&run).await? {

@@ -101,8 +101,8 @@ impl Claim {
         .await
     }
 
-    /// Ends the claim.
-    pub(super) async fn release(&self, outcome: WorkOutcome) {
+    /// Ends the claim. Returns the row; `None` if the claim was lost or the store fails.
+    pub(super) async fn release(&self, outcome: WorkOutcome) -> Option<WorkRow> {
         self.over.cancel();
         for last in [false, true] {
             let at = Timestamp::now();
@@ -114,11 +114,12 @@ impl Claim {
                 // Another worker claims the thread when the lease has expired.
                 Err(error) => {
                     tracing::warn!(%error, thread = %self.thread, "a thread could not be released");
-                    return;
+                    return None;
                 }
-                Ok(_) => return,
+                Ok(row) => return row,
             }
         }
+        None
     }
 
     /// Ends the extension of a claim that is lost.

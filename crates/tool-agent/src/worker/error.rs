@@ -3,6 +3,8 @@
 use tool_core::store::StoreError;
 use tool_core::turn::{MessageError, TurnError};
 
+use crate::runtime::RuntimeError;
+
 /// A worker is configured so that it has nothing to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -34,6 +36,26 @@ pub enum QueueError {
     #[error("the message or the facts cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// The store failed.
+    #[error("the queue failed: {0}")]
+    Store(#[from] StoreError),
+}
+
+/// The work of a thread could not be cancelled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CancelError {
+    /// The process that drives the thread has not stopped in time.
+    #[error(
+        "the run has not stopped yet: its process is dead or does not reach the database; cancel the thread again after the end of the lease"
+    )]
+    Active,
+    /// The context of the thread could not be built.
+    #[error("the context of the thread could not be built; details are in the host's log")]
+    Context,
+    /// The runtime failed.
+    #[error("the run could not be cancelled: {0}")]
+    Runtime(#[from] RuntimeError),
+    /// The queue failed.
     #[error("the queue failed: {0}")]
     Store(#[from] StoreError),
 }

@@ -11,12 +11,12 @@ use tool_core::{CancellationToken, ToolContext};
 
 use super::claim::Claim;
 use super::{Inner, LONGEST_PAUSE};
-use crate::runtime::{Queued, RuntimeError};
+use crate::runtime::{Barrier, Queued, RuntimeError};
 
 impl Inner {
     /// Drives a claimed thread and releases it.
     pub(super) async fn job(&self, row: WorkRow, claim: Arc<Claim>, hand_back: &CancellationToken) {
-        let drive = Box::pin(AssertUnwindSafe(self.outcome(&row)).catch_unwind());
+        let drive = Box::pin(AssertUnwindSafe(self.outcome(&row, None)).catch_unwind());
         let drive = async {
             tokio::select! {
                 biased;
@@ -28,28 +28,41 @@ impl Inner {
             }
         };
         match claim.during(drive).await {
-            Some(outcome) => claim.release(outcome).await,
+            Some(outcome) => drop(claim.release(outcome).await),
             None => claim.forget(),
         }
     }
 
-    /// Drives a thread to the end of its run, and returns what happens to it next.
-    async fn outcome(&self, row: &WorkRow) -> WorkOutcome {
+    /// Returns the context of a thread, or what happens to the thread without one.
+    pub(super) async fn context(&self, row: &WorkRow) -> Result<ToolContext, WorkOutcome> {
         let cx = match (self.context)(row.clone()).await {
             Ok(cx) => cx,
             Err(error) => {
                 tracing::warn!(thread = %row.thread, error = error.operator_text(), "the context of a thread could not be built");
-                return self.failed(row);
+                return Err(self.failed(row));
             }
         };
         if cx.thread().as_ref() != Some(&row.thread) {
             tracing::error!(thread = %row.thread, "the context of a thread names a different thread: use the workspace and the conversation of the row");
-            return WorkOutcome::Failed;
+            return Err(WorkOutcome::Failed);
         }
-        let cx = cx.derive().with(Queued).build();
+        Ok(cx.derive().with(Queued).build())
+    }
+
+    /// Drives a thread to the end of its run, and returns what happens to it next. The run waits at the barrier before each request.
+    pub(super) async fn outcome(
+        &self,
+        row: &WorkRow,
+        barrier: Option<&Arc<Barrier>>,
+    ) -> WorkOutcome {
+        let cx = match self.context(row).await {
+            Ok(cx) => cx,
+            Err(outcome) => return outcome,
+        };
         let mut waited = false;
         loop {
-            let driven = self.runtime.drive(&row.agent.agent, &cx).await;
+            let agent = &row.agent.agent;
+            let driven = self.runtime.drive_with(agent, &cx, barrier).await;
             let outcome = self.after(row, driven);
             if matches!(outcome, WorkOutcome::Again(_) | WorkOutcome::Retry(_)) {
                 return outcome;
@@ -85,7 +98,11 @@ impl Inner {
         })
     }
 
-    fn after(&self, row: &WorkRow, driven: Result<Outcome, RuntimeError>) -> WorkOutcome {
+    pub(super) fn after(
+        &self,
+        row: &WorkRow,
+        driven: Result<Outcome, RuntimeError>,
+    ) -> WorkOutcome {
         match driven {
             Ok(
                 Outcome::Waiting(_)
@@ -127,7 +144,7 @@ impl Inner {
     }
 
     /// Returns the outcome of a failed attempt.
-    fn failed(&self, row: &WorkRow) -> WorkOutcome {
+    pub(super) fn failed(&self, row: &WorkRow) -> WorkOutcome {
         if row.attempts.saturating_add(1) >= self.most_attempts {
             return WorkOutcome::Failed;
         }

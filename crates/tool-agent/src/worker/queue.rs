@@ -64,7 +64,8 @@ impl AgentQueue {
         &self.store
     }
 
-    pub(super) fn agents(&self) -> &[WorkAgent] {
+    /// The agents of the queue.
+    pub fn agents(&self) -> &[WorkAgent] {
         &self.agents
     }
 

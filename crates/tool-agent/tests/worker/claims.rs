@@ -114,6 +114,14 @@ impl WorkStore for Flaky {
         self.inner.claim_work(claim)
     }
 
+    fn claim_thread<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        claim: WorkClaim,
+    ) -> StoreFuture<'a, ClaimedWork> {
+        self.inner.claim_thread(thread, claim)
+    }
+
     fn extend_work<'a>(
         &'a self,
         thread: &'a ThreadId,

@@ -16,5 +16,6 @@ mod queue;
 #[allow(dead_code, reason = "other tests use the other parts")]
 #[path = "../model/standin.rs"]
 mod standin;
+mod stepped;
 mod support;
 mod suspended;

@@ -52,6 +52,16 @@ impl WorkStore for PostgresStore {
         })
     }
 
+    fn claim_thread<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        claim: WorkClaim,
+    ) -> StoreFuture<'a, ClaimedWork> {
+        step(async move {
+            change!(self, Vec::new(), db => shared::claim_thread(db, thread, &claim).await)
+        })
+    }
+
     fn extend_work<'a>(
         &'a self,
         thread: &'a ThreadId,

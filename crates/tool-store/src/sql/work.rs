@@ -300,21 +300,50 @@ pub(crate) async fn claim<C: SqlChange>(
             query
         });
         let rows: Vec<WorkRow> = rows.await?.iter().map(read).collect::<Result<_, _>>()?;
-        for mut row in rows {
+        for row in rows {
             left = left.saturating_sub(1);
             suspects = suspects.saturating_sub(u32::from(is_suspect));
-            let claimed = row.claim(&claim, WorkClaim::token());
-            save(db, &row).await?;
-            if claimed {
-                done.claimed.push(row);
-            } else {
-                db.write(end_of_run(&row.thread, claim.at, claim.lease))
-                    .await?;
-                done.ended.push(row);
-            }
+            claim_row(db, &claim, row, &mut done).await?;
         }
     }
     Ok(done)
+}
+
+/// Implements [`WorkStore::claim_thread`](crate::store::WorkStore::claim_thread).
+pub(crate) async fn claim_thread<C: SqlChange>(
+    db: &mut C,
+    thread: &ThreadId,
+    claim: &WorkClaim,
+) -> Result<ClaimedWork, C::Fault> {
+    let claim = WorkClaim {
+        at: db.deciding(claim.at),
+        ..claim.clone()
+    };
+    let mut done = ClaimedWork::default();
+    let row = locked(db, thread).await?;
+    if let Some(row) = row.filter(|row| row.is_claimable(&claim)) {
+        claim_row(db, &claim, row, &mut done).await?;
+    }
+    Ok(done)
+}
+
+/// Claims a row that is ready and locked, or ends it.
+async fn claim_row<C: SqlChange>(
+    db: &mut C,
+    claim: &WorkClaim,
+    mut row: WorkRow,
+    done: &mut ClaimedWork,
+) -> Result<(), C::Fault> {
+    let claimed = row.claim(claim, WorkClaim::token());
+    save(db, &row).await?;
+    if claimed {
+        done.claimed.push(row);
+    } else {
+        db.write(end_of_run(&row.thread, claim.at, claim.lease))
+            .await?;
+        done.ended.push(row);
+    }
+    Ok(())
 }
 
 /// Implements [`WorkStore::extend_work`](crate::store::WorkStore::extend_work).

@@ -62,6 +62,17 @@ impl WorkStore for SqliteStore {
         })
     }
 
+    fn claim_thread<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        claim: WorkClaim,
+    ) -> StoreFuture<'a, ClaimedWork> {
+        let thread = thread.clone();
+        step(self.change(move |db| {
+            Box::pin(async move { shared::claim_thread(db, &thread, &claim).await })
+        }))
+    }
+
     fn extend_work<'a>(
         &'a self,
         thread: &'a ThreadId,

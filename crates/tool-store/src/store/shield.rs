@@ -265,6 +265,14 @@ impl WorkStore for Shield<dyn WorkStore> {
         shielded(|| self.0.claim_work(claim))
     }
 
+    fn claim_thread<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        claim: WorkClaim,
+    ) -> StoreFuture<'a, ClaimedWork> {
+        shielded(|| self.0.claim_thread(thread, claim))
+    }
+
     fn extend_work<'a>(
         &'a self,
         thread: &'a ThreadId,

@@ -254,6 +254,11 @@ impl WorkRow {
         self.ready.is_some_and(|ready| ready <= now)
     }
 
+    /// Returns whether [`WorkStore::claim_thread`] takes the row.
+    pub fn is_claimable(&self, claim: &WorkClaim) -> bool {
+        self.is_ready(claim.at) && claim.agents.contains(&self.agent)
+    }
+
     /// Applies [`WorkStore::claim_work`] to a row that [is ready](Self::is_ready). Returns whether the row was claimed. Otherwise it has ended, because
     /// its lease expired too often.
     pub fn claim(&mut self, claim: &WorkClaim, token: String) -> bool {
@@ -427,6 +432,15 @@ pub trait WorkStore: Send + Sync + 'static {
     /// [`RunCause::CrashLimit`](super::RunCause::CrashLimit), unless the lease of the run continues for more than a third of the length of the claim's lease.
     /// The next [`queue_work`](Self::queue_work) queues the thread again.
     fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork>;
+
+    /// Claims one thread like [`claim_work`](Self::claim_work), for a host in which something else than the queue decides which thread is driven next. The
+    /// result is empty, and nothing changes, if the thread has no row, if the claim does not have its agent, or if it is neither queued with its time come nor
+    /// claimed with an expired lease. [`WorkClaim::limit`] and [`WorkClaim::suspects`] do not apply.
+    fn claim_thread<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        claim: WorkClaim,
+    ) -> StoreFuture<'a, ClaimedWork>;
 
     /// Extends the lease of a claim. Returns `None`, and changes nothing, if the token is not the token of the current claim, or if the lease has
     /// expired.

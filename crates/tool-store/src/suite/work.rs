@@ -301,6 +301,45 @@ tests! {
         assert_eq!(claimed(&store, only(2, 820)).await, []);
     }
 
+    // A claim of one thread takes only that thread, only when it is ready, and only for its agent, and counts like the other claims.
+    #[test]
+    async fn one_thread_is_claimed(store: impl WorkStore + RunStore) {
+        for name in ["a", "b"] {
+            queue(&store, NewWork { delay: LEASE, ..new(name) }).await;
+        }
+        let none = ClaimedWork::default();
+        let (a, other) = (thread("a"), WorkAgent::new("chief", "2"));
+        assert_eq!(store.claim_thread(&thread("c"), claim(400)).await.unwrap(), none);
+        assert_eq!(store.claim_thread(&a, claim(399)).await.unwrap(), none);
+        let foreign = WorkClaim { agents: vec![other], ..claim(400) };
+        assert_eq!(store.claim_thread(&a, foreign).await.unwrap(), none);
+        assert_eq!(get(&store, "a").await, Some(WorkRow::queue(None, NewWork { delay: LEASE, ..new("a") })));
+
+        let one = WorkClaim { limit: 0, suspects: 0, ..claim(400) };
+        let done = store.claim_thread(&a, one.clone()).await.unwrap();
+        assert_eq!((names(&done.claimed), done.ended.len()), (vec!["a"], 0));
+        let first = done.claimed[0].token.clone().unwrap();
+        assert_eq!(get(&store, "a").await.as_ref(), done.claimed.first());
+        assert_eq!(store.claim_thread(&a, claim(699)).await.unwrap(), none);
+        assert_eq!(get(&store, "b").await.unwrap().state, WorkState::Queued);
+
+        for (now, recoveries) in [(700, 1), (1000, 2)] {
+            let done = store.claim_thread(&a, WorkClaim { at: at(now), ..one.clone() }).await.unwrap();
+            let row = &done.claimed[0];
+            assert_eq!((row.recoveries, row.ready, row.token.as_ref() != Some(&first)), (recoveries, Some(at(now + 300)), true));
+        }
+        assert_eq!(release(&store, "a", &first, WorkOutcome::Done, 1001).await, None);
+        let begun = NewRun {
+            thread: a.clone(), principal: None, agent: None, owner: "o".to_owned(), at: at(1000), lease_until: at(1300),
+        };
+        store.begin_run(begun).await.unwrap();
+        let done = store.claim_thread(&a, WorkClaim { at: at(1300), ..one }).await.unwrap();
+        assert_eq!((done.claimed.len(), names(&done.ended)), (0, vec!["a"]));
+        assert_eq!(done.ended[0].cause, Some(WorkCause::CrashLimit));
+        let runs = store.list_runs(Scope::All, &RunFilter::default()).await.unwrap();
+        assert_eq!(runs[0].cause, Some(RunCause::CrashLimit));
+    }
+
     // The run of a thread whose claims expired too often stays, if a driver without a claim holds its lease.
     #[test]
     async fn held_run_is_not_ended_at_the_crash_limit(store: impl WorkStore + RunStore) {

@@ -71,8 +71,24 @@ impl Tables {
     }
 
     fn claim_work(&mut self, claim: &WorkClaim) -> ClaimedWork {
+        let ready = self.work.ready(claim);
+        self.claim(ready, claim)
+    }
+
+    fn claim_thread(&mut self, thread: &ThreadId, claim: &WorkClaim) -> ClaimedWork {
+        let row = self.work.rows.get(thread);
+        let takes = row.is_some_and(|row| row.is_claimable(claim));
+        self.claim(takes.then(|| thread.clone()), claim)
+    }
+
+    /// Claims threads that are ready.
+    fn claim(
+        &mut self,
+        ready: impl IntoIterator<Item = ThreadId>,
+        claim: &WorkClaim,
+    ) -> ClaimedWork {
         let mut done = ClaimedWork::default();
-        for thread in self.work.ready(claim) {
+        for thread in ready {
             let Some(row) = self.work.rows.get_mut(&thread) else {
                 continue;
             };
@@ -134,6 +150,14 @@ impl WorkStore for MemoryStore {
 
     fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork> {
         self.step(move |tables| Ok(tables.claim_work(&claim)))
+    }
+
+    fn claim_thread<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        claim: WorkClaim,
+    ) -> StoreFuture<'a, ClaimedWork> {
+        self.step(move |tables| Ok(tables.claim_thread(thread, &claim)))
     }
 
     fn extend_work<'a>(

@@ -1,0 +1,43 @@
+//! The place at which a run waits before each request, so that an engine outside of the process decides when the next step begins.
+
+use tokio::sync::{Mutex, Semaphore, mpsc};
+
+/// Stops a run before each request to the model.
+pub(crate) struct Barrier {
+    arrivals: mpsc::UnboundedSender<u64>,
+    arrived: Mutex<mpsc::UnboundedReceiver<u64>>,
+    permits: Semaphore,
+}
+
+impl Default for Barrier {
+    fn default() -> Self {
+        let (arrivals, arrived) = mpsc::unbounded_channel();
+        Self {
+            arrivals,
+            arrived: Mutex::new(arrived),
+            permits: Semaphore::new(0),
+        }
+    }
+}
+
+impl Barrier {
+    /// Waits until the run may make the next request. `last` is the sequence number of the last message of the model.
+    pub(super) async fn wait(&self, last: u64) {
+        // This value has the receiver, and the semaphore is never closed.
+        let _ = self.arrivals.send(last);
+        if let Ok(permit) = self.permits.acquire().await {
+            permit.forget();
+        }
+    }
+
+    /// Waits until the run arrives, and returns the sequence number of the last message of the model.
+    pub(crate) async fn arrival(&self) -> u64 {
+        let arrival = self.arrived.lock().await.recv().await;
+        arrival.unwrap_or_default()
+    }
+
+    /// Allows one request.
+    pub(crate) fn pass(&self) {
+        self.permits.add_permits(1);
+    }
+}

@@ -1,0 +1,77 @@
+//! The cancellation of a conversation, in any state.
+
+use std::sync::Arc;
+
+use tool_core::store::{ChildKind, ChildState, RunCause, RunFilter, RunId, RunState, ThreadId};
+use tool_core::turn::{Outcome, TurnError};
+use tool_core::{CancellationToken, ToolContext};
+
+use super::AgentRuntime;
+use super::error::RuntimeError;
+use super::run::Run;
+
+/// The states of a sub-agent with work to cancel.
+const UNFINISHED: [ChildState; 3] = [
+    ChildState::Deferred,
+    ChildState::Running,
+    ChildState::AwaitingHuman,
+];
+
+impl AgentRuntime {
+    /// Cancels the work of the conversation of the context, in any state.
+    ///
+    /// An active run stops, even in another process, as [`Turns::cancel`](tool_core::turn::Turns::cancel) describes. The open calls of a run that waits get
+    /// results that report the cancellation, and their approvals are withdrawn. Sub-agents whose session has not ended are cancelled in the same way. The
+    /// messages remain: a message that the model has not read is read after the next message of the user.
+    ///
+    /// Returns [`Outcome::Busy`] if an active run has not stopped yet. Call this again until it has: if the process of that run is dead, its calls get their
+    /// results only after the end of its lease. A conversation that the model has answered returns that answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the runtime has no such agent, if the context has no conversation, and if a store fails.
+    pub async fn cancel(&self, agent: &str, cx: &ToolContext) -> Result<Outcome, RuntimeError> {
+        let first = self.known(agent)?;
+        let thread = cx.thread().ok_or(TurnError::Unnamed)?;
+        self.stop(&thread).await?;
+        let messages = self.0.turns.messages(cx, None).await?;
+        let standing = self.standing(first, &messages);
+        let stopped = CancellationToken::new();
+        stopped.cancel();
+        let base = cx.derive().agent(self.entry(standing.next).name());
+        let base = base.cancellation(stopped).build();
+        let run = Run::new(self.clone(), base, thread, None, None, first, &standing);
+        let run = Arc::new(run);
+        let outcome = self.driven(&run, None, None).await?;
+        for child in self.children_of(&run.thread).await? {
+            if child.kind == ChildKind::Subagent && UNFINISHED.contains(&child.state) {
+                self.cancel_session(&run, &child).await?;
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Requests that the active run of a thread stops. Returns its id; `None` if there is none.
+    pub(crate) async fn stop(&self, thread: &ThreadId) -> Result<Option<RunId>, RuntimeError> {
+        let filter = RunFilter {
+            conversation: Some(thread.conversation().to_owned()),
+            state: Some(RunState::Running),
+            ..RunFilter::default()
+        };
+        let runs = self.0.turns.runs(thread.workspace(), &filter).await?;
+        for run in &runs {
+            self.0.turns.cancel(&run.id).await?;
+        }
+        Ok(runs.into_iter().next().map(|run| run.id))
+    }
+
+    /// Returns whether the driver of a run has stopped it. If the driver is dead, the next one ends the run after the end of its lease, and continues the
+    /// conversation.
+    pub(crate) async fn has_stopped(&self, run: &RunId) -> Result<bool, RuntimeError> {
+        let row = self.0.turns.run_row(run).await?;
+        Ok(row.is_some_and(|row| {
+            let in_lease = row.ended.is_some_and(|ended| ended < row.lease_until);
+            in_lease && row.cause == Some(RunCause::Cancelled)
+        }))
+    }
+}
