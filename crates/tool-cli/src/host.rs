@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::CommandFactory as _;
+#[cfg(feature = "chat")]
+use tool_agent::runtime::AgentRuntimeBuilder;
 use tool_core::redact::{SharedRedactor, install_panic_hook};
 use tool_core::store::MemoryStore;
 use tool_core::{Approvals, Gate, Registry, Rules, ToolContext, ToolContextBuilder, Toolset};
@@ -21,6 +23,21 @@ pub(crate) type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Sen
 
 /// Changes the tools that a caller sees.
 type Shape = dyn Fn(Toolset, &ToolContext) -> Toolset + Send + Sync;
+
+/// The agents of a chat.
+#[cfg(feature = "chat")]
+#[derive(Clone)]
+pub(crate) struct HostAgents {
+    /// The agent that begins a conversation.
+    pub(crate) first: String,
+    pub(crate) add: Arc<AddAgents>,
+}
+
+/// Adds agents to a runtime.
+#[cfg(feature = "chat")]
+pub(crate) type AddAgents = dyn Fn(AgentRuntimeBuilder) -> Result<AgentRuntimeBuilder, Box<dyn std::error::Error + Send + Sync>>
+    + Send
+    + Sync;
 
 /// Adds runners to the stored tools.
 #[cfg(feature = "admin")]
@@ -50,6 +67,8 @@ pub struct Cli {
     shape: Option<Arc<Shape>>,
     #[cfg(feature = "admin")]
     runners: Option<Arc<Runners>>,
+    #[cfg(feature = "chat")]
+    agents: Option<HostAgents>,
     workspace: bool,
     /// Contains the secrets of all running calls, which are redacted in the output of panics.
     printed: SharedRedactor,
@@ -103,6 +122,52 @@ impl Cli {
     ) -> Self {
         self.shape = Some(Arc::new(shape));
         self
+    }
+
+    /// Sets the agents with which `chat` talks, in place of one model with all tools. `first` is the name of the agent that begins a conversation, and
+    /// `add` adds the agents to a runtime that has the stores and the gate of the chat. An error is printed, and the chat does not begin.
+    ///
+    /// ```no_run
+    /// use tool_agent::agent::Agent;
+    /// use tool_agent::model::{ApiKey, Endpoint, HttpModel};
+    /// use tool_agent::runtime::{AgentEntry, Subagent};
+    ///
+    /// fn main() -> std::process::ExitCode {
+    ///     tool_cli::Cli::new()
+    ///         .agents("chief", |runtime| {
+    ///             let endpoint = Endpoint::anthropic(ApiKey::from_env("ANTHROPIC_API_KEY")?);
+    ///             let model = HttpModel::builder(endpoint, "claude-sonnet-4-5").build()?;
+    ///             let chief = Agent::builder("chief", model.clone()).build()?;
+    ///             let researcher = Agent::builder("researcher", model).build()?;
+    ///             Ok(runtime
+    ///                 .agent(AgentEntry::new(chief).subagent(Subagent::new("researcher")))
+    ///                 .agent(AgentEntry::new(researcher).autonomous().expose("Researches a question.")))
+    ///         })
+    ///         .run()
+    /// }
+    /// ```
+    #[cfg(feature = "chat")]
+    pub fn agents(
+        mut self,
+        first: impl Into<String>,
+        add: impl Fn(
+            AgentRuntimeBuilder,
+        ) -> Result<AgentRuntimeBuilder, Box<dyn std::error::Error + Send + Sync>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.agents = Some(HostAgents {
+            first: first.into(),
+            add: Arc::new(add),
+        });
+        self
+    }
+
+    /// Returns the agents of a chat, if the host has set them.
+    #[cfg(feature = "chat")]
+    pub(crate) fn own_agents(&self) -> Option<&HostAgents> {
+        self.agents.as_ref()
     }
 
     /// Adds runners of functions to the stored tools of `serve --store`, before those of `--typescript` and `--mcp-server`: for example the

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::{Either, select};
+use tool_agent::model::ModelObserver;
 use tool_core::redact::SharedRedactor;
 use tool_core::store::{MemoryStore, Message, Role, RunId, Timestamp};
 use tool_core::turn::{Outcome, TurnError, Turns};
@@ -21,6 +22,7 @@ use crate::host::{Cli, Offer};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{DIM, Screen, WARN, paint};
 
+mod agents;
 mod demo;
 mod escape;
 mod history;
@@ -28,6 +30,7 @@ mod markdown;
 mod model;
 mod output;
 
+use agents::Agents;
 use history::History;
 use model::Chosen;
 use output::Output;
@@ -37,6 +40,9 @@ const CONVERSATION: &str = "chat";
 
 /// The number of messages of the user at the end of a continued conversation that are shown.
 const SHOWN: usize = 2;
+
+/// The hint for a call that needs an approval.
+const APPROVE: &str = "run the chat in a terminal to approve the call, or add `--approve`";
 
 /// The pause between two checks whether another process still answers the conversation.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -69,15 +75,25 @@ pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit,
         (Some(_), None) => History::new_id()?,
         (None, _) => CONVERSATION.to_owned(),
     };
-    let chosen = model::choose(words, &output, screen.is_json())?;
+    let memory = MemoryStore::default();
     let (gate, turns) = match &history {
         Some(history) => (history.gate(cli)?, history.turns()),
-        None => (cli.gate_of()?, Turns::new(MemoryStore::default())),
+        None => (cli.gate_of()?, Turns::new(memory.clone())),
     };
-    let (results, progress) = (Arc::clone(&output), Arc::clone(&output));
-    let turns = turns
-        .observe(move |result| results.result(result))
-        .progress(move |call, step| progress.progress(call, step));
+    let (turns, speaker) = if let Some(agents) = cli.own_agents() {
+        agents::refuse_model(words)?;
+        let children = history.as_ref().map(History::children);
+        let children = children.unwrap_or_else(|| Arc::new(memory));
+        let agents = Agents::new(agents, &turns, &gate, children, &output)?;
+        (turns, Speaker::Agents(agents))
+    } else {
+        let chosen = model::choose(words, &output, screen.is_json())?;
+        let (results, progress) = (Arc::clone(&output), Arc::clone(&output));
+        let turns = turns
+            .observe(move |result| results.result(result))
+            .progress(move |call, step| progress.progress(call, step));
+        (turns, Speaker::Model(chosen))
+    };
     let mut session = Session {
         cli,
         words,
@@ -88,7 +104,7 @@ pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit,
         supplied,
         conversation,
         turns,
-        chosen,
+        speaker,
         output,
     };
     if history.is_some() {
@@ -120,8 +136,23 @@ struct Session<'a> {
     supplied: Supplied,
     conversation: String,
     turns: Turns,
-    chosen: Chosen,
+    speaker: Speaker,
     output: Arc<Output>,
+}
+
+/// The other side of the conversation.
+enum Speaker {
+    Model(Chosen),
+    Agents(Agents),
+}
+
+impl Speaker {
+    fn about(&self) -> String {
+        match self {
+            Self::Model(chosen) => chosen.about(),
+            Self::Agents(agents) => agents.about(),
+        }
+    }
 }
 
 impl Session<'_> {
@@ -156,7 +187,7 @@ impl Session<'_> {
         let mut is_unanswered = is_unanswered;
         let person = self.screen.is_interactive();
         if person {
-            let about = format!("{}; Ctrl-D ends the chat", self.chosen.about());
+            let about = format!("{}; Ctrl-D ends the chat", self.speaker.about());
             self.screen.note(paint(DIM, about));
         }
         let mut first_failure = None;
@@ -220,7 +251,9 @@ impl Session<'_> {
         let mut message = message;
         let mut was_busy = false;
         let cx = self.context(token);
-        self.chosen.begin(|| self.offer.toolset(&cx));
+        if let Speaker::Model(chosen) = &mut self.speaker {
+            chosen.begin(|| self.offer.toolset(&cx));
+        }
         loop {
             // A new context contains the variables that the user has entered.
             let cx = self.context(token);
@@ -228,12 +261,11 @@ impl Session<'_> {
             let outcome = self.drive(message.take(), &cx).await;
             self.output.end_line();
             let outcome = match outcome {
-                Err(error @ TurnError::Message(_)) => {
-                    return Err(Failure::usage(error.to_string()));
-                }
-                Err(error) => {
-                    self.output.failed();
-                    return Err(Failure::of(Exit::Failed, error.to_string()));
+                Err(failure) => {
+                    if failure.exit != Exit::Usage {
+                        self.output.failed();
+                    }
+                    return Err(failure);
                 }
                 Ok(Outcome::Busy(run)) if !token.is_cancelled() => {
                     self.wait_for(&run, was_busy, token).await?;
@@ -253,6 +285,7 @@ impl Session<'_> {
                 Outcome::Lacking(needs) => {
                     ask::for_variables(&mut self.supplied, needs, self.screen)
                 }
+                Outcome::Answered(_) => self.settle(&cx, token).await,
                 _ => Ok(false),
             };
             let continues = continues.inspect_err(|_| self.output.failed())?;
@@ -262,7 +295,9 @@ impl Session<'_> {
                 return Ok(Ended::Stopped);
             }
             if continues {
-                self.output.waiting(&outcome);
+                if !matches!(outcome, Outcome::Answered(_)) {
+                    self.output.waiting(&outcome);
+                }
                 continue;
             }
             self.output.outcome(&outcome)?;
@@ -273,18 +308,45 @@ impl Session<'_> {
         }
     }
 
-    async fn drive(
-        &mut self,
-        message: Option<&str>,
-        cx: &ToolContext,
-    ) -> Result<Outcome, TurnError> {
+    async fn drive(&mut self, message: Option<&str>, cx: &ToolContext) -> Result<Outcome, Failure> {
         let offer = &self.offer;
         let tools = |cx: &ToolContext| offer.toolset(cx);
-        let model = self.chosen.model();
-        match message {
+        let chosen = match &mut self.speaker {
+            Speaker::Model(chosen) => chosen,
+            Speaker::Agents(agents) => return agents.drive(message, cx).await,
+        };
+        let model = chosen.model();
+        let driven = match message {
             Some(message) => self.turns.respond(message, model, tools, cx).await,
             None => self.turns.drive(model, tools, cx).await,
+        };
+        driven.map_err(|error| match error {
+            TurnError::Message(_) => Failure::usage(error.to_string()),
+            _ => Failure::of(Exit::Failed, error.to_string()),
+        })
+    }
+
+    /// Waits until no sub-agent runs in the background, and asks for the approvals for which they wait. Returns whether the user answered.
+    async fn settle(&self, cx: &ToolContext, token: &CancellationToken) -> Result<bool, Failure> {
+        let Speaker::Agents(agents) = &self.speaker else {
+            return Ok(false);
+        };
+        let settled = token.run_until_cancelled(agents.settle(cx)).await;
+        let Some(tickets) = settled.transpose()? else {
+            return Ok(false);
+        };
+        self.output.end_line();
+        if tickets.is_empty() {
+            return Ok(false);
         }
+        let is_answered = self.approve_all(&tickets, cx, token).await?;
+        if !is_answered && !token.is_cancelled() {
+            let names: Vec<&str> = tickets.iter().map(|ticket| &*ticket.tool).collect();
+            let names = names.join("`, `");
+            let text = format!("a call of a sub-agent needs an approval: `{names}`");
+            return Err(Failure::of(Exit::Refused, text).hint(APPROVE));
+        }
+        Ok(is_answered)
     }
 
     /// Waits until no other process answers the conversation: it ends its run, or it was killed and its lease ends. `is_known` is whether this was
@@ -316,7 +378,12 @@ impl Session<'_> {
         let cx = cx
             .conversation(&*self.conversation)
             .cancellation(token.clone());
-        let cx = self.cli.prepare(cx).redact_in(self.printed).build();
+        let mut cx = self.cli.prepare(cx).redact_in(self.printed);
+        if let Speaker::Agents(_) = &self.speaker {
+            let output = Arc::clone(&self.output);
+            cx = cx.with(ModelObserver::new(move |event| output.attempt(event)));
+        }
+        let cx = cx.build();
         if !self.screen.is_interactive() {
             return cx;
         }
@@ -383,8 +450,7 @@ fn unanswered(outcome: &Outcome) -> Failure {
         Outcome::Waiting(tickets) => {
             let names: Vec<&str> = tickets.iter().map(|ticket| &*ticket.tool).collect();
             let text = format!("a call needs an approval: `{}`", names.join("`, `"));
-            let hint = "run the chat in a terminal to approve the call, or add `--approve`";
-            return Failure::of(Exit::Refused, text).hint(hint);
+            return Failure::of(Exit::Refused, text).hint(APPROVE);
         }
         Outcome::Lacking(needs) => {
             let names: Vec<&str> = needs.iter().map(|need| &*need.name).collect();

@@ -10,8 +10,9 @@ use rexpect::process::{Signal, WaitStatus};
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tool_agent::runtime::AgentEvent;
 
-use crate::support::{DESK, Ran, command, run};
+use crate::support::{DESK, Ran, TEAM, command, run};
 
 /// The timeout for each expected text in milliseconds, long enough for a slow machine.
 const PATIENCE: u64 = 60_000;
@@ -35,14 +36,22 @@ enum Reply {
 
 impl Provider {
     fn start(replies: Vec<Reply>) -> Self {
+        let count = replies.len();
+        let mut replies = replies.into_iter();
+        Self::choosing(count, move |_| replies.next().unwrap())
+    }
+
+    /// Answers this number of requests with the chosen replies.
+    fn choosing(count: usize, mut choose: impl FnMut(&Value) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let received = Arc::clone(&requests);
         std::thread::spawn(move || {
-            for reply in replies {
+            for _ in 0..count {
                 let (mut socket, _) = listener.accept().unwrap();
                 let body = receive(&mut socket);
+                let reply = choose(&body);
                 received.lock().unwrap().push(body);
                 std::thread::spawn(move || send(&mut socket, &reply));
             }
@@ -116,8 +125,12 @@ fn says(text: &str) -> Reply {
 
 /// Returns a reply of one call.
 fn calls(tool: &str, arguments: &Value) -> Reply {
+    calls_as("call_1", tool, arguments)
+}
+
+fn calls_as(id: &str, tool: &str, arguments: &Value) -> Reply {
     let function = json!({"name": tool, "arguments": arguments.to_string()});
-    let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
+    let call = json!({"index": 0, "id": id, "type": "function", "function": function});
     Reply::Stream(vec![
         delta(&json!({"tool_calls": [call]})),
         finish("tool_calls"),
@@ -688,4 +701,188 @@ fn question_of_a_killed_process_is_asked_again() {
     session.exp_string("> ").unwrap();
     session.send_control('d').unwrap();
     ends(session, 0);
+}
+
+/// Returns the command of the program with agents.
+fn team(provider: &Provider, words: &[&str]) -> Command {
+    let mut all = vec!["chat"];
+    all.extend(words);
+    let mut command = command(TEAM, &all);
+    command.env("TEAM_URL", &provider.url);
+    command
+}
+
+/// The chief asks the researcher and passes the conversation to the editor, who sends a letter.
+fn of_team() -> Provider {
+    Provider::start(vec![
+        calls_as(
+            "call_1",
+            "researcher",
+            &json!({"message": "How deep is the fjord?"}),
+        ),
+        calls_as("call_2", "look_up", &json!({"word": "fjord"})),
+        streams("The fjord\nis *deep*."),
+        calls_as("call_3", "transfer_to_editor", &json!({})),
+        calls_as("call_4", "send_letter", &json!({"to": "ann"})),
+        streams("It is **sent**."),
+    ])
+}
+
+// S4-29, S4-30: a terminal shows sub-agents with their names, the handoff, and the approval of a call, in order.
+#[test]
+fn agents_of_a_program_are_shown_in_a_terminal() {
+    let provider = of_team();
+    let command = team(&provider, &[]);
+    let mut session = spawn_command(command, Some(PATIENCE)).expect("a pseudo-terminal opens");
+    session.exp_string("the agent `chief`; Ctrl-D").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_line("Write about the fjord.").unwrap();
+    for part in [
+        "researcher begins",
+        "  \u{1b}[36mresearcher\u{1b}[0m: ",
+        "look_up",
+        "fjord was found",
+        "  \u{1b}[36mresearcher\u{1b}[0m: The fjord\r\n",
+        "  \u{1b}[36mresearcher\u{1b}[0m: is *deep*.\r\n",
+        "transfer_to_editor",
+        "chief passes the conversation to editor",
+        r#""to": "ann""#,
+        "[y]es, [n]o, [e]dit",
+    ] {
+        let found = session.exp_string(part);
+        found.unwrap_or_else(|error| panic!("{part}: {error}"));
+    }
+    session.send_line("y").unwrap();
+    session.exp_string("sent to ann").unwrap();
+    session.exp_string("It is \u{1b}[1msent\u{1b}[0m.").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_control('d').unwrap();
+    ends(session, 0);
+    let requests = provider.requests();
+    let agent = |request: &Value| request["messages"][0]["content"].clone();
+    let agents: Vec<Value> = requests.iter().map(agent).collect();
+    let expected = [
+        "chief",
+        "researcher",
+        "researcher",
+        "chief",
+        "editor",
+        "editor",
+    ];
+    assert_eq!(agents, expected);
+}
+
+// With `--format json`, each line is an event of the runtime, and `end` is the last one of a message.
+#[test]
+fn events_of_agents_are_lines_of_json() {
+    let provider = of_team();
+    let words = ["--format", "json", "--approve", "Write about the fjord."];
+    let ran = run(team(&provider, &words), "").succeeds();
+    let is_event = |line: &Value| line.get("type").is_some();
+    let (events, others): (Vec<Value>, Vec<Value>) = lines(&ran).into_iter().partition(is_event);
+    let names = others.iter().map(|line| line["event"].as_str().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["waiting", "end"], "{ran:?}");
+    assert_eq!(others[1]["text"], "It is **sent**.");
+    for event in &events {
+        let event: AgentEvent = serde_json::from_value(event.clone()).unwrap();
+        assert_eq!(
+            event.parent.is_some(),
+            event.agent == "researcher",
+            "{event:?}"
+        );
+    }
+    let of = |kind: &str| -> Vec<&Value> {
+        let events = events.iter();
+        events.filter(|event| event["type"] == kind).collect()
+    };
+    assert_eq!(of("child_started")[0]["child_agent"], "researcher");
+    assert_eq!(of("handoff")[0]["to"], "editor");
+    assert_eq!(of("waiting")[0]["approvals"][0]["tool"], "send_letter");
+    let text: String = of("text")
+        .iter()
+        .filter(|event| event["agent"] == "researcher")
+        .map(|event| event["delta"].as_str().unwrap())
+        .collect();
+    assert_eq!(text, "The fjord\nis *deep*.");
+}
+
+/// The chief asks the researcher, who works in the background and sends a letter.
+fn of_background() -> Provider {
+    Provider::choosing(5, |request| {
+        let messages = request["messages"].as_array().unwrap();
+        let count = |role: &str| messages.iter().filter(|m| m["role"] == role).count();
+        let agent = messages[0]["content"].as_str().unwrap();
+        match (agent, count("tool"), count("user")) {
+            ("chief", 0, _) => calls("researcher", &json!({"message": "Write to Ann."})),
+            ("chief", _, 1) => says("I have asked."),
+            ("chief", ..) => says("All is done."),
+            ("researcher", 0, _) => calls("send_letter", &json!({"to": "ann"})),
+            _ => says("It is posted."),
+        }
+    })
+}
+
+// A sub-agent in the background: the chat waits for it, asks for its approval, and shows the answer to its report.
+#[test]
+fn chat_waits_for_agents_in_the_background() {
+    let background = |words: &[&str]| {
+        let mut command = team(&of_background(), words);
+        command.env("TEAM_BACKGROUND", "1");
+        run(command, "")
+    };
+    let ran = background(&["--approve", "Write to Ann."]).succeeds();
+    assert_eq!(ran.out, "I have asked.\nAll is done.\n", "{ran:?}");
+    assert!(ran.err.contains("researcher: It is posted."), "{ran:?}");
+    let ran = background(&["Write to Ann."]);
+    ran.fails(
+        3,
+        &["a call of a sub-agent needs an approval: `send_letter`"],
+    );
+}
+
+// S2-15: the approval of a sub-agent's call is asked again after its process was killed.
+#[test]
+fn approval_of_an_agent_of_a_killed_process_is_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("chat.db").display());
+    let provider = of_team();
+    let open = |words: &[&str]| {
+        let all = [&["--store", &store], words].concat();
+        spawn_command(team(&provider, &all), Some(PATIENCE)).expect("a pseudo-terminal opens")
+    };
+    let mut session = open(&["Write about the fjord."]);
+    session.exp_string("[y]es, [n]o, [e]dit").unwrap();
+    kill(&mut session);
+    let mut session = open(&["--continue"]);
+    session.exp_string("> Write about the fjord.").unwrap();
+    session.exp_string("[y]es, [n]o, [e]dit").unwrap();
+    session.send_line("y").unwrap();
+    session.exp_string("sent to ann").unwrap();
+    session.exp_string("It is ").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_control('d').unwrap();
+    ends(session, 0);
+    assert_eq!(provider.requests().len(), 6);
+}
+
+// The agents have models of their own, and an error of the host's function names the cause.
+#[test]
+fn options_of_a_model_are_refused_for_agents() {
+    let provider = Provider::start(Vec::new());
+    for words in [
+        &["--demo", "Hello."][..],
+        &["--model", "openai:gpt-5", "Hello."],
+    ] {
+        let ran = run(team(&provider, words), "");
+        ran.fails(
+            2,
+            &[
+                words[0],
+                "the agents of this program have models of their own",
+            ],
+        );
+    }
+    let mut command = team(&provider, &["Hello."]);
+    command.env_remove("TEAM_URL");
+    run(command, "").fails(2, &["the agents of the program cannot be used: TEAM_URL"]);
 }

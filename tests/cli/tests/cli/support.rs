@@ -48,6 +48,9 @@ pub(crate) const CROWD: &str = env!("CARGO_BIN_EXE_crowd");
 /// A program whose tools return files, use secrets, fail and panic.
 pub(crate) const GALLERY: &str = env!("CARGO_BIN_EXE_gallery");
 
+/// A program whose chat talks with agents that call each other.
+pub(crate) const TEAM: &str = env!("CARGO_BIN_EXE_team");
+
 /// The binary `cargo-tool`, which cargo runs for `cargo tool`.
 pub(crate) const CARGO_TOOL: &str = env!("CARGO_BIN_EXE_cargo-tool-under-test");
 

@@ -1,11 +1,12 @@
 //! The conversations that `--store` keeps.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use tool_core::hidden::{escape, show};
 use tool_core::store::{
-    Message, Role, RunCursor, RunFilter, RunStore as _, Scope, StoreError, ThreadId,
+    ChildStore, Message, Role, RunCursor, RunFilter, RunStore as _, Scope, StoreError, ThreadId,
     ThreadStore as _, Timestamp, Workspace,
 };
 use tool_core::turn::{ModelMessage, Turns, UserMessage};
@@ -76,6 +77,11 @@ impl History {
     /// Returns the loop around the model, which keeps its conversations in the store.
     pub(super) fn turns(&self) -> Turns {
         Turns::new(self.store.clone()).lease(LEASE)
+    }
+
+    /// Returns the store of the threads of sub-agents.
+    pub(super) fn children(&self) -> Arc<dyn ChildStore> {
+        Arc::new(self.store.clone())
     }
 
     /// Returns the host's own gate, or a gate that keeps approvals and effects in the store.

@@ -1,5 +1,6 @@
 //! The output of a chat: text as it arrives for people, rendered as Markdown in a terminal, and one event in each line for programs.
 
+use std::collections::HashMap;
 use std::io::{self, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,6 +21,8 @@ use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, paint};
 /// Limit on the characters of a result that people see.
 const MOST_SHOWN: usize = 400;
 
+mod agents;
+
 /// The number of columns of a terminal that does not report it.
 const DEFAULT_WIDTH: usize = 80;
 
@@ -36,6 +39,12 @@ struct Text {
     is_open: bool,
     is_written: bool,
     escaper: Escaper,
+    /// Whether more of the text may follow.
+    is_arriving: bool,
+    /// Lines about sub-agents, which follow the text.
+    later: Vec<String>,
+    /// The threads of sub-agents.
+    threads: HashMap<String, agents::Thread>,
     /// Renders Markdown; `None` if the text is written as it is.
     markdown: Option<Markdown>,
 }
@@ -116,21 +125,26 @@ impl Output {
         match event {
             ModelEvent::Delta(Delta::Text(text)) => self.lock().push(text),
             ModelEvent::Delta(Delta::Call { name, .. }) => self.call(name),
-            ModelEvent::StepRestarted => {
-                self.lock().discard();
-                self.line(paint(
-                    WARN,
-                    "the reply broke: ignore the incomplete text above",
-                ));
-            }
-            ModelEvent::Failed {
-                error,
-                retry_in: Some(wait),
-            } => {
-                let text = format!("{error}; retrying in {:.1} s", wait.as_secs_f64());
-                self.line(paint(WARN, escape(&text)));
-            }
-            _ => {}
+            ModelEvent::StepRestarted => self.restarted(),
+            event => self.attempt(event),
+        }
+    }
+
+    /// Writes that the pieces of an attempt are withdrawn.
+    fn restarted(&self) {
+        self.lock().discard();
+        let text = "the reply broke: ignore the incomplete text above";
+        self.line(paint(WARN, text));
+    }
+
+    /// Writes that a request is made again.
+    pub(super) fn attempt(&self, event: &ModelEvent<'_>) {
+        let ModelEvent::Failed { error, retry_in } = event else {
+            return;
+        };
+        if let Some(wait) = retry_in.filter(|_| !self.screen.is_json()) {
+            let text = format!("{error}; retrying in {:.1} s", wait.as_secs_f64());
+            self.line(paint(WARN, escape(&text)));
         }
     }
 
@@ -145,14 +159,7 @@ impl Output {
             });
             return;
         }
-        let mark = if result.is_error() {
-            paint(BAD, "failed")
-        } else {
-            paint(GOOD, "result")
-        };
-        let text = shortened(&result.text);
-        let name = paint(NAME, escape(&result.name));
-        self.line(format_args!("{mark} {name}: {}", escape(&text)));
+        self.line(result_line(&result.name, &result.text, result.is_error()));
     }
 
     /// Writes messages of an earlier process.
@@ -210,8 +217,7 @@ impl Output {
     }
 
     fn call(&self, tool: &str) {
-        let name = paint(NAME, escape(tool));
-        self.line(format_args!("{} {name}", paint(DIM, "calling")));
+        self.line(call_line(tool));
     }
 
     /// Writes the progress of a running call.
@@ -224,8 +230,7 @@ impl Output {
             });
             return;
         }
-        let text = format!("{} {}", call.name, shortened(step.get()));
-        self.line(paint(DIM, escape(&text)));
+        self.line(progress_line(&call.name, step.get()));
     }
 
     /// Writes how a message ended. A text of the model was written already; the text of a tool that answers in place of the model was not.
@@ -269,7 +274,11 @@ impl Output {
 
     /// Writes the rest of the text, and a line break if the text did not end with one.
     pub(super) fn end_line(&self) {
-        self.lock().end();
+        let mut text = self.lock();
+        text.end();
+        for line in std::mem::take(&mut text.later) {
+            self.screen.note(line);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Text> {
@@ -281,6 +290,27 @@ impl Output {
         self.end_line();
         self.screen.note(text);
     }
+}
+
+fn call_line(tool: &str) -> String {
+    let name = paint(NAME, escape(tool));
+    format!("{} {name}", paint(DIM, "calling"))
+}
+
+fn result_line(tool: &str, text: &str, is_error: bool) -> String {
+    let mark = if is_error {
+        paint(BAD, "failed")
+    } else {
+        paint(GOOD, "result")
+    };
+    let name = paint(NAME, escape(tool));
+    let text = shortened(text);
+    format!("{mark} {name}: {}", escape(&text))
+}
+
+fn progress_line(tool: &str, step: &str) -> String {
+    let text = format!("{tool} {}", shortened(step));
+    paint(DIM, escape(&text))
 }
 
 /// Converts an event of the model; `None` if programs do not get it.
@@ -316,11 +346,13 @@ fn print(event: &Event<'_>) {
 
 impl Text {
     fn push(&mut self, text: &str) {
+        self.is_arriving = true;
         let text = self.escaper.push(text);
         self.render(&text);
     }
 
     fn end(&mut self) {
+        self.is_arriving = false;
         let rest = self.escaper.finish();
         self.render(&rest);
         if let Some(markdown) = &mut self.markdown {
