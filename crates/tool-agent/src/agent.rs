@@ -11,6 +11,8 @@ use tool_core::schema::StrictSchema;
 use tool_core::turn::{Model, Outcome, TurnError, Turns, UserMessage};
 use tool_core::{ToolContext, ToolError, Toolset, toolset};
 
+use crate::model::OutputFormat;
+
 mod error;
 pub mod guardrails;
 mod instructed;
@@ -19,7 +21,8 @@ mod output;
 pub use error::{AgentConfigError, AgentError};
 use guardrails::Guardrails;
 pub(crate) use instructed::Instructed;
-use output::{Output, Wanted};
+pub use output::OutputMode;
+use output::Wanted;
 
 type NewModel = dyn Fn() -> Box<dyn Model> + Send + Sync;
 type Instructions = dyn Fn(&ToolContext) -> Result<String, ToolError> + Send + Sync;
@@ -85,6 +88,7 @@ struct Inner {
     tokens: Option<u64>,
     cost: Option<u64>,
     output_retries: u32,
+    output_mode: OutputMode,
     guardrails: Guardrails,
 }
 
@@ -109,6 +113,7 @@ impl Agent {
             tokens: None,
             cost: None,
             output_retries: 2,
+            output_mode: OutputMode::default(),
             guardrails: Guardrails::none(),
         })
     }
@@ -143,10 +148,13 @@ impl Agent {
     /// Stores a message of the user, and returns the final output of the run as a `T`. After an error, the message remains stored; [`AgentError`]
     /// describes how to continue.
     ///
-    /// The model gets the additional tool `final_answer`, whose arguments are a `T`, and the run ends with its first valid call. Calls of other tools
+    /// With [`OutputMode::Tool`], the model gets the additional tool `final_answer`, whose arguments are a `T`, and the run ends with its first valid call. Calls of other tools
     /// in the same message run too. If the model answers with a text, or calls `final_answer` with invalid arguments, it is asked again,
     /// [`output_retries`](AgentBuilder::output_retries) times. After a text, a reminder to call `final_answer` is stored in the thread as a message
     /// of the user. An answer that reached the limit on tokens is not requested again, because it would reach the same limit.
+    ///
+    /// With [`OutputMode::Native`], the text of the model is the output, and the provider enforces its schema. If a message has calls beside a text, the
+    /// calls run and the run continues. After an invalid text, a message of the user that states the problem is stored, and the model is asked again.
     ///
     /// If the run stops before its output, for example because a call waits for an approval, the error is [`AgentError::Stopped`]. Approve the call,
     /// and continue with [`resume`](Self::resume).
@@ -157,7 +165,7 @@ impl Agent {
         cx: &ToolContext,
     ) -> Result<T, AgentError> {
         // Instructions that cannot be written end the run before its message is stored.
-        let model = self.asked(cx, Some(Wanted::new(self.0.output_retries)))?;
+        let model = self.asked(cx, Some(self.wanted()))?;
         turns.say(message, cx).await?;
         self.output(model, turns, cx).await
     }
@@ -169,8 +177,12 @@ impl Agent {
         turns: &Turns,
         cx: &ToolContext,
     ) -> Result<T, AgentError> {
-        let model = self.asked(cx, Some(Wanted::new(self.0.output_retries)))?;
+        let model = self.asked(cx, Some(self.wanted()))?;
         self.output(model, turns, cx).await
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted::new(self.0.output_retries, self.0.output_mode)
     }
 
     /// Drives the thread to the output.
@@ -180,13 +192,23 @@ impl Agent {
         turns: &Turns,
         cx: &ToolContext,
     ) -> Result<T, AgentError> {
-        let output = Output::new::<T>()?;
+        let format = OutputFormat::new::<T>()?;
         let turns = self.limited(turns);
-        if self.tools(cx).get(output::NAME).is_some() {
+        let is_native = self.0.output_mode == OutputMode::Native;
+        if is_native {
+            model.set_format(&format);
+        } else if self.tools(cx).get(output::NAME).is_some() {
             return Err(AgentError::NameTaken);
         }
         loop {
-            let tools = |cx: &ToolContext| output.with(self.tools(cx));
+            let tools = |cx: &ToolContext| {
+                let own = self.tools(cx);
+                if is_native {
+                    own
+                } else {
+                    output::with_tool(&format, own)
+                }
+            };
             let outcome = turns.drive(&mut model, tools, cx).await;
             if let Some(problem) = model.refused_output() {
                 return Err(AgentError::NoOutput(problem));
@@ -195,6 +217,16 @@ impl Agent {
                 Outcome::Replied(text) => return output::read(&text),
                 Outcome::Length(_) => return Err(AgentError::Truncated),
                 Outcome::Guardrail(tripped) => return Err(AgentError::Guardrail(tripped)),
+                Outcome::Answered(text) if is_native => {
+                    let problem = match format.check(&text).await {
+                        Ok(text) => return output::read(&text),
+                        Err(problem) => problem,
+                    };
+                    if let Some(problem) = model.refuse(&problem) {
+                        return Err(AgentError::NoOutput(problem));
+                    }
+                    turns.say(output::correction(&problem), cx).await?;
+                }
                 Outcome::Answered(text) => {
                     // If the run has ended already, this is the text that the tool for the output has stored.
                     if !model.was_asked()
@@ -316,6 +348,12 @@ impl AgentBuilder {
     /// Sets how often [`Agent::run`] asks again after an invalid output. The default is 2, so the model has 3 attempts.
     pub fn output_retries(mut self, retries: u32) -> Self {
         self.0.output_retries = retries;
+        self
+    }
+
+    /// Sets how the model returns the output of [`Agent::run`]. The default is the tool `final_answer`.
+    pub fn output_mode(mut self, mode: OutputMode) -> Self {
+        self.0.output_mode = mode;
         self
     }
 

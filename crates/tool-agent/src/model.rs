@@ -9,6 +9,7 @@
 //! | [`ModelError`] | why a request failed, with a class that programs can compare |
 //! | [`ModelEvent`] | the events of a request: attempts, pieces of the reply, and failures |
 //! | [`ModelPrice`], [`Prices`] | prices of tokens, from which the cost of each request is computed |
+//! | [`OutputFormat`] | the schema of the text of a reply, for the structured output of a provider |
 //! | [`ScriptedModel`] | a model that returns replies that are written in advance, each one a [`Script`] |
 
 mod body;
@@ -18,6 +19,7 @@ mod endpoint;
 mod error;
 mod event;
 mod exchange;
+mod format;
 mod http;
 mod price;
 mod reasoning;
@@ -32,6 +34,7 @@ pub use endpoint::Endpoint;
 pub use error::{FailedModel, ModelError, ModelErrorKind, TimeoutPhase};
 pub(crate) use event::Unchecked;
 pub use event::{ModelEvent, ModelObserver};
+pub use format::OutputFormat;
 pub use http::HttpModel;
 pub use price::{ModelPrice, Prices, UnknownPrice};
 pub use reasoning::PastReasoning;

@@ -6,8 +6,8 @@ use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage};
 use tool_core::{ErrorKind, ToolError, env};
 
 use super::guardrails::{Guardrails, refused_input};
-use super::output::{self, Wanted};
-use crate::model::Unchecked;
+use super::output::{self, OutputMode, Wanted};
+use crate::model::{OutputFormat, Unchecked};
 
 /// The note that requests have in place of a message that an input guardrail has refused.
 const WITHHELD: &str = "[A guardrail has withheld this message of the user.]";
@@ -27,6 +27,8 @@ pub(crate) struct Instructed {
     /// The tokens of a message that the guardrails still check.
     unchecked: Option<Usage>,
     wanted: Option<Wanted>,
+    /// The format of the output, which the provider enforces.
+    format: Option<OutputFormat>,
     was_asked: bool,
 }
 
@@ -46,6 +48,7 @@ impl Instructed {
             messages: Vec::new(),
             unchecked: None,
             wanted,
+            format: None,
             was_asked: false,
         }
     }
@@ -60,6 +63,16 @@ impl Instructed {
         self.wanted.as_ref()?.refused.clone()
     }
 
+    /// Sets the format of the output, which the provider enforces.
+    pub(super) fn set_format(&mut self, format: &OutputFormat) {
+        self.format = Some(format.clone());
+    }
+
+    /// Counts an invalid output. Returns the problem if no retry is left.
+    pub(super) fn refuse(&mut self, why: &str) -> Option<String> {
+        self.wanted.as_mut()?.refuse(why)
+    }
+
     /// Counts a text answer as an invalid output. Returns the problem if no retry is left.
     pub(super) fn refuse_text(&mut self, text: &str) -> Option<String> {
         let begin: String = text.chars().take(200).collect();
@@ -67,12 +80,15 @@ impl Instructed {
             "it answered with the text \"{begin}\" and did not call `{}`",
             output::NAME
         );
-        self.wanted.as_mut()?.refuse(&why)
+        self.refuse(&why)
     }
 
     /// Counts the first failed call of `final_answer` since the last request. Returns the problem if no retry is left.
     fn judge(&mut self, thread: &[Message]) -> Option<String> {
         let wanted = self.wanted.as_mut()?;
+        if wanted.mode == OutputMode::Native {
+            return None;
+        }
         let last = thread.iter().map(|message| message.seq).max()?;
         let before = wanted.judged.replace(last)?;
         let new = thread
@@ -170,7 +186,8 @@ impl Instructed {
         self.was_asked = true;
         let guardrails = &self.guardrails;
         let checks_output = !guardrails.output.is_empty();
-        if !checks_output && guardrails.call.is_empty() {
+        let is_checked = checks_output || !guardrails.call.is_empty();
+        if !is_checked && self.format.is_none() {
             let request = ModelRequest {
                 messages,
                 ..request
@@ -178,7 +195,14 @@ impl Instructed {
             return self.model.next(request).await;
         }
         let unchecked = Unchecked::new(checks_output && !guardrails.shows_unchecked);
-        let cx = request.cx.derive().with(unchecked.clone()).build();
+        let mut cx = request.cx.derive();
+        if is_checked {
+            cx = cx.with(unchecked.clone());
+        }
+        if let Some(format) = &self.format {
+            cx = cx.with(format.clone());
+        }
+        let cx = cx.build();
         let sent = ModelRequest {
             messages,
             cx: &cx,
@@ -186,7 +210,10 @@ impl Instructed {
         };
         let mut message = self.model.next(sent).await?;
         self.unchecked = message.usage;
-        let typed = self.wanted.is_some();
+        let typed = self
+            .wanted
+            .as_ref()
+            .is_some_and(|wanted| wanted.mode == OutputMode::Tool);
         let ending = guardrails.check_message(&message, typed, request.cx).await;
         self.unchecked = None;
         match ending {

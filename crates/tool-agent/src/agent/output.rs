@@ -1,40 +1,42 @@
-//! Typed outputs: the tool `final_answer`, whose arguments are the output of a run.
+//! Typed outputs: the tool `final_answer`, whose arguments are the output of a run, and the structured outputs of providers.
 
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use tool_core::schema::StrictSchema;
-use tool_core::schema::dialect::schema_text;
-use tool_core::{Dialect, DynamicTool, Registry, ToolError, Toolset};
+use tool_core::Toolset;
 
 use super::error::AgentError;
+use crate::model::OutputFormat;
+
+/// How a model returns a typed output ([`Agent::run`](super::Agent::run)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutputMode {
+    /// The model calls the tool `final_answer`, whose arguments are the output. Every model that calls tools can return it.
+    #[default]
+    Tool,
+    /// The text of the model is the output, and the provider enforces its schema: `response_format` of Chat Completions, `text.format` of Responses,
+    /// `output_config.format` of Anthropic, `responseJsonSchema` of Gemini, and `outputConfig.textFormat` of Bedrock. Models before Gemini 3 refuse it
+    /// beside tools. A model that is not an [`HttpModel`](crate::model::HttpModel) reads the schema from the context
+    /// ([`OutputFormat`]).
+    Native,
+}
 
 /// The name of the tool that returns the output.
-pub(super) const NAME: &str = "final_answer";
-
-const DESCRIPTION: &str = "Returns the final answer. Call this tool once, when the answer is complete; the arguments are the answer.";
+pub(super) const NAME: &str = OutputFormat::NAME;
 
 /// The user message that is stored after the model answered with a text.
 pub(super) const REMINDER: &str = "Call the tool `final_answer` with the final answer as its arguments. A text message is not accepted as the answer.";
 
-/// The tool for outputs of one type.
-pub(super) struct Output(Toolset);
+/// Returns the user message that is stored after a text that is not a valid output.
+pub(super) fn correction(problem: &str) -> String {
+    format!(
+        "The last message is not a valid answer: {problem}\nAnswer again, only with the corrected JSON."
+    )
+}
 
-impl Output {
-    pub(super) fn new<T: StrictSchema>() -> Result<Self, AgentError> {
-        let schema = schema_text(T::SCHEMA, Dialect::JsonSchema);
-        // `Turns` ends a run with the text of a tool that answers in place of the model.
-        let answer = |output: Value, _| async move {
-            Ok::<_, ToolError>(json!({"replyHandled": true, "replyText": output.to_string()}))
-        };
-        let tool = DynamicTool::new(NAME, DESCRIPTION, schema, answer).read_only();
-        Ok(Self(Registry::builder().dynamic(tool).build()?.open()))
-    }
-
-    /// Adds the tool to the tools of a step.
-    pub(super) fn with(&self, tools: Toolset) -> Toolset {
-        // `combine` fails only if two tools have the same name. Then the tool of the agent is offered, and the run has no output.
-        tools.clone().combine(&self.0).unwrap_or(tools)
-    }
+/// Adds the tool of an output to the tools of a step.
+pub(super) fn with_tool(format: &OutputFormat, tools: Toolset) -> Toolset {
+    // `combine` fails only if two tools have the same name. Then the tool of the agent is offered, and the run has no output.
+    tools.clone().combine(format.tool()).unwrap_or(tools)
 }
 
 /// Parses the JSON text of an output.
@@ -45,6 +47,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, AgentError> {
 /// The invalid outputs of a run, and the messages that were already judged.
 pub(super) struct Wanted {
     retries: u32,
+    pub(super) mode: OutputMode,
     /// The number of invalid outputs so far.
     invalid: u32,
     /// The sequence number of the last message that was judged; `None` before the first request.
@@ -54,9 +57,10 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn new(retries: u32) -> Self {
+    pub(super) fn new(retries: u32, mode: OutputMode) -> Self {
         Self {
             retries,
+            mode,
             invalid: 0,
             judged: None,
             refused: None,

@@ -1,6 +1,7 @@
 //! The body of a request.
 
 use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tool_core::turn::ModelRequest;
@@ -9,6 +10,7 @@ use tool_wire::{Offer, Provider, RequestMessages, SystemPrompt};
 use super::config::{CacheTime, Target};
 use super::endpoint::Endpoint;
 use super::error::{ModelError, ModelErrorKind};
+use super::format::{FormatField, OutputFormat};
 
 /// The body and the beta headers of a request, which all attempts at one model share.
 pub(super) struct Written {
@@ -131,13 +133,57 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<bool>,
     #[serde(flatten)]
-    params: &'a Map<String, Value>,
+    params: Params<'a>,
     #[serde(flatten)]
     offer: &'a Offer,
     #[serde(flatten)]
     system: &'a SystemPrompt,
     #[serde(flatten)]
     messages: Messages<'a>,
+}
+
+/// The fields that are equal in every request, and the format of a typed output.
+struct Params<'a> {
+    params: &'a Map<String, Value>,
+    output: Option<FormatField>,
+}
+
+impl Serialize for Params<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let output = self.output.as_ref();
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.params {
+            if output.is_none_or(|(field, _)| field != name) {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        if let Some((field, members)) = output {
+            let own = self.params.get(*field).and_then(Value::as_object);
+            map.serialize_entry(field, &Members { own, members })?;
+        }
+        map.end()
+    }
+}
+
+/// A field of the host to which members are added.
+struct Members<'a> {
+    own: Option<&'a Map<String, Value>>,
+    members: &'a [(&'static str, Box<RawValue>)],
+}
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.own.into_iter().flatten() {
+            if !self.members.iter().any(|(member, _)| member == name) {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        for (name, value) in self.members {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
 }
 
 /// The messages, in the field that the provider defines for them.
@@ -172,12 +218,19 @@ pub(super) fn write(
     let RequestMessages {
         messages, system, ..
     } = &history;
+    let output = match request.cx.get::<OutputFormat>() {
+        Ok(format) => Some(format.field(provider).map_err(|error| unwritable(&error))?),
+        Err(_) => None,
+    };
     // Gemini and Bedrock have the model and the kind of the response in the URL.
     let in_url = matches!(provider, Provider::Gemini | Provider::Bedrock);
     let body = Body {
         model: (!in_url).then_some(&*target.model),
         stream: (!in_url).then_some(true),
-        params: &target.params,
+        params: Params {
+            params: &target.params,
+            output,
+        },
         offer: &offer,
         system,
         messages: match provider {

@@ -8,6 +8,7 @@ use tool_core::{ErrorKind, ModelOutput, toolset};
 use super::config::Compaction;
 use super::count::TokenCounter;
 use super::layout::Layout;
+use crate::model::{ModelObserver, OutputFormat, Unchecked};
 
 /// The first lines of the message that contains a summary.
 const HEADING: &str = "# Summary of the earlier conversation\n\nThis summary was written by a model and replaces the earlier messages. It is not a request \
@@ -87,9 +88,17 @@ impl Summariser<'_> {
             message(self.thread, Role::User, 1, &question),
         ];
         let tools = toolset![];
+        // A summary is not a part of the answer: it has no format, and it is neither shown nor held with the answer.
+        let cx = self.request.cx.derive();
+        let cx = cx
+            .without::<OutputFormat>()
+            .without::<Unchecked>()
+            .without::<ModelObserver>()
+            .build();
         let reply = model.next(ModelRequest {
             messages: &messages,
             tools: &tools,
+            cx: &cx,
             ..self.request
         });
         let reply = reply.await;

@@ -7,6 +7,7 @@
 )]
 
 mod guardrails;
+mod native;
 
 use std::sync::{Arc, Mutex};
 

@@ -1,7 +1,8 @@
 //! The request of each provider: path, headers and body.
 
 use serde_json::{Value, json};
-use tool_agent::model::{ApiKey, CacheTime, Endpoint, HttpModel};
+use tool_agent::model::{ApiKey, CacheTime, Endpoint, HttpModel, OutputFormat};
+use tool_core::prelude::*;
 use tool_wire::Provider;
 
 use crate::standin::{Received, StandIn, events};
@@ -192,5 +193,87 @@ async fn instructions_are_sent() {
             body.pointer(pointer) == Some(&json!("Be brief.")) && body["max_tokens"] == 8192
         };
         assert!(found, "{body}");
+    }
+}
+
+/// A typed output.
+#[derive(serde::Deserialize, StrictSchema)]
+#[expect(dead_code, reason = "only the schema is used")]
+struct Weather {
+    /// The wind in metres per second.
+    wind: f64,
+    /// The air; null if unknown.
+    air: Option<String>,
+}
+
+// The format of a typed output is in the field of its provider, in the order of the type, beside the fields of the host.
+#[tokio::test]
+async fn format_of_a_typed_output_is_sent() {
+    let key = || ApiKey::new(KEY);
+    let format = OutputFormat::new::<Weather>().unwrap();
+    let cases: [(Endpoint, &str, Value, &str); 4] = [
+        (
+            Endpoint::openai_chat(key()),
+            "response_format",
+            json!({"type": "json_schema"}),
+            "/json_schema/schema",
+        ),
+        (
+            Endpoint::openai(key()),
+            "text",
+            json!({"verbosity": "low"}),
+            "/format/schema",
+        ),
+        (
+            Endpoint::anthropic(key()),
+            "output_config",
+            json!({"effort": "low"}),
+            "/format/schema",
+        ),
+        (
+            Endpoint::gemini(key()),
+            "generationConfig",
+            json!({"topK": 3}),
+            "/responseJsonSchema",
+        ),
+    ];
+    for (endpoint, field, own, path) in cases {
+        let provider = endpoint.provider();
+        let server = StandIn::start(vec![events(Vec::new())]).await;
+        let endpoint = endpoint.base_url(&server.url);
+        let builder = HttpModel::builder(endpoint, "a-model").field(field, own.clone());
+        let mut model = builder.build().unwrap();
+        let world = World::of(ToolContext::builder().with(format.clone())).await;
+        // The stand-in sends no reply.
+        world.drive(&mut model).await.unwrap_err();
+        let received = server.received()[0].clone();
+        let sent = &received.body[field];
+        for (name, value) in own.as_object().unwrap() {
+            assert_eq!(&sent[name], value, "{provider}: {sent}");
+        }
+        let schema = sent.pointer(path).unwrap();
+        let expected: Value = serde_json::from_str(format.schema(provider.dialect())).unwrap();
+        assert_eq!(schema, &expected, "{provider}");
+        let constants: &[(&str, Value)] = match provider {
+            Provider::Chat => &[
+                ("/json_schema/name", json!("final_answer")),
+                ("/json_schema/strict", json!(true)),
+            ],
+            Provider::Responses => &[
+                ("/format/type", json!("json_schema")),
+                ("/format/name", json!("final_answer")),
+                ("/format/strict", json!(true)),
+            ],
+            Provider::Anthropic => &[("/format/type", json!("json_schema"))],
+            _ => &[("/responseMimeType", json!("application/json"))],
+        };
+        for (path, value) in constants {
+            assert_eq!(sent.pointer(path), Some(value), "{provider}: {sent}");
+        }
+        let (wind, air) = (
+            received.text.find("\"wind\""),
+            received.text.find("\"air\""),
+        );
+        assert!(wind < air, "{provider}: {}", received.text);
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Received {
     /// The names are in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Value,
+    /// The body as it arrived.
+    pub(crate) text: String,
     pub(crate) at: Instant,
 }
 
@@ -158,6 +160,7 @@ async fn receive(socket: &mut TcpStream) -> Option<Received> {
         line,
         headers,
         body: serde_json::from_slice(&body).unwrap(),
+        text: String::from_utf8(body).unwrap(),
         at: Instant::now(),
     })
 }

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 use test_support::{Ran, suite};
-use tool_agent::model::{ApiKey, CacheTime, Endpoint, HttpModel};
+use tool_agent::model::{ApiKey, CacheTime, Endpoint, HttpModel, OutputFormat};
 use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
 use tool_core::turn::{ModelMessage, Outcome, Turns, UserMessage};
@@ -346,7 +346,18 @@ async fn changed_offer_is_accepted_by_the_vendor_client_case() -> Ran {
     Ok(())
 }
 
-// The vendors' clients accept the second request of a conversation as `HttpModel` sends it: instructions, tools, a call and its result.
+/// A typed output.
+#[derive(StrictSchema)]
+#[expect(dead_code, reason = "only the schema is used")]
+struct Weather {
+    /// The wind in metres per second.
+    wind: f64,
+    /// The air; null if unknown.
+    air: Option<String>,
+}
+
+// The vendors' clients accept the second request of a conversation as `HttpModel` sends it: instructions, tools, a call and its result, and the format of
+// a typed output.
 async fn requests_of_http_models_are_accepted_by_the_vendor_clients_case() -> Ran {
     let key = || ApiKey::new("a key of the test");
     for endpoint in [
@@ -367,10 +378,14 @@ async fn requests_of_http_models_are_accepted_by_the_vendor_clients_case() -> Ra
             _ => model.max_tokens(500).temperature(0.5),
         };
         let mut model = model.build().unwrap();
-        let cx = ToolContext::builder()
+        let mut cx = ToolContext::builder()
             .workspace("acme")
-            .conversation("main")
-            .build();
+            .conversation("main");
+        // Google's client takes the format as an argument, too.
+        if provider != Provider::Gemini {
+            cx = cx.with(OutputFormat::new::<Weather>().unwrap());
+        }
+        let cx = cx.build();
         let turns = Turns::new(MemoryStore::default()).most_steps(2);
         turns
             .instruct("Answer in one sentence.", &cx)
