@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::channel::oneshot;
-use futures::future::{FutureExt as _, join, join_all};
+use futures::future::{BoxFuture, FutureExt as _, join, join_all};
 use futures::stream::{FuturesOrdered, StreamExt};
 use serde_json::value::RawValue;
 
@@ -19,7 +19,8 @@ use crate::need::VariableNeed;
 use crate::panics::panic_text;
 use crate::store::shield;
 use crate::store::{
-    EffectRow, Journal, Message, Role, RunCause, RunId, RunStore, StoreError, ThreadId, ThreadStore,
+    EffectRow, Journal, Message, Role, RunCause, RunFence, RunId, RunStore, StoreError, ThreadId,
+    ThreadStore,
 };
 use crate::toolset::Toolset;
 
@@ -52,6 +53,9 @@ use watch::Watch;
 type Observer = dyn Fn(&ToolMessage) + Send + Sync;
 /// Callback for the progress of running calls.
 type Progress = dyn Fn(&ToolCall, &RawValue) + Send + Sync;
+
+/// Callback for the beginning of a run.
+type Beginning = dyn Fn(RunFence) -> BoxFuture<'static, ()> + Send + Sync;
 
 /// The result of a read-only call whose end is not written yet.
 struct LateResult<'c> {
@@ -121,6 +125,7 @@ pub struct Turns {
     cost: Option<u64>,
     observer: Option<Arc<Observer>>,
     progress: Option<Arc<Progress>>,
+    beginning: Option<Arc<Beginning>>,
 }
 
 /// The state of the calls of a message after a run.
@@ -285,6 +290,7 @@ impl Turns {
             cost: None,
             observer: None,
             progress: None,
+            beginning: None,
         }
     }
 
@@ -381,6 +387,31 @@ impl Turns {
                 notify("the callback for progress", || other(call, step));
             }
             progress(call, step);
+        }));
+        self
+    }
+
+    /// Adds a callback for each run that [`drive`](Self::drive), [`respond`](Self::respond) or [`BegunRun::drive`] begins or takes
+    /// over after a crash. The run makes its first step when the future has ended. [`run`](Self::run) does not call it.
+    ///
+    /// The callback gets the condition under which the driver writes. A host that stores rows about the run passes it to the store, so that a driver
+    /// whose run was taken over writes none: see [`ThreadEventStore`](crate::store::ThreadEventStore).
+    #[must_use]
+    pub fn on_begin(
+        mut self,
+        beginning: impl Fn(RunFence) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) -> Self {
+        let other = self.beginning.take();
+        self.beginning = Some(Arc::new(move |fence: RunFence| {
+            let other = other.as_ref().map(|other| other(fence.clone()));
+            let own = beginning(fence);
+            async move {
+                if let Some(other) = other {
+                    other.await;
+                }
+                own.await;
+            }
+            .boxed()
         }));
         self
     }

@@ -50,7 +50,9 @@ use std::time::Duration;
 
 use object_store::ObjectStore;
 use tool_core::store::seal::Vault;
-use tool_core::store::{ChildFilter, ChildRow, ChildStore, Scope, ThreadId};
+use tool_core::store::{
+    ChildFilter, ChildRow, ChildStore, Scope, ThreadEventStore, ThreadId, shield,
+};
 use tool_core::turn::{Outcome, TurnError, Turns, UserMessage};
 use tool_core::variables::Declarations;
 use tool_core::{Gate, Ticket, ToolContext, ToolError, Toolset};
@@ -67,10 +69,12 @@ mod child;
 mod entry;
 mod error;
 mod event;
+mod follow;
 mod immediate;
 mod outcome;
 mod parent;
 mod prompt;
+mod record;
 mod result;
 mod resumable;
 mod run;
@@ -92,7 +96,9 @@ pub use entry::{
 pub use error::{RuntimeConfigError, RuntimeError};
 use event::EventObserver;
 pub use event::{AgentEvent, AgentEventKind, AgentEvents, EVENT_VERSION, EventApproval};
+pub use follow::{EventCursor, FollowedEvent, FollowedEvents, StoredEvents};
 pub use parent::ParentThread;
+use record::Recording;
 pub use result::{AgentResult, ResultAttachment, ResultCall, ResultStatus};
 use run::{Run, RunHandle, Speaker};
 pub use spawn::SpawnGate;
@@ -114,6 +120,7 @@ struct Inner {
     endpoint: String,
     background: Background,
     observers: Vec<Box<EventObserver>>,
+    events: Option<Arc<dyn ThreadEventStore>>,
     /// The tools for resumable sub-agents that were built.
     resumable: Mutex<HashMap<resumable::Offer, Toolset>>,
 }
@@ -137,6 +144,7 @@ pub struct AgentRuntimeBuilder {
     vault: Option<Vault>,
     files: Option<Arc<dyn ObjectStore>>,
     observers: Vec<Box<EventObserver>>,
+    events: Option<Arc<dyn ThreadEventStore>>,
     endpoint: String,
 }
 
@@ -151,6 +159,7 @@ impl AgentRuntime {
             vault: None,
             files: None,
             observers: Vec::new(),
+            events: None,
             endpoint: "/v1/threads/{thread}/variables/{request}".to_owned(),
         }
     }
@@ -437,18 +446,34 @@ impl AgentRuntime {
                 });
         }
         let cx = cx.build();
+        let recording = run.recorder.as_ref().map(|recorder| {
+            let recorder = Arc::clone(recorder);
+            Recording::new(recorder, run)
+        });
+        if let Some(recording) = &recording {
+            turns = recording.of(turns);
+        }
         run.emit(AgentEventKind::RunStarted);
         let mut model = Speaker::new(Arc::clone(run), barrier.cloned());
         let tools = |cx: &ToolContext| run.tools(cx);
-        let outcome = match message {
-            Some(message) => turns.respond(message, &mut model, tools, &cx).await,
-            None => turns.drive(&mut model, tools, &cx).await,
+        let drive = async {
+            match message {
+                Some(message) => turns.respond(message, &mut model, tools, &cx).await,
+                None => turns.drive(&mut model, tools, &cx).await,
+            }
+        };
+        let outcome = match &run.recorder {
+            Some(recorder) => recorder.during(drive).await,
+            None => drive.await,
         };
         let outcome = outcome.map_err(RuntimeError::from);
         if matches!(outcome, Ok(Outcome::Cancelled)) {
             self.cancel_below(run).await?;
         }
         run.emit_end(&outcome);
+        if let Some(recording) = recording {
+            recording.end().await;
+        }
         outcome
     }
 
@@ -511,6 +536,23 @@ impl AgentRuntimeBuilder {
         self
     }
 
+    /// Stores the events of all conversations, so that other processes follow the runs. The store is the database of the threads and the runs.
+    ///
+    /// Messages of the model and results of calls are messages of the thread, and are not stored twice. The other events are rows of the store: the
+    /// beginning and the end of a run, handoffs, children and open approvals. The pieces of the running step are stored in batches, one every
+    /// 250 milliseconds and at most 1 MiB for each step, and are removed when the step has ended. A step that takes less time writes no row.
+    ///
+    /// If the store fails, the run continues, and readers miss events.
+    pub fn events(self, store: impl ThreadEventStore) -> Self {
+        self.events_shared(Arc::new(store))
+    }
+
+    /// Sets the [store of events](Self::events), which other code may share.
+    pub fn events_shared(mut self, store: Arc<dyn ThreadEventStore>) -> Self {
+        self.events = Some(store);
+        self
+    }
+
     /// Sets the path at which a user supplies the variables of a sub-agent, with `{thread}` and `{request}` in place of the conversation and the
     /// request. The default is the path of the admin API of `tool-server`.
     pub fn variables_endpoint(mut self, path: impl Into<String>) -> Self {
@@ -551,6 +593,7 @@ impl AgentRuntimeBuilder {
             endpoint: self.endpoint,
             background: Background::default(),
             observers: self.observers,
+            events: self.events.map(shield::thread_events),
             resumable: Mutex::default(),
         })))
     }

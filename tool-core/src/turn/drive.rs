@@ -185,6 +185,9 @@ impl Turns {
         supplied: &[ClientResult],
     ) -> Result<Outcome, TurnError> {
         let mut thread_now = thread_now.fenced(self.fence(&held));
+        if let Some(beginning) = &self.beginning {
+            held.during(beginning(held.fence())).await;
+        }
         let cx = &held.context(cx);
         let steps = self.steps(model, tools, cx, &mut thread_now, &held, supplied);
         let outcome = match held.during(Box::pin(steps)).await {

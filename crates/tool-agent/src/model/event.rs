@@ -37,7 +37,9 @@ impl ModelObserver {
         Self(Arc::new(observer))
     }
 
-    pub(crate) fn call(&self, event: &ModelEvent<'_>) {
+    /// Passes an event to the function. A host's own [`Model`](tool_core::turn::Model) calls it with the pieces of its reply, if
+    /// [`ToolContext::get`] finds an observer in the context of the request. The models of this crate do so.
+    pub fn call(&self, event: &ModelEvent<'_>) {
         (self.0)(event);
     }
 }

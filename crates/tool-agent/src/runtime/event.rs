@@ -186,6 +186,25 @@ impl From<&Ticket> for EventApproval {
 }
 
 impl AgentEventKind {
+    pub(super) fn message(message: &ModelMessage) -> Self {
+        Self::Message {
+            text: message.text.clone(),
+            calls: message.calls.clone(),
+            usage: message.usage,
+        }
+    }
+
+    pub(super) fn result(result: &ToolMessage) -> Self {
+        let output = result.output.as_ref();
+        Self::Result {
+            id: result.id.clone(),
+            name: result.name.clone(),
+            text: result.text.clone(),
+            error: result.error.clone(),
+            output: output.and_then(|output| serde_json::from_str(output.get()).ok()),
+        }
+    }
+
     /// Returns the name of the kind, as it is serialized in `type`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -227,12 +246,37 @@ impl FromContext for EventSink {
 impl Run {
     /// Passes an event to the observers of the runtime and of the stream to which the run belongs.
     pub(super) fn emit(&self, kind: AgentEventKind) {
-        let observers = &self.runtime.0.observers;
-        let sink = self.base.get::<EventSink>().ok();
-        if observers.is_empty() && sink.is_none() {
+        if !self.is_observed() {
             return;
         }
-        let event = AgentEvent {
+        let event = self.event(kind);
+        if let Some(recorder) = &self.recorder {
+            recorder.take(&event);
+        }
+        self.show(&event);
+    }
+
+    /// Passes an event on, and stores it even if the run has ended: a child thread began or ended.
+    pub(super) async fn emit_of_child(&self, kind: AgentEventKind) {
+        if !self.is_observed() {
+            return;
+        }
+        let event = self.event(kind);
+        self.show(&event);
+        if let Some(recorder) = &self.recorder {
+            recorder.append(event).await;
+        }
+    }
+
+    /// Stores the events that were emitted before, so that they come before the next message of the thread.
+    pub(super) async fn store_events(&self) {
+        if let Some(recorder) = &self.recorder {
+            recorder.flush().await;
+        }
+    }
+
+    pub(super) fn event(&self, kind: AgentEventKind) -> AgentEvent {
+        AgentEvent {
             version: EVENT_VERSION,
             conversation: self.thread.conversation().to_owned(),
             parent: self
@@ -242,22 +286,38 @@ impl Run {
             agent: self.runtime.entry(self.current()).name().to_owned(),
             at: Timestamp::now(),
             kind,
-        };
-        for observer in observers {
-            observer(&event);
-        }
-        if let Some(EventSink(observer)) = sink {
-            observer(&event);
         }
     }
 
-    /// Whether somebody receives the events of the run.
-    pub(super) fn is_observed(&self) -> bool {
+    /// Passes an event to the observers in this process.
+    fn show(&self, event: &AgentEvent) {
+        for observer in &self.runtime.0.observers {
+            observer(event);
+        }
+        if let Ok(EventSink(observer)) = self.base.get::<EventSink>() {
+            observer(event);
+        }
+    }
+
+    /// Whether somebody in this process receives the events of the run.
+    fn is_shown(&self) -> bool {
         !self.runtime.0.observers.is_empty() || self.base.get::<EventSink>().is_ok()
+    }
+
+    /// Whether somebody receives the events of the run, or they are stored.
+    pub(super) fn is_observed(&self) -> bool {
+        self.recorder.is_some() || self.is_shown()
     }
 
     /// Passes an event of the model on.
     pub(super) fn emit_of_model(&self, event: &ModelEvent<'_>) {
+        let recorder = self.recorder.as_ref();
+        if matches!(event, ModelEvent::Delta(_))
+            && !recorder.is_some_and(|recorder| recorder.wants_pieces())
+            && !self.is_shown()
+        {
+            return;
+        }
         self.emit(match event {
             ModelEvent::Delta(Delta::Reasoning(delta)) => AgentEventKind::Reasoning {
                 delta: delta.clone(),
@@ -280,22 +340,11 @@ impl Run {
     }
 
     pub(super) fn emit_result(&self, result: &ToolMessage) {
-        let output = result.output.as_ref();
-        self.emit(AgentEventKind::Result {
-            id: result.id.clone(),
-            name: result.name.clone(),
-            text: result.text.clone(),
-            error: result.error.clone(),
-            output: output.and_then(|output| serde_json::from_str(output.get()).ok()),
-        });
+        self.emit(AgentEventKind::result(result));
     }
 
     pub(super) fn emit_message(&self, message: &ModelMessage) {
-        self.emit(AgentEventKind::Message {
-            text: message.text.clone(),
-            calls: message.calls.clone(),
-            usage: message.usage,
-        });
+        self.emit(AgentEventKind::message(message));
     }
 
     /// Emits the end of a run.

@@ -94,11 +94,12 @@ impl AgentRuntime {
         inner.prompted_by.push(caller);
         let inner = Arc::new(inner);
         self.adopt_below(&inner).await?;
-        run.emit(AgentEventKind::ChildStarted {
+        run.emit_of_child(AgentEventKind::ChildStarted {
             child: thread.conversation().to_owned(),
             child_agent: entry.name().to_owned(),
             name: None,
-        });
+        })
+        .await;
         let outcome = loop {
             match outcome::ended(self.driven_apart(&inner).await?) {
                 Ended::Answered(text) => break Ok(text),
@@ -120,10 +121,11 @@ impl AgentRuntime {
         let ended = store.end_session(&row.thread, end).await;
         ended.map_err(child::unavailable)?;
         let mut result = result_of(tool, outcome, calls_in(&messages, entry));
-        run.emit(AgentEventKind::ChildEnded {
+        run.emit_of_child(AgentEventKind::ChildEnded {
             child: thread.conversation().to_owned(),
             failed: result.is_error(),
-        });
+        })
+        .await;
         result.skipped_attachments = skipped;
         Ok(result)
     }

@@ -13,6 +13,7 @@ use super::barrier::Barrier;
 use super::child::unavailable;
 use super::entry::Session;
 use super::event::AgentEventKind;
+use super::record::Recorder;
 use crate::agent::Instructed;
 
 /// Maximum number of handoffs after one message of the user.
@@ -38,6 +39,8 @@ pub(super) struct Run {
     pub(super) is_below: bool,
     /// The agents that run this one as a prompt. Their spawn gates apply, too.
     pub(super) prompted_by: Vec<usize>,
+    /// Stores the events of the run, if the runtime has a store for them.
+    pub(super) recorder: Option<Arc<Recorder>>,
     state: Mutex<State>,
 }
 
@@ -79,8 +82,11 @@ impl Run {
         first: usize,
         standing: &Standing,
     ) -> Self {
+        let events = runtime.0.events.as_ref();
+        let recorder = events.map(|store| Arc::new(Recorder::new(store, &thread)));
         Self {
             runtime,
+            recorder,
             first,
             base,
             home: thread.clone(),
@@ -125,6 +131,7 @@ impl Run {
         let runtime = other.runtime.clone();
         let thread = other.thread.clone();
         let mut copy = Self::new(runtime, base, thread, row, above, other.first, &standing);
+        copy.recorder.clone_from(&other.recorder);
         copy.home = other.home.clone();
         copy.depth = other.depth;
         copy.is_below = other.is_below;
@@ -302,6 +309,7 @@ impl Model for Speaker {
             run.emit(AgentEventKind::StepStarted { step: request.step });
             let message = self.model(agent, request.cx)?.next(request).await?;
             run.emit_message(&message);
+            run.store_events().await;
             Ok(message)
         }
         .boxed()

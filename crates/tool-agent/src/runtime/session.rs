@@ -63,11 +63,13 @@ impl AgentRuntime {
             let caller = self.caller_of(parent, &row);
             let run = self.run_of(parent, &row, target).await.map_err(paused)?;
             self.adopt_below(&run).await.map_err(paused)?;
-            parent.emit(AgentEventKind::ChildStarted {
-                child: row.thread.conversation().to_owned(),
-                child_agent: row.agent.clone(),
-                name: row.name.clone(),
-            });
+            parent
+                .emit_of_child(AgentEventKind::ChildStarted {
+                    child: row.thread.conversation().to_owned(),
+                    child_agent: row.agent.clone(),
+                    name: row.name.clone(),
+                })
+                .await;
             loop {
                 let (result, read) = match self.to_the_end(&run, target, &row).await {
                     Ok(ended) => ended,
@@ -112,10 +114,12 @@ impl AgentRuntime {
                 let ended = store.end_session(&row.thread, end).await;
                 match ended.map_err(|error| paused(unavailable(error)))? {
                     SessionEnd::Ended(_) => {
-                        parent.emit(AgentEventKind::ChildEnded {
-                            child: row.thread.conversation().to_owned(),
-                            failed: result.is_error(),
-                        });
+                        parent
+                            .emit_of_child(AgentEventKind::ChildEnded {
+                                child: row.thread.conversation().to_owned(),
+                                failed: result.is_error(),
+                            })
+                            .await;
                         if tells {
                             self.wake(parent);
                         }

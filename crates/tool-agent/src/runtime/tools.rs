@@ -147,6 +147,7 @@ fn hand_off(handoff: &Handoff, target: usize, entry: &AgentEntry) -> DynamicTool
         async move {
             let RunHandle(run) = cx.get()?;
             run.hand_off(target)?;
+            run.store_events().await;
             Ok::<_, ToolError>(text)
         }
     };

@@ -19,6 +19,7 @@ mod promises_sessions;
 mod prompts;
 mod restarts;
 mod resumable;
+mod stored_events;
 mod subagents;
 mod support;
 mod variables;

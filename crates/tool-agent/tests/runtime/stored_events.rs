@@ -1,0 +1,473 @@
+//! The events of a runtime in a store, as other processes read them.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tool_agent::agent::Agent;
+use tool_agent::model::{ModelEvent, ModelObserver};
+use tool_agent::runtime::{
+    AgentEvent, AgentEventKind, AgentRuntime, Handoff, PromptTool, Subagent,
+};
+use tool_core::prelude::*;
+use tool_core::store::{
+    MemoryStore, NewThreadEvents, StoreError, StoreFuture, ThreadEvent, ThreadEventStore, ThreadId,
+};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome};
+use tool_wire::Delta;
+
+use crate::support::{
+    Death, Host, Log, Thinker, agent, calls, context, entry, text, thinking, worker,
+};
+
+/// Sends the report.
+#[tool(destructive, approval)]
+fn send() -> &'static str {
+    "sent"
+}
+
+/// Counts to two.
+#[tool(read_only)]
+async fn count(cx: &ToolContext) -> u32 {
+    cx.progress(&1);
+    2
+}
+
+fn main_thread() -> ThreadId {
+    ThreadId::new("acme", "main").unwrap()
+}
+
+async fn rows(store: &MemoryStore) -> Vec<ThreadEvent> {
+    store
+        .thread_events(&main_thread(), 0, 10_000)
+        .await
+        .unwrap()
+}
+
+/// The rows as lines: the last message before each event, its kind, and its main value.
+fn lines(rows: &[ThreadEvent]) -> Vec<String> {
+    let line = |row: &ThreadEvent| {
+        let event: AgentEvent = serde_json::from_str(&row.body).unwrap();
+        assert_eq!(
+            (event.kind.name(), event.version),
+            (&*row.kind, row.version)
+        );
+        assert_eq!(event.at, row.at);
+        let value = match event.kind {
+            AgentEventKind::Text { delta } => delta,
+            AgentEventKind::StepStarted { step } => step.to_string(),
+            AgentEventKind::Handoff { to } => to,
+            AgentEventKind::ChildStarted { child_agent, .. } => child_agent,
+            AgentEventKind::Waiting { approvals } => approvals[0].tool.clone(),
+            AgentEventKind::RunEnded { cause, .. } => cause,
+            _ => String::new(),
+        };
+        format!("{} {} {value}", row.message, row.kind)
+            .trim_end()
+            .to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Waits until the rows have these lines.
+async fn wait_for(store: &MemoryStore, expected: &[&str]) {
+    loop {
+        if lines(&rows(store).await) == expected {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A model that writes its text in pieces, and waits for a permit after each of them.
+#[derive(Clone)]
+struct Slow {
+    pieces: Vec<String>,
+    permits: Arc<Semaphore>,
+}
+
+impl Slow {
+    fn new(pieces: &[&str]) -> Self {
+        Self {
+            pieces: pieces.iter().map(|&piece| piece.to_owned()).collect(),
+            permits: Arc::new(Semaphore::new(0)),
+        }
+    }
+}
+
+impl Model for Slow {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        Box::pin(async move {
+            let observer = request.cx.get::<ModelObserver>().unwrap();
+            for piece in &self.pieces {
+                observer.call(&ModelEvent::Delta(&Delta::Text(piece.clone())));
+                self.permits.acquire().await.unwrap().forget();
+            }
+            Ok(text(&self.pieces.concat()))
+        })
+    }
+}
+
+fn slow(host: &Host, model: &Slow) -> AgentRuntime {
+    let chief = entry(Agent::builder("chief", model.clone()));
+    let runtime = host.runtime().events(host.store.clone());
+    runtime.agent(chief).build().unwrap()
+}
+
+// The rows of a run have places among the messages of its thread, the messages are not stored twice, and no piece is left.
+#[tokio::test]
+async fn rows_of_a_run_are_stored_among_its_messages() {
+    let (host, log) = (Host::new(), Log::default());
+    let go = || json!({"message": "Go."});
+    let chief = agent(
+        "chief",
+        &log,
+        [
+            calls([("count", json!({}))]),
+            calls([("summary", go())]),
+            calls([("worker", go())]),
+            calls([("transfer_to_clerk", json!({}))]),
+        ],
+    );
+    let runtime = host
+        .runtime()
+        .events(host.store.clone())
+        .agent(
+            entry(chief.tools(|_| toolset![count]))
+                .prompt(PromptTool::new("summary"))
+                .subagent(Subagent::new("worker"))
+                .handoff(Handoff::to("clerk")),
+        )
+        .agent(entry(agent("summary", &log, [text("Short.")])).expose("Summarizes."))
+        .agent(worker(agent("worker", &log, [text("Made it.")])))
+        .agent(entry(agent("clerk", &log, [text("I go on.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Answered(text) if text == "I go on."));
+    let stored = rows(&host.store).await;
+    assert_eq!(
+        lines(&stored),
+        [
+            "1 run_started",
+            "4 child_started summary",
+            "4 child_ended",
+            "6 child_started worker",
+            "6 child_ended",
+            "8 handoff clerk",
+            "10 run_ended replied",
+        ]
+    );
+    assert!(stored.iter().all(|row| !row.transient));
+    for below in runtime.threads_below(&cx).await.unwrap() {
+        let rows = host.store.thread_events(&below, 0, 9).await.unwrap();
+        assert_eq!(lines(&rows), ["1 run_started", "2 run_ended replied"]);
+    }
+}
+
+// The pieces of the running step are stored in batches. The end of the run removes them.
+#[tokio::test]
+async fn pieces_of_the_running_step_are_stored_and_removed() {
+    let (host, model) = (Host::new(), Slow::new(&["Hel", "lo ", "all."]));
+    let mut events = slow(&host, &model).stream("chief", "Go.", &context().build());
+    let read = async {
+        // The first piece alone, because the model waits.
+        wait_for(
+            &host.store,
+            &["1 run_started", "1 step_started 1", "1 text Hel"],
+        )
+        .await;
+        model.permits.add_permits(2);
+        let all = [
+            "1 run_started",
+            "1 step_started 1",
+            "1 text Hel",
+            "1 text lo all.",
+        ];
+        wait_for(&host.store, &all).await;
+        assert!(rows(&host.store).await[1..].iter().all(|row| row.transient));
+        model.permits.add_permits(1);
+    };
+    let drive = async { while events.next().await.is_some() {} };
+    futures::future::join(read, drive).await;
+    let stored = rows(&host.store).await;
+    assert_eq!(lines(&stored), ["1 run_started", "2 run_ended replied"]);
+    assert!(stored[1].seq > 4, "{stored:?}");
+}
+
+/// A model that writes ten megabytes in pieces of one byte.
+#[derive(Clone)]
+struct Endless {
+    done: Arc<Semaphore>,
+}
+
+const ENDLESS: usize = 10_000_000;
+
+/// A byte of the text of [`Endless`]. JSON escapes some of them.
+fn letter(at: usize) -> &'static str {
+    ["a", "b", "\"", "\n", "c", "\u{1}", "d"][at % 7]
+}
+
+impl Model for Endless {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        Box::pin(async move {
+            let observer = request.cx.get::<ModelObserver>().unwrap();
+            let letters: Vec<Delta> = (0..7)
+                .map(|at| Delta::Text(letter(at).to_owned()))
+                .collect();
+            for at in 0..ENDLESS {
+                observer.call(&ModelEvent::Delta(&letters[at % 7]));
+                if at % 10_000 == 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            self.done.acquire().await.unwrap().forget();
+            Ok(text(&(0..ENDLESS).map(letter).collect::<String>()))
+        })
+    }
+}
+
+// The stored bytes of a step are bounded, also for a model that writes 10 MB in pieces of one byte. The stored text is the beginning of the text.
+#[tokio::test]
+async fn stored_bytes_of_a_step_are_bounded() {
+    let host = Host::new();
+    let model = Endless {
+        done: Arc::new(Semaphore::new(0)),
+    };
+    let chief = entry(Agent::builder("chief", model.clone()));
+    let runtime = host.runtime().events(host.store.clone()).agent(chief);
+    let runtime = runtime.build().unwrap();
+    let cx = context().build();
+    let read = async {
+        let mut largest = 0;
+        loop {
+            let stored = rows(&host.store).await;
+            let bytes: usize = stored.iter().map(|row| row.body.len()).sum();
+            assert!(bytes < 1_100_000, "{bytes} bytes are stored");
+            // The limit of the step is reached, and no more pieces arrive.
+            if bytes > 1_000_000 && bytes == largest {
+                return stored;
+            }
+            largest = bytes;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    };
+    let read = async {
+        let stored = read.await;
+        model.done.add_permits(1);
+        stored
+    };
+    let (stored, outcome) = futures::future::join(read, runtime.respond("chief", "Go.", &cx)).await;
+    assert!(matches!(outcome.unwrap(), Outcome::Answered(text) if text.len() == ENDLESS));
+    let mut shown = String::new();
+    for row in &stored {
+        assert!(row.body.len() <= ThreadEvent::MOST_BYTES);
+        if let AgentEventKind::Text { delta } =
+            serde_json::from_str::<AgentEvent>(&row.body).unwrap().kind
+        {
+            shown.push_str(&delta);
+        }
+    }
+    assert!(shown.len() > 300_000);
+    assert!(
+        (0..ENDLESS)
+            .map(letter)
+            .zip(shown.split_inclusive(|_| true))
+            .all(|(one, other)| one == other)
+    );
+    let left = rows(&host.store).await;
+    assert_eq!(lines(&left), ["1 run_started", "2 run_ended replied"]);
+}
+
+// A process dies during a step. The next process continues the sequence, removes the pieces, and the events of the dead process are refused.
+#[tokio::test]
+async fn events_continue_after_the_death_of_a_process() {
+    let (host, log, death) = (Host::new(), Log::default(), Death::at(2));
+    let replies = |death: &Death| {
+        let think = |request: &crate::support::Request| {
+            Ok(match request.step() {
+                0 => calls([("count", json!({}))]),
+                _ => text("Done."),
+            })
+        };
+        let thinker = Thinker::new("chief", &log, think).dying(death);
+        let chief = Agent::builder("chief", thinker).tools(|_| toolset![count]);
+        let runtime = host.runtime().events(host.store.clone());
+        runtime.agent(entry(chief)).build().unwrap()
+    };
+    let cx = context().build();
+    let (first, died) = (replies(&death), death.died());
+    let mut driven = Box::pin(first.respond("chief", "Go.", &cx));
+    let mut died = Box::pin(died);
+    // The second request never ends. Its step is stored before the process stops.
+    let stored = async {
+        died.as_mut().await;
+        wait_for(&host.store, &["1 run_started", "3 step_started 2"]).await;
+    };
+    tokio::select! {
+        _ = &mut driven => panic!("the process did not die"),
+        () = stored => {}
+    }
+    let second = replies(&Death::at(0));
+    let outcome = loop {
+        match second.drive("chief", &cx).await.unwrap() {
+            Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+            outcome => break outcome,
+        }
+    };
+    assert!(matches!(outcome, Outcome::Answered(text) if text == "Done."));
+    let expected = ["1 run_started", "3 run_started", "4 run_ended replied"];
+    assert_eq!(lines(&rows(&host.store).await), expected);
+    // The first process comes back, and records that its run was cancelled.
+    drop(driven);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let stored = rows(&host.store).await;
+    assert_eq!(lines(&stored), expected);
+    assert!(stored.is_sorted_by_key(|row| row.seq));
+}
+
+// A run whose stream is dropped ends as cancelled for its readers, too.
+#[tokio::test]
+async fn dropped_run_is_recorded_as_cancelled() {
+    let (host, model) = (Host::new(), Slow::new(&["Hello."]));
+    let mut events = slow(&host, &model).stream("chief", "Go.", &context().build());
+    let read = wait_for(
+        &host.store,
+        &["1 run_started", "1 step_started 1", "1 text Hello."],
+    );
+    let drive = async { while events.next().await.is_some() {} };
+    tokio::select! {
+        () = drive => panic!("the model waits"),
+        () = read => {}
+    }
+    drop(events);
+    wait_for(&host.store, &["1 run_started", "1 run_ended cancelled"]).await;
+}
+
+// Open approvals are stored without credentials. A second drive that finds the thread busy stores nothing.
+#[tokio::test]
+async fn approvals_are_stored_and_busy_runs_are_not() {
+    let (host, log) = (Host::new(), Log::default());
+    let chief = agent("chief", &log, [calls([("send", json!({}))])]);
+    let runtime = host.runtime().events(host.store.clone());
+    let runtime = runtime
+        .agent(entry(chief.tools(|_| toolset![send])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let Outcome::Waiting(tickets) = runtime.respond("chief", "Go.", &cx).await.unwrap() else {
+        panic!("the run does not wait");
+    };
+    let stored = rows(&host.store).await;
+    assert_eq!(
+        lines(&stored),
+        ["1 run_started", "2 waiting send", "2 run_ended waiting"]
+    );
+    assert!(
+        stored
+            .iter()
+            .all(|row| !row.body.contains(&tickets[0].token))
+    );
+
+    let (other, model) = (Host::new(), Slow::new(&["Hello."]));
+    let runtime = slow(&other, &model);
+    let first = runtime.respond("chief", "Go.", &cx);
+    let second = async {
+        wait_for(
+            &other.store,
+            &["1 run_started", "1 step_started 1", "1 text Hello."],
+        )
+        .await;
+        let busy = runtime.drive("chief", &cx).await.unwrap();
+        assert!(matches!(busy, Outcome::Busy(_)), "{busy:?}");
+        model.permits.add_permits(1);
+    };
+    let (first, ()) = futures::future::join(first, second).await;
+    assert!(matches!(first.unwrap(), Outcome::Answered(_)));
+    assert_eq!(
+        lines(&rows(&other.store).await),
+        ["1 run_started", "2 run_ended replied"]
+    );
+}
+
+// The runtime keeps the host's own callback for the beginning of runs. Both get the run, before its first step.
+#[tokio::test]
+async fn callback_of_the_host_for_runs_is_kept() {
+    let (host, log) = (Host::new(), Log::default());
+    let begun = Arc::new(Mutex::new(Vec::new()));
+    let (seen, store) = (Arc::clone(&begun), host.store.clone());
+    let turns = host.turns().on_begin(move |fence| {
+        let (seen, store) = (Arc::clone(&seen), store.clone());
+        Box::pin(async move {
+            let rows = rows(&store).await.len();
+            seen.lock().unwrap().push((fence.id.number(), rows));
+        })
+    });
+    let chief = entry(agent("chief", &log, [text("Done.")]));
+    let runtime = AgentRuntime::builder(turns, &host.gate).events(host.store.clone());
+    let runtime = runtime.agent(chief).build().unwrap();
+    for message in ["Go.", "Go on."] {
+        runtime
+            .respond("chief", message, &context().build())
+            .await
+            .unwrap();
+    }
+    assert_eq!(*begun.lock().unwrap(), [(1, 0), (2, 2)]);
+    assert_eq!(rows(&host.store).await.len(), 4);
+}
+
+/// A store of events that always fails.
+#[derive(Clone, Default)]
+struct Failing(Arc<AtomicU32>);
+
+impl ThreadEventStore for Failing {
+    fn append_events(&self, _: NewThreadEvents) -> StoreFuture<'_, u64> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Err(StoreError::Unavailable("the disk is full".into())) })
+    }
+
+    fn thread_events<'a>(
+        &'a self,
+        _: &'a ThreadId,
+        _: u64,
+        _: u32,
+    ) -> StoreFuture<'a, Vec<ThreadEvent>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn erase_events<'a>(&'a self, _: &'a ThreadId) -> StoreFuture<'a, u64> {
+        Box::pin(async { Ok(0) })
+    }
+}
+
+// A store of events that fails does not fail the run. Without a store, nothing is written.
+#[tokio::test]
+async fn run_continues_without_its_store_of_events() {
+    let (host, log, failing) = (Host::new(), Log::default(), Failing::default());
+    let chief = || entry(thinking("chief", &log, |_| Ok(text("Done."))));
+    let runtime = host
+        .runtime()
+        .events(failing.clone())
+        .agent(chief())
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Answered(text) if text == "Done."));
+    assert!(failing.0.load(Ordering::SeqCst) > 0);
+
+    let runtime = host.runtime().agent(chief()).build().unwrap();
+    runtime.respond("chief", "Go on.", &cx).await.unwrap();
+    assert_eq!(rows(&host.store).await, []);
+}
