@@ -1,4 +1,5 @@
-//! Agents and models for the agent loop of [`tool_core::turn`]: OpenAI, Anthropic, Gemini, Vertex AI, and every server that speaks Chat Completions.
+//! Agents and models for the agent loop of [`tool_core::turn`]: OpenAI, Anthropic, Gemini, Vertex AI, Amazon
+//! Bedrock, and every server that speaks Chat Completions.
 //!
 //! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) runs a
 //! conversation with it. It sends the request, streams the reply, retries failed requests, and falls back to the next model of a chain.
@@ -38,6 +39,12 @@
 //! # Ok(())
 //! # }
 //! ```
+
+//! # Features
+//!
+//! | feature | contents |
+//! |---|---|
+//! | `bedrock` | requests to Amazon Bedrock: `Endpoint::bedrock`, which signs them with the keys of an `AwsCredentials`, and `Endpoint::bedrock_with_key` |
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -5,6 +5,7 @@
 //! | [`HttpModel`] | a model of a provider, with retries, timeouts and a chain of fallback models |
 //! | [`Endpoint`] | the address of a provider, its headers, and the [`Credentials`] for it, such as an [`ApiKey`] |
 //! | [`Retry`], [`Timeouts`] | how often a request is sent, and how long each phase may take |
+//! | `AwsCredentials`, `AwsKeys` | the access keys of Amazon Bedrock (feature `bedrock`) |
 //! | [`PastReasoning`] | how a compatible server gets the reasoning of earlier messages |
 //! | [`ModelError`] | why a request failed, with a class that programs can compare |
 //! | [`ModelEvent`] | the events of a request: attempts, pieces of the reply, and failures |
@@ -12,6 +13,8 @@
 //! | [`OutputFormat`] | the schema of the text of a reply, for the structured output of a provider |
 //! | [`ScriptedModel`] | a model that returns replies that are written in advance, each one a [`Script`] |
 
+#[cfg(feature = "bedrock")]
+mod aws;
 mod body;
 mod config;
 mod credentials;
@@ -28,6 +31,8 @@ mod refusal;
 mod retry;
 mod scripted;
 
+#[cfg(feature = "bedrock")]
+pub use aws::{AwsCredentials, AwsKeys};
 pub use config::{CacheTime, ConfigError, HttpModelBuilder};
 pub use credentials::{ApiKey, Credentials, MissingKey};
 pub use endpoint::Endpoint;

@@ -103,7 +103,7 @@ impl ReplyStream {
 
     /// Accepts bytes of the body, in pieces of any size, and returns the new pieces of the reply.
     ///
-    /// Bedrock does not stream server-sent events: its SDK decodes the frames, and the host passes each event to [`event`](Self::event).
+    /// Bedrock does not stream server-sent events: `HttpModel` of `tool-agent` or an SDK decodes the frames, and passes each event to [`event`](Self::event).
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, WireError> {
         let provider = self.provider;
         let wrong = |why: &str| WireError::Stream {

@@ -1,5 +1,6 @@
 //! The configuration of a model.
 
+use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,6 +11,8 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tool_wire::Provider;
 
+#[cfg(feature = "bedrock")]
+use super::aws::Signing;
 use super::endpoint::Endpoint;
 use super::http::HttpModel;
 use super::price::ModelPrice;
@@ -269,6 +272,8 @@ impl HttpModelBuilder {
             key_header,
             credentials: endpoint.credentials,
             price,
+            #[cfg(feature = "bedrock")]
+            signing: endpoint.signing,
             params,
             timeouts,
             azure,
@@ -292,6 +297,8 @@ pub(super) struct Target {
     pub(super) key_header: Option<HeaderName>,
     pub(super) credentials: Option<Arc<dyn Credentials>>,
     pub(super) price: Option<ModelPrice>,
+    #[cfg(feature = "bedrock")]
+    pub(super) signing: Option<Signing>,
     /// The fields of the body that are equal in every request.
     pub(super) params: Map<String, Value>,
     pub(super) timeouts: Timeouts,
@@ -348,7 +355,7 @@ fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
         ));
     }
     if url.scheme() == "http"
-        && endpoint.credentials.is_some()
+        && has_credentials(endpoint)
         && !endpoint.allow_http
         && !is_loopback(&url)
     {
@@ -371,8 +378,13 @@ fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
                 }
                 path.extend(format!("{model}:streamGenerateContent").split('/'))
             }
-            Provider::Bedrock => path.extend(["model", model, "converse-stream"]),
+            Provider::Bedrock => path.push("model"),
         };
+    }
+    if endpoint.provider == Provider::Bedrock {
+        // AWS computes the signature over the path with an encoded `:`, which `path_segments_mut` does not encode.
+        let path = format!("{}/{}/converse-stream", url.path(), encoded(model));
+        url.set_path(&path);
     }
     if endpoint.provider == Provider::Gemini {
         url.query_pairs_mut().append_pair("alt", "sse");
@@ -381,6 +393,28 @@ fn url(endpoint: &Endpoint, model: &str) -> Result<Url, ConfigError> {
         url.query_pairs_mut().append_pair(name, value);
     }
     Ok(url)
+}
+
+/// Encodes all characters of a segment of a path except the unreserved ones.
+fn encoded(segment: &str) -> String {
+    let mut out = String::new();
+    for byte in segment.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// Whether requests to an endpoint contain credentials or are signed with them.
+fn has_credentials(endpoint: &Endpoint) -> bool {
+    #[cfg(feature = "bedrock")]
+    if endpoint.signing.is_some() {
+        return true;
+    }
+    endpoint.credentials.is_some()
 }
 
 /// Returns a URL for errors and debug output: without user, password, query and fragment, which may contain secrets.

@@ -82,6 +82,16 @@ impl fmt::Debug for ApiKey {
     }
 }
 
+impl MissingKey {
+    #[cfg(feature = "bedrock")]
+    pub(super) fn new(variable: &str, why: &'static str) -> Self {
+        Self {
+            variable: variable.to_owned(),
+            why,
+        }
+    }
+}
+
 /// The environment variable has no usable key: it is not set, empty or not UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the environment variable `{variable}` {why}: set it to the API key of the provider")]

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use tool_wire::Provider;
 
 use super::Credentials;
+#[cfg(feature = "bedrock")]
+use super::aws::{AwsCredentials, Signing};
 use super::config::shown;
 
 /// Where requests are sent: the provider's format, the base URL, additional headers and query parameters, and the credentials.
@@ -33,7 +35,7 @@ use super::config::shown;
 /// # Ok::<(), tool_agent::model::ConfigError>(())
 /// ```
 #[derive(Clone)]
-#[doc(alias("base_url", "Azure", "Ollama", "OpenRouter", "vLLM"))]
+#[doc(alias("base_url", "Azure", "Bedrock", "Ollama", "OpenRouter", "vLLM"))]
 pub struct Endpoint {
     pub(super) provider: Provider,
     pub(super) base: String,
@@ -45,6 +47,8 @@ pub struct Endpoint {
     /// Whether the server is the provider itself, whose parameters are known, and not a compatible server.
     pub(super) own: bool,
     pub(super) allow_http: bool,
+    #[cfg(feature = "bedrock")]
+    pub(super) signing: Option<Signing>,
 }
 
 impl Endpoint {
@@ -58,6 +62,8 @@ impl Endpoint {
             key_header: None,
             own: true,
             allow_http: false,
+            #[cfg(feature = "bedrock")]
+            signing: None,
         }
     }
 
@@ -97,6 +103,38 @@ impl Endpoint {
         let base =
             format!("https://{host}/v1/projects/{project}/locations/{location}/publishers/google");
         Self::new(Provider::Gemini, base).credentials(credentials)
+    }
+
+    /// Amazon Bedrock in a region, such as `eu-central-1`: its Converse API, with requests that are signed with access keys.
+    ///
+    /// The name of the model is the id of a model, such as `anthropic.claude-sonnet-4-5-20250929-v1:0`, or the id or ARN of an inference profile.
+    ///
+    /// ```
+    /// use tool_agent::model::{AwsKeys, Endpoint, HttpModel};
+    ///
+    /// # let keys = AwsKeys::new("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
+    /// // let keys = AwsKeys::from_env()?;
+    /// let endpoint = Endpoint::bedrock("eu-central-1", keys);
+    /// let model = HttpModel::builder(endpoint, "eu.anthropic.claude-sonnet-4-5-20250929-v1:0").build()?;
+    /// # Ok::<(), tool_agent::model::ConfigError>(())
+    /// ```
+    #[cfg(feature = "bedrock")]
+    pub fn bedrock(region: impl Into<String>, credentials: impl AwsCredentials) -> Self {
+        let region = region.into();
+        Self {
+            signing: Some(Signing {
+                region: region.clone(),
+                credentials: Arc::new(credentials),
+            }),
+            ..Self::new(Provider::Bedrock, bedrock_url(&region))
+        }
+    }
+
+    /// Amazon Bedrock in a region, with an API key of Bedrock, which the AWS tools read from `AWS_BEARER_TOKEN_BEDROCK`:
+    /// `ApiKey::from_env("AWS_BEARER_TOKEN_BEDROCK")`.
+    #[cfg(feature = "bedrock")]
+    pub fn bedrock_with_key(region: &str, credentials: impl Credentials) -> Self {
+        Self::new(Provider::Bedrock, bedrock_url(region)).credentials(credentials)
     }
 
     /// A server that implements Chat Completions. `base_url` is the URL without `/chat/completions`, such as `http://localhost:11434/v1`. Requests
@@ -159,6 +197,13 @@ impl Endpoint {
     pub fn provider(&self) -> Provider {
         self.provider
     }
+}
+
+/// Returns the base URL of Bedrock in a region.
+#[cfg(feature = "bedrock")]
+fn bedrock_url(region: &str) -> String {
+    let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+    format!("https://bedrock-runtime.{region}.amazonaws.com{suffix}")
 }
 
 /// Shows no credentials, query parameters or values of headers.

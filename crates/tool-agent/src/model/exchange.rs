@@ -8,8 +8,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tool_core::redact::Redactor;
 use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{ExposeSecret as _, SecretString, ToolError};
-use tool_wire::{Delta, ModelReply, ReplyStream, WireError};
+use tool_wire::{Delta, ModelReply, Provider, ReplyStream, WireError};
 
+#[cfg(feature = "bedrock")]
+use super::aws::{AwsKeys, Frames};
 use super::body::Written;
 use super::config::Target;
 use super::error::{ModelError, ModelErrorKind, TimeoutPhase};
@@ -62,6 +64,8 @@ pub(super) async fn exchange(
         limit: target.timeouts.first_event,
         phase: TimeoutPhase::FirstEvent,
         taped: None,
+        #[cfg(feature = "bedrock")]
+        frames: None,
     };
     let mut result = exchange.run(partial, each).await;
     if let Err(failure) = &mut result {
@@ -110,6 +114,17 @@ struct Exchange<'a> {
     limit: Duration,
     phase: TimeoutPhase,
     taped: Option<Taped>,
+    /// The decoder of a stream in frames.
+    #[cfg(feature = "bedrock")]
+    frames: Option<Frames>,
+}
+
+/// The credentials of a request.
+enum Identity {
+    None,
+    Token(SecretString),
+    #[cfg(feature = "bedrock")]
+    Keys(AwsKeys),
 }
 
 impl Exchange<'_> {
@@ -118,11 +133,8 @@ impl Exchange<'_> {
         partial: &mut Option<ReplyStream>,
         each: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<ModelReply, Failure> {
-        let (mut response, token) = self.send().await?;
-        if response.status == StatusCode::UNAUTHORIZED
-            && let (Some(credentials), Some(token)) = (&self.target.credentials, &token)
-            && timeout(CREDENTIALS, credentials.refused(token)).await == Ok(true)
-        {
+        let (mut response, identity) = self.send().await?;
+        if response.refuses_credentials() && self.renews(&identity).await {
             (response, _) = self.send().await?;
         }
         if !response.status.is_success() {
@@ -142,14 +154,31 @@ impl Exchange<'_> {
         self.deadline = after(limit);
     }
 
-    /// Sends the request and waits for the head of the response, or takes the recorded response. Also returns the token that was sent.
-    async fn send(&mut self) -> Result<(Incoming, Option<SecretString>), Failure> {
+    /// Whether the source of the credentials has new ones after a refusal.
+    async fn renews(&self, identity: &Identity) -> bool {
+        let renewed = match identity {
+            Identity::None => return false,
+            Identity::Token(token) => match &self.target.credentials {
+                Some(credentials) => credentials.refused(token),
+                None => return false,
+            },
+            #[cfg(feature = "bedrock")]
+            Identity::Keys(keys) => match &self.target.signing {
+                Some(signing) => signing.credentials.refused(keys),
+                None => return false,
+            },
+        };
+        timeout(CREDENTIALS, renewed).await == Ok(true)
+    }
+
+    /// Sends the request and waits for the head of the response, or takes the recorded response. Also returns the credentials that were sent.
+    async fn send(&mut self) -> Result<(Incoming, Identity), Failure> {
         let (target, request) = (self.target, self.request);
         let recorded = self
             .recording
             .and_then(|recording| recording.next(&target.url, &request.body));
         match recorded {
-            Some(Ok(recorded)) => return Ok((Incoming::recorded(recorded), None)),
+            Some(Ok(recorded)) => return Ok((Incoming::recorded(recorded), Identity::None)),
             Some(Err(why)) => return Err(self.failure(ModelErrorKind::NotRecorded, why)),
             None => {}
         }
@@ -157,15 +186,26 @@ impl Exchange<'_> {
         for beta in &request.betas {
             headers.append("anthropic-beta", HeaderValue::from_static(beta));
         }
-        let token = self.token().await?;
-        if let Some(token) = &token {
-            self.tokens.push(token.clone());
-            let header = authorization(target.key_header.as_ref(), token);
-            let (name, value) = header.ok_or_else(|| {
-                let why = "the token contains a character that a header cannot contain: remove line breaks and control characters";
-                self.failure(ModelErrorKind::Authentication, why)
-            })?;
-            headers.insert(name, value);
+        let identity = self.identity().await?;
+        match &identity {
+            Identity::None => {}
+            Identity::Token(token) => {
+                self.tokens.push(token.clone());
+                let header = authorization(target.key_header.as_ref(), token);
+                let (name, value) = header.ok_or_else(|| {
+                    let why = "the token contains a character that a header cannot contain: remove line breaks and control characters";
+                    self.failure(ModelErrorKind::Authentication, why)
+                })?;
+                headers.insert(name, value);
+            }
+            #[cfg(feature = "bedrock")]
+            Identity::Keys(keys) => {
+                self.tokens.extend(keys.secrets().cloned());
+                if let Some(signing) = &target.signing {
+                    let signed = signing.sign(&target.url, &mut headers, &request.body, keys);
+                    signed.map_err(|why| self.failure(ModelErrorKind::Authentication, why))?;
+                }
+            }
         }
         self.expect(TimeoutPhase::FirstEvent, target.timeouts.first_event);
         let sent = target
@@ -187,16 +227,23 @@ impl Exchange<'_> {
             headers,
             body: Body::Network(response),
         };
-        Ok((incoming, token))
+        Ok((incoming, identity))
     }
 
-    /// Returns the token of the request; `None` for an endpoint without credentials.
-    async fn token(&self) -> Result<Option<SecretString>, Failure> {
-        let Some(credentials) = &self.target.credentials else {
-            return Ok(None);
+    /// Returns the credentials of the request.
+    async fn identity(&self) -> Result<Identity, Failure> {
+        let found = async {
+            #[cfg(feature = "bedrock")]
+            if let Some(signing) = &self.target.signing {
+                return signing.credentials.keys().await.map(Identity::Keys);
+            }
+            match &self.target.credentials {
+                Some(credentials) => credentials.token().await.map(Identity::Token),
+                None => Ok(Identity::None),
+            }
         };
-        let why = match timeout(CREDENTIALS, credentials.token()).await {
-            Ok(Ok(token)) => return Ok(Some(token)),
+        let why = match timeout(CREDENTIALS, found).await {
+            Ok(Ok(identity)) => return Ok(identity),
             Ok(Err(error)) => error.operator_text(),
             Err(_) => format!(
                 "the source of credentials did not answer in {}",
@@ -220,13 +267,24 @@ impl Exchange<'_> {
             }
         };
         let piece = self.in_time(response.chunk()).await?;
+        let piece = piece.map(|piece| self.decoded(&piece)).transpose()?;
         if let Some(taped) = &mut self.taped {
             taped
                 .bytes
                 .extend_from_slice(piece.as_deref().unwrap_or_default());
             taped.ended = piece.is_none();
         }
-        Ok(piece.map(|piece| piece.to_vec()))
+        Ok(piece)
+    }
+
+    /// Returns a piece of the body, or the events in it if the body is a stream in frames.
+    fn decoded(&mut self, piece: &[u8]) -> Result<Vec<u8>, Failure> {
+        #[cfg(feature = "bedrock")]
+        if let Some(frames) = &mut self.frames {
+            let events = frames.feed(piece).map(String::into_bytes);
+            return events.map_err(|why| self.failure(ModelErrorKind::BrokenStream, why));
+        }
+        Ok(piece.to_vec())
     }
 
     /// Waits for a part of the response, until the deadline of the phase.
@@ -251,6 +309,10 @@ impl Exchange<'_> {
         partial: &mut Option<ReplyStream>,
         each: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<ModelReply, Failure> {
+        #[cfg(feature = "bedrock")]
+        if self.target.provider == Provider::Bedrock {
+            self.frames = Some(Frames::default());
+        }
         let stream = partial.insert(self.target.provider.stream());
         let timeouts = &self.target.timeouts;
         let begun = after(timeouts.first_event);
@@ -267,14 +329,12 @@ impl Exchange<'_> {
             if bytes > MAX_BYTES {
                 return Err(self.too_long());
             }
-            let deltas = match stream.feed(&piece) {
-                Ok(deltas) => deltas,
-                Err(error) => {
-                    return Err(self.invalid(&error, stream.failed_event(), &response.headers));
-                }
-            };
-            shown |= !deltas.is_empty();
-            deltas.into_iter().for_each(&mut *each);
+            if let Err(error) = feed(stream, self.target.provider, &piece, &mut |delta| {
+                shown = true;
+                each(delta);
+            }) {
+                return Err(self.invalid(&error, stream.failed_event(), &response.headers));
+            }
             // Only events extend the deadline, because a proxy may send bytes forever.
             if stream.events() > events {
                 events = stream.events();
@@ -440,6 +500,21 @@ impl Exchange<'_> {
 }
 
 impl Incoming {
+    /// Whether the provider refuses the credentials, and accepts new ones.
+    fn refuses_credentials(&self) -> bool {
+        let expired = |name: &str| {
+            matches!(
+                name,
+                "ExpiredTokenException" | "UnrecognizedClientException"
+            )
+        };
+        match self.status {
+            StatusCode::UNAUTHORIZED => true,
+            StatusCode::FORBIDDEN => refusal::error_type(&self.headers).is_some_and(expired),
+            _ => false,
+        }
+    }
+
     fn recorded(recorded: Recorded) -> Self {
         Self {
             status: recorded.status(),
@@ -447,6 +522,23 @@ impl Incoming {
             body: Body::Recorded(Some(recorded.body.into_bytes()), recorded.cut),
         }
     }
+}
+
+/// Passes a piece of the body to the reader of the reply, and the pieces of the reply to `each`. A stream of Bedrock has one event in each line.
+fn feed(
+    stream: &mut ReplyStream,
+    provider: Provider,
+    piece: &[u8],
+    each: &mut dyn FnMut(Delta),
+) -> Result<(), WireError> {
+    if provider == Provider::Bedrock {
+        for event in String::from_utf8_lossy(piece).lines() {
+            stream.event(event)?.into_iter().for_each(&mut *each);
+        }
+        return Ok(());
+    }
+    stream.feed(piece)?.into_iter().for_each(each);
+    Ok(())
 }
 
 /// Returns the pieces of a complete message.

@@ -234,7 +234,7 @@ impl HttpModel {
             *budget = budget.saturating_sub(wait);
         }
         self.state.price = target.price;
-        let written = body::write(target, request).map_err(|error| GivenUp::faulty(error))?;
+        let written = body::write(target, request).map_err(GivenUp::faulty)?;
         let mut attempt = 1;
         loop {
             self.emit(&ModelEvent::Request {

@@ -67,7 +67,7 @@ impl PastReasoning {
             let value = fields.get(field).map(|value| value.get());
             value.is_some_and(|value| !matches!(value, r#""""# | "[]" | "null"))
         };
-        if !fields.contains_key("tool_calls") || FIELDS.iter().any(|field| is_given(field)) {
+        if !fields.contains_key("tool_calls") || FIELDS.iter().any(is_given) {
             return None;
         }
         let placeholder = to_raw_value(PLACEHOLDER).ok()?;

@@ -17,6 +17,7 @@ const KEPT: &[&str] = &[
     "content-type",
     "retry-after",
     "retry-after-ms",
+    "x-amzn-errortype",
     "x-should-retry",
 ];
 

@@ -27,7 +27,7 @@ const NAMES: &[(&str, ModelErrorKind)] = {
         ("account_deactivated", QuotaExhausted),
         ("credit_balance_exhausted", QuotaExhausted),
         ("usage_limit_reached", QuotaExhausted),
-        ("ServiceQuotaExceededException", QuotaExhausted),
+        ("serviceQuotaExceededException", QuotaExhausted),
         ("context_length_exceeded", ContextWindow),
         ("model_context_window_exceeded", ContextWindow),
         ("content_filter", Filtered),
@@ -43,15 +43,21 @@ const NAMES: &[(&str, ModelErrorKind)] = {
         ("overloaded_error", Overloaded),
         ("UNAVAILABLE", Overloaded),
         ("serviceUnavailableException", Overloaded),
+        ("modelNotReadyException", Overloaded),
         ("api_error", Server),
         ("timeout_error", Server),
         ("server_error", Server),
         ("INTERNAL", Server),
         ("internalServerException", Server),
         ("modelStreamErrorException", Server),
+        ("modelTimeoutException", Server),
+        ("modelErrorException", Server),
         ("authentication_error", Authentication),
         ("invalid_api_key", Authentication),
         ("UNAUTHENTICATED", Authentication),
+        ("expiredTokenException", Authentication),
+        ("unrecognizedClientException", Authentication),
+        ("invalidSignatureException", Authentication),
         ("permission_error", Permission),
         ("PERMISSION_DENIED", Permission),
         ("accessDeniedException", Permission),
@@ -78,6 +84,7 @@ const TOO_LONG: &[&str] = &[
     "maximum context length",
     "exceeds the maximum number of tokens",
     "exceed context limit",
+    "Input is too long for requested model",
 ];
 
 /// A parsed error of a provider: an error response, or an error event inside a reply.
@@ -102,6 +109,11 @@ pub(super) fn response(
     refusal.read(body);
     if refusal.message.is_empty() {
         refusal.message = excerpt(body);
+    }
+    if refusal.kind.is_none()
+        && let Some(name) = error_type(headers)
+    {
+        refusal.name(&[name]);
     }
     refusal.allow_azure(azure);
     // 402 means that a payment is missing, whatever the name of the error.
@@ -251,9 +263,18 @@ impl Refusal {
     }
 }
 
-/// Returns the class of a named error.
+/// Returns the name of the error that AWS writes into a header, before an address.
+pub(super) fn error_type(headers: &HeaderMap) -> Option<&str> {
+    let name = headers.get("x-amzn-errortype")?.to_str().ok()?;
+    name.split(':').next()
+}
+
+/// Returns the class of a named error. AWS writes the names of exceptions in a response with an upper-case letter, and in a stream with a lower-case one.
 fn class(name: &str) -> Option<ModelErrorKind> {
-    let known = NAMES.iter().find(|(known, _)| *known == name);
+    let is = |known: &str| {
+        known == name || known.ends_with("Exception") && known.eq_ignore_ascii_case(name)
+    };
+    let known = NAMES.iter().find(|(known, _)| is(known));
     known.map(|(_, kind)| *kind)
 }
 

@@ -7,8 +7,10 @@
     reason = "a test fails by panicking, and reads the clocks of the system"
 )]
 
+mod bedrock;
 mod chain;
 mod config;
+mod misbehaving;
 mod pauses;
 mod prices;
 mod reasoning;

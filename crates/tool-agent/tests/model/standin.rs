@@ -15,6 +15,8 @@ pub(crate) enum Act {
     Head(u16, Vec<(&'static str, String)>),
     /// Bytes of the body.
     Send(String),
+    /// Bytes of a body that is not text.
+    Bytes(Vec<u8>),
     Pause(Duration),
     /// Ends the body correctly. Without it, the connection is closed in the middle of the body.
     End,
@@ -101,10 +103,8 @@ async fn serve(mut socket: TcpStream, responses: Vec<Vec<Act>>, log: Arc<Mutex<L
                 head += "transfer-encoding: chunked\r\nconnection: close\r\n\r\n";
                 socket.write_all(head.as_bytes()).await
             }
-            Act::Send(text) => {
-                let chunk = format!("{:x}\r\n{text}\r\n", text.len());
-                socket.write_all(chunk.as_bytes()).await
-            }
+            Act::Send(text) => send(&mut socket, text.as_bytes()).await,
+            Act::Bytes(bytes) => send(&mut socket, bytes).await,
             Act::Pause(time) => {
                 sleep(*time).await;
                 Ok(())
@@ -123,6 +123,14 @@ async fn serve(mut socket: TcpStream, responses: Vec<Vec<Act>>, log: Arc<Mutex<L
             return;
         }
     }
+}
+
+/// Sends a chunk of the body.
+async fn send(socket: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
+    let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+    chunk.extend(bytes);
+    chunk.extend(b"\r\n");
+    socket.write_all(&chunk).await
 }
 
 /// Reads one request.

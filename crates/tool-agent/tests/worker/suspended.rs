@@ -233,7 +233,7 @@ async fn suspended<S: Place>(store: S) {
 async fn counted<S: Place>(store: S) {
     let refused = json_response(429, &[("retry-after-ms", "400")], &json!({}));
     let server = StandIn::start(vec![refused, answer()]).await;
-    let model = model_at(&server, Duration::from_secs(60));
+    let model = model_at(&server, Duration::from_mins(1));
     let host = Host::new(store, [entry("chief", model)]);
     let row = host.begun().await;
     assert_eq!((row.state, row.attempts), (WorkState::Queued, 1));
