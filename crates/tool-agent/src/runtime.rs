@@ -83,6 +83,7 @@ mod spawn;
 mod standing;
 mod terminate;
 mod tools;
+mod ui;
 mod variables;
 
 use background::Background;
@@ -103,6 +104,7 @@ pub use result::{AgentResult, ResultAttachment, ResultCall, ResultStatus};
 use run::{Run, RunHandle, Speaker};
 pub use spawn::SpawnGate;
 pub use tools::ToolKind;
+pub use ui::UiView;
 
 /// Agents that call each other, and the stores of their threads. Clones share everything.
 #[derive(Clone)]

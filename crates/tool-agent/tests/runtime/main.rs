@@ -22,4 +22,5 @@ mod resumable;
 mod stored_events;
 mod subagents;
 mod support;
+mod ui;
 mod variables;

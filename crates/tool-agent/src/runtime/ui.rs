@@ -1,0 +1,226 @@
+//! The AI SDK's message stream as a view of the events of a runtime.
+
+use serde_json::value::to_raw_value;
+use tool_core::Ticket;
+use tool_core::store::RunCause;
+use tool_core::turn::{GuardrailKind, ModelMessage, Outcome, StopReason, ToolMessage};
+use tool_wire::Delta;
+use tool_wire::ui::{Chunk, UiError, Writer};
+
+use super::event::{AgentEvent, AgentEventKind};
+
+/// The text for the user if a run has failed. The reason is in the event, for the operator.
+const FAILED: &str = "the answer could not be completed, try again";
+
+/// Makes the chunks of the AI SDK's message stream from the events of one run, of [`AgentRuntime::stream`](super::AgentRuntime::stream) or of
+/// [`StoredEvents`](super::StoredEvents).
+///
+/// The view shows the conversation of the run. Events of the threads below it make no chunks. A run that waits for approvals shows them if the host passes
+/// them to [`ask`](Self::ask), because events contain no tokens.
+///
+/// An interface of version 5 or 6 of the AI SDK cannot withdraw text. If shown pieces are withdrawn, because a request failed after its first piece or the
+/// process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its message is complete, so nothing is
+/// withdrawn; [`Restart::Refuse`](crate::model::Restart::Refuse) lets such a request fail instead.
+///
+/// ```
+/// use futures::StreamExt as _;
+/// use tool_agent::agent::Agent;
+/// use tool_agent::model::{Script, ScriptedModel};
+/// use tool_agent::runtime::{AgentEntry, AgentRuntime, UiView};
+/// use tool_core::store::MemoryStore;
+/// use tool_core::turn::Turns;
+/// use tool_core::{Gate, ToolContext, toolset};
+/// use tool_wire::ui::{DONE, Writer};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Script::text("Hello there.")]);
+/// let runtime = AgentRuntime::builder(Turns::new(MemoryStore::default()), &Gate::builder().build())
+///     .agent(AgentEntry::new(Agent::builder("chief", model).build()?))
+///     .build()?;
+/// let cx = ToolContext::builder().workspace("acme").conversation("main").build();
+///
+/// let mut view = UiView::new(Writer::new(&toolset![]), "main");
+/// let mut body: String = view.start(None).iter().map(ToString::to_string).collect();
+/// let mut events = runtime.stream("chief", "Hello.", &cx);
+/// while let Some(event) = events.next().await {
+///     body.extend(view.event(&event)?.iter().map(ToString::to_string));
+/// }
+/// body += DONE;
+/// assert!(body.contains(r#"{"type":"text-delta","id":"text-1","delta":"Hello "}"#));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[doc(alias("useChat", "UIMessageStream", "Vercel"))]
+pub struct UiView {
+    writer: Writer,
+    conversation: String,
+    /// The text of the open step that the interface shows.
+    shown: String,
+    /// Whether the interface shows pieces of the open step.
+    has_pieces: bool,
+    holds: bool,
+    is_over: bool,
+}
+
+impl UiView {
+    /// Creates a view of a conversation. The writer is new, or continues a message of the interface ([`Writer::resume`]).
+    pub fn new(writer: Writer, conversation: impl Into<String>) -> Self {
+        Self {
+            writer,
+            conversation: conversation.into(),
+            shown: String::new(),
+            has_pieces: false,
+            holds: false,
+            is_over: false,
+        }
+    }
+
+    /// Shows the text and the calls of a step when its message is complete, instead of piece by piece.
+    #[must_use]
+    pub fn holding(mut self) -> Self {
+        self.holds = true;
+        self
+    }
+
+    /// Begins the message, like [`Writer::start`].
+    #[must_use = "send the chunks"]
+    pub fn start(&mut self, message: Option<&str>) -> Vec<Chunk> {
+        self.writer.start(message)
+    }
+
+    /// Whether the message has ended. Later events make no chunks.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Shows the approval requests of a run that waits, between its events [`Waiting`](AgentEventKind::Waiting) and
+    /// [`RunEnded`](AgentEventKind::RunEnded). [`AgentRuntime::waiting`](super::AgentRuntime::waiting) returns the tickets.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the interface does not show a call of a ticket.
+    pub fn ask(&mut self, tickets: Vec<Ticket>) -> Result<Vec<Chunk>, UiError> {
+        self.writer.outcome(&Outcome::Waiting(tickets))
+    }
+
+    /// Returns the chunks of an event.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the protocol cannot show the event, such as the result of a call that the interface does not show. The next events can be shown.
+    pub fn event(&mut self, event: &AgentEvent) -> Result<Vec<Chunk>, UiError> {
+        if self.is_over || event.conversation != self.conversation {
+            return Ok(Vec::new());
+        }
+        match &event.kind {
+            AgentEventKind::StepStarted { .. } => {
+                if self.has_pieces {
+                    return Ok(self.fail());
+                }
+                Ok(self.writer.step())
+            }
+            AgentEventKind::StepRestarted if self.has_pieces => Ok(self.fail()),
+            AgentEventKind::Text { delta } => {
+                if !self.holds {
+                    self.shown.push_str(delta);
+                }
+                self.piece(&Delta::Text(delta.clone()))
+            }
+            AgentEventKind::Reasoning { delta } => self.piece(&Delta::Reasoning(delta.clone())),
+            AgentEventKind::CallStarted { id, name } => self.piece(&Delta::Call {
+                id: id.clone(),
+                name: name.clone(),
+            }),
+            AgentEventKind::CallArguments { id, delta } => self.piece(&Delta::Arguments {
+                id: id.clone(),
+                text: delta.clone(),
+            }),
+            AgentEventKind::Message { text, calls, .. } => {
+                let shown = std::mem::take(&mut self.shown);
+                self.has_pieces = false;
+                let mut message = ModelMessage {
+                    text: text.clone(),
+                    calls: calls.clone(),
+                    ..ModelMessage::default()
+                };
+                let mut chunks = Vec::new();
+                match text.strip_prefix(&*shown) {
+                    // A reader of stored events may miss the last pieces.
+                    Some(rest) if !shown.is_empty() && !rest.is_empty() => {
+                        chunks.extend(self.writer.delta(&Delta::Text(rest.to_owned()))?);
+                    }
+                    Some(_) => {}
+                    // The text of a guardrail replaces the text of the model, which the host has shown before it was checked.
+                    None => message.stop = Some(StopReason::Guardrail(GuardrailKind::Output)),
+                }
+                chunks.extend(self.writer.message(&message)?);
+                Ok(chunks)
+            }
+            AgentEventKind::Progress { id, step, .. } => match to_raw_value(step) {
+                Ok(step) => self.writer.progress(id, &step),
+                Err(_) => Ok(Vec::new()),
+            },
+            AgentEventKind::Result {
+                id,
+                name,
+                text,
+                error,
+                output,
+            } => {
+                let output = output.as_ref().and_then(|output| to_raw_value(output).ok());
+                self.writer.stored(&ToolMessage {
+                    id: id.clone(),
+                    name: name.clone(),
+                    text: text.clone(),
+                    model: None,
+                    error: error.clone(),
+                    output,
+                    citations: Vec::new(),
+                })
+            }
+            AgentEventKind::RunEnded { cause, .. } => self.end(cause),
+            // The others are not part of the message.
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn piece(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
+        if self.holds {
+            return Ok(Vec::new());
+        }
+        self.has_pieces = true;
+        self.writer.delta(delta)
+    }
+
+    fn end(&mut self, cause: &str) -> Result<Vec<Chunk>, UiError> {
+        let outcome = match RunCause::from_word(cause) {
+            Some(RunCause::Cancelled | RunCause::Interrupted) => {
+                self.is_over = true;
+                return Ok(self.writer.abort());
+            }
+            Some(RunCause::Replied | RunCause::Complete) => Outcome::Answered(String::new()),
+            Some(RunCause::Waiting) => Outcome::Waiting(Vec::new()),
+            Some(RunCause::Length) => Outcome::Length(String::new()),
+            Some(RunCause::Filtered | RunCause::Guardrail) => Outcome::Filtered(String::new()),
+            Some(RunCause::Steps) => Outcome::StepLimit,
+            Some(RunCause::Budget) => Outcome::Budget,
+            Some(RunCause::Deadline) => Outcome::Deadline,
+            Some(RunCause::Draining) => Outcome::Draining,
+            _ => return Ok(self.fail()),
+        };
+        self.is_over = true;
+        let mut chunks = self.writer.outcome(&outcome)?;
+        chunks.extend(self.writer.finish());
+        Ok(chunks)
+    }
+
+    /// Ends the message with an error.
+    fn fail(&mut self) -> Vec<Chunk> {
+        self.is_over = true;
+        let mut chunks = self.writer.error(FAILED);
+        chunks.extend(self.writer.finish());
+        chunks
+    }
+}
