@@ -23,11 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SLACK: Duration = Duration::from_secs(3);
 
 /// A store and the folder of the worker processes.
-struct Stage<S> {
-    store: S,
+pub(crate) struct Stage<S> {
+    pub(crate) store: S,
     /// The URL or the path of the store.
-    place: String,
-    folder: TempDir,
+    pub(crate) place: String,
+    pub(crate) folder: TempDir,
 }
 
 /// All that a worker writes about a thread.
@@ -44,7 +44,7 @@ fn thread(conversation: &str) -> ThreadId {
     ThreadId::new("acme", conversation).unwrap()
 }
 
-async fn on_postgres() -> Result<Stage<PostgresStore>, test_support::Missing> {
+pub(crate) async fn on_postgres() -> Result<Stage<PostgresStore>, test_support::Missing> {
     let place = database().await?;
     Ok(Stage {
         store: PostgresStore::open(&place).await.unwrap(),
@@ -53,7 +53,7 @@ async fn on_postgres() -> Result<Stage<PostgresStore>, test_support::Missing> {
     })
 }
 
-async fn on_sqlite() -> Stage<SqliteStore> {
+pub(crate) async fn on_sqlite() -> Stage<SqliteStore> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
     Stage {

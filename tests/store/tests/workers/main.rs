@@ -19,12 +19,19 @@ mod cases;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
+mod tree;
+#[cfg(unix)]
+mod tree_cases;
+#[cfg(unix)]
 mod work;
 
 #[cfg(unix)]
 fn main() -> ExitCode {
     if let Some(job) = process::Job::of_this_process() {
         return work::run(&job);
+    }
+    if let Some(job) = tree::Job::of_this_process() {
+        return tree::run(&job);
     }
     test_support::suite![
         cases::killed_worker_is_replaced_within_a_lease_on_postgres_case,
@@ -35,6 +42,8 @@ fn main() -> ExitCode {
         cases::suspended_worker_writes_nothing_on_sqlite_case,
         cases::run_that_kills_its_processes_ends_at_the_crash_limit_on_postgres_case,
         cases::run_that_kills_its_processes_ends_at_the_crash_limit_on_sqlite_case,
+        tree_cases::process_is_killed_at_every_point_of_a_tree_on_postgres_case,
+        tree_cases::process_is_killed_at_every_point_of_a_tree_on_sqlite_case,
     ]
     .run()
 }

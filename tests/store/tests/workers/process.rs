@@ -90,8 +90,13 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn start(job: &Job) -> Self {
+        Self::start_with((JOB, job.to_text()))
+    }
+
+    /// Starts this program with a variable that contains its job.
+    pub(crate) fn start_with((name, job): (&str, String)) -> Self {
         let child = Command::new(std::env::current_exe().unwrap())
-            .env(JOB, job.to_text())
+            .env(name, job)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn();
