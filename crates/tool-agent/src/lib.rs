@@ -50,6 +50,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod agent;
+#[cfg(feature = "agent-files")]
+#[cfg_attr(docsrs, doc(cfg(feature = "agent-files")))]
+pub mod agent_file;
 pub mod files;
 pub mod model;
 pub mod runtime;
