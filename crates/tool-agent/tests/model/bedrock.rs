@@ -43,7 +43,8 @@ fn hmac(key: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.concat()
 }
 
 /// Percent-encodes every byte except the unreserved characters and the separators of the path.
@@ -80,10 +81,8 @@ fn verified(received: &Received, secret: &str) -> (bool, Vec<String>) {
     let signed = signed.unwrap();
     let given = parts.next().unwrap().strip_prefix("Signature=").unwrap();
     let headers: Vec<String> = signed.split(';').map(str::to_owned).collect();
-    let lines: String = headers
-        .iter()
-        .map(|name| format!("{name}:{}\n", received.header(name).unwrap()))
-        .collect();
+    let line = |name: &String| format!("{name}:{}\n", received.header(name).unwrap());
+    let lines = headers.iter().map(line).collect::<Vec<_>>().concat();
     let body = hex(&sha256(received.text.as_bytes()));
     let canonical = format!("{method}\n{}\n\n{lines}\n{signed}\n{body}", encoded(path));
     let time = received.header("x-amz-date").unwrap();
@@ -193,7 +192,7 @@ fn stop(reason: &str) -> Vec<Vec<u8>> {
 }
 
 /// A response whose connection breaks after the last frame. It is sent in pieces of `size` bytes.
-fn pieces(frames: Vec<Vec<u8>>, size: usize) -> Vec<Act> {
+fn pieces(frames: &[Vec<u8>], size: usize) -> Vec<Act> {
     let kind = "application/vnd.amazon.eventstream".to_owned();
     let mut acts = vec![Act::Head(200, vec![("content-type", kind)])];
     let bytes = frames.concat();
@@ -201,18 +200,18 @@ fn pieces(frames: Vec<Vec<u8>>, size: usize) -> Vec<Act> {
     acts
 }
 
-fn cut(frames: Vec<Vec<u8>>) -> Vec<Act> {
+fn cut(frames: &[Vec<u8>]) -> Vec<Act> {
     pieces(frames, usize::MAX)
 }
 
-fn frames(frames: Vec<Vec<u8>>) -> Vec<Act> {
+fn frames(frames: &[Vec<u8>]) -> Vec<Act> {
     let mut acts = cut(frames);
     acts.push(Act::End);
     acts
 }
 
 fn answer(said: &str) -> Vec<Act> {
-    frames([text(said), stop("end_turn")].concat())
+    frames(&[text(said), stop("end_turn")].concat())
 }
 
 fn refusal(status: u16, kind: &'static str) -> Vec<Act> {
@@ -295,7 +294,7 @@ async fn call_runs_once_however_the_frames_arrive() {
     for size in [1, 7, 100_000] {
         let unknown = event("laterEvent", &json!({"a": 1}));
         let calling = [vec![unknown], call(), stop("tool_use")].concat();
-        let mut first = pieces(calling, size);
+        let mut first = pieces(&calling, size);
         first.push(Act::End);
         let server = StandIn::start(vec![first, answer("Done.")]).await;
         let (mut model, seen) = Events::of(bedrock(&server).build().unwrap());
@@ -329,7 +328,7 @@ async fn corrupt_frame_is_retried() {
     for change in [position, 9] {
         let mut bytes = whole.concat();
         bytes[change] ^= 1;
-        let server = StandIn::start(vec![frames(vec![bytes]), answer("Done.")]).await;
+        let server = StandIn::start(vec![frames(&[bytes]), answer("Done.")]).await;
         let world = World::new().await;
         let mut model = bedrock(&server).build().unwrap();
         assert_eq!(world.answer(&mut model).await, "Done.");
@@ -337,7 +336,7 @@ async fn corrupt_frame_is_retried() {
         assert_eq!(world.stored().await.len(), 2);
     }
     let endless = [0xff; 16].to_vec();
-    let server = StandIn::start(vec![frames(vec![endless])]).await;
+    let server = StandIn::start(vec![frames(&[endless])]).await;
     let failure = World::new()
         .await
         .failure(&mut bedrock(&server).build().unwrap())
@@ -361,7 +360,7 @@ async fn exceptions_in_a_stream_are_classified() {
         ("somethingNewException", Server, 3),
         ("validationException", InvalidRequest, 1),
     ] {
-        let broken = cut([text("Half"), vec![exception(name)]].concat());
+        let broken = cut(&[text("Half"), vec![exception(name)]].concat());
         let server = StandIn::start(vec![broken]).await;
         let (mut model, seen) = Events::of(bedrock(&server).build().unwrap());
         let world = World::new().await;
@@ -377,7 +376,7 @@ async fn exceptions_in_a_stream_are_classified() {
         (":error-code", "InternalError"),
         (":error-message", "a general error"),
     ];
-    let server = StandIn::start(vec![cut(vec![frame(&headers, "")]), answer("Done.")]).await;
+    let server = StandIn::start(vec![cut(&[frame(&headers, "")]), answer("Done.")]).await;
     let mut model = bedrock(&server).build().unwrap();
     assert_eq!(World::new().await.answer(&mut model).await, "Done.");
     assert_eq!(server.received().len(), 2);
@@ -432,7 +431,7 @@ async fn stream_without_its_last_events_is_broken() {
         let mut whole = [call(), stop("tool_use")].concat();
         whole.truncate(kept);
         for end in [true, false] {
-            let mut first = cut(whole.clone());
+            let mut first = cut(&whole);
             first.extend(end.then_some(Act::End));
             let server = StandIn::start(vec![first, answer("Done.")]).await;
             let world = World::new().await;
@@ -449,7 +448,7 @@ async fn silent_stream_times_out() {
     let mut timeouts = Timeouts::default();
     (timeouts.first_event, timeouts.idle) =
         (Duration::from_millis(150), Duration::from_millis(150));
-    let mut silent = cut(text("Half"));
+    let mut silent = cut(&text("Half"));
     for byte in event("contentBlockDelta", &json!({"contentBlockIndex": 9})) {
         silent.push(Act::Pause(Duration::from_millis(25)));
         silent.push(Act::Bytes(vec![byte]));
@@ -596,7 +595,7 @@ fn signed_requests_over_http_are_refused() {
 async fn conversation_is_recorded_and_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bedrock.jsonl");
-    let calling = frames([call(), stop("tool_use")].concat());
+    let calling = frames(&[call(), stop("tool_use")].concat());
     let server = StandIn::start(vec![calling, answer("Done.")]).await;
     let model = bedrock(&server).build().unwrap();
     let mut model = model.record(&file).unwrap();
