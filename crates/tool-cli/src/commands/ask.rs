@@ -1,6 +1,7 @@
 //! Questions to the user at the terminal.
 
 use console::Term;
+use tool_core::hidden::escape;
 use tool_core::{
     Gate, Reply, SecretKind, Ticket, ToolContext, ToolDef, Toolset, VariableKind, VariableNeed,
 };
@@ -95,10 +96,12 @@ pub(super) fn approval(
         .map_or_else(|_| ticket.arguments.clone(), |json| json.pretty());
     screen.note(format_args!(
         "{} needs an approval for these arguments:",
-        paint(BOLD, &ticket.tool)
+        paint(BOLD, escape(&ticket.tool))
     ));
-    screen.note(arguments);
+    // The model wrote the arguments, and invisible characters could hide what the call does.
+    screen.note(escape(&arguments));
     if let Some(reason) = &ticket.reason {
+        let reason = escape(reason);
         screen.note(format_args!("{} {reason}", paint(WARN, "reason:")));
     }
     let term = Term::stderr();

@@ -156,7 +156,8 @@ impl Speaker {
 }
 
 impl Session<'_> {
-    /// Shows the end of a conversation that is continued, and stores the instructions. Returns whether the last message is not answered yet.
+    /// Shows the end of a conversation that is continued, and stores the instructions. Returns whether the last message is not answered yet, or a
+    /// sub-agent has not ended.
     async fn begin(&mut self) -> Result<bool, Failure> {
         let cx = self.context(&CancellationToken::new());
         let messages = self.turns.messages(&cx, None).await;
@@ -179,7 +180,13 @@ impl Session<'_> {
                 stored.map_err(|error| Failure::usage(error.to_string()))?;
             }
         }
-        Ok(history::is_unanswered(&messages))
+        if history::is_unanswered(&messages) {
+            return Ok(true);
+        }
+        match &self.speaker {
+            Speaker::Agents(agents) => agents.has_open_sessions(&cx).await,
+            Speaker::Model(_) => Ok(false),
+        }
     }
 
     /// Answers the last message if it is not answered yet, and then the lines of the standard input until it ends.

@@ -434,6 +434,27 @@ fn a_person_approves_a_call_in_the_chat() {
     ends(session, 0);
 }
 
+// Invisible characters in the arguments of a call do not hide from the person who approves it what the call does.
+#[test]
+fn hidden_characters_of_arguments_are_shown_to_the_approver() {
+    let arguments = json!({"to": "ann\u{202e}bob", "text": "hi\u{200b}\u{1b}[2J"});
+    let provider = Provider::start(vec![calls("send_letter", &arguments), says("No.")]);
+    let mut session = open(&provider, &[]);
+    session.exp_string("> ").unwrap();
+    session.send_line("Write to Ann.").unwrap();
+    let shown = session.exp_string("[y]es, [n]o, [e]dit").unwrap();
+    assert!(
+        shown.contains("ann\\u{202e}bob") && shown.contains("hi\\u{200b}"),
+        "{shown:?}"
+    );
+    assert!(!shown.contains("\u{1b}[2J"), "{shown:?}");
+    session.send_line("n").unwrap();
+    session.exp_string("No.").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_control('d').unwrap();
+    ends(session, 0);
+}
+
 // Ctrl-C stops an answer and the chat continues. The next request contains the text that was shown.
 #[test]
 fn ctrl_c_stops_an_answer_and_the_chat_goes_on() {
@@ -863,6 +884,33 @@ fn approval_of_an_agent_of_a_killed_process_is_asked_again() {
     session.send_control('d').unwrap();
     ends(session, 0);
     assert_eq!(provider.requests().len(), 6);
+}
+
+// S2-15: the same for a sub-agent in the background, for which no message of the conversation waits.
+#[test]
+fn approval_of_a_background_agent_is_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("chat.db").display());
+    let provider = of_background();
+    let open = |words: &[&str]| {
+        let mut command = team(&provider, &[&["--store", &store], words].concat());
+        command.env("TEAM_BACKGROUND", "1");
+        spawn_command(command, Some(PATIENCE)).expect("a pseudo-terminal opens")
+    };
+    let mut session = open(&["Write to Ann."]);
+    session.exp_string("I have asked.").unwrap();
+    session.exp_string("[y]es, [n]o, [e]dit").unwrap();
+    kill(&mut session);
+    let mut session = open(&["--continue"]);
+    session.exp_string("I have asked.").unwrap();
+    session.exp_string("[y]es, [n]o, [e]dit").unwrap();
+    session.send_line("y").unwrap();
+    session.exp_string("It is posted.").unwrap();
+    session.exp_string("All is done.").unwrap();
+    session.exp_string("> ").unwrap();
+    session.send_control('d').unwrap();
+    ends(session, 0);
+    assert_eq!(provider.requests().len(), 5);
 }
 
 // The agents have models of their own, and an error of the host's function names the cause.

@@ -6,6 +6,7 @@ use console::Term;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
+use tool_core::hidden::escape;
 use tool_core::{Answer, Asker, Question, ToolError};
 
 use super::progress::Bar;
@@ -37,7 +38,8 @@ impl Asker for Terminal {
 /// Asks for each field. Returns `None` if the user did not complete the form.
 fn ask(screen: Screen, question: &Question) -> io::Result<Option<Json>> {
     let schema = Json::read(&question.schema)?;
-    screen.note(paint(BOLD, &question.message));
+    // A tool may ask with texts of a model or of a server.
+    screen.note(paint(BOLD, escape(&question.message)));
     let mut form = Vec::new();
     let Some(Json::Record(fields)) = schema.get("properties") else {
         return Ok(Some(Json::Record(form)));
@@ -53,10 +55,10 @@ fn ask(screen: Screen, question: &Question) -> io::Result<Option<Json>> {
     for (key, field) in fields {
         let term = Term::stderr();
         if let Some(said) = field.get("description").and_then(Json::as_text) {
-            screen.note(paint(DIM, said));
+            screen.note(paint(DIM, escape(said)));
         }
         loop {
-            term.write_str(&format!("{key}{}: ", choices(field)))?;
+            term.write_str(&format!("{}{}: ", escape(key), escape(&choices(field))))?;
             let line = term.read_line()?;
             let line = line.trim();
             if line.is_empty() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tool_agent::runtime::{AgentRuntime, RuntimeError};
-use tool_core::store::ChildStore;
+use tool_core::store::{ChildState, ChildStore};
 use tool_core::turn::{Outcome, TurnError, Turns};
 use tool_core::{Gate, Ticket, ToolContext};
 
@@ -57,6 +57,14 @@ impl Agents {
             None => self.runtime.drive(&self.first, cx).await,
         };
         driven.map_err(|error| failure(&error))
+    }
+
+    /// Returns whether the conversation has sub-agents whose session has not ended.
+    pub(super) async fn has_open_sessions(&self, cx: &ToolContext) -> Result<bool, Failure> {
+        let children = self.runtime.children(cx).await;
+        let children = children.map_err(|error| failure(&error))?;
+        let is_open = |state| matches!(state, ChildState::Running | ChildState::AwaitingHuman);
+        Ok(children.iter().any(|child| is_open(child.state)))
     }
 
     /// Waits until no sub-agent runs in the background, and returns the approvals for which they wait.

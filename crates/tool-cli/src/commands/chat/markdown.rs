@@ -4,7 +4,7 @@
 //! most [`inline::MOST_HELD`] bytes and at most until the end of its line; then it is written as text. A table waits for its end, at most
 //! [`table::MOST_ROWS`] rows, because the widths of its columns depend on every row. All other text is written as it arrives.
 //!
-//! This is not a parser of CommonMark: such a parser needs complete paragraphs, in which the end decides about the start (references, headings
+//! This is not a parser of `CommonMark`: such a parser needs complete paragraphs, in which the end decides about the start (references, headings
 //! that are underlined, emphasis over several lines). What is not known here is written as the model wrote it.
 
 use anstyle::{AnsiColor, Style};

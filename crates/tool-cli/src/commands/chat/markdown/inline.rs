@@ -22,6 +22,7 @@ pub(super) struct Part<'a> {
 }
 
 /// The mark at the start of a text.
+#[derive(Clone, Copy)]
 enum Mark<'a> {
     /// The first bytes are text.
     Text(usize),
@@ -255,7 +256,7 @@ struct Sides {
     closes: bool,
 }
 
-/// Applies the rules of CommonMark for delimiter runs.
+/// Applies the rules of `CommonMark` for delimiter runs.
 fn sides(before: Option<char>, after: Option<char>, c: char) -> Sides {
     let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let mark = |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric() && !c.is_whitespace());
@@ -294,7 +295,7 @@ fn link(part: Part<'_>, skipped: usize) -> Mark<'_> {
     let Some(end) = closing(target, '(', ')') else {
         return open;
     };
-    let url = target[1..end].trim().split_whitespace().next();
+    let url = target[1..end].split_whitespace().next();
     let url = url.unwrap_or_default();
     Mark::Link {
         bytes: skipped + close + 1 + end + 1,
