@@ -28,7 +28,7 @@ fn example() -> String {
 
 fn refunds() -> SkillVersion {
     let mut skill = SkillVersion::new("refunds", "1.0.0");
-    skill.description = "Refunds an order.".to_owned();
+    skill.description.push_str("Refunds an order.");
     skill
 }
 
@@ -192,7 +192,7 @@ fn faults_of_yaml_have_their_place() {
         ),
         ("name: a\nmodel:\n  name: [m\n", (3, 9), "expected string"),
     ];
-    faults(&cases, |text| AgentFile::from_yaml(text));
+    faults(&cases, AgentFile::from_yaml);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn faults_of_toml_have_their_place() {
         ),
         ("name = 'a'\nname = 'b'\n", (2, 1), "duplicate"),
     ];
-    faults(&cases, |text| AgentFile::from_toml(text));
+    faults(&cases, AgentFile::from_toml);
 }
 
 #[test]
