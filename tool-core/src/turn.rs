@@ -25,9 +25,11 @@ use crate::store::{
 use crate::toolset::Toolset;
 
 mod begun;
+mod budget;
 mod call;
 mod client;
 mod drive;
+mod estimate;
 mod guardrail;
 mod held;
 mod message;
@@ -37,9 +39,12 @@ mod user;
 mod watch;
 
 pub use begun::{Begun, BegunRun};
+pub use budget::{Budget, StepBudget};
 use call::{Ended, Filed, Making, is_final, withdraw_approvals};
 pub use client::ClientResult;
 pub use drive::{Model, ModelRequest, Outcome};
+#[doc(hidden)]
+pub use estimate::{message_tokens, tools_tokens};
 pub use guardrail::{GuardrailKind, Tripped};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;

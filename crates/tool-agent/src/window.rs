@@ -191,6 +191,17 @@ impl<M: Model> Model for Windowed<M> {
         }
     }
 
+    fn unmeasured_requests(&mut self) -> u32 {
+        let summariser = self.state.summariser.as_mut();
+        let summaries = summariser.map_or(0, |model| model.unmeasured_requests());
+        summaries.saturating_add(self.model.unmeasured_requests())
+    }
+
+    /// Estimates the request as if it was not shortened, which is also enough for a summary of the removed messages.
+    fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
+        self.model.estimate(request, output)
+    }
+
     fn unsettled_usage(&mut self) -> Option<Usage> {
         let summariser = self.state.summariser.as_mut();
         let unsettled = summariser.and_then(|model| model.unsettled_usage());

@@ -304,9 +304,13 @@ impl Host {
             Ok(Outcome::Client(_)) => End::Failed("a call is for the client".to_owned()),
             Ok(Outcome::Unsettled(_)) => End::Unsettled,
             Ok(Outcome::Draining) => End::Draining,
-            Ok(Outcome::Cancelled | Outcome::Interrupted | Outcome::Deadline | Outcome::Budget) => {
-                End::Stopped
-            }
+            Ok(
+                Outcome::Cancelled
+                | Outcome::Interrupted
+                | Outcome::Deadline
+                | Outcome::Budget
+                | Outcome::SharedBudget(_),
+            ) => End::Stopped,
             Ok(Outcome::Busy(_)) => End::Busy,
             Err(error) => End::Failed(error.to_string()),
         };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, Either, select};
 
+use super::budget::{Budget, StepBudget};
 use super::held::{Halt, Held, Hold};
 use super::thread::{Fence, Last, Thread};
 use super::{
@@ -15,7 +16,7 @@ use crate::call::{Ticket, ToolCall};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::need::VariableNeed;
-use crate::store::{EffectRow, Journal, Message, RunCause, RunId, Usage};
+use crate::store::{BudgetRow, EffectRow, Journal, Message, RunCause, RunId, Usage};
 use crate::toolset::Toolset;
 
 /// A source of answers for a thread: a provider's model, or a script.
@@ -45,6 +46,24 @@ pub trait Model: Send {
     /// to the usage of the run. The default returns `None`.
     fn unsettled_usage(&mut self) -> Option<Usage> {
         None
+    }
+
+    /// Returns the number of requests that [`next`](Self::next) has made, that may have used tokens, and that reported no usage, without the request of the
+    /// returned message: failed attempts, and a request that was stopped. Each is counted once. The default returns 0. A [`Budget`](super::Budget) keeps the
+    /// estimate of each of them.
+    fn unmeasured_requests(&mut self) -> u32 {
+        0
+    }
+
+    /// Estimates the most that a request may use, for a [`Budget`](super::Budget): the tokens of the input, the limit on the output, and with prices the
+    /// [cost](Usage::cost_micros). `output` is the output of a model without a limit. The default estimates the input by the length of its texts, and has no
+    /// cost.
+    fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
+        Usage {
+            input_tokens: request.estimated_tokens(),
+            output_tokens: output,
+            ..Usage::default()
+        }
     }
 }
 
@@ -88,6 +107,8 @@ pub enum Outcome {
     Unsettled(Box<EffectRow>),
     /// The run reached its limit on steps: [`Turns::most_steps`].
     StepLimit,
+    /// The [`Budget`](super::Budget) that the run shares with others has less left than the next request may use. This is the row of the budget.
+    SharedBudget(Box<BudgetRow>),
     /// The run reached its limit on tokens or on its cost: [`Turns::most_tokens`], [`Turns::most_cost`].
     Budget,
     /// The run was cancelled by the token of its context or by [`Turns::cancel`]. The results of calls that had not begun report the cancellation.
@@ -117,6 +138,7 @@ impl Outcome {
             Self::Unsettled(_) => RunCause::Unsettled,
             Self::StepLimit => RunCause::Steps,
             Self::Budget => RunCause::Budget,
+            Self::SharedBudget(_) => RunCause::SharedBudget,
             Self::Cancelled => RunCause::Cancelled,
             Self::Interrupted => RunCause::Interrupted,
             Self::Deadline => RunCause::Deadline,
@@ -276,6 +298,7 @@ impl Turns {
         };
         let mut pauses = thread.pauses()?;
         let mut continues = true;
+        let budget = cx.get::<Budget>().ok();
         loop {
             if let Some(message) = open.take().filter(|message| !is_paused(&message.message)) {
                 pauses = 0;
@@ -321,6 +344,25 @@ impl Turns {
                 step,
                 cx,
             };
+            let reserved = match &budget {
+                None => None,
+                Some(budget) => {
+                    // A step that is repeated follows the same message of the model.
+                    let last = thread.last_of_model()?;
+                    let last = last.map_or(0, |(last, ..)| last.seq);
+                    match budget.begin(model, &request, &last.to_string()).await? {
+                        Ok(reserved) => Some(reserved),
+                        Err(row) => return Ok(Outcome::SharedBudget(row)),
+                    }
+                }
+            };
+            let with_budget = reserved
+                .as_ref()
+                .map(|reserved| cx.derive().with(reserved.clone()).build());
+            let request = ModelRequest {
+                cx: with_budget.as_ref().unwrap_or(cx),
+                ..request
+            };
             let read = thread.last();
             let replied = {
                 let halted = pin!(held.halted(cx, &tools));
@@ -332,14 +374,18 @@ impl Turns {
             let message = match replied {
                 Ok(Ok(message)) => message,
                 Ok(Err(error)) => {
-                    held.spend(model.unsettled_usage());
+                    held.spend(settle(reserved.as_ref(), model, None).await);
+                    if let Some(row) = reserved.and_then(|reserved| reserved.refused()) {
+                        return Ok(Outcome::SharedBudget(row));
+                    }
                     let error = cx.redactor().clean(error).into_inner();
                     return Err(TurnError::Model(error));
                 }
                 Err(halt) => {
                     let partial = halt.refuses_calls().and_then(|_| model.interrupted());
-                    held.spend(partial.as_ref().and_then(|partial| partial.usage));
-                    held.spend(model.unsettled_usage());
+                    let response = partial.as_ref().map(|partial| partial.usage);
+                    held.spend(response.flatten());
+                    held.spend(settle(reserved.as_ref(), model, response).await);
                     if let Some(partial) = partial {
                         thread.append_model(partial, step, read, None).await?;
                     }
@@ -347,10 +393,12 @@ impl Turns {
                 }
             };
             // No request was made for a message that an input guardrail has written.
-            if message.stop != Some(StopReason::Guardrail(GuardrailKind::Input)) {
+            let was_sent = message.stop != Some(StopReason::Guardrail(GuardrailKind::Input));
+            if was_sent {
                 held.count(message.usage);
             }
-            held.spend(model.unsettled_usage());
+            let response = was_sent.then_some(message.usage);
+            held.spend(settle(reserved.as_ref(), model, response).await);
             let last = if is_last(&message) {
                 let cause = said(&message).cause();
                 cause.and_then(|cause| self.last_of_run(held, cause))
@@ -361,6 +409,18 @@ impl Turns {
             open = Some(thread.append_model(message, step, read, last).await?);
             continues = false;
         }
+    }
+}
+
+/// Ends the reservation of a step, and returns the tokens that no message contains.
+async fn settle<M: Model + ?Sized>(
+    reserved: Option<&StepBudget>,
+    model: &mut M,
+    response: Option<Option<Usage>>,
+) -> Option<Usage> {
+    match reserved {
+        Some(reserved) => reserved.settle(model, response).await,
+        None => model.unsettled_usage(),
     }
 }
 

@@ -246,6 +246,24 @@ impl Model for Instructed {
         self.model.interrupted()
     }
 
+    fn unmeasured_requests(&mut self) -> u32 {
+        self.model.unmeasured_requests()
+    }
+
+    fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
+        self.instruct(request.messages);
+        let messages = if self.messages.is_empty() {
+            request.messages
+        } else {
+            &self.messages
+        };
+        let sent = ModelRequest {
+            messages,
+            ..*request
+        };
+        self.model.estimate(&sent, output)
+    }
+
     fn unsettled_usage(&mut self) -> Option<Usage> {
         let of_model = self.model.unsettled_usage();
         match (self.unchecked.take(), of_model) {

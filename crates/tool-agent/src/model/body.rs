@@ -95,6 +95,20 @@ pub(super) fn params(
     params
 }
 
+/// Returns the limit on output tokens in the fields of a request.
+pub(super) fn max_tokens(provider: Provider, params: &Map<String, Value>) -> Option<u64> {
+    let within = |object: &str, name: &str| params.get(object)?.get(name)?.as_u64();
+    match provider {
+        Provider::Gemini => within("generationConfig", "maxOutputTokens"),
+        Provider::Bedrock => within("inferenceConfig", "maxTokens"),
+        Provider::Chat | Provider::Responses | Provider::Anthropic => {
+            let names = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
+            let limits = names.iter().filter_map(|name| params.get(*name)?.as_u64());
+            limits.max()
+        }
+    }
+}
+
 /// Returns Anthropic's marker at the top level of a request, which the API applies to the last block that can be cached.
 pub(super) fn cache_control(time: CacheTime) -> Value {
     match time {

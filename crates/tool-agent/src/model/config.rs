@@ -310,6 +310,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Returns the limit on the output tokens of a request; `None` if the request contains none.
+    pub(super) fn max_tokens(&self) -> Option<u64> {
+        body::max_tokens(self.provider, &self.params)
+    }
+
     /// Returns the rest of the wait that the provider has asked for.
     pub(super) fn wait(&self) -> Option<Duration> {
         let not_before = self

@@ -98,6 +98,9 @@ pub enum ModelErrorKind {
     Unwritable,
     /// The request is not in the recording that is replayed, or the recording could not be written.
     NotRecorded,
+    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has less left than it may use. The run ends with
+    /// [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
+    OverBudget,
 }
 
 /// The phase in which a timeout passed.
@@ -134,6 +137,7 @@ impl ModelErrorKind {
             Self::InvalidReply => "invalid_reply",
             Self::Unwritable => "unwritable",
             Self::NotRecorded => "not_recorded",
+            Self::OverBudget => "over_budget",
         }
     }
 
@@ -148,6 +152,16 @@ impl ModelErrorKind {
                 | Self::Connection
                 | Self::BrokenStream
                 | Self::Timeout(_)
+                | Self::InvalidReply
+        )
+    }
+
+    /// Whether the provider may have counted tokens for the failed request, although it reported none.
+    pub(super) const fn may_use_tokens(self) -> bool {
+        matches!(
+            self,
+            Self::BrokenStream
+                | Self::Timeout(TimeoutPhase::FirstEvent | TimeoutPhase::Idle)
                 | Self::InvalidReply
         )
     }
@@ -184,6 +198,7 @@ impl fmt::Display for ModelErrorKind {
             Self::InvalidReply => "the reply is not in the provider's format",
             Self::Unwritable => "the request cannot be written for this provider",
             Self::NotRecorded => "the recording cannot be used for this request",
+            Self::OverBudget => "the shared budget has less left than a request may use",
         })
     }
 }

@@ -9,7 +9,7 @@ use futures::future::{BoxFuture, FutureExt as _};
 use tokio::time::sleep;
 use tool_core::ToolError;
 use tool_core::store::Usage;
-use tool_core::turn::{Model, ModelMessage, ModelRequest};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, StepBudget};
 use tool_wire::{Delta, ModelReply, ReplyStream};
 
 use super::body::{self, Written};
@@ -80,6 +80,12 @@ struct State {
     shown: bool,
     /// The tokens of failed attempts that no message contains.
     spent: Option<Usage>,
+    /// The number of requests of the step.
+    requests: u32,
+    /// The number of failed attempts that may have used tokens and reported none.
+    unmeasured: u32,
+    /// Whether a request was sent whose response has neither arrived nor failed.
+    in_flight: bool,
     /// The price of the model that is asked.
     price: Option<ModelPrice>,
     /// Why the last request failed.
@@ -237,6 +243,15 @@ impl HttpModel {
         let written = body::write(target, request).map_err(GivenUp::faulty)?;
         let mut attempt = 1;
         loop {
+            if self.state.requests > 0
+                && let Ok(step) = request.cx.get::<StepBudget>()
+                && let Err(refused) = step.again(self.state.spent, self.state.unmeasured).await
+            {
+                let why = refused.operator_text();
+                let error = ModelError::new(ModelErrorKind::OverBudget, &target.model, &why);
+                return Err(GivenUp::faulty(error));
+            }
+            self.state.requests += 1;
             self.emit(&ModelEvent::Request {
                 model: &target.model,
                 attempt,
@@ -250,6 +265,8 @@ impl HttpModel {
             };
             error.attempts = attempt;
             error.usage = error.usage.map(|usage| self.state.priced(usage));
+            self.state.unmeasured +=
+                u32::from(error.usage.is_none() && error.kind.may_use_tokens());
             if let Some(usage) = error.usage {
                 *self.state.spent.get_or_insert_default() += usage;
             }
@@ -293,6 +310,7 @@ impl HttpModel {
             partial,
             shown,
             observers,
+            in_flight,
             ..
         } = &mut self.state;
         let mut kept = Vec::new();
@@ -306,7 +324,10 @@ impl HttpModel {
             }
         };
         let recording = self.recording.as_deref();
-        let reply = exchange(target, recording, written, partial, &mut each).await?;
+        *in_flight = true;
+        let reply = exchange(target, recording, written, partial, &mut each).await;
+        *in_flight = false;
+        let reply = reply?;
         for delta in &kept {
             observers.emit(&ModelEvent::Delta(delta));
         }
@@ -368,6 +389,7 @@ impl Model for HttpModel {
             return None;
         }
         let partial = self.state.partial.take()?;
+        self.state.in_flight = false;
         let usage = partial.usage().map(|usage| self.state.priced(usage));
         let mut message = partial.finish().ok().map(ModelReply::into_message)?;
         message.usage = message.usage.map(|usage| self.state.priced(usage));
@@ -376,10 +398,32 @@ impl Model for HttpModel {
         message.calls.clear();
         message.truncated = true;
         if message.text.is_empty() {
+            self.state.unmeasured += u32::from(usage.is_none());
             *self.state.spent.get_or_insert_default() += usage.unwrap_or_default();
             return None;
         }
         Some(message)
+    }
+
+    fn unmeasured_requests(&mut self) -> u32 {
+        let stopped = std::mem::take(&mut self.state.in_flight);
+        std::mem::take(&mut self.state.unmeasured).saturating_add(u32::from(stopped))
+    }
+
+    fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
+        let mut usage = Usage {
+            input_tokens: request.estimated_tokens(),
+            ..Usage::default()
+        };
+        let chain = || std::iter::once(&self.first).chain(&self.others);
+        let limits = chain().map(|target| target.max_tokens().unwrap_or(output));
+        usage.output_tokens = limits.max().unwrap_or(output);
+        // Any model of the chain may answer, so the largest cost is reserved, and none if a price is missing.
+        let costs = chain().map(|target| Some(target.price.as_ref()?.most_cost(&usage)));
+        usage.cost_micros = costs
+            .collect::<Option<Vec<_>>>()
+            .and_then(|costs| costs.into_iter().max());
+        usage
     }
 
     fn unsettled_usage(&mut self) -> Option<Usage> {
@@ -391,6 +435,7 @@ impl Model for HttpModel {
             .map(|usage| self.state.priced(usage));
         let mut spent = self.state.spent.take();
         if let Some(partial) = partial {
+            self.state.in_flight = false;
             *spent.get_or_insert_default() += partial;
         }
         spent

@@ -92,6 +92,13 @@ impl ModelPrice {
         u64::try_from(cost.div_ceil(TOKENS)).unwrap_or(u64::MAX)
     }
 
+    /// Returns the most that a request of this size may cost: all of its input may be written to a cache.
+    pub(super) fn most_cost(&self, usage: &Usage) -> u64 {
+        let caches = [self.cache_read, self.cache_write_5m, self.cache_write_1h];
+        let input = caches.into_iter().flatten().fold(self.input, u64::max);
+        Self::new(input, self.output).cost(usage)
+    }
+
     /// Returns the usage with its cost.
     pub(super) fn priced(price: Option<&Self>, usage: Usage) -> Usage {
         Usage {

@@ -10,7 +10,7 @@ use tool_core::store::{
     ChildKind, ChildRow, ChildState, Message, Role, Timestamp, VariableFilter, VariableLevel,
     VariableScope, VariableType,
 };
-use tool_core::turn::{ModelRequest, TurnError};
+use tool_core::turn::{Budget, ModelRequest, TurnError};
 use tool_core::{DynamicTool, ExposeSecret as _, Registry, SecretString, ToolContext, ToolError};
 
 use super::AgentRuntime;
@@ -444,7 +444,8 @@ impl AgentRuntime {
             step: 1,
             cx: &run.base,
         };
-        let reply = model.next(request).await?;
+        let step = format!("instance:{}", name.unwrap_or_default());
+        let reply = Budget::ask(&mut *model, request, &step).await?;
         let call = reply.calls.into_iter().find(|call| call.name == TOOL);
         let call = call.ok_or_else(|| ToolError::new("the model did not call the tool"))?;
         let result = tools.call(call, &ToolContext::anonymous()).await;

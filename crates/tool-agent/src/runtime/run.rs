@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::{BoxFuture, FutureExt as _};
 use tool_core::store::{ChildKind, ChildRow, Message, Role, ThreadId, Usage};
-use tool_core::turn::{Model, ModelMessage, ModelRequest, ToolMessage, TurnError};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, StepBudget, ToolMessage, TurnError};
 use tool_core::{Effect, ErrorKind, FromContext, Rules, ToolContext, ToolError, Toolset};
 
 use super::AgentRuntime;
@@ -299,6 +299,9 @@ impl Model for Speaker {
                 let session = &run.runtime.entry(agent).session;
                 if let Some(end) = ended_by(session, request.messages, row.begins) {
                     // The text of the tool is stored as the last message, without a request.
+                    if let Ok(budget) = request.cx.get::<StepBudget>() {
+                        budget.unsent();
+                    }
                     return Ok(ModelMessage::text(end.text));
                 }
             }
@@ -317,6 +320,20 @@ impl Model for Speaker {
 
     fn interrupted(&mut self) -> Option<ModelMessage> {
         self.asked.as_mut()?.1.interrupted()
+    }
+
+    fn unmeasured_requests(&mut self) -> u32 {
+        let asked = self.asked.as_mut();
+        asked.map_or(0, |(_, model)| model.unmeasured_requests())
+    }
+
+    fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
+        let next = self.run.state().next;
+        match self.model(next, request.cx) {
+            Ok(model) => model.estimate(request, output),
+            // The request fails with the same error before it is sent.
+            Err(_) => Usage::default(),
+        }
     }
 
     fn unsettled_usage(&mut self) -> Option<Usage> {

@@ -7,7 +7,7 @@ use tool_core::store::{
     ChildChange, ChildRow, ChildSender, ChildState, EndedSession, Message, Receipt, Role,
     SessionEnd, ThreadId, Timestamp,
 };
-use tool_core::turn::{ModelMessage, ModelRequest, UserMessage};
+use tool_core::turn::{Budget, ModelMessage, ModelRequest, UserMessage};
 use tool_core::{ErrorKind, ToolError, toolset};
 
 use super::AgentRuntime;
@@ -299,7 +299,8 @@ impl AgentRuntime {
             step: 1,
             cx: &run.base,
         };
-        let reply = tool_core::turn::Model::next(&mut model, request).await?;
+        let last = messages.last().map_or(0, |message| message.seq);
+        let reply = Budget::ask(&mut model, request, &format!("partner:{last}")).await?;
         if reply.text.trim().is_empty() {
             return Err(ToolError::new("it wrote no text"));
         }

@@ -205,7 +205,7 @@ impl UiView {
             Some(RunCause::Length) => Outcome::Length(String::new()),
             Some(RunCause::Filtered | RunCause::Guardrail) => Outcome::Filtered(String::new()),
             Some(RunCause::Steps) => Outcome::StepLimit,
-            Some(RunCause::Budget) => Outcome::Budget,
+            Some(RunCause::Budget | RunCause::SharedBudget) => Outcome::Budget,
             Some(RunCause::Deadline) => Outcome::Deadline,
             Some(RunCause::Draining) => Outcome::Draining,
             _ => return Ok(self.fail()),

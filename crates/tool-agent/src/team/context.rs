@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use tool_core::turn::Budget;
 use tool_core::{ToolContext, ToolError};
 use tool_store::env;
 
@@ -37,10 +38,14 @@ impl Waiting {
 }
 
 /// Returns the context of an agent that answers in its own conversation. Inside of a call, a derived context has the caller, the deadline and the
-/// cancellation of the call, and neither secrets nor variables nor host values, so the agents that wait are set again.
+/// cancellation of the call, and neither secrets nor variables nor host values, so the agents that wait and the shared budget are set again.
 pub(crate) fn child_context(cx: &ToolContext, agent: &str, conversation: &str) -> ToolContext {
     let child = cx.derive().agent(agent).conversation(conversation);
-    child.with(Waiting::of(cx).and(agent)).build()
+    let child = child.with(Waiting::of(cx).and(agent));
+    match cx.get::<Budget>() {
+        Ok(budget) => child.with(budget).build(),
+        Err(_) => child.build(),
+    }
 }
 
 /// Returns the id of a new conversation. No other conversation has it.

@@ -1,8 +1,8 @@
 //! Counting of tokens: the estimate, and its correction by the usage that the provider reported.
 
-use tool_core::store::{Message, Role};
-use tool_core::turn::{ModelMessage, ToolMessage, UserMessage};
-use tool_core::{Dialect, Part, Source, ToolCall, Toolset};
+use tool_core::Toolset;
+use tool_core::store::Message;
+use tool_core::turn::{message_tokens, tools_tokens};
 
 /// Counts the tokens of messages and tools before they are sent.
 ///
@@ -47,65 +47,14 @@ pub trait TokenCounter: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EstimatedTokens;
 
-/// The tokens of a message in addition to its text, and of a call in addition to its name and arguments.
-const FRAME: u64 = 8;
-
-/// The tokens of an image or a file.
-const FILE: u64 = 1_600;
-
 impl TokenCounter for EstimatedTokens {
     fn message(&self, message: &Message) -> u64 {
-        let content = &*message.content;
-        let tokens = match message.role {
-            Role::System => serde_json::from_str::<String>(content).map(|said| text(&said)),
-            Role::User => serde_json::from_str(content)
-                .map(|said: UserMessage| said.parts().iter().map(part).sum()),
-            Role::Assistant => serde_json::from_str(content).map(|said: ModelMessage| reply(&said)),
-            Role::Tool => serde_json::from_str(content).map(|result: ToolMessage| {
-                text(&result.name)
-                    + match &result.model {
-                        Some(output) => output.to_parts().iter().map(part).sum(),
-                        None => text(&result.text),
-                    }
-            }),
-        };
-        // A content that cannot be read is never sent, so only an approximate count is needed.
-        tokens.unwrap_or_else(|_| text(content)) + FRAME
+        message_tokens(message)
     }
 
     fn tools(&self, tools: &Toolset) -> u64 {
-        if tools.is_empty() {
-            return 0;
-        }
-        text(&tools.definitions(Dialect::JsonSchema))
+        tools_tokens(tools)
     }
-}
-
-fn text(text: &str) -> u64 {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let other = text.chars().filter(|c| !c.is_ascii()).count();
-    (ascii.div_ceil(4) + other) as u64
-}
-
-fn part(part: &Part) -> u64 {
-    match part {
-        Part::Text { text: said } => text(said),
-        Part::File {
-            media_type,
-            source: Source::Base64(data),
-            ..
-        } if media_type.starts_with("text/") => (data.len() / 4 * 3).div_ceil(4) as u64,
-        _ => FILE,
-    }
-}
-
-fn reply(said: &ModelMessage) -> u64 {
-    // The message is sent back as its provider wrote it, with its reasoning.
-    if let Some(written) = &said.written {
-        return text(&written.messages);
-    }
-    let of = |call: &ToolCall| text(&call.name) + text(&call.arguments) + FRAME;
-    text(&said.text) + said.calls.iter().map(of).sum::<u64>()
 }
 
 /// The tokens that a provider reported for a request, and the estimate for the same request.

@@ -127,7 +127,9 @@ impl Inner {
                     | RuntimeError::ChildThread(_)
                     | RuntimeError::UnknownChild(_)
                     | RuntimeError::Turn(
-                        TurnError::Unreadable { .. } | TurnError::PauseLimit { .. },
+                        TurnError::Unreadable { .. }
+                        | TurnError::PauseLimit { .. }
+                        | TurnError::Unpriced,
                     ) => WorkOutcome::Failed,
                     // The provider asked for a wait, and no attempt is left.
                     RuntimeError::Turn(TurnError::Model(error)) => match self.failed(row) {

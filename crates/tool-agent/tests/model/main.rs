@@ -8,6 +8,7 @@
 )]
 
 mod bedrock;
+mod budgets;
 mod chain;
 mod config;
 mod misbehaving;

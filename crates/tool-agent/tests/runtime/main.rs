@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod budgets;
 mod events;
 mod files;
 mod guardrails;

@@ -91,6 +91,8 @@ pub enum RunCause {
     Steps,
     /// The run reached its limit of tokens or of cost.
     Budget,
+    /// The budget that the run shares with other runs had less left than its next request could use.
+    SharedBudget,
     /// The host was shutting down.
     Draining,
     /// The model or a store failed.
@@ -114,6 +116,7 @@ words!(RunCause {
     Deadline = "deadline",
     Steps = "steps",
     Budget = "budget",
+    SharedBudget = "shared_budget",
     Draining = "draining",
     Failed = "failed",
     CrashLimit = "crash_limit",

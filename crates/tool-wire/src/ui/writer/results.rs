@@ -278,6 +278,7 @@ impl Writer {
             Outcome::Busy(_) => Ok(self.error(BUSY)),
             Outcome::StepLimit
             | Outcome::Budget
+            | Outcome::SharedBudget(_)
             | Outcome::Cancelled
             | Outcome::Interrupted
             | Outcome::Deadline => {

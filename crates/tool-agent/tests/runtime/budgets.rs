@@ -1,0 +1,300 @@
+//! Budgets that the runs of a tree share: prompts, handoffs, sub-agents, and runs that continue after a crash.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::{BoxFuture, Either, FutureExt as _, join_all, select};
+use serde_json::json;
+use tool_agent::agent::Agent;
+use tool_agent::runtime::{AgentEntry, AgentRuntime, Handoff, PromptTool, Subagent};
+use tool_core::prelude::*;
+use tool_core::store::{
+    BudgetAmount, BudgetId, BudgetRow, BudgetStore as _, MemoryStore, RunCause, RunFilter,
+    RunStore as _, Scope, Usage, Workspace,
+};
+use tool_core::turn::{Budget, Model, ModelMessage, ModelRequest, Outcome, Turns};
+
+use crate::support::{
+    Death, Host, Log, Thinker, agent, calls, context, entry, results, text, worker,
+};
+
+/// The usage that the models of these tests report for a request.
+const USED: u64 = 10_000;
+
+/// The output that is reserved. The input of the requests is below the difference.
+const OUTPUT: u64 = 9_000;
+
+fn used(mut message: ModelMessage, tokens: u64) -> ModelMessage {
+    message.usage = Some(Usage {
+        output_tokens: tokens,
+        ..Usage::default()
+    });
+    message
+}
+
+fn budget(store: &MemoryStore, tokens: u64) -> Budget {
+    let budget = Budget::new(store.clone(), "tree").output_tokens(OUTPUT);
+    budget.most_tokens(tokens)
+}
+
+async fn row(store: &MemoryStore) -> BudgetRow {
+    let id = BudgetId::new(&Workspace::new("acme"), "tree").unwrap();
+    store.budget(&id).await.unwrap().unwrap()
+}
+
+/// A chief that asks a prompt, then a sub-agent, and then passes the conversation to a closer.
+fn tree(host: &Host, log: &Log) -> AgentRuntime {
+    let call = |tool: &str| used(calls([(tool, json!({"message": "Go."}))]), USED);
+    let handoff = used(calls([("transfer_to_closer", json!({}))]), USED);
+    let chief = agent("chief", log, [call("prompt"), call("sub"), handoff]);
+    let answer = |name: &str| agent(name, log, [used(text("Done."), USED)]);
+    host.runtime()
+        .agent(
+            entry(chief)
+                .prompt(PromptTool::new("prompt"))
+                .subagent(Subagent::new("sub"))
+                .handoff(Handoff::to("closer")),
+        )
+        .agent(worker(answer("prompt")))
+        .agent(worker(answer("sub")))
+        .agent(entry(answer("closer")))
+        .build()
+        .unwrap()
+}
+
+async fn run(tokens: u64) -> (Outcome, Vec<String>, Host, ToolContext) {
+    let (host, log) = (Host::new(), Log::default());
+    let cx = context().with(budget(&host.store, tokens)).build();
+    let outcome = tree(&host, &log).respond("chief", "Go.", &cx).await;
+    let agents = log.all().into_iter().map(|request| request.agent);
+    (outcome.unwrap(), agents.collect(), host, cx)
+}
+
+// The six requests of the tree take from one budget. Each smaller budget ends the tree at the request that does not fit, wherever in the tree it is.
+#[tokio::test]
+async fn tree_of_agents_shares_one_budget() {
+    let whole = ["chief", "prompt", "chief", "sub", "chief", "closer"];
+    let (outcome, agents, host, _) = run(6 * USED).await;
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
+    assert_eq!(agents, whole);
+    let row = row(&host.store).await;
+    assert_eq!(
+        (row.spent.tokens, row.reserved),
+        (6 * USED, BudgetAmount::default())
+    );
+    for fit in 0..6 {
+        let (outcome, agents, host, _) = run(fit * USED + USED / 2).await;
+        let Outcome::SharedBudget(refused) = outcome else {
+            panic!("{fit}: {outcome:?}")
+        };
+        assert_eq!(refused.id.name(), "tree");
+        assert_eq!(agents, whole[..fit as usize], "{fit}");
+        let runs = host
+            .store
+            .list_runs(Scope::All, &RunFilter::default())
+            .await
+            .unwrap();
+        let main = runs
+            .iter()
+            .find(|run| run.id.thread().conversation() == "main");
+        assert_eq!(main.unwrap().cause, Some(RunCause::SharedBudget), "{fit}");
+    }
+}
+
+// The parent of a sub-agent that the budget ended gets a result that says so.
+#[tokio::test]
+async fn result_of_a_refused_agent_names_the_budget() {
+    let (_, agents, host, cx) = run(3 * USED + USED / 2).await;
+    assert_eq!(agents.len(), 3);
+    let last = results(&host, &cx).await.pop().unwrap();
+    assert!(
+        last.text.contains("the budget that the agents share"),
+        "{last:?}"
+    );
+}
+
+/// A model that counts its requests, and reports a usage after other tasks have run.
+#[derive(Clone, Default)]
+struct Slow(Arc<AtomicUsize>);
+
+impl Model for Slow {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        async {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            for _ in 0..8 {
+                tokio::task::yield_now().await;
+            }
+            Ok(used(text("Done."), USED))
+        }
+        .boxed()
+    }
+}
+
+// 24 conversations at once, in tasks of their own, send as many requests as the budget has room for, and not one more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_runs_do_not_overspend() {
+    let (store, model) = (MemoryStore::default(), Slow::default());
+    let agent = Agent::builder("clerk", model.clone()).build().unwrap();
+    let tasks = (0..24).map(|number| {
+        let (agent, turns) = (agent.clone(), Turns::new(store.clone()));
+        let cx = context().conversation(format!("c{number}"));
+        // The estimate is not below the usage, so the budget is never overrun.
+        let budget = budget(&store, 5 * USED + USED / 2).output_tokens(USED);
+        let cx = cx.with(budget).build();
+        tokio::spawn(async move { agent.respond("Go.", &turns, &cx).await.unwrap() })
+    });
+    let outcomes = join_all(tasks).await;
+    let answered = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome, Ok(Outcome::Answered(_))));
+    let answered = answered.count();
+    let refused = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome, Ok(Outcome::SharedBudget(_))));
+    assert_eq!((answered, refused.count()), (5, 19));
+    assert_eq!(model.0.load(Ordering::SeqCst), 5);
+    let row = row(&store).await;
+    assert_eq!(
+        (row.spent.tokens, row.reserved.tokens, row.overrun),
+        (5 * USED, 0, None)
+    );
+}
+
+// A request that used more than its estimate overruns the budget: that is recorded, and no agent of the tree sends another request.
+#[tokio::test]
+async fn overrun_is_recorded_and_ends_the_tree() {
+    let (host, log) = (Host::new(), Log::default());
+    let call = used(calls([("sub", json!({"message": "Go."}))]), USED);
+    let chief = agent("chief", &log, [call, used(text("Done."), USED)]);
+    let sub = agent("sub", &log, [used(text("A long answer."), 90_000)]);
+    let runtime = host.runtime();
+    let runtime = runtime
+        .agent(entry(chief).subagent(Subagent::new("sub")))
+        .agent(worker(sub))
+        .build()
+        .unwrap();
+    let cx = context().with(budget(&host.store, 50_000)).build();
+    let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::SharedBudget(row) if row.overrun.is_some()));
+    assert_eq!(log.all().len(), 2);
+    // Another conversation of the tree is refused, too, and a higher limit lets it continue.
+    let other = context().conversation("other");
+    let cx = other.with(budget(&host.store, 50_000)).build();
+    let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::SharedBudget(_)), "{outcome:?}");
+    let cx = context()
+        .conversation("other")
+        .with(budget(&host.store, 500_000))
+        .build();
+    let outcome = runtime.drive("chief", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
+}
+
+// A response without usage keeps its reservation, and a model that fails before it used anything keeps none.
+#[tokio::test]
+async fn unmeasured_responses_keep_their_reservation() {
+    let host = Host::new();
+    let cx = context().with(budget(&host.store, 50_000)).build();
+    let log = Log::default();
+    let silent = agent("silent", &log, [text("Done.")]).build().unwrap();
+    silent.respond("Go.", &host.turns(), &cx).await.unwrap();
+    let first = row(&host.store).await;
+    assert_eq!((first.unmeasured, first.reserved.tokens), (1, 0));
+    assert!((OUTPUT..USED).contains(&first.spent.tokens), "{first:?}");
+    let failing = Thinker::new("failing", &log, |_| Err(ToolError::new("no connection")));
+    let failing = Agent::builder("failing", failing).build().unwrap();
+    failing
+        .respond("Go.", &host.turns(), &cx)
+        .await
+        .unwrap_err();
+    let second = row(&host.store).await;
+    assert_eq!((second.unmeasured, second.taken()), (1, first.taken()));
+}
+
+/// The agents of a test with a crash: a chief and a sub-agent.
+///
+/// `held` gets the sum of the reservations at each request.
+fn pair(host: &Host, log: &Log, death: &Death, held: &Arc<Mutex<Vec<u64>>>) -> AgentRuntime {
+    let call = used(calls([("sub", json!({"message": "Go."}))]), USED);
+    let thinker = |name: &str, replies: Vec<ModelMessage>| {
+        let (store, held) = (host.store.clone(), Arc::clone(held));
+        let thinker = Thinker::new(name, log, move |request| {
+            // A store in memory answers at once.
+            let row = row(&store).now_or_never().unwrap();
+            held.lock().unwrap().push(row.reserved.tokens);
+            Ok(replies[request.step().min(replies.len() - 1)].clone())
+        });
+        Agent::builder(name, thinker.dying(death)).build().unwrap()
+    };
+    let chief = thinker("chief", vec![call, used(text("Done."), 1_000)]);
+    let sub = thinker("sub", vec![used(text("Done."), 1_000)]);
+    host.runtime()
+        .agent(AgentEntry::new(chief).subagent(Subagent::new("sub")))
+        .agent(AgentEntry::new(sub).autonomous().expose("Works."))
+        .build()
+        .unwrap()
+}
+
+// A process dies between the reservation and the settlement of a step, at each request of a tree. The process that continues has the same reservation, and no
+// second one.
+#[test]
+fn step_that_is_repeated_after_a_crash_has_one_reservation() {
+    let process = || {
+        // A runtime without threads of its own does nothing after its last `block_on`.
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap()
+    };
+    for (request, spent) in [(1, 0), (2, USED), (3, USED + 1_000)] {
+        let (store, log, death) = (MemoryStore::default(), Log::default(), Death::at(request));
+        let cx = context().with(budget(&store, 100_000)).build();
+        let held = Arc::default();
+        let first = process();
+        first.block_on(async {
+            let runtime = pair(&Host::with(store.clone()), &log, &death, &held);
+            let run = Box::pin(runtime.respond("chief", "Go.", &cx));
+            match select(run, Box::pin(death.died())).await {
+                Either::Left((outcome, _)) => panic!("{request}: {outcome:?}"),
+                // The process dies: its tasks are neither polled nor dropped.
+                Either::Right(((), run)) => std::mem::forget(run),
+            }
+        });
+        std::mem::forget(first);
+        process().block_on(async {
+            let left = row(&store).await;
+            assert_eq!(left.spent.tokens, spent, "{request}");
+            assert!(
+                left.reserved.tokens > OUTPUT && left.reserved.tokens < USED,
+                "{left:?}"
+            );
+            let host = Host::with(store.clone());
+            let runtime = pair(&host, &log, &Death::at(0), &held);
+            let outcome = loop {
+                match runtime.drive("chief", &cx).await.unwrap() {
+                    // The leases of the dead process end after a moment.
+                    Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+                    outcome => break outcome,
+                }
+            };
+            assert!(
+                matches!(outcome, Outcome::Answered(_)),
+                "{request}: {outcome:?}"
+            );
+            let held = held.lock().unwrap().clone();
+            assert_eq!(held.len(), 3, "{request}");
+            assert!(
+                held.iter().all(|held| (OUTPUT..USED).contains(held)),
+                "{request}: {held:?}"
+            );
+            let row = row(&store).await;
+            assert_eq!(
+                (row.spent.tokens, row.reserved.tokens),
+                (USED + 2_000, 0),
+                "{request}"
+            );
+        });
+    }
+}

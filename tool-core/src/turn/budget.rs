@@ -1,0 +1,333 @@
+//! Budgets that several runs share: a reservation before each request, and what the request used.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::drive::{Model, ModelRequest};
+use super::{TurnError, thread};
+use crate::context::{FromContext, ToolContext};
+use crate::effect::Effect;
+use crate::env;
+use crate::error::{ErrorKind, ToolError};
+use crate::store::{
+    BudgetAmount, BudgetId, BudgetLimits, BudgetRow, BudgetSettlement, BudgetStore, NewReservation,
+    Reserved, StoreError, Usage, shield,
+};
+
+/// Default of [`Budget::output_tokens`].
+const OUTPUT: u64 = 4_096;
+
+/// A budget of tokens and cost that several runs share, as a host value of the context.
+///
+/// Every run with the value takes from the budget of this name, also in different processes: an agent, the agents to which it passes the conversation, its prompts
+/// and its sub-agents, because their contexts have the host values of the context that started them. Give each tree of runs a name of its own, such as the
+/// conversation, or a name that many conversations share, such as the user and the day.
+///
+/// Before each request to a model, one transaction reserves the [estimate](Model::estimate) of the request: its input, and the limit on its output. If the budget
+/// has less left, no request is sent, and the run ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). After the response, the usage that the
+/// provider reported replaces the reservation, including the usage of failed attempts. For a response without usage, the reservation is kept. If the estimate was
+/// too low, and the budget is exceeded, the overrun is recorded ([`BudgetRow::overrun`]), and no run of the tree sends another request.
+///
+/// A process that dies leaves the reservation of its step. The step has the same reservation when it is repeated.
+///
+/// ```
+/// use tool_core::ToolContext;
+/// use tool_core::store::{BudgetId, BudgetStore, MemoryStore, Workspace};
+/// use tool_core::turn::{Budget, Outcome, Turns};
+/// # use tool_core::turn::{Model, ModelMessage, ModelRequest};
+/// # use tool_core::{ToolError, toolset};
+/// # use futures::future::{BoxFuture, FutureExt};
+/// # struct Parrot;
+/// # impl Model for Parrot {
+/// #     fn next<'a>(&'a mut self, _: ModelRequest<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+/// #         async { Ok(ModelMessage::text("Hello.")) }.boxed()
+/// #     }
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut model = Parrot;
+/// let store = MemoryStore::default();
+/// let turns = Turns::new(store.clone());
+/// let budget = Budget::new(store.clone(), "main").most_tokens(5_000);
+/// let cx = ToolContext::builder().workspace("acme").conversation("main").with(budget).build();
+///
+/// turns.say("Hello", &cx).await?;
+/// let outcome = turns.drive(&mut model, |_| toolset![], &cx).await?;
+/// assert!(matches!(outcome, Outcome::Answered(_)));
+/// // The model reported no usage, so the reservation was kept: another request does not fit.
+/// turns.say("Hello again", &cx).await?;
+/// let outcome = turns.drive(&mut model, |_| toolset![], &cx).await?;
+/// assert!(matches!(outcome, Outcome::SharedBudget(_)));
+/// let row = store.budget(&BudgetId::new(&Workspace::new("acme"), "main")?).await?.unwrap();
+/// assert_eq!(row.unmeasured, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[doc(alias("quota", "spending limit", "cost control"))]
+#[must_use = "add it to a context"]
+pub struct Budget {
+    store: Arc<dyn BudgetStore>,
+    name: Arc<str>,
+    limits: BudgetLimits,
+    output: u64,
+}
+
+impl Budget {
+    /// Creates a budget with a name. Set at least one limit; a run with a budget without a limit fails.
+    pub fn new(store: impl BudgetStore, name: impl Into<String>) -> Self {
+        Self::shared(Arc::new(store), name)
+    }
+
+    /// Creates a budget in a store that other code may share.
+    pub fn shared(store: Arc<dyn BudgetStore>, name: impl Into<String>) -> Self {
+        Self {
+            store: shield::budgets(store),
+            name: name.into().into(),
+            limits: BudgetLimits::default(),
+            output: OUTPUT,
+        }
+    }
+
+    /// Limits the tokens, of input and output.
+    pub fn most_tokens(mut self, tokens: u64) -> Self {
+        self.limits.tokens = Some(tokens);
+        self
+    }
+
+    /// Limits the cost, in millionths of the currency of the models' prices. A run whose model has no price then fails with [`TurnError::Unpriced`], before its
+    /// first request.
+    pub fn most_cost(mut self, micros: u64) -> Self {
+        self.limits.cost_micros = Some(micros);
+        self
+    }
+
+    /// Sets the tokens that are reserved for the output of a model without a limit on its output; the default is 4,096.
+    pub fn output_tokens(mut self, tokens: u64) -> Self {
+        self.output = tokens;
+        self
+    }
+
+    /// Sends a request to a model outside of a run, within the budget of the context if it has one. `step` identifies the request in the conversation, so that a
+    /// repeated request has the same reservation.
+    ///
+    /// # Errors
+    ///
+    /// Fails like the model, if the budget has less left than the request may use, and if its store fails.
+    pub async fn ask<M: Model + ?Sized>(
+        model: &mut M,
+        request: ModelRequest<'_>,
+        step: &str,
+    ) -> Result<super::ModelMessage, ToolError> {
+        let Ok(budget) = request.cx.get::<Self>() else {
+            return model.next(request).await;
+        };
+        let begun = budget.begin(model, &request, step).await;
+        let held = begun.map_err(ToolError::foreign)?;
+        let held = held.map_err(|row| spent_up(&row))?;
+        let cx = request.cx.derive().with(held.clone()).build();
+        let replied = model.next(ModelRequest { cx: &cx, ..request }).await;
+        let usage = replied.as_ref().ok().map(|message| message.usage);
+        held.settle(model, usage).await;
+        replied
+    }
+
+    /// Reserves the estimate of a request. Returns the row of the budget if it has less left.
+    pub(super) async fn begin<M: Model + ?Sized>(
+        &self,
+        model: &mut M,
+        request: &ModelRequest<'_>,
+        step: &str,
+    ) -> Result<Result<StepBudget, Box<BudgetRow>>, TurnError> {
+        let thread = thread(request.cx)?;
+        let estimate = model.estimate(request, self.output);
+        if self.limits.cost_micros.is_some() && estimate.cost_micros.is_none() {
+            return Err(TurnError::Unpriced);
+        }
+        let estimate = amount(estimate);
+        let held = StepBudget {
+            budget: self.clone(),
+            id: BudgetId::new(thread.workspace(), &*self.name)?,
+            step: format!("{}/{step}", thread.conversation()).into(),
+            estimate,
+            state: Arc::default(),
+        };
+        Ok(match held.reserve(estimate).await? {
+            Reserved::Held(..) => Ok(held),
+            Reserved::Refused(row) => Err(row),
+        })
+    }
+}
+
+impl FromContext for Budget {
+    const EFFECT: Effect = Effect::NONE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("the shared budget"))
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Budget")
+            .field("name", &self.name)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The reservation of a step, as a host value of the context of its request. A model that sends a failed request again calls [`again`](Self::again) before.
+#[derive(Clone)]
+pub struct StepBudget {
+    budget: Budget,
+    id: BudgetId,
+    step: Arc<str>,
+    estimate: BudgetAmount,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The row of the budget, if an attempt was refused.
+    refused: Option<Box<BudgetRow>>,
+    /// Whether the message was written without a request.
+    is_unsent: bool,
+}
+
+impl StepBudget {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records that the model returns a message without a request, so that nothing was used.
+    pub fn unsent(&self) {
+        self.state().is_unsent = true;
+    }
+
+    /// Reserves the estimate of a request once more, in addition to what the earlier attempts of the step used. `spent` is the usage that they reported, and
+    /// `unmeasured` is the number of attempts that may have used tokens and reported none.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the budget has less left, and then the run ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). Fails if the store fails.
+    pub async fn again(&self, spent: Option<Usage>, unmeasured: u32) -> Result<(), ToolError> {
+        let spent = self.spent(spent.unwrap_or_default(), unmeasured);
+        match self.reserve(spent.plus(self.estimate)).await {
+            Ok(Reserved::Held(..)) => Ok(()),
+            Ok(Reserved::Refused(row)) => {
+                let error = spent_up(&row);
+                self.state().refused = Some(row);
+                Err(error)
+            }
+            Err(error) => Err(ToolError::foreign(error)),
+        }
+    }
+
+    /// Takes the row of the budget if an attempt was refused.
+    pub(super) fn refused(&self) -> Option<Box<BudgetRow>> {
+        self.state().refused.take()
+    }
+
+    /// Returns what attempts used: for an attempt without usage, it is the estimate.
+    fn spent(&self, usage: Usage, unmeasured: u32) -> BudgetAmount {
+        let mut spent = amount(usage);
+        for _ in 0..unmeasured {
+            spent = spent.plus(self.estimate);
+        }
+        spent
+    }
+
+    async fn reserve(&self, amount: BudgetAmount) -> Result<Reserved, StoreError> {
+        let new = NewReservation {
+            budget: self.id.clone(),
+            step: (*self.step).to_owned(),
+            amount,
+            limits: self.budget.limits,
+            at: env::now(),
+        };
+        match self.budget.store.reserve_budget(new.clone()).await {
+            // The store may have reserved the amount although its answer was lost. The step is the same, so it is not reserved twice.
+            Err(StoreError::Unavailable(_)) => self.budget.store.reserve_budget(new).await,
+            reserved => reserved,
+        }
+    }
+
+    /// Replaces the reservation by what the step used. `response` is the usage of the response: `None` if there was no response, and `Some(None)` if it
+    /// reported none. Failed attempts are read from the model.
+    pub(super) async fn settle<M: Model + ?Sized>(
+        &self,
+        model: &mut M,
+        response: Option<Option<Usage>>,
+    ) -> Option<Usage> {
+        let unsettled = model.unsettled_usage();
+        let mut unmeasured = model.unmeasured_requests();
+        let is_silent = response == Some(None) && !self.state().is_unsent;
+        unmeasured = unmeasured.saturating_add(u32::from(is_silent));
+        let mut usage = response.flatten().unwrap_or_default();
+        usage += unsettled.unwrap_or_default();
+        let end = BudgetSettlement {
+            budget: self.id.clone(),
+            step: (*self.step).to_owned(),
+            spent: self.spent(usage, unmeasured),
+            unmeasured,
+            at: env::now(),
+        };
+        let settled = match self.budget.store.settle_budget(end.clone()).await {
+            Err(StoreError::Unavailable(_)) => self.budget.store.settle_budget(end).await,
+            settled => settled,
+        };
+        match settled {
+            Ok(Some(row)) if row.overrun == Some(row.updated) => {
+                tracing::warn!(budget = %row.id, spent = ?row.spent, limits = ?row.limits, "a shared budget is overrun");
+            }
+            Ok(_) => {}
+            // The reservation remains, so the budget has less left than it could have.
+            Err(error) => {
+                tracing::warn!(%error, budget = %self.id, "the reservation of a request could not be settled");
+            }
+        }
+        unsettled
+    }
+}
+
+impl FromContext for StepBudget {
+    const EFFECT: Effect = Effect::NONE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("the reservation of the request"))
+    }
+}
+
+impl fmt::Debug for StepBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StepBudget")
+            .field("id", &self.id)
+            .field("step", &self.step)
+            .finish_non_exhaustive()
+    }
+}
+
+fn amount(usage: Usage) -> BudgetAmount {
+    BudgetAmount {
+        tokens: usage.total_tokens(),
+        cost_micros: usage.cost_micros.unwrap_or_default(),
+    }
+}
+
+fn spent_up(row: &BudgetRow) -> ToolError {
+    ToolError::of(
+        ErrorKind::Denied,
+        "the shared budget has less left than a request may use",
+    )
+    .operator(format!(
+        "{}: {} of {:?} tokens and a cost of {} of {:?} are used or reserved",
+        row.id,
+        row.taken().tokens,
+        row.limits.tokens,
+        row.taken().cost_micros,
+        row.limits.cost_micros
+    ))
+}
