@@ -29,6 +29,7 @@ mod runs;
 mod secrets;
 mod stored_tools;
 mod switches;
+mod thread_events;
 mod threads;
 mod variables;
 mod workspaces;
@@ -38,7 +39,7 @@ type Routes = OpenApiRouter<Shared>;
 
 /// Returns the routes of every resource, and their OpenAPI document.
 pub(crate) fn all() -> Routes {
-    let resources: [fn(Routes) -> Routes; 17] = [
+    let resources: [fn(Routes) -> Routes; 18] = [
         approvals::routes,
         audit::routes,
         catalogue::routes,
@@ -53,6 +54,7 @@ pub(crate) fn all() -> Routes {
         secrets::routes,
         stored_tools::routes,
         switches::routes,
+        thread_events::routes,
         threads::routes,
         variables::routes,
         workspaces::routes,

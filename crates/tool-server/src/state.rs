@@ -9,7 +9,7 @@ use tool_core::policy::SharedPolicy;
 use tool_core::store::seal::Vault;
 use tool_core::store::{
     Catalogue, ChangeStore, Directory, EnablementStore, EventStore, Maintenance, Store,
-    VariableRequest, VaultStore,
+    ThreadEventStore, VariableRequest, VaultStore,
 };
 use tool_core::stored::StoredTools;
 
@@ -25,6 +25,7 @@ pub trait AdminStore:
     + Directory
     + Maintenance
     + EventStore
+    + ThreadEventStore
 {
 }
 
@@ -37,6 +38,7 @@ impl<T> AdminStore for T where
         + Directory
         + Maintenance
         + EventStore
+        + ThreadEventStore
 {
 }
 

@@ -18,6 +18,7 @@ mod policy;
 mod samples;
 mod secrets;
 mod stored_tools;
+mod thread_events;
 mod workspaces;
 
 use std::path::Path;
@@ -73,6 +74,8 @@ fn main() -> ExitCode {
         events::streams_are_refused_without_access,
         events::streams_end_when_the_server_stops,
         events::unknown_id_gets_a_reset,
+        thread_events::runs_are_streamed_to_their_workspace,
+        thread_events::streams_of_conversations_are_refused_without_access,
         instances::tool_is_enabled_and_disabled_by_hand_case,
         instances::refusal_names_the_source_case,
         instances::skill_enables_the_tools_that_it_requires_case,

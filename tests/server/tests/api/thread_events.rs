@@ -1,0 +1,213 @@
+//! Tests of the stream of the events of a conversation.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use serde_json::{Value, json};
+use server_tests::{Site, StoreKind, document, tokens};
+use tokio::time::timeout;
+use tool_core::store::{NewMessage, NewThreadEvent, NewThreadEvents, Role, ThreadId, Timestamp};
+
+/// Writes a message of a conversation, or events of it, as an `AgentRuntime` does.
+async fn say(site: &Site, thread: &ThreadId, role: Role, content: Value) {
+    let message = NewMessage {
+        thread: thread.clone(),
+        role,
+        answers: None,
+        follows: None,
+        content: content.to_string(),
+        at: Timestamp::now(),
+    };
+    site.store.append(message).await.unwrap();
+}
+
+async fn emit(site: &Site, thread: &ThreadId, ends_step: bool, kinds: &[Value]) {
+    let event = |kind: &Value| {
+        let mut body = json!({
+            "version": 1, "conversation": thread.conversation(), "agent": "chief", "at": 1,
+        });
+        body.as_object_mut()
+            .unwrap()
+            .extend(kind.as_object().unwrap().clone());
+        let kind = kind["type"].as_str().unwrap();
+        NewThreadEvent {
+            kind: kind.to_owned(),
+            version: 1,
+            body: body.to_string(),
+            transient: matches!(kind, "step_started" | "text"),
+            at: Timestamp::from_millis(1),
+        }
+    };
+    let events = NewThreadEvents {
+        thread: thread.clone(),
+        fence: None,
+        ends_step,
+        events: kinds.iter().map(event).collect(),
+    };
+    site.store.append_events(events).await.unwrap();
+}
+
+/// A client of the stream.
+struct Stream {
+    response: Response,
+    text: String,
+}
+
+impl Stream {
+    async fn open(site: &Site, path: &str, last: Option<&str>) -> Self {
+        let mut request = site
+            .client
+            .get(format!("http://{}{path}", site.address))
+            .header("authorization", "Bearer viewer-of-acme");
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let text = String::new();
+        Self { response, text }
+    }
+
+    /// Waits for the next event. Returns its id, and its name with its text.
+    async fn next(&mut self) -> (String, String) {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    let mut lines = block.lines();
+                    let value = lines.find_map(|line| line.strip_prefix(name));
+                    value.map(|value| value.trim_start_matches(": ").to_owned())
+                };
+                let read = field("event").map(|name| {
+                    let data: Value = serde_json::from_str(&field("data").unwrap()).unwrap();
+                    assert_eq!(data["type"], *name);
+                    let text = data["delta"].as_str().or(data["text"].as_str());
+                    let line = format!("{name} {}", text.unwrap_or_default());
+                    (field("id").unwrap(), line.trim_end().to_owned())
+                });
+                self.text = rest.into();
+                match read {
+                    Some(read) => return read,
+                    None => continue,
+                }
+            }
+            let more = timeout(Duration::from_secs(20), self.response.chunk()).await;
+            let more = more.unwrap().unwrap().unwrap();
+            self.text.push_str(std::str::from_utf8(&more).unwrap());
+        }
+    }
+
+    async fn lines(&mut self, count: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        for _ in 0..count {
+            lines.push(self.next().await.1);
+        }
+        lines
+    }
+}
+
+const PATH: &str = "/v1/threads/main/events";
+
+// A client that joins during a run gets the steps so far and then the new events, of its own workspace only. It continues after each event, and may begin
+// with the last run.
+pub(crate) async fn runs_are_streamed_to_their_workspace(kind: StoreKind) {
+    let site = Site::start(kind).await;
+    let main = ThreadId::new("acme", "main").unwrap();
+    let foreign = ThreadId::new("globex", "main").unwrap();
+    let run = |kind: &str| json!({"type": kind, "cause": "replied"});
+    let piece = |delta: &str| json!({"type": "text", "delta": delta});
+    let step = json!({"type": "step_started", "step": 1});
+    let answer = |text: &str| json!({"text": text, "step": 1});
+    emit(&site, &foreign, false, &[run("run_started")]).await;
+    say(&site, &main, Role::User, json!("Go.")).await;
+    emit(
+        &site,
+        &main,
+        true,
+        &[run("run_started"), step.clone(), piece("One")],
+    )
+    .await;
+
+    let mut first = Stream::open(&site, PATH, None).await;
+    assert_eq!(
+        first.lines(3).await,
+        ["run_started", "step_started", "text One"]
+    );
+    say(&site, &main, Role::Assistant, answer("One.")).await;
+    emit(&site, &main, true, &[run("run_ended")]).await;
+    assert_eq!(first.lines(2).await, ["message One.", "run_ended"]);
+    say(&site, &main, Role::User, json!("Again.")).await;
+    emit(
+        &site,
+        &main,
+        true,
+        &[run("run_started"), step, piece("Two")],
+    )
+    .await;
+    let rest = ["run_started", "step_started", "text Two"];
+    assert_eq!(first.lines(3).await, rest);
+
+    let all = [
+        "run_started",
+        "step_started",
+        "message One.",
+        "run_ended",
+        "run_started",
+        "step_started",
+        "text Two",
+    ];
+    let mut whole = Stream::open(&site, PATH, None).await;
+    let mut ids = Vec::new();
+    for line in all {
+        let (id, read) = whole.next().await;
+        assert_eq!(read, line);
+        ids.push(id);
+    }
+    for (at, id) in ids.iter().enumerate().take(6) {
+        let mut again = Stream::open(&site, PATH, Some(id)).await;
+        assert_eq!(
+            again.next().await,
+            (ids[at + 1].clone(), all[at + 1].to_owned()),
+            "after {id}"
+        );
+    }
+    let path = format!("{PATH}?last_event_id={}", ids[3]);
+    assert_eq!(Stream::open(&site, &path, None).await.lines(3).await, rest);
+    let path = format!("{PATH}?last_run=true");
+    assert_eq!(Stream::open(&site, &path, None).await.lines(3).await, rest);
+}
+
+// The stream requires a token of the workspace, and its parameters are checked.
+pub(crate) async fn streams_of_conversations_are_refused_without_access(kind: StoreKind) {
+    let site = Site::with(kind, |server| server.authenticator(tokens(&["acme"]))).await;
+    for token in [None, Some("wrong")] {
+        assert_eq!(site.send("get", PATH, token, &[], None).await.status, 401);
+    }
+    let viewer = Some("viewer-of-acme");
+    let header = [("tool-workspace", "globex")];
+    assert_eq!(
+        site.send("get", PATH, viewer, &header, None).await.status,
+        403
+    );
+    for (path, status) in [
+        ("?since=1", 400),
+        ("?last_event_id=5.f2", 422),
+        ("?last_event_id=", 422),
+    ] {
+        let refused = site
+            .send("get", &format!("{PATH}{path}"), viewer, &[], None)
+            .await;
+        assert_eq!(refused.status, status, "{path}: {}", refused.text);
+    }
+    let header = [("last-event-id", "12")];
+    assert_eq!(
+        site.send("get", PATH, viewer, &header, None).await.status,
+        422
+    );
+    site.close_store().await;
+    let failed = site.send("get", PATH, viewer, &[], None).await;
+    assert_eq!(failed.status, 503, "{}", failed.text);
+    let operation = &document()["paths"]["/v1/threads/{conversation}/events"]["get"];
+    assert_eq!(operation["x-required-role"], "viewer");
+    assert!(operation["responses"]["200"]["content"]["text/event-stream"].is_object());
+}
