@@ -272,6 +272,10 @@ impl Turns {
         Ok(is_spent.then_some(Outcome::Budget))
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one loop decides what follows each message"
+    )]
     async fn steps<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -344,17 +348,9 @@ impl Turns {
                 step,
                 cx,
             };
-            let reserved = match &budget {
-                None => None,
-                Some(budget) => {
-                    // A step that is repeated follows the same message of the model.
-                    let last = thread.last_of_model()?;
-                    let last = last.map_or(0, |(last, ..)| last.seq);
-                    match budget.begin(model, &request, &last.to_string()).await? {
-                        Ok(reserved) => Some(reserved),
-                        Err(row) => return Ok(Outcome::SharedBudget(row)),
-                    }
-                }
+            let reserved = match reserve(budget.as_ref(), model, &request, thread).await? {
+                Ok(reserved) => reserved,
+                Err(row) => return Ok(Outcome::SharedBudget(row)),
             };
             let with_budget = reserved
                 .as_ref()
@@ -410,6 +406,23 @@ impl Turns {
             continues = false;
         }
     }
+}
+
+/// Reserves the estimate of a request, if the runs share a budget. Returns the row of the budget if it has less left.
+async fn reserve<M: Model + ?Sized>(
+    budget: Option<&Budget>,
+    model: &mut M,
+    request: &ModelRequest<'_>,
+    thread: &Thread<'_>,
+) -> Result<Result<Option<StepBudget>, Box<BudgetRow>>, TurnError> {
+    let Some(budget) = budget else {
+        return Ok(Ok(None));
+    };
+    // A step that is repeated follows the same message of the model.
+    let last = thread.last_of_model()?;
+    let last = last.map_or(0, |(last, ..)| last.seq);
+    let reserved = budget.begin(model, request, &last.to_string()).await?;
+    Ok(reserved.map(Some))
 }
 
 /// Ends the reservation of a step, and returns the tokens that no message contains.
