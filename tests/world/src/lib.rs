@@ -2,6 +2,7 @@
 //!
 //! A seed becomes a [`Plan`](plan::Plan), a [`run`](run::run) executes the plan, and invariants are checked on the result. See `docs/world.md`.
 
+pub mod agents;
 pub mod executor;
 pub mod facts;
 pub mod generate;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use world::agents;
 use world::generate;
 use world::plan::Plan;
 use world::run::{Report, StoreKind, run};
@@ -79,6 +80,18 @@ enum Command {
         /// The store that hosts share. The default is the store of the plan.
         #[arg(long, value_enum)]
         store: Option<StoreKind>,
+    },
+    /// Runs the turn of agents that call each other for many seeds.
+    Agents {
+        /// The range of seeds as `A..B`, without `B`.
+        #[arg(long)]
+        seeds: String,
+        /// The store that hosts share.
+        #[arg(long, value_enum, default_value_t)]
+        store: StoreKind,
+        /// Prints the trace of each seed.
+        #[arg(long)]
+        trace: bool,
     },
     /// Prints the hash of the trace of each seed.
     Hashes {
@@ -167,6 +180,25 @@ fn obey(command: Command) -> Result<bool, String> {
             std::fs::write(&file, short.to_json()).map_err(|error| error.to_string())?;
             print(&run(&short, store)?);
             Ok(true)
+        }
+        Command::Agents {
+            seeds,
+            store,
+            trace,
+        } => {
+            let (first, end) = range(&seeds)?;
+            let mut holds = true;
+            for seed in first..end {
+                let report = agents::run(seed, store)?;
+                if trace {
+                    println!("{}", report.lines.join("\n"));
+                }
+                for violation in &report.violations {
+                    holds = false;
+                    println!("seed {seed}: {}: {}", violation.invariant, violation.what);
+                }
+            }
+            Ok(holds)
         }
         Command::Hashes { seeds } => {
             let (first, end) = range(&seeds)?;

@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 use tool_core::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter,
-    AuditRow, AuditSink, Batch, BatchStore, Batched, Begun, CallKey, EffectEnd, EffectFilter,
-    EffectLedger, EffectRow, EffectState, Ended, Intent, Journal, Maintenance, MemoryStore,
-    Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId, RunProgress,
-    RunRow, RunStop, RunStore, Scope, Spill, SpillPart, SpillStore, Store, StoreError, StoreFuture,
-    Switch, SwitchFilter, SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp, Workspace,
+    AuditRow, AuditSink, Batch, BatchStore, Batched, Begun, CallKey, ChildChange, ChildFilter,
+    ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore, EffectEnd, EffectFilter,
+    EffectLedger, EffectRow, EffectState, Ended, EndedSession, Intent, Journal, Maintenance,
+    MemoryStore, Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId,
+    RunProgress, RunRow, RunStop, RunStore, Scope, SessionEnd, Spill, SpillPart, SpillStore, Store,
+    StoreError, StoreFuture, Switch, SwitchFilter, SwitchKind, SwitchStore, ThreadId, ThreadStore,
+    Timestamp, Workspace,
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
@@ -27,9 +29,9 @@ use crate::plan::Fault;
 use crate::process::Process;
 
 /// A store with all operations that a host uses.
-pub trait Whole: Store + Maintenance {}
+pub trait Whole: Store + Maintenance + ChildStore {}
 
-impl<T: Store + Maintenance> Whole for T {}
+impl<T: Store + Maintenance + ChildStore> Whole for T {}
 
 /// The part of a store that a host may keep in a separate database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -706,6 +708,76 @@ impl RunStore for HostStore {
         let only = scope.workspace().cloned();
         self.op("run.retain", move |store| {
             Box::pin(async move { store.retain_runs(scope_of(only.as_ref()), since).await })
+        })
+    }
+}
+
+impl ChildStore for HostStore {
+    fn open_child(
+        &self,
+        row: ChildRow,
+        most: Option<u32>,
+        messages: Vec<NewMessage>,
+    ) -> StoreFuture<'_, ChildOpened> {
+        self.op("child.open", move |store| {
+            Box::pin(async move { store.open_child(row, most, messages).await })
+        })
+    }
+
+    fn child<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<ChildRow>> {
+        let thread = thread.clone();
+        self.op("child.get", |store| {
+            Box::pin(async move { store.child(&thread).await })
+        })
+    }
+
+    fn children<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ChildFilter,
+    ) -> StoreFuture<'a, Vec<ChildRow>> {
+        let (only, filter) = (scope.workspace().cloned(), filter.clone());
+        self.op("child.list", |store| {
+            Box::pin(async move { store.children(scope_of(only.as_ref()), &filter).await })
+        })
+    }
+
+    fn message_child(
+        &self,
+        message: NewMessage,
+        sender: ChildSender,
+    ) -> StoreFuture<'_, ChildMessage> {
+        self.op("child.message", move |store| {
+            Box::pin(async move { store.message_child(message, sender).await })
+        })
+    }
+
+    fn change_child<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        change: ChildChange,
+    ) -> StoreFuture<'a, Option<ChildRow>> {
+        let thread = thread.clone();
+        self.op("child.change", |store| {
+            Box::pin(async move { store.change_child(&thread, change).await })
+        })
+    }
+
+    fn end_session<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        end: EndedSession,
+    ) -> StoreFuture<'a, SessionEnd> {
+        let thread = thread.clone();
+        self.op("child.end", |store| {
+            Box::pin(async move { store.end_session(&thread, end).await })
+        })
+    }
+
+    fn remove_child<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
+        let thread = thread.clone();
+        self.op("child.remove", |store| {
+            Box::pin(async move { store.remove_child(&thread).await })
         })
     }
 }
