@@ -430,7 +430,7 @@ impl AgentRuntime {
         let mut turns = self.entry(run.current()).agent.limited(&self.0.turns);
         if run.is_observed() {
             let [of_model, of_results, of_progress] = [(); 3].map(|()| Arc::clone(run));
-            let of_context = run.base.get::<ModelObserver>().ok();
+            let of_context = run.base.extension::<ModelObserver>();
             cx = cx.with(ModelObserver::new(move |event| {
                 if let Some(observer) = &of_context {
                     observer.call(event);

@@ -294,14 +294,14 @@ impl Run {
         for observer in &self.runtime.0.observers {
             observer(event);
         }
-        if let Ok(EventSink(observer)) = self.base.get::<EventSink>() {
+        if let Some(EventSink(observer)) = self.base.extension() {
             observer(event);
         }
     }
 
     /// Whether somebody in this process receives the events of the run.
     fn is_shown(&self) -> bool {
-        !self.runtime.0.observers.is_empty() || self.base.get::<EventSink>().is_ok()
+        !self.runtime.0.observers.is_empty() || self.base.extension::<EventSink>().is_some()
     }
 
     /// Whether somebody receives the events of the run, or they are stored.

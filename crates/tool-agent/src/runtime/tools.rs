@@ -224,10 +224,17 @@ impl AgentRuntime {
         if own.gate().is_none() {
             own = own.through(&self.0.gate);
         }
+        let adds_none = loaded.tools.is_empty() && entry.subagents.is_empty();
+        if adds_none && run.above.is_none() && !entry.is_restricted {
+            return Ok(own);
+        }
         let rules = run.rules(agent);
         let is_below = run.is_below;
         if run.above.is_some() || entry.is_restricted {
             own = own.filter(|def| rules.shows(def.name()) && !(is_below && def.is_harness()));
+        }
+        if adds_none {
+            return Ok(own);
         }
         let prompts = entry.prompts.iter().map(|tool| (&*tool.agent, &tool.flag));
         let agents = entry
@@ -244,9 +251,6 @@ impl AgentRuntime {
             )
         };
         let mut added = loaded.tools.clone();
-        if added.is_empty() && entry.subagents.is_empty() {
-            return Ok(own);
-        }
         // A child thread belongs to its agent, so it is not passed on.
         let may_hand_off = run.row.is_none();
         let is_offered = |def: &ToolDef| {
