@@ -172,6 +172,7 @@ impl Host {
         made: &Made,
         one: bool,
     ) -> Result<Self, String> {
+        #[expect(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
         fn text(error: impl ToString) -> String {
             error.to_string()
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::drive::{Model, ModelRequest};
+use super::message::ModelMessage;
 use super::{TurnError, thread};
 use crate::context::{FromContext, ToolContext};
 use crate::effect::Effect;
@@ -128,8 +129,7 @@ impl Budget {
         let held = held.map_err(|row| spent_up(&row))?;
         let cx = request.cx.derive().with(held.clone()).build();
         let replied = model.next(ModelRequest { cx: &cx, ..request }).await;
-        let usage = replied.as_ref().ok().map(|message| message.usage);
-        held.settle(model, usage).await;
+        held.settle(model, replied.as_ref().ok()).await;
         replied
     }
 
@@ -254,18 +254,21 @@ impl StepBudget {
         }
     }
 
-    /// Replaces the reservation by what the step used. `response` is the usage of the response: `None` if there was no response, and `Some(None)` if it
-    /// reported none. Failed attempts are read from the model.
+    /// Replaces the reservation by what the step used. `response` is the message of the model, or the part of it that arrived. Failed attempts are read
+    /// from the model.
     pub(super) async fn settle<M: Model + ?Sized>(
         &self,
         model: &mut M,
-        response: Option<Option<Usage>>,
+        response: Option<&ModelMessage>,
     ) -> Option<Usage> {
         let unsettled = model.unsettled_usage();
         let mut unmeasured = model.unmeasured_requests();
-        let is_silent = response == Some(None) && !self.state().is_unsent;
+        let is_silent = response.is_some_and(|message| message.usage.is_none());
+        let is_silent = is_silent && !self.state().is_unsent;
         unmeasured = unmeasured.saturating_add(u32::from(is_silent));
-        let mut usage = response.flatten().unwrap_or_default();
+        let mut usage = response
+            .and_then(|message| message.usage)
+            .unwrap_or_default();
         usage += unsettled.unwrap_or_default();
         let end = BudgetSettlement {
             budget: self.id.clone(),

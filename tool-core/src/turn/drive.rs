@@ -379,9 +379,8 @@ impl Turns {
                 }
                 Err(halt) => {
                     let partial = halt.refuses_calls().and_then(|_| model.interrupted());
-                    let response = partial.as_ref().map(|partial| partial.usage);
-                    held.spend(response.flatten());
-                    held.spend(settle(reserved.as_ref(), model, response).await);
+                    held.spend(partial.as_ref().and_then(|partial| partial.usage));
+                    held.spend(settle(reserved.as_ref(), model, partial.as_ref()).await);
                     if let Some(partial) = partial {
                         thread.append_model(partial, step, read, None).await?;
                     }
@@ -393,7 +392,7 @@ impl Turns {
             if was_sent {
                 held.count(message.usage);
             }
-            let response = was_sent.then_some(message.usage);
+            let response = was_sent.then_some(&message);
             held.spend(settle(reserved.as_ref(), model, response).await);
             let last = if is_last(&message) {
                 let cause = said(&message).cause();
@@ -429,7 +428,7 @@ async fn reserve<M: Model + ?Sized>(
 async fn settle<M: Model + ?Sized>(
     reserved: Option<&StepBudget>,
     model: &mut M,
-    response: Option<Option<Usage>>,
+    response: Option<&ModelMessage>,
 ) -> Option<Usage> {
     match reserved {
         Some(reserved) => reserved.settle(model, response).await,

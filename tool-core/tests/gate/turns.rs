@@ -729,7 +729,7 @@ async fn call_or_model_that_waits_for_a_time_suspends_the_run() {
         call("c-2", "later", "{}"),
         call("c-3", "note", r#"{"name":"after"}"#),
     ];
-    let limited = ToolError::of(ErrorKind::Pending, "limited").retry_after(Duration::from_secs(60));
+    let limited = ToolError::of(ErrorKind::Pending, "limited").retry_after(Duration::from_mins(1));
     let mut model = Replies(vec![
         Err(limited),
         Ok(ModelMessage::calls(calls)),
@@ -740,7 +740,7 @@ async fn call_or_model_that_waits_for_a_time_suspends_the_run() {
 
     let error = turns.drive(&mut model, tools, &cx).await.unwrap_err();
     assert!(matches!(error, TurnError::Model(_)), "{error}");
-    assert_eq!(error.resumes_after(), Some(Duration::from_secs(60)));
+    assert_eq!(error.resumes_after(), Some(Duration::from_mins(1)));
 
     let error = turns.drive(&mut model, tools, &cx).await.unwrap_err();
     assert!(matches!(error, TurnError::Suspended { .. }), "{error}");

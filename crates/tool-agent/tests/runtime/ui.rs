@@ -73,7 +73,7 @@ fn shown(chunks: &[Value]) -> Vec<Value> {
                 ));
             }
             "tool-input-available" => {
-                parts.push(json!({"call": chunk["toolCallId"], "input": chunk["input"]}))
+                parts.push(json!({"call": chunk["toolCallId"], "input": chunk["input"]}));
             }
             "tool-output-available" if chunk["preliminary"].is_null() => {
                 let of = |part: &&mut Value| part["call"] == chunk["toolCallId"];

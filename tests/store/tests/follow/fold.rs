@@ -93,7 +93,7 @@ impl Fold {
             }
             AgentEventKind::Handoff { to } => done(format!("handoff {to}")),
             AgentEventKind::ChildStarted { child_agent, .. } => {
-                done(format!("child_started {child_agent}"))
+                done(format!("child_started {child_agent}"));
             }
             AgentEventKind::ChildEnded { failed, .. } => done(format!("child_ended {failed}")),
             other => panic!("unknown event {other:?}"),

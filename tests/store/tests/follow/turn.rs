@@ -74,10 +74,6 @@ impl Model for Slow {
     }
 }
 
-fn call(id: &str, name: &str, arguments: &str) -> Option<ToolCall> {
-    Some(ToolCall::new(id, name, arguments))
-}
-
 fn runtime<S: State>(store: &S, gate: &Gate, script: &Script) -> AgentRuntime {
     let slow = |name: &str, steps| {
         let script = script.clone();
@@ -85,13 +81,16 @@ fn runtime<S: State>(store: &S, gate: &Gate, script: &Script) -> AgentRuntime {
         AgentEntry::new(agent.tools(|_| toolset![count, send]).build().unwrap())
     };
     let chief = vec![
-        (vec!["I ", "count ", "first."], call("c1", "count", "{}")),
+        (
+            vec!["I ", "count ", "first."],
+            Some(ToolCall::new("c1", "count", "{}")),
+        ),
         (
             vec!["A sum", "mary."],
-            call("c2", "summary", r#"{"message":"Go."}"#),
+            Some(ToolCall::new("c2", "summary", r#"{"message":"Go."}"#)),
         ),
-        (vec!["May I?"], call("c3", "send", "{}")),
-        (vec![], call("c4", "transfer_to_clerk", "{}")),
+        (vec!["May I?"], Some(ToolCall::new("c3", "send", "{}"))),
+        (vec![], Some(ToolCall::new("c4", "transfer_to_clerk", "{}"))),
     ];
     // The clerk continues the thread of the chief, whose messages count as steps.
     let clerk = vec![(vec!["Good ", "bye", ", all."], None); 5];
@@ -149,6 +148,31 @@ async fn snapshot(events: &StoredEvents, thread: &ThreadId) -> (Vec<AgentEvent>,
     }
 }
 
+/// Drives the turn, with an approval in its middle. Returns its events.
+async fn driven(runtime: AgentRuntime, gate: Gate, cx: ToolContext) -> Vec<AgentEvent> {
+    let mut live = Vec::new();
+    let mut run = runtime.stream("chief", "Go.", &cx);
+    while let Some(event) = run.next().await {
+        live.push(event);
+    }
+    let Some(Ok(Outcome::Waiting(tickets))) = run.outcome() else {
+        panic!("the run does not wait");
+    };
+    let approvals = gate.approvals().unwrap();
+    for ticket in tickets {
+        let (workspace, tools, token) = (Workspace::new("acme"), toolset![send], &ticket.token);
+        let answer = approvals.answer(&workspace, &tools, token, Reply::Approve, "eve", None);
+        answer.await.unwrap();
+    }
+    let mut run = runtime.stream_drive("chief", &cx);
+    while let Some(event) = run.next().await {
+        live.push(event);
+    }
+    let outcome = run.outcome();
+    assert!(matches!(outcome, Some(Ok(Outcome::Answered(text))) if text == "Good bye, all."));
+    live
+}
+
 /// A reader that joins at any point of a turn sees a legal stream, whose state is the state of a reader from the beginning. So does a reader that resumes
 /// from the cursor of what it has read.
 pub(crate) async fn readers_see_the_same_turn<S: State>(writer: S, reader: S) {
@@ -175,35 +199,7 @@ pub(crate) async fn readers_see_the_same_turn<S: State>(writer: S, reader: S) {
     let events = StoredEvents::new(reader).poll_every(Duration::from_millis(20));
     let first = follow(&events, &thread, EventCursor::START);
 
-    let driver = {
-        let (runtime, gate, cx) = (runtime.clone(), gate.clone(), cx.clone());
-        tokio::spawn(async move {
-            let mut live = Vec::new();
-            let mut run = runtime.stream("chief", "Go.", &cx);
-            while let Some(event) = run.next().await {
-                live.push(event);
-            }
-            let Some(Ok(Outcome::Waiting(tickets))) = run.outcome() else {
-                panic!("the run does not wait");
-            };
-            let approvals = gate.approvals().unwrap();
-            for ticket in tickets {
-                let (workspace, tools, token) =
-                    (Workspace::new("acme"), toolset![send], &ticket.token);
-                let answer =
-                    approvals.answer(&workspace, &tools, token, Reply::Approve, "eve", None);
-                answer.await.unwrap();
-            }
-            let mut run = runtime.stream_drive("chief", &cx);
-            while let Some(event) = run.next().await {
-                live.push(event);
-            }
-            assert!(
-                matches!(run.outcome(), Some(Ok(Outcome::Answered(text))) if text == "Good bye, all.")
-            );
-            live
-        })
-    };
+    let driver = tokio::spawn(driven(runtime.clone(), gate.clone(), cx.clone()));
 
     // The pieces of the turn. At each of them, new readers join, and then the model goes on.
     let (mut late, mut resumed, mut snapshots) = (Vec::new(), Vec::new(), Vec::new());
@@ -261,7 +257,7 @@ pub(crate) async fn readers_see_the_same_turn<S: State>(writer: S, reader: S) {
             .iter()
             .all(|snapshot| snapshot.is_before(&expected))
     );
-    assert!(snapshots.is_sorted_by(|one, next| one.is_before(next)));
+    assert!(snapshots.is_sorted_by(Fold::is_before));
     // A reader that joins after the end sees the turn without pieces.
     let (after, cursor) = snapshot(&events, &thread).await;
     assert_eq!(Fold::of(&after), expected);
