@@ -503,7 +503,7 @@ each_store! {
     #[test]
     async fn the_deadline_stops_a_run_and_leaves_calls_open(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
-        let soon = || builder(&work_log).deadline(Duration::from_millis(80)).build();
+        let soon = || builder(&work_log).deadline(Duration::from_secs(1)).build();
         let model = Script::default();
         let outcome = drive(&turns, &model, &soon()).await;
         assert!(matches!(outcome, Outcome::Deadline), "{outcome:?}");
