@@ -139,7 +139,7 @@ async fn memory(folder: &Path) {
         assert_eq!(ids(store).await, ["before"]);
         // The limit applies to all connections of the process.
         aside
-            .execute("PRAGMA hard_heap_limit = 2000000")
+            .execute("PRAGMA hard_heap_limit = 2800000")
             .await
             .unwrap();
         for _ in 0..3 {
