@@ -154,7 +154,7 @@ pub(super) struct Observers {
 
 impl Observers {
     pub(super) fn new(own: Option<&Arc<Observer>>, cx: &ToolContext) -> Self {
-        let of_context = cx.extension::<ModelObserver>();
+        let of_context = cx.get::<ModelObserver>().ok();
         Self {
             observers: [
                 own.cloned(),

@@ -1,8 +1,14 @@
 //! `Restart::Hold` and `Restart::Refuse`, for interfaces that cannot remove text, and pieces that an output guardrail holds.
 
+use std::sync::{Arc, Mutex};
+
 use tool_agent::agent::Agent;
 use tool_agent::agent::guardrails::{OutputCheck, guardrail};
-use tool_agent::model::{ModelErrorKind, Restart, Retry};
+use tool_agent::model::{
+    Delta, ModelErrorKind, ModelEvent, ModelObserver, Restart, Retry, Script, ScriptedModel,
+};
+use tool_core::prelude::*;
+use tool_core::turn::{Model as _, ModelRequest};
 
 use crate::standin::{StandIn, cut, events};
 use crate::support::{Events, World, answer, anthropic, call, quick, start, text};
@@ -86,4 +92,35 @@ async fn output_guardrail_holds_the_pieces_of_each_attempt() {
         ];
         assert_eq!(seen.lines(), expected);
     }
+}
+
+/// Asks a model within a call.
+#[tool(read_only)]
+async fn ask(cx: &ToolContext) -> Result<String, ToolError> {
+    let mut model = ScriptedModel::new([Script::text("Hello.")]);
+    let request = ModelRequest {
+        messages: &[],
+        tools: &toolset![],
+        step: 1,
+        cx,
+    };
+    Ok(model.next(request).await?.text)
+}
+
+// The observer of a context also receives the pieces of a model that the body of a tool asks with this context.
+#[tokio::test]
+async fn observer_receives_the_pieces_of_a_model_in_a_call() {
+    let shown = Arc::new(Mutex::new(String::new()));
+    let log = Arc::clone(&shown);
+    let observer = ModelObserver::new(move |event| {
+        if let ModelEvent::Delta(Delta::Text(text)) = event {
+            log.lock().unwrap().push_str(text);
+        }
+    });
+    let cx = ToolContext::builder().with(observer).build();
+    let result = toolset![ask]
+        .call(ToolCall::new("c-1", "ask", "{}"), &cx)
+        .await;
+    assert_eq!(result.model_text(), "Hello.");
+    assert_eq!(*shown.lock().unwrap(), "Hello.");
 }
