@@ -19,6 +19,7 @@ mod approvals;
 mod audit;
 mod catalogue;
 mod effects;
+mod event_stream;
 mod events;
 mod force;
 mod functions;

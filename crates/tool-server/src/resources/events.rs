@@ -3,11 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use axum::body::Body as ResponseBody;
 use axum::extract::State;
-use axum::response::IntoResponse as _;
 use futures::stream;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -15,6 +12,7 @@ use tool_core::store::{Event, EventPage, EventResource, StoreError, Workspace};
 use utoipa::IntoParams;
 use utoipa_axum::routes;
 
+use super::event_stream::{KEEP_ALIVE, LONGEST, block, last_event_id, response};
 use super::{Answer, Routes, instances, needs};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
@@ -29,12 +27,6 @@ const WHAT: &str = "event";
 
 /// The interval at which the store is read for new events.
 const POLL: Duration = Duration::from_millis(500);
-
-/// The interval of comments in a stream without events, so that proxies keep the connection open.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-/// The maximum duration of a stream. The client then connects again, so that the server refuses a token that was revoked.
-const LONGEST: Duration = Duration::from_mins(10);
 
 pub(super) fn routes(all: Routes) -> Routes {
     all.routes(needs(Access::role(Role::Viewer), routes!(stream_events)))
@@ -66,10 +58,6 @@ struct Rest {
     ends: Instant,
     /// When the next comment is due.
     comments: Instant,
-}
-
-fn block(text: &mut String, name: &str, id: &str, data: &str) {
-    let _ = write!(text, "event: {name}\nid: {id}\ndata: {data}\n\n");
 }
 
 /// Returns the key of an event as the paths of the API contain it. The store writes an empty name for the only instance of a workspace that is not
@@ -156,16 +144,13 @@ async fn stream_events(
     Query(start): Query<Start>,
     parts: Parts,
 ) -> Answer {
-    let header = parts.headers.get("last-event-id");
-    // A header that is not text is not an id of this server, so it is unknown.
-    let header = header.map(|id| id.to_str().unwrap_or_default().to_owned());
-    let id = header.or(start.last_event_id);
+    let id = last_event_id(&parts, start.last_event_id);
     let read = admin.store.events(&caller.workspace, id.as_deref(), MOST);
     // If the first page cannot be read, the response is a problem and not a stream.
     let page = read
         .await
         .map_err(|error| Problem::of_store(&error, WHAT))?;
-    let mut first = "retry: 1000\n\n".to_owned();
+    let mut first = String::new();
     if id.is_none() {
         block(&mut first, "ready", &page.next, "{}");
     }
@@ -178,14 +163,5 @@ async fn stream_events(
         ends: now + LONGEST,
         comments: now + KEEP_ALIVE,
     };
-    let events = stream::try_unfold(rest, Rest::text);
-    let first = stream::once(futures::future::ready(Ok::<_, StoreError>(first)));
-    let body = ResponseBody::from_stream(futures::StreamExt::chain(first, events));
-    let headers = [
-        (CONTENT_TYPE.as_str(), "text/event-stream"),
-        (CACHE_CONTROL.as_str(), "no-cache"),
-        // Disables response buffering in proxies, so that each event arrives immediately.
-        ("x-accel-buffering", "no"),
-    ];
-    Ok((headers, body).into_response())
+    Ok(response(&first, stream::try_unfold(rest, Rest::text)))
 }

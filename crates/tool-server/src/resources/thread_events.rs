@@ -1,15 +1,11 @@
 //! `/v1/threads/{conversation}/events`: the runs of a conversation as they happen, as server-sent events.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body as ResponseBody;
 use axum::extract::State;
-use axum::response::IntoResponse as _;
 use futures::StreamExt as _;
 use futures::stream;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -18,6 +14,7 @@ use tool_core::store::{StoreError, ThreadEventStore, ThreadId, ThreadStore};
 use utoipa::IntoParams;
 use utoipa_axum::routes;
 
+use super::event_stream::{KEEP_ALIVE, LONGEST, block, last_event_id, response};
 use super::{Answer, Routes, needs};
 use crate::access::{Access, Role};
 use crate::auth::Caller;
@@ -30,12 +27,6 @@ const WHAT: &str = "thread";
 
 /// The interval at which the store is read for new events.
 const POLL: Duration = Duration::from_millis(250);
-
-/// The interval of comments in a stream without events, so that proxies keep the connection open.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-/// The maximum duration of a stream. The client then connects again, so that the server refuses a token that was revoked.
-const LONGEST: Duration = Duration::from_mins(10);
 
 pub(super) fn routes(all: Routes) -> Routes {
     let routes = routes!(stream_thread_events);
@@ -83,11 +74,7 @@ impl Rest {
         };
         let (name, data) = (followed.event.kind.name(), json(&followed.event));
         let mut text = String::new();
-        let _ = write!(
-            text,
-            "event: {name}\nid: {}\ndata: {data}\n\n",
-            followed.cursor
-        );
+        block(&mut text, name, &followed.cursor.to_string(), &data);
         Ok(Some((text, self)))
     }
 }
@@ -111,14 +98,11 @@ async fn stream_thread_events(
 ) -> Answer {
     let thread = ThreadId::new(&caller.workspace, conversation);
     let thread = thread.map_err(|_| Problem::missing(WHAT))?;
-    let header = parts.headers.get("last-event-id");
-    // A header that is not text is not an id of this server.
-    let header = header.map(|id| id.to_str().unwrap_or_default().to_owned());
     let events = StoredEvents::shared(
         Arc::clone(&admin.store) as Arc<dyn ThreadStore>,
         Arc::clone(&admin.store) as Arc<dyn ThreadEventStore>,
     );
-    let cursor = match header.or(start.last_event_id) {
+    let cursor = match last_event_id(&parts, start.last_event_id) {
         Some(id) => id.parse().map_err(|_| {
             let detail = "the id is not the id of an event of this stream, send the id of the last event, or none";
             Problem::input("/last_event_id", detail)
@@ -140,14 +124,5 @@ async fn stream_thread_events(
         comments: now + KEEP_ALIVE,
     };
     let events = stream::try_unfold(rest, Rest::text);
-    let first = "retry: 1000\n\n".to_owned();
-    let first = stream::once(futures::future::ready(Ok::<_, StoreError>(first)));
-    let body = ResponseBody::from_stream(first.chain(events));
-    let headers = [
-        (CONTENT_TYPE.as_str(), "text/event-stream"),
-        (CACHE_CONTROL.as_str(), "no-cache"),
-        // Disables response buffering in proxies, so that each event arrives immediately.
-        ("x-accel-buffering", "no"),
-    ];
-    Ok((headers, body).into_response())
+    Ok(response("", events))
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use reqwest::Response;
 use serde_json::{Value, json};
 use server_tests::{Site, StoreKind, document, seed, tokens};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tool_core::store::{AuditRow, CallId, MemoryStore, Timestamp, Workspace};
 use tool_server::AdminServer;
+
+use crate::event_stream::{Block, EventStream};
 
 /// An event of a stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,53 +31,18 @@ impl Read {
 }
 
 /// A client of the stream.
-struct Stream {
-    response: Response,
-    text: String,
-}
+struct Stream(EventStream);
 
 impl Stream {
     async fn open(site: &Site, token: &str, last: Option<&str>) -> Self {
-        let mut request = site
-            .client
-            .get(format!("http://{}/v1/events", site.address))
-            .header("authorization", format!("Bearer {token}"));
-        if let Some(last) = last {
-            request = request.header("last-event-id", last);
-        }
-        let response = request.send().await.unwrap();
-        assert_eq!(response.status().as_u16(), 200);
-        assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self {
-            response,
-            text: String::new(),
-        }
+        Self(EventStream::open(site, "/v1/events", token, last).await)
     }
 
     /// Waits for the next event.
     async fn next(&mut self) -> Read {
-        loop {
-            if let Some((block, rest)) = self.text.split_once("\n\n") {
-                let field = |name: &str| {
-                    let mut lines = block.lines();
-                    let value = lines.find_map(|line| line.strip_prefix(name));
-                    value.map(|value| value.trim_start_matches(": ").to_owned())
-                };
-                let read = field("event").map(|name| Read {
-                    name,
-                    id: field("id").unwrap(),
-                    data: serde_json::from_str(&field("data").unwrap()).unwrap(),
-                });
-                self.text = rest.into();
-                match read {
-                    Some(read) => return read,
-                    None => continue,
-                }
-            }
-            let more = timeout(Duration::from_secs(20), self.response.chunk()).await;
-            let more = more.unwrap().unwrap().unwrap();
-            self.text.push_str(std::str::from_utf8(&more).unwrap());
-        }
+        let Block { name, id, data } = self.0.next().await;
+        let data = serde_json::from_str(&data).unwrap();
+        Read { name, id, data }
     }
 }
 
@@ -183,10 +149,7 @@ pub(crate) async fn client_continues_at_each_event(kind: StoreKind) {
         .get(url)
         .header("authorization", "Bearer viewer-of-acme");
     let response = response.send().await.unwrap();
-    let mut all = Stream {
-        response,
-        text: String::new(),
-    };
+    let mut all = Stream(EventStream::new(response));
     for row in &rows[4..] {
         assert_eq!(all.next().await.row(), *row);
     }
@@ -259,16 +222,13 @@ pub(crate) async fn streams_end_when_the_server_stops(_: StoreKind) {
         .get(format!("http://{address}/v1/events"))
         .header("authorization", format!("Bearer {token}"));
     let response = request.send().await.unwrap();
-    let mut stream = Stream {
-        response,
-        text: String::new(),
-    };
+    let mut stream = Stream(EventStream::new(response));
     assert_eq!(stream.next().await.name, "ready");
     stop.send(()).unwrap();
     timeout(Duration::from_secs(10), serving)
         .await
         .unwrap()
         .unwrap();
-    let rest = timeout(Duration::from_secs(5), stream.response.text()).await;
+    let rest = timeout(Duration::from_secs(5), stream.0.response.text()).await;
     assert!(rest.is_ok());
 }

@@ -11,6 +11,7 @@ mod administration;
 mod agents;
 mod bodies;
 mod changes;
+mod event_stream;
 mod events;
 mod instances;
 mod lists;

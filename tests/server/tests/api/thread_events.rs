@@ -1,12 +1,10 @@
 //! Tests of the stream of the events of a conversation.
 
-use std::time::Duration;
-
-use reqwest::Response;
 use serde_json::{Value, json};
 use server_tests::{Site, StoreKind, document, tokens};
-use tokio::time::timeout;
 use tool_core::store::{NewMessage, NewThreadEvent, NewThreadEvents, Role, ThreadId, Timestamp};
+
+use crate::event_stream::{Block, EventStream};
 
 /// Writes a message of a conversation, or events of it, as an `AgentRuntime` does.
 async fn say(site: &Site, thread: &ThreadId, role: Role, content: Value) {
@@ -48,53 +46,21 @@ async fn emit(site: &Site, thread: &ThreadId, ends_step: bool, kinds: &[Value]) 
 }
 
 /// A client of the stream.
-struct Stream {
-    response: Response,
-    text: String,
-}
+struct Stream(EventStream);
 
 impl Stream {
     async fn open(site: &Site, path: &str, last: Option<&str>) -> Self {
-        let mut request = site
-            .client
-            .get(format!("http://{}{path}", site.address))
-            .header("authorization", "Bearer viewer-of-acme");
-        if let Some(last) = last {
-            request = request.header("last-event-id", last);
-        }
-        let response = request.send().await.unwrap();
-        assert_eq!(response.status().as_u16(), 200);
-        assert_eq!(response.headers()["content-type"], "text/event-stream");
-        let text = String::new();
-        Self { response, text }
+        Self(EventStream::open(site, path, "viewer-of-acme", last).await)
     }
 
     /// Waits for the next event. Returns its id, and its name with its text.
     async fn next(&mut self) -> (String, String) {
-        loop {
-            if let Some((block, rest)) = self.text.split_once("\n\n") {
-                let field = |name: &str| {
-                    let mut lines = block.lines();
-                    let value = lines.find_map(|line| line.strip_prefix(name));
-                    value.map(|value| value.trim_start_matches(": ").to_owned())
-                };
-                let read = field("event").map(|name| {
-                    let data: Value = serde_json::from_str(&field("data").unwrap()).unwrap();
-                    assert_eq!(data["type"], *name);
-                    let text = data["delta"].as_str().or(data["text"].as_str());
-                    let line = format!("{name} {}", text.unwrap_or_default());
-                    (field("id").unwrap(), line.trim_end().to_owned())
-                });
-                self.text = rest.into();
-                match read {
-                    Some(read) => return read,
-                    None => continue,
-                }
-            }
-            let more = timeout(Duration::from_secs(20), self.response.chunk()).await;
-            let more = more.unwrap().unwrap().unwrap();
-            self.text.push_str(std::str::from_utf8(&more).unwrap());
-        }
+        let Block { name, id, data } = self.0.next().await;
+        let data: Value = serde_json::from_str(&data).unwrap();
+        assert_eq!(data["type"], *name);
+        let text = data["delta"].as_str().or(data["text"].as_str());
+        let line = format!("{name} {}", text.unwrap_or_default());
+        (id, line.trim_end().to_owned())
     }
 
     async fn lines(&mut self, count: usize) -> Vec<String> {
