@@ -52,26 +52,9 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &BudgetFilter) 
     let own = scope.workspace().map(Workspace::as_str);
     let mut query = Statement::select(COLUMNS, TABLE);
     query.push("TRUE").narrow("workspace", own);
-    if let Some(after) = &filter.after {
-        let last = after.workspace().as_str();
-        match own {
-            None => {
-                query.push(" AND (workspace, name) > (").bind(last);
-                query.push(", ").bind(after.name()).push(")");
-            }
-            Some(own) if own == last => {
-                query.push(" AND name > ").bind(after.name());
-            }
-            Some(own) if own < last => {
-                query.push(" AND FALSE");
-            }
-            Some(_) => {}
-        }
-    }
-    query.push(match own {
-        Some(_) => " ORDER BY name",
-        None => " ORDER BY workspace, name",
-    });
+    let after = filter.after.as_ref();
+    let after = after.map(|after| (after.workspace(), after.name()));
+    query.after(own, "name", after);
     query.limit(filter.limit);
     query
 }

@@ -97,27 +97,9 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &ChildFilter) -
     query.narrow("state", filter.state.map(ChildState::as_str));
     // PostgreSQL finds the position of a cursor in an index only by the columns after the columns with one value.
     let workspace = own.or(of_parent);
-    if let Some(after) = &filter.after {
-        let last = after.workspace().as_str();
-        match workspace {
-            None => {
-                query.push(" AND (workspace, conversation) > (").bind(last);
-                query.push(", ").bind(after.conversation()).push(")");
-            }
-            Some(workspace) if workspace == last => {
-                query.push(" AND conversation > ");
-                query.bind(after.conversation());
-            }
-            Some(workspace) if workspace < last => {
-                query.push(" AND FALSE");
-            }
-            Some(_) => {}
-        }
-    }
-    query.push(match workspace {
-        Some(_) => " ORDER BY conversation",
-        None => " ORDER BY workspace, conversation",
-    });
+    let after = filter.after.as_ref();
+    let after = after.map(|after| (after.workspace(), after.conversation()));
+    query.after(workspace, "conversation", after);
     query.limit(filter.limit);
     query
 }

@@ -281,6 +281,35 @@ impl<DB: SqlDatabase> Statement<DB> {
         self
     }
 
+    /// Orders a query for rows by workspace and by the column of their name, and begins it after a row. `own` is the workspace if the query is narrowed to one.
+    pub(crate) fn after(
+        &mut self,
+        own: Option<&str>,
+        column: &str,
+        last: Option<(&Workspace, &str)>,
+    ) -> &mut Self {
+        if let Some((workspace, name)) = last {
+            let last = workspace.as_str();
+            match own {
+                None => {
+                    self.push(format_args!(" AND (workspace, {column}) > ("));
+                    self.bind(last).push(", ").bind(name).push(")");
+                }
+                Some(own) if own == last => {
+                    self.push(format_args!(" AND {column} > ")).bind(name);
+                }
+                Some(own) if own < last => {
+                    self.push(" AND FALSE");
+                }
+                Some(_) => {}
+            }
+        }
+        match own {
+            Some(_) => self.push(format_args!(" ORDER BY {column}")),
+            None => self.push(format_args!(" ORDER BY workspace, {column}")),
+        }
+    }
+
     /// Limits a query to `most` rows. `None` does not limit it.
     pub(crate) fn limit(&mut self, most: Option<u32>) -> &mut Self {
         if let Some(most) = most {

@@ -87,27 +87,9 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &WorkFilter) ->
     query.push("TRUE").narrow("workspace", own);
     query.narrow("agent", filter.agent.as_ref());
     query.narrow("state", filter.state.map(WorkState::as_str));
-    if let Some(after) = &filter.after {
-        let last = after.workspace().as_str();
-        match own {
-            None => {
-                query.push(" AND (workspace, conversation) > (").bind(last);
-                query.push(", ").bind(after.conversation()).push(")");
-            }
-            Some(own) if own == last => {
-                query.push(" AND conversation > ");
-                query.bind(after.conversation());
-            }
-            Some(own) if own < last => {
-                query.push(" AND FALSE");
-            }
-            Some(_) => {}
-        }
-    }
-    query.push(match own {
-        Some(_) => " ORDER BY conversation",
-        None => " ORDER BY workspace, conversation",
-    });
+    let after = filter.after.as_ref();
+    let after = after.map(|after| (after.workspace(), after.conversation()));
+    query.after(own, "conversation", after);
     query.limit(filter.limit);
     query
 }
