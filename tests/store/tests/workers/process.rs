@@ -122,3 +122,27 @@ impl Drop for Worker {
         let _ = self.child.wait();
     }
 }
+
+/// Runs the work of a process on the store of its job: the URL of a database, or the path of a SQLite file. The work is written once for both stores.
+macro_rules! on_store {
+    ($place:expr, $store:ident => $work:expr) => {{
+        let place: &str = $place;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(async {
+            if place.starts_with("postgres") {
+                let $store = tool_store::PostgresStore::open(place).await.unwrap();
+                $work
+            } else {
+                let file = std::path::Path::new(place);
+                let $store = tool_store::SqliteStore::open(file).await.unwrap();
+                $work
+            }
+        });
+        std::process::ExitCode::SUCCESS
+    }};
+}
+
+pub(crate) use on_store;

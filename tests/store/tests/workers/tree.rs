@@ -18,9 +18,8 @@ use tool_core::prelude::*;
 use tool_core::store::{Role, WorkRow};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Turns};
 use tool_core::{Approvals, Audit, CancellationToken, Effect, Gate, KeyRing};
-use tool_store::{PostgresStore, SqliteStore};
 
-use crate::process::append;
+use crate::process::{append, on_store};
 use crate::work::{POLL, State};
 
 const JOB: &str = "TOOL_STORE_TEST_TREE";
@@ -295,17 +294,5 @@ async fn work(store: impl State, job: &Job) {
 
 /// Runs a worker until the process is killed.
 pub(crate) fn run(job: &Job) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build();
-    runtime.unwrap().block_on(async {
-        if job.store.starts_with("postgres") {
-            work(PostgresStore::open(&job.store).await.unwrap(), job).await;
-        } else {
-            let store = SqliteStore::open(Path::new(&job.store)).await;
-            work(store.unwrap(), job).await;
-        }
-    });
-    ExitCode::SUCCESS
+    on_store!(&job.store, store => work(store, job).await)
 }

@@ -1,6 +1,5 @@
 //! The worker process: a scripted agent with tools, on a store.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -13,9 +12,8 @@ use tool_core::prelude::*;
 use tool_core::store::{BatchStore, ChildStore, Role, Store, WorkStore};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Turns};
 use tool_core::{Audit, CancellationToken, Effect, Gate};
-use tool_store::{PostgresStore, SqliteStore};
 
-use crate::process::{Hold, Job, append};
+use crate::process::{Hold, Job, append, on_store};
 
 /// The lease of claims, runs and effects.
 pub(crate) const LEASE: Duration = Duration::from_millis(900);
@@ -147,17 +145,5 @@ async fn work(store: impl State, job: &Job) {
 
 /// Runs a worker until the process is killed.
 pub(crate) fn run(job: &Job) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build();
-    runtime.unwrap().block_on(async {
-        if job.store.starts_with("postgres") {
-            work(PostgresStore::open(&job.store).await.unwrap(), job).await;
-        } else {
-            let store = SqliteStore::open(Path::new(&job.store)).await;
-            work(store.unwrap(), job).await;
-        }
-    });
-    ExitCode::SUCCESS
+    on_store!(&job.store, store => work(store, job).await)
 }
