@@ -44,6 +44,8 @@ use call::{Ended, Filed, Making, is_final, withdraw_approvals};
 pub use client::ClientResult;
 pub use drive::{Model, ModelRequest, Outcome};
 #[doc(hidden)]
+pub use drive::{is_last, is_paused};
+#[doc(hidden)]
 pub use estimate::{message_tokens, tools_tokens};
 pub use guardrail::{GuardrailKind, Tripped};
 use held::{Halt, Held, Hold, Live};

@@ -649,7 +649,6 @@ fn written(pieces: &[Piece], skills: &str, cx: &ToolContext) -> Result<String, T
         match piece {
             Piece::Text(piece) => text.push_str(piece),
             Piece::Variable(need) => match cx.env(&need.name) {
-                // The host may store as a secret what the file declares as text.
                 Ok(Value::Text(value)) => text.push_str(value),
                 // The host has stored as a secret what the file declares as a text.
                 Ok(_) => {

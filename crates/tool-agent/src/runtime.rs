@@ -448,10 +448,8 @@ impl AgentRuntime {
                 });
         }
         let cx = cx.build();
-        let recording = run.recorder.as_ref().map(|recorder| {
-            let recorder = Arc::clone(recorder);
-            Recording::new(recorder, run)
-        });
+        let recording = run.recorder.clone();
+        let recording = recording.map(|recorder| Recording::new(recorder, run));
         if let Some(recording) = &recording {
             turns = recording.of(turns);
         }

@@ -437,12 +437,12 @@ async fn settle<M: Model + ?Sized>(
 }
 
 /// Returns whether the provider paused the turn, and continues it when the message is sent back unchanged.
-pub(super) fn is_paused(message: &ModelMessage) -> bool {
+pub fn is_paused(message: &ModelMessage) -> bool {
     message.calls.is_empty() && message.stop == Some(StopReason::Paused)
 }
 
 /// Returns whether a message ends the run.
-pub(super) fn is_last(message: &ModelMessage) -> bool {
+pub fn is_last(message: &ModelMessage) -> bool {
     message.calls.is_empty() && !is_paused(message)
 }
 

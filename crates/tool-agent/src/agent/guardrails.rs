@@ -59,7 +59,6 @@
 //! # }
 //! ```
 
-use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -69,8 +68,9 @@ use std::task::{Context, Poll};
 
 use futures::future::FutureExt as _;
 use tool_core::store::{Message, Role};
-use tool_core::turn::{GuardrailKind, ModelMessage, StopReason, UserMessage};
+use tool_core::turn::{GuardrailKind, ModelMessage, StopReason, UserMessage, is_last};
 use tool_core::{ToolCall, ToolContext};
+use tool_store::panics::panic_text;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Layer, Service, ServiceExt as _};
 
@@ -438,7 +438,7 @@ fn begin_of_turn(messages: &[Message], end: usize) -> usize {
     let is_answer = |message: &Message| {
         message.role == Role::Assistant
             && serde_json::from_str::<ModelMessage>(&message.content)
-                .is_ok_and(|said| said.calls.is_empty() && said.stop != Some(StopReason::Paused))
+                .is_ok_and(|said| is_last(&said))
     };
     let last = messages[..end].iter().rposition(is_answer);
     last.map_or(0, |at| at + 1)
@@ -455,12 +455,6 @@ pub(super) fn refused_input(messages: &[Message]) -> Vec<u64> {
     let refused = refusals.flat_map(|(at, _)| &messages[begin_of_turn(messages, at)..at]);
     let users = refused.filter(|message| message.role == Role::User);
     users.map(|message| message.seq).collect()
-}
-
-fn panic_text(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    text.unwrap_or("the panic has no text")
 }
 
 impl AgentBuilder {

@@ -1,6 +1,6 @@
 //! Amazon Bedrock: signed requests, and the frames of its streams.
 
-use std::env::{self, VarError};
+use std::env;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use tool_core::{ExposeSecret as _, SecretString, ToolError};
 
-use super::credentials::MissingKey;
+use super::credentials::{MissingKey, from_env};
 
 /// The name of the service in signatures.
 const SERVICE: &str = "bedrock";
@@ -60,12 +60,12 @@ impl AwsKeys {
     /// Fails if one of the first two variables is not set or empty, and if a variable is not UTF-8.
     pub fn from_env() -> Result<Self, MissingKey> {
         let keys = Self::new(
-            variable("AWS_ACCESS_KEY_ID")?,
-            variable("AWS_SECRET_ACCESS_KEY")?,
+            from_env("AWS_ACCESS_KEY_ID")?,
+            from_env("AWS_SECRET_ACCESS_KEY")?,
         );
         match env::var_os("AWS_SESSION_TOKEN") {
             Some(token) if !token.is_empty() => {
-                Ok(keys.session_token(variable("AWS_SESSION_TOKEN")?))
+                Ok(keys.session_token(from_env("AWS_SESSION_TOKEN")?))
             }
             _ => Ok(keys),
         }
@@ -76,15 +76,6 @@ impl AwsKeys {
         [&self.secret_access_key]
             .into_iter()
             .chain(&self.session_token)
-    }
-}
-
-fn variable(name: &str) -> Result<String, MissingKey> {
-    match env::var(name) {
-        Ok(value) if value.trim().is_empty() => Err(MissingKey::new(name, "is empty")),
-        Ok(value) => Ok(value.trim().to_owned()),
-        Err(VarError::NotPresent) => Err(MissingKey::new(name, "is not set")),
-        Err(VarError::NotUnicode(_)) => Err(MissingKey::new(name, "is not UTF-8")),
     }
 }
 

@@ -56,16 +56,7 @@ impl ApiKey {
 
     /// Reads the key from an environment variable, without the white space around it. Fails if the variable is not set, empty or not UTF-8.
     pub fn from_env(variable: &str) -> Result<Self, MissingKey> {
-        let missing = |why| MissingKey {
-            variable: variable.to_owned(),
-            why,
-        };
-        match env::var(variable) {
-            Ok(key) if key.trim().is_empty() => Err(missing("is empty")),
-            Ok(key) => Ok(Self::new(key.trim().to_owned())),
-            Err(VarError::NotPresent) => Err(missing("is not set")),
-            Err(VarError::NotUnicode(_)) => Err(missing("is not UTF-8")),
-        }
+        from_env(variable).map(Self::new)
     }
 }
 
@@ -82,13 +73,17 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-impl MissingKey {
-    #[cfg(feature = "bedrock")]
-    pub(super) fn new(variable: &str, why: &'static str) -> Self {
-        Self {
-            variable: variable.to_owned(),
-            why,
-        }
+/// Returns the value of an environment variable, without the white space around it.
+pub(super) fn from_env(variable: &str) -> Result<String, MissingKey> {
+    let missing = |why| MissingKey {
+        variable: variable.to_owned(),
+        why,
+    };
+    match env::var(variable) {
+        Ok(key) if key.trim().is_empty() => Err(missing("is empty")),
+        Ok(key) => Ok(key.trim().to_owned()),
+        Err(VarError::NotPresent) => Err(missing("is not set")),
+        Err(VarError::NotUnicode(_)) => Err(missing("is not UTF-8")),
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tool_core::store::{
     Message, Role, StoreError, ThreadEvent, ThreadEventStore, ThreadId, ThreadStore, shield,
 };
-use tool_core::turn::{ModelMessage, StopReason, ToolMessage};
+use tool_core::turn::{ModelMessage, ToolMessage, is_paused};
 
 use super::event::{AgentEvent, AgentEventKind, EVENT_VERSION};
 
@@ -468,9 +468,7 @@ impl Reader {
                     let started = AgentEventKind::StepStarted { step: said.step };
                     self.push(started, message, events);
                 }
-                let is_paused =
-                    said.message.calls.is_empty() && said.message.stop == Some(StopReason::Paused);
-                self.last = (!is_paused).then_some(said.step);
+                self.last = (!is_paused(&said.message)).then_some(said.step);
                 self.cursor.in_step = false;
                 Some(AgentEventKind::message(&said.message))
             }

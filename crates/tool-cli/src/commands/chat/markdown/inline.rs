@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 
+use super::run;
 use super::spans::Spans;
 use crate::screen::{DIM, NAME};
 
@@ -130,11 +131,6 @@ fn add(mark: Mark<'_>, style: Style, out: &mut Spans) -> usize {
             bytes
         }
     }
-}
-
-/// Returns the number of bytes of the run of `c` at the start of the text.
-fn run(text: &str, c: char) -> usize {
-    text.len() - text.trim_start_matches(c).len()
 }
 
 /// Reads the code span at the start of the text.
