@@ -151,8 +151,8 @@ pub(crate) async fn aborted_step_does_not_repeat_its_effect_case() -> Ran {
     Ok(())
 }
 
-// Processes of the deployment and the server are killed in turn at random moments. Every turn ends, and the effects are exactly those that the model was told about,
-// each once.
+// Processes of the deployment and the server are killed in turn at random moments. Every turn ends, and the effects are exactly those whose results the model
+// read, each once.
 pub(crate) async fn killed_processes_lose_and_repeat_nothing_case() -> Ran {
     const POSTS: usize = 4;
     let mut world = World::start(LONG).await?;

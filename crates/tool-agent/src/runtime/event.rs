@@ -299,12 +299,12 @@ impl Run {
         }
     }
 
-    /// Whether somebody in this process receives the events of the run.
+    /// Whether an observer in this process receives the events of the run.
     fn is_shown(&self) -> bool {
         !self.runtime.0.observers.is_empty() || self.base.extension::<EventSink>().is_some()
     }
 
-    /// Whether somebody receives the events of the run, or they are stored.
+    /// Whether an observer receives the events of the run, or a store keeps them.
     pub(super) fn is_observed(&self) -> bool {
         self.recorder.is_some() || self.is_shown()
     }

@@ -10,7 +10,7 @@ use tool_core::turn::ModelRequest;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 
-/// A text that somebody received or that a store contains.
+/// A text that a model, an observer or a log received, or that a store contains.
 #[derive(Clone)]
 pub(crate) struct Entry {
     /// The kind of the entry, and its text.

@@ -38,7 +38,7 @@ pub(super) struct Markdown {
     state: State,
     /// The number of `>` at the start of the line.
     quotes: usize,
-    /// The number of those that are not written yet.
+    /// The number of `>` that are not written yet.
     owed_quotes: usize,
     /// Whether the line is an item of a list, whose mark is written.
     is_item: bool,
