@@ -88,6 +88,8 @@ mod sqlite;
 pub mod store;
 #[cfg(feature = "suite")]
 pub mod suite;
+#[cfg(feature = "host")]
+pub mod text_search;
 
 #[cfg(all(feature = "postgres", feature = "suite"))]
 #[doc(hidden)]

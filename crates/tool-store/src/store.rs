@@ -64,6 +64,9 @@ use futures::future::BoxFuture;
 #[doc(inline)]
 pub use crate::env::Timestamp;
 #[cfg(feature = "host")]
+#[doc(no_inline)]
+pub use crate::text_search;
+#[cfg(feature = "host")]
 pub use administration::{DirectoryChange, ErasedContents, InstanceChange, VaultChange};
 #[cfg(feature = "host")]
 pub use approval::{
