@@ -1,7 +1,7 @@
 //! Agents: a model with instructions, tools and limits, under a name.
 //!
-//! An [`Agent`] is the configuration of the loop of [`Turns`]; the conversation is in the thread of the context, and any process that has
-//! the agent can continue it. [`guardrails`] check what the agent reads, writes and calls.
+//! An [`Agent`] configures the loop of [`Turns`]. The conversation is in the thread of the context, so any process that has the agent can continue it.
+//! [`guardrails`] check what the agent reads, writes and calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ type Tools = dyn Fn(&ToolContext) -> Toolset + Send + Sync;
 
 /// A model with instructions, tools and limits.
 ///
-/// The instructions are sent with every request and are not stored in the thread, so changed instructions also apply to threads that exist.
+/// The instructions are sent with every request and are not stored in the thread, so changed instructions also apply to existing threads.
 ///
 /// ```
 /// use serde::Deserialize;
@@ -97,9 +97,9 @@ struct Inner {
 pub struct AgentBuilder(Inner);
 
 impl Agent {
-    /// Configures an agent. Each run uses a clone of the model: a [`ScriptedModel`](crate::model::ScriptedModel) begins with its first message in
-    /// each run, and [`HttpModel::error`](crate::model::HttpModel::error) of the original model stays `None`, so read the errors of an agent's model
-    /// with [`HttpModel::observe`](crate::model::HttpModel::observe).
+    /// Configures an agent. Each run uses a clone of the model: a [`ScriptedModel`](crate::model::ScriptedModel) begins with its first message in each run,
+    /// and [`HttpModel::error`](crate::model::HttpModel::error) of the original model stays `None`, so observe the errors of an agent's model with
+    /// [`HttpModel::observe`](crate::model::HttpModel::observe).
     pub fn builder(
         name: impl Into<String>,
         model: impl Model + Clone + Sync + 'static,
@@ -164,7 +164,7 @@ impl Agent {
         turns: &Turns,
         cx: &ToolContext,
     ) -> Result<T, AgentError> {
-        // Instructions that cannot be written end the run before its message is stored.
+        // If the instructions cannot be written, the run ends before its message is stored.
         let model = self.asked(cx, Some(self.wanted()))?;
         turns.say(message, cx).await?;
         self.output(model, turns, cx).await

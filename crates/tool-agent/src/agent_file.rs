@@ -47,11 +47,12 @@
 //!   retries: 1                        # the default is 2
 //! ```
 //!
-//! In the instructions, `{{NAME}}` is replaced with the value of a declared text variable of the context, in one pass: a value is not read for more
-//! placeholders. Other braces are text. A variable without a value ends the run before a request, with an error that names the variable; one that is not
-//! required is replaced with nothing. A secret is refused, because a provider would get it.
+//! In the instructions, `{{NAME}}` is replaced with the value of a declared text variable of the context, in one pass: placeholders in a value are not
+//! replaced. Other braces are unchanged. If a required variable has no value, the run ends before a request, with an error that names the variable. A
+//! variable that is not required and has no value is replaced with an empty text. A secret is refused, because a provider would get it.
 //!
-//! An error has the line and the column of the fault, and an unknown key names the most similar one.
+//! An error has the line and the column of the fault, and the error for an unknown key names the most similar
+//! key.
 //!
 //! ```
 //! use tool_agent::agent_file::AgentFile;
@@ -650,7 +651,7 @@ fn written(pieces: &[Piece], skills: &str, cx: &ToolContext) -> Result<String, T
             Piece::Text(piece) => text.push_str(piece),
             Piece::Variable(need) => match cx.env(&need.name) {
                 Ok(Value::Text(value)) => text.push_str(value),
-                // The host has stored as a secret what the file declares as a text.
+                // The file declares a text, but the host has stored a secret.
                 Ok(_) => {
                     let why = "the instructions of the agent contain a secret";
                     let operator = format!("the value of `{}` is a secret", need.name);

@@ -13,7 +13,7 @@ use tool_core::store::ThreadId;
 use tool_core::{Effect, FromContext, ToolContext, ToolError};
 use tool_store::{digest, env};
 
-/// The folder in which all files of a thread are.
+/// The folder that contains all files of a thread.
 const FOLDER: &str = "/attachments/";
 /// Maximum length of a file name without its ending, in characters.
 const MOST_STEM: usize = 64;
@@ -55,8 +55,8 @@ impl ThreadFiles {
         &self.thread
     }
 
-    /// Stores a new file, and returns its path. The name loses the characters that are not ASCII letters, digits, `.`, `_` or `-`, and gets a random
-    /// part, so that no other file is overwritten.
+    /// Stores a new file, and returns its path. Characters of the name that are not ASCII letters, digits, `.`, `_` or `-` are removed, and a random part
+    /// is added, so that no other file is overwritten.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl ThreadFiles {
     ///
     /// # Errors
     ///
-    /// Fails if the object store fails. Then some of the files may remain.
+    /// Fails if the object store fails. In that case, some files may remain.
     pub async fn remove_all(&self) -> Result<usize, ToolError> {
         let paths = self.list().await?;
         for path in paths.iter().filter_map(|path| self.place(path)) {
@@ -177,7 +177,7 @@ impl ThreadFiles {
     }
 
     fn folder(&self) -> Path {
-        // The prefixes keep an empty name from being dropped.
+        // The prefixes keep `Path` from dropping an empty name.
         Path::from_iter([
             format!("w-{}", self.thread.workspace()),
             format!("c-{}", self.thread.conversation()),
@@ -214,7 +214,7 @@ fn is_safe(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
-/// Returns the path of a file with this name and this distinguishing part.
+/// Returns the path of a file with this name and this part, which makes the path unique.
 fn safe_name(name: &str, part: &str) -> String {
     let (stem, ending) = match name.rsplit_once('.') {
         Some((stem, ending))
@@ -224,7 +224,7 @@ fn safe_name(name: &str, part: &str) -> String {
         }
         _ => (name, ""),
     };
-    // A copy of a copy does not get a second distinguishing part.
+    // A copy of a copy gets no second unique part.
     let stem = match stem.rsplit_once('-') {
         Some((first, last))
             if last.len() == 8
@@ -257,7 +257,7 @@ fn safe_name(name: &str, part: &str) -> String {
     format!("{FOLDER}{stem}-{part}{dot}{ending}")
 }
 
-/// Returns the paths of files in a text, with their positions, in order. A path begins at the beginning of a word, so that the path of a URL is not one.
+/// Returns the paths of files in a text, with their positions, in order. A path starts at the beginning of a word, so the path of a URL is not found.
 pub(crate) fn paths_in(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices(FOLDER).filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();

@@ -6,12 +6,12 @@
 //! | [`Endpoint`] | the address of a provider, its headers, and the [`Credentials`] for it, such as an [`ApiKey`] |
 //! | [`Retry`], [`Timeouts`] | how often a request is sent, and how long each phase may take |
 //! | `AwsCredentials`, `AwsKeys` | the access keys of Amazon Bedrock (feature `bedrock`) |
-//! | [`PastReasoning`] | how a compatible server gets the reasoning of earlier messages |
+//! | [`PastReasoning`] | how requests contain the reasoning of earlier messages |
 //! | [`ModelError`] | why a request failed, with a class that programs can compare |
 //! | [`ModelEvent`] | the events of a request: attempts, pieces of the reply, and failures |
 //! | [`ModelPrice`], [`Prices`] | prices of tokens, from which the cost of each request is computed |
 //! | [`OutputFormat`] | the schema of the text of a reply, for the structured output of a provider |
-//! | [`ScriptedModel`] | a model that returns replies that are written in advance, each one a [`Script`] |
+//! | [`ScriptedModel`] | a model that returns prepared replies, each of them a [`Script`] |
 
 #[cfg(feature = "bedrock")]
 mod aws;

@@ -136,7 +136,7 @@ struct Loaded {
     declared: Declarations,
 }
 
-/// Configures an [`AgentRuntime`]; created by [`AgentRuntime::builder`].
+/// Builder of an [`AgentRuntime`], created by [`AgentRuntime::builder`].
 #[must_use]
 pub struct AgentRuntimeBuilder {
     turns: Turns,
@@ -151,7 +151,7 @@ pub struct AgentRuntimeBuilder {
 }
 
 impl AgentRuntime {
-    /// Configures a runtime. All calls pass `gate`, except the calls of an agent whose tools have a gate of their own.
+    /// Creates a builder. All calls pass `gate`, except the calls of an agent whose tools have their own gate.
     pub fn builder(turns: Turns, gate: &Gate) -> AgentRuntimeBuilder {
         AgentRuntimeBuilder {
             turns,
@@ -186,7 +186,7 @@ impl AgentRuntime {
 
     /// Continues the conversation of the context, for example after an approval, after a crash, or to read the outcome of a sub-agent.
     ///
-    /// This also continues the sub-agents of the conversation whose process died, and those that waited for a person.
+    /// This also continues the sub-agents of the conversation whose process died, and the sub-agents that waited for a person.
     ///
     /// # Errors
     ///
@@ -321,7 +321,8 @@ impl AgentRuntime {
         self.0.background.without(threads).await
     }
 
-    /// Returns the shortest wait of the sub-agents in these threads whose models wait for their providers.
+    /// Returns the shortest time after which a sub-agent of these threads may send its next request to a
+    /// provider that requested a wait.
     pub(crate) fn rest_of(&self, threads: &[ThreadId]) -> Option<Duration> {
         let waits = threads
             .iter()
@@ -344,7 +345,7 @@ impl AgentRuntime {
         &self.0.agents[agent].entry
     }
 
-    /// The store of child threads. Agents that start others need it, which `build` checks.
+    /// The store of child threads. `build` checks that a runtime has it if an agent starts other agents.
     fn store(&self) -> Result<&Arc<dyn ChildStore>, ToolError> {
         let store = self.0.children.as_ref();
         store.ok_or_else(|| ToolError::unavailable("the store of child threads"))
@@ -399,14 +400,13 @@ impl AgentRuntime {
         Ok(run)
     }
 
-    /// Whether an agent, or an agent to which it may pass the conversation, depends on the messages of the thread: only then is the thread read
-    /// before the run.
+    /// Returns whether the choice of an agent, here or after a handoff, depends on the messages of the thread. Only then is the thread read before the run.
     fn needs_thread(&self, agent: usize) -> bool {
         let entry = self.entry(agent);
         !entry.handoffs.is_empty() || !entry.subagents.is_empty()
     }
 
-    /// Drives the thread of a child in a task of its own, until it ends or waits.
+    /// Drives the thread of a child in a separate task, until the run ends or waits.
     async fn driven_apart(
         &self,
         run: &Arc<Run>,
@@ -416,7 +416,8 @@ impl AgentRuntime {
         apart::apart(Box::pin(driven)).await
     }
 
-    /// Drives the thread of a run until it ends or waits. It waits at the barrier before each request.
+    /// Drives the thread of a run until the run ends or waits. Before each request, the run waits at the
+    /// barrier.
     async fn driven(
         &self,
         run: &Arc<Run>,
@@ -505,8 +506,8 @@ impl AgentRuntimeBuilder {
         self
     }
 
-    /// Sets the store of child threads, which is the database of the threads: the first messages of a child and its outcome are written in one
-    /// transaction with its row. Agents that run prompts or sub-agents need it.
+    /// Sets the store of child threads. It must be in the same database as the threads: one transaction writes the row of a child with its first messages,
+    /// and one writes the row with its outcome. Agents that run prompts or sub-agents need this store.
     pub fn children(self, store: impl ChildStore) -> Self {
         self.children_shared(Arc::new(store))
     }
@@ -529,14 +530,14 @@ impl AgentRuntimeBuilder {
         self
     }
 
-    /// Adds a function that receives the events of all conversations, also those of sub-agents in the background. It is called in the tasks of the runs,
-    /// so it must not block.
+    /// Adds a function that receives the events of all conversations, including sub-agents in the background. The tasks of the runs call the function, so
+    /// it must not block.
     pub fn observe(mut self, observer: impl Fn(&AgentEvent) + Send + Sync + 'static) -> Self {
         self.observers.push(Box::new(observer));
         self
     }
 
-    /// Stores the events of all conversations, so that other processes follow the runs. The store is the database of the threads and the runs.
+    /// Stores the events of all conversations, so that other processes can follow the runs. The store must be in the database of the threads and the runs.
     ///
     /// Messages of the model and results of calls are messages of the thread, and are not stored twice. The other events are rows of the store: the
     /// beginning and the end of a run, handoffs, children and open approvals. The pieces of the running step are stored in batches, one every
@@ -560,11 +561,11 @@ impl AgentRuntimeBuilder {
         self
     }
 
-    /// Checks that the agents fit together, and creates the runtime.
+    /// Checks the configuration of the agents, and creates the runtime.
     ///
     /// # Errors
     ///
-    /// Fails if two agents have one name, if an agent calls an agent that does not exist, is not exposed or is of the wrong kind, if a tool names a
+    /// Fails if two agents have the same name, if an agent calls an agent that does not exist, is not exposed or is of the wrong kind, if a tool names a
     /// property that the arguments do not have, and if a part of the runtime is missing that an agent needs.
     pub fn build(self) -> Result<AgentRuntime, RuntimeConfigError> {
         check::check(&self)?;

@@ -23,19 +23,18 @@
 //!
 //! If these messages alone are larger than the window, the run ends with an error that states both sizes, and no request is sent.
 //!
-//! # When it is removed
+//! # When rounds are removed
 //!
 //! A request above the trigger is shortened to the target, so that the beginning of the next requests stays the same and the provider can read it from its
 //! prompt cache. Without a [`Compaction`], the first message of a view depends only on the thread, the tools and the settings, so it
 //! is the same in every run.
 //!
-//! The size of a request is the number of input tokens that the provider reported for the last request, plus the count of the messages since then. If
-//! the view is shorter than the last one, the report is scaled by the counts of the two views. Before the first report, the count of the
+//! The size of a request is the number of input tokens that the provider reported for the last request, plus the count of the messages since then. If the
+//! view is shorter than the last one, the reported number is scaled by the ratio of the counts of the two views. Before the first report, the count of the
 //! [`TokenCounter`] is used.
 //!
-//! If the provider refuses a request of an [`HttpModel`](crate::model::HttpModel) as too long
-//! ([`ModelErrorKind::ContextWindow`]), the window is reduced to three quarters of that request until the end of the run, and a shorter request is sent
-//! once.
+//! If the provider refuses a request of an [`HttpModel`](crate::model::HttpModel) as too long ([`ModelErrorKind::ContextWindow`]), the window is reduced to
+//! three quarters of that request until the end of the run, and one shorter request is sent.
 //!
 //! ```
 //! use tool_agent::agent::Agent;
@@ -167,8 +166,8 @@ impl<M: Model> Windowed<M> {
     }
 }
 
-/// Whether the provider of an [`HttpModel`](crate::model::HttpModel) refused the request as too long. The operator's text of its errors contains the
-/// text of the class.
+/// Returns whether the provider of an [`HttpModel`](crate::model::HttpModel) refused the request as too long. The operator's text of such an error contains
+/// the name of its class.
 fn is_too_long(error: &ToolError) -> bool {
     let text = ModelErrorKind::ContextWindow.to_string();
     error.operator_text().contains(&text)
@@ -183,7 +182,7 @@ impl<M: Model> Model for Windowed<M> {
     }
 
     fn interrupted(&mut self) -> Option<ModelMessage> {
-        // While a summary is written, the model has the state of an earlier request.
+        // While a summary is requested, the model still has the state of an earlier request.
         if self.state.asking {
             self.model.interrupted()
         } else {
@@ -197,7 +196,7 @@ impl<M: Model> Model for Windowed<M> {
         summaries.saturating_add(self.model.unmeasured_requests())
     }
 
-    /// Estimates the request as if it was not shortened, which is also enough for a summary of the removed messages.
+    /// Estimates the request as if it were not shortened. This also covers a request for a summary of the removed messages.
     fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
         self.model.estimate(request, output)
     }

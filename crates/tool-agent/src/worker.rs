@@ -4,23 +4,23 @@
 //!
 //! | outcome of the drive | the thread |
 //! |---|---|
-//! | the agent answered, or the run reached a limit or was cancelled | has ended |
+//! | the agent answered, or the run reached a limit or was cancelled | ends |
 //! | the run waits for an approval, a variable, a client or an operator | waits until [`AgentQueue::wake`] or the next message |
-//! | the provider of a model asked for a wait that is too long for the run (also the model of a sub-agent) | is queued again for the end of that wait |
+//! | the provider of the model, or of a sub-agent's model, requested a wait that is too long for the run | is queued again for the end of that wait |
 //! | another drive is active, the deadline passed, or the host drains | is queued again |
 //! | the model or a store failed | is queued again, later after each attempt, until [`WorkerBuilder::most_attempts`] |
 //!
 //! # Leases
 //!
-//! A claim has a lease and a token that is new for each claim. The worker extends the lease three times in its length. If an extension fails, for any reason,
+//! A claim has a lease and a token that is new for each claim. The worker extends the lease after each third of its length. If an extension fails, for any reason,
 //! the worker drops the drive at once. If its process dies, another worker claims the thread when the lease expires, and continues where the thread ends. A thread
-//! whose lease expires more than [`WorkerBuilder::most_recoveries`] times ends with the cause
-//! [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). From its second recovery, a thread is driven by a process that drives no other such thread, so that
-//! a run that ends its processes does not take the other threads of these processes to the limit.
+//! whose lease expires more than [`WorkerBuilder::most_recoveries`] times ends with the cause [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). From its
+//! second recovery, a thread is driven by a process that drives no other such thread, so that a run that crashes its process does not bring other threads to the
+//! limit.
 //!
-//! A process that is suspended and continues later does not write to the thread: the worker compares the end of its lease with the monotonic clock before each
-//! step, and the store refuses each message of a driver whose run was taken over. Use the lease of the worker for the runs too ([`Turns::lease`]), so that another
-//! worker does not wait for the lease of the run.
+//! A process that was suspended for longer than the lease does not write to the thread: the worker compares the end of its lease with the monotonic clock before
+//! each step, and the store refuses each message of a driver whose run was taken over. Use the lease of the worker for the runs too ([`Turns::lease`]), so that
+//! another worker does not wait for the lease of the run.
 //!
 //! The queue, the threads and the runs belong to one database. Sub-agents in the background run in the process of the worker that drives their parent, and the
 //! worker keeps its claim until they have ended.
@@ -119,7 +119,7 @@ struct Inner {
     grace: Duration,
     most_recoveries: u32,
     most_attempts: u32,
-    /// The agent whose threads are claimed first, which changes with each claim.
+    /// The agent whose threads are claimed first. It changes with each claim.
     first: AtomicUsize,
 }
 
@@ -157,7 +157,7 @@ impl Worker {
     /// Claims and drives threads until `stop` is cancelled.
     ///
     /// After the cancellation, the worker claims no more threads. Drives that have not ended within the [grace period](WorkerBuilder::grace) are dropped, and
-    /// their threads are queued again at once. If the returned future is dropped, the worker hands the threads back immediately.
+    /// their threads are queued again at once. If the returned future is dropped, the worker releases the threads immediately.
     pub async fn run(&self, stop: CancellationToken) {
         self.work(stop, false).await;
     }
@@ -215,7 +215,7 @@ impl Worker {
                 () = inner.queue.queued(), if active < inner.threads => {}
                 () = tokio::time::sleep(inner.poll), if active < inner.threads => {}
             }
-            // All threads that have ended meanwhile are free.
+            // All threads whose drives have ended are free.
             while let Ok(was_suspect) = ends.try_recv() {
                 active -= 1;
                 suspects -= usize::from(was_suspect);
@@ -298,7 +298,8 @@ impl Inner {
     }
 }
 
-/// The context of a thread without facts about its caller: the workspace, the conversation and the user.
+/// Returns the context of a thread without facts about its caller: the workspace, the conversation and the
+/// user.
 fn plain_context(row: &WorkRow) -> ToolContext {
     let cx = ToolContext::builder()
         .workspace(row.workspace().as_str())
@@ -358,7 +359,7 @@ impl WorkerBuilder {
     }
 
     /// Sets the number of expired leases after which a thread ends with the cause [`CrashLimit`](tool_core::store::WorkCause::CrashLimit); the default is
-    /// 3. With less than 2, a thread that shared a process with a run that ended it may reach the limit, too.
+    /// 3. Below 2, a thread may also reach the limit because a different thread crashed their common process.
     pub fn most_recoveries(mut self, most: u32) -> Self {
         self.inner.most_recoveries = most;
         self

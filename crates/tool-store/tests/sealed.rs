@@ -106,7 +106,7 @@ async fn no_file_of_the_database_contains_a_secret() {
             "{value:?}"
         );
     }
-    // The search finds a value that is in the files: in the log now, and in the file after the store was closed.
+    // Control test: the search finds a value that is in the files, first in the log, and in the database file after the store was closed.
     assert_eq!(found(folder.path(), clear), [file.with_extension("db-wal")]);
     drop(first);
     store.close().await;

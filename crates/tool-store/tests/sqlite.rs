@@ -319,7 +319,7 @@ async fn dropped_caller_leaves_the_store_consistent() {
             } else {
                 round % 30
             };
-            // A call that is not dropped succeeds in every state that a dropped call can leave.
+            // After every dropped call, a call that is not dropped succeeds.
             let begun = async {
                 let begun = store.begin(intent(&key), Some(audit(&key))).await;
                 assert_eq!(begun.unwrap(), Begun::New);
@@ -441,7 +441,7 @@ async fn earlier_file(before: i64, rows: &'static str) -> (TempDir, PathBuf) {
     (folder, file)
 }
 
-// The counter of cached tokens has a new name, in rows and in messages, and counters that were not stored are unknown.
+// Earlier versions named the counter of cached tokens differently, in rows and in messages. Counters that they did not store are unknown.
 #[tokio::test]
 async fn tokens_of_earlier_runs_are_kept() {
     let (_folder, file) = earlier_file(

@@ -6,12 +6,12 @@
 //!
 //! | guardrail | checks | when | after a refusal |
 //! |---|---|---|---|
-//! | [`input_guardrail`](AgentBuilder::input_guardrail) | the messages of the thread | before the first request of the agent in a drive, and before each request with a new message of a user | no request is made, and later requests have a note in place of the refused messages of users |
+//! | [`input_guardrail`](AgentBuilder::input_guardrail) | the messages of the thread | before the first request of the agent in a drive, and before each request with a new message of a user | no request is sent, and later requests contain a note in place of the refused messages |
 //! | [`output_guardrail`](AgentBuilder::output_guardrail) | each text of the model, and typed outputs | before it is shown or stored | the message of the model is dropped |
 //! | [`call_guardrail`](AgentBuilder::call_guardrail) | each call of the model | before one of the message's calls is stored or run | the message of the model is dropped with all its calls |
 //!
 //! In an [`AgentRuntime`](crate::runtime::AgentRuntime), each agent has its own guardrails: the input guardrails of an agent also run after a handoff, and
-//! sub-agents and prompts have those of their agents.
+//! and sub-agents and prompts have the guardrails of their own agents.
 //!
 //! A guardrail that returns any other error, panics or is never ready refuses as well (it fails closed). The user then reads a general text, and the
 //! log has the error. To let the model read why a single call is refused and continue, use a policy or
@@ -122,7 +122,7 @@ impl InputCheck {
         &self.messages
     }
 
-    /// Returns the texts of the messages of users since the last answer, each on lines of its own. Files are named by their media types, and
+    /// Returns the texts of the messages of users since the last answer, each on separate lines. Files are named by their media types, and
     /// [`messages`](Self::messages) contains them.
     pub fn text(&self) -> String {
         let begin = begin_of_turn(&self.messages, self.messages.len());
@@ -151,7 +151,7 @@ pub struct OutputCheck {
 }
 
 impl OutputCheck {
-    /// Returns the text of the message. For a typed output ([`Agent::run`](super::Agent::run)), the JSON text of the output is added on a line of its own.
+    /// Returns the text of the message. For a typed output ([`Agent::run`](super::Agent::run)), the JSON text of the output is added on a separate line.
     pub fn text(&self) -> String {
         let outputs = self.message.calls.iter().filter(|_| self.typed);
         let outputs = outputs
@@ -222,7 +222,8 @@ impl<R: Send + 'static> Checks<R> {
         let Some(service) = &self.0 else {
             return Ok(());
         };
-        // Everything that the host wrote runs inside, also `clone` and `poll_ready`.
+        // All code of the host runs inside this block, including `clone` and `poll_ready`, so that its panics
+        // are caught.
         let run = async { service.clone().oneshot(request).await };
         let error = match AssertUnwindSafe(run).catch_unwind().await {
             Ok(Ok(())) => return Ok(()),
@@ -324,7 +325,7 @@ where
     }
 
     fn call(&mut self, request: R) -> Self::Future {
-        // The service that was polled is called, and the clone is left.
+        // `poll_ready` was called on this service, so this service is called, and the clone replaces it.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let checked = (self.check)(request.clone());
@@ -446,7 +447,7 @@ fn begin_of_turn(messages: &[Message], end: usize) -> usize {
 
 /// Returns the sequence numbers of the messages of users that an input guardrail has refused.
 pub(super) fn refused_input(messages: &[Message]) -> Vec<u64> {
-    // The words are quoted in a text, so only the field of the message contains them.
+    // In a text, JSON escapes the quotes of these words, so only the field of the message contains them.
     const REFUSED: &str = r#""stop":"input_guardrail""#;
     let is_refusal = |(_, message): &(usize, &Message)| {
         message.role == Role::Assistant && message.content.contains(REFUSED)

@@ -9,7 +9,7 @@ use super::guardrails::{Guardrails, refused_input};
 use super::output::{self, OutputMode, Wanted};
 use crate::model::{OutputFormat, Unchecked};
 
-/// The note that requests have in place of a message that an input guardrail has refused.
+/// The note that requests contain in place of a message that an input guardrail has refused.
 const WITHHELD: &str = "[A guardrail has withheld this message of the user.]";
 
 /// A model that receives the instructions before the messages of the thread.
@@ -21,10 +21,10 @@ pub(crate) struct Instructed {
     accepted: Option<u64>,
     /// The messages that the input guardrails of an earlier run have refused; `None` before the first request.
     refused: Option<Vec<u64>>,
-    /// The messages of the last request, if they are not those of the thread: the instructions, and notes in place of refused messages. Only new
+    /// The messages of the last request, if they differ from those of the thread: the instructions, and notes in place of refused messages. Only new
     /// messages of the thread are copied.
     messages: Vec<Message>,
-    /// The tokens of a message that the guardrails still check.
+    /// The tokens of a message that the guardrails are checking.
     unchecked: Option<Usage>,
     wanted: Option<Wanted>,
     /// The format of the output, which the provider enforces.
@@ -103,7 +103,7 @@ impl Instructed {
         None
     }
 
-    /// Puts the instructions before the messages of the thread, and notes in place of refused messages.
+    /// Adds the instructions before the messages of the thread, and notes in place of refused messages.
     fn instruct(&mut self, thread: &[Message]) {
         let own = self.own();
         let refused = self.refused.get_or_insert_with(|| refused_input(thread));
@@ -140,7 +140,8 @@ impl Instructed {
         }
     }
 
-    /// Runs the input guardrails, if the request is the first or has a new message of a user. Returns the message that ends the run if one refuses.
+    /// Runs the input guardrails, if the request is the first or has a new message of a user. If a guardrail refuses, returns the message that ends the
+    /// run.
     async fn check_input(&mut self, request: &ModelRequest<'_>) -> Option<ModelMessage> {
         if self.guardrails.input.is_empty() {
             return None;
@@ -164,7 +165,7 @@ impl Instructed {
         refusal
     }
 
-    /// Returns the number of messages before those of the thread.
+    /// Returns the number of messages that are sent before those of the thread.
     fn own(&self) -> usize {
         usize::from(self.instructions.is_some())
     }

@@ -14,9 +14,8 @@ pub enum OutputMode {
     #[default]
     Tool,
     /// The text of the model is the output, and the provider enforces its schema: `response_format` of Chat Completions, `text.format` of Responses,
-    /// `output_config.format` of Anthropic, `responseJsonSchema` of Gemini, and `outputConfig.textFormat` of Bedrock. Models before Gemini 3 refuse it
-    /// beside tools. A model that is not an [`HttpModel`](crate::model::HttpModel) reads the schema from the context
-    /// ([`OutputFormat`]).
+    /// `output_config.format` of Anthropic, `responseJsonSchema` of Gemini, and `outputConfig.textFormat` of Bedrock. Gemini models before version 3 refuse
+    /// it if the request has tools. A model that is not an [`HttpModel`](crate::model::HttpModel) reads the schema from the context ([`OutputFormat`]).
     Native,
 }
 
@@ -35,7 +34,7 @@ pub(super) fn correction(problem: &str) -> String {
 
 /// Adds the tool of an output to the tools of a step.
 pub(super) fn with_tool(format: &OutputFormat, tools: Toolset) -> Toolset {
-    // `combine` fails only if two tools have the same name. Then the tool of the agent is offered, and the run has no output.
+    // `combine` fails only if two tools have the same name. In that case, the tool of the agent is offered, and the run has no output.
     tools.clone().combine(format.tool()).unwrap_or(tools)
 }
 

@@ -115,8 +115,8 @@ pub trait AwsCredentials: Send + Sync + 'static {
     /// Returns the keys of the next request, within 30 s. Fails like [`Credentials::token`](super::Credentials::token).
     fn keys(&self) -> BoxFuture<'_, Result<AwsKeys, ToolError>>;
 
-    /// Reports that AWS answered that these keys have expired or are not known. Returns, within 30 s, whether [`keys`](Self::keys) now returns different
-    /// keys; then the request is sent once more. The default returns `false`.
+    /// Called when AWS answers that these keys have expired or are unknown. Returns, within 30 s, whether [`keys`](Self::keys) now returns different keys.
+    /// If so, the request is sent again once. The default returns `false`.
     fn refused<'a>(&'a self, keys: &'a AwsKeys) -> BoxFuture<'a, bool> {
         let _ = keys;
         ready(false).boxed()
@@ -222,7 +222,7 @@ impl Frames {
                 Some("exception") => {
                     header(":exception-type").map(|name| (name, payload.to_owned()))
                 }
-                // An error without a type of its own: its code and its message are headers.
+                // An error that has no type: its code and its message are headers.
                 Some("error") => {
                     let code = header(":error-code").unwrap_or_default();
                     let message = header(":error-message").unwrap_or_default();

@@ -12,7 +12,7 @@ use super::endpoint::Endpoint;
 use super::error::{ModelError, ModelErrorKind};
 use super::format::{FormatField, OutputFormat};
 
-/// The body and the beta headers of a request, which all attempts at one model share.
+/// The body and the beta headers of a request, shared by all attempts at one model.
 pub(super) struct Written {
     pub(super) body: String,
     /// Values of the header `anthropic-beta`.
@@ -36,7 +36,7 @@ pub(super) fn is_reserved(provider: Provider, field: &str) -> bool {
     ) || field == messages_field(provider)
 }
 
-/// Returns the fields that are equal in every request.
+/// Returns the fields that are the same in every request.
 pub(super) fn params(
     endpoint: &Endpoint,
     max_tokens: Option<u32>,
@@ -156,7 +156,7 @@ struct Body<'a> {
     messages: Messages<'a>,
 }
 
-/// The fields that are equal in every request, and the format of a typed output.
+/// The fields that are the same in every request, and the format of a typed output.
 struct Params<'a> {
     params: &'a Map<String, Value>,
     output: Option<FormatField>,
@@ -179,7 +179,7 @@ impl Serialize for Params<'_> {
     }
 }
 
-/// A field of the host to which members are added.
+/// A field of the host to which entries are added.
 struct Members<'a> {
     own: Option<&'a Map<String, Value>>,
     members: &'a [(&'static str, Box<RawValue>)],
@@ -236,7 +236,7 @@ pub(super) fn write(
         Ok(format) => Some(format.field(provider).map_err(|error| unwritable(&error))?),
         Err(_) => None,
     };
-    // Gemini and Bedrock have the model and the kind of the response in the URL.
+    // Gemini and Bedrock have the model and the kind of response in the URL.
     let in_url = matches!(provider, Provider::Gemini | Provider::Bedrock);
     let body = Body {
         model: (!in_url).then_some(&*target.model),

@@ -148,8 +148,8 @@ impl HttpModelBuilder {
         self
     }
 
-    /// Lets the provider cache the beginning of each request, up to its last message, so that the next step of the run reads it at a tenth of the
-    /// price. Without this setting, Anthropic caches nothing. OpenAI and Gemini cache without it, so it has no effect for them.
+    /// Lets the provider cache the beginning of each request, up to its last message, so that the next step of the run costs a tenth of the price for it.
+    /// Without this setting, Anthropic caches nothing. OpenAI and Gemini cache without it, so it has no effect for them.
     #[must_use]
     pub fn cache_prompt(mut self, time: CacheTime) -> Self {
         self.cache = Some(time);
@@ -305,7 +305,7 @@ pub(super) struct Target {
     pub(super) azure: bool,
     /// Whether a stream without its final event is broken, even if it states the reason why the model stopped.
     pub(super) ends_with_event: bool,
-    /// The end of the wait that the provider has asked for. All clones of the model respect it.
+    /// The end of the wait that the provider requested. All clones of the model respect it.
     pub(super) not_before: Mutex<Option<Instant>>,
 }
 
@@ -315,7 +315,7 @@ impl Target {
         body::max_tokens(self.provider, &self.params)
     }
 
-    /// Returns the rest of the wait that the provider has asked for.
+    /// Returns the rest of the wait that the provider requested.
     pub(super) fn wait(&self) -> Option<Duration> {
         let not_before = self
             .not_before
@@ -327,7 +327,7 @@ impl Target {
         (!wait.is_zero()).then_some(wait)
     }
 
-    /// Stores a wait that the provider asks for.
+    /// Stores a wait that the provider requests.
     pub(super) fn rest(&self, wait: Duration) {
         let until = Instant::now().checked_add(wait);
         let mut not_before = self

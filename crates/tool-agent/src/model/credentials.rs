@@ -30,14 +30,13 @@ use tool_core::{SecretString, ToolError};
 /// ```
 #[doc(alias("authentication", "API key", "OAuth"))]
 pub trait Credentials: Send + Sync + 'static {
-    /// Returns the token of the next request, within 30 s. If it fails or is late, the request fails with
-    /// [`ModelErrorKind::Authentication`](super::ModelErrorKind::Authentication) and is not retried at this endpoint; the next model of the chain is
-    /// tried. The message contains the operator's text of the error.
+    /// Returns the token of the next request, within 30 s. If this fails or takes longer, the request fails with
+    /// [`ModelErrorKind::Authentication`](super::ModelErrorKind::Authentication) and is not retried at this endpoint; the next model of the chain is tried.
+    /// The message contains the operator's text of the error.
     fn token(&self) -> BoxFuture<'_, Result<SecretString, ToolError>>;
 
-    /// Reports that the provider answered 401 to this token. Returns, within 30 s, whether [`token`](Self::token) now returns a different token; then
-    /// the request is sent once more. Several requests may report the same token, so renew only if it is the token that `token` returns now. The
-    /// default returns `false`.
+    /// Called when the provider answers 401 to this token. Returns, within 30 s, whether [`token`](Self::token) now returns a different token. If so, the
+    /// request is sent again once. Several requests may report the same token, so renew it only if `token` still returns it. The default returns `false`.
     fn refused<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, bool> {
         let _ = token;
         ready(false).boxed()

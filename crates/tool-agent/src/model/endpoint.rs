@@ -44,7 +44,8 @@ pub struct Endpoint {
     pub(super) credentials: Option<Arc<dyn Credentials>>,
     /// The header of the token; `None` for `Authorization: Bearer`.
     pub(super) key_header: Option<String>,
-    /// Whether the server is the provider itself, whose parameters are known, and not a compatible server.
+    /// Whether the server is the provider itself, whose parameters are known, and not a compatible server of
+    /// someone else.
     pub(super) own: bool,
     pub(super) allow_http: bool,
     #[cfg(feature = "bedrock")]

@@ -24,18 +24,18 @@ pub struct ModelError {
     pub code: Option<String>,
     /// What happened: the provider's message, or a description by this crate.
     pub message: String,
-    /// The wait that the provider asked for before another request. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
+    /// The time that the provider requested to wait before another request. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
     pub retry_after: Option<Duration>,
-    /// The wait after which the run can continue, if a provider asked for a wait that does not fit into the [budget](super::Retry::budget) or the deadline, and no
+    /// The wait after which the run can continue, if a provider requested a wait that does not fit into the [budget](super::Retry::budget) or the deadline, and no
     /// other model of the chain answered: the shortest of these waits. The error of the agent loop is then of the kind `Pending`, which suspends the run
     /// ([`TurnError::resumes_after`](tool_core::turn::TurnError::resumes_after)).
     pub resumes_after: Option<Duration>,
     /// The number of attempts at this model. An attempt also counts if its request could not be sent, for example because the credentials failed, and
-    /// counts once if its request was sent again with a renewed token. 0 if there was no attempt: the wait that the provider asked for is not over,
-    /// or the request could not be written.
+    /// counts once if its request was sent again with a renewed token. 0 if no request was sent: a requested wait had not ended, or the request could not
+    /// be written.
     pub attempts: u32,
     /// The tokens that the failed attempts of all models used in this step, as far as the providers reported them. In
-    /// [`ModelEvent::Failed`](super::ModelEvent::Failed), the tokens of the one attempt.
+    /// [`ModelEvent::Failed`](super::ModelEvent::Failed), this is the usage of one attempt.
     pub usage: Option<Usage>,
     /// The models of the chain that failed before this one, or were skipped because of a wait.
     pub earlier: Vec<FailedModel>,
@@ -55,7 +55,7 @@ pub struct FailedModel {
     pub code: Option<String>,
     /// What happened: the provider's message, or a description by this crate.
     pub message: String,
-    /// The wait that the provider asked for before another request.
+    /// The time that the provider requested to wait before another request.
     pub retry_after: Option<Duration>,
     /// The number of attempts at this model; 0 if it was skipped because of a wait.
     pub attempts: u32,
@@ -65,7 +65,7 @@ pub struct FailedModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The rate limit of the account or the model was reached (429), or a wait that the provider asked for earlier is not over.
+    /// The rate limit of the account or the model was reached (429), or an earlier requested wait has not ended.
     RateLimited,
     /// The quota or the credit of the account is exhausted (402, or a name such as `insufficient_quota`), so waiting a short time does not help.
     QuotaExhausted,
@@ -98,8 +98,8 @@ pub enum ModelErrorKind {
     Unwritable,
     /// The request is not in the recording that is replayed, or the recording could not be written.
     NotRecorded,
-    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has less left than it may use. The run ends with
-    /// [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
+    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has fewer tokens left than the request may use.
+    /// The run ends with [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
     OverBudget,
 }
 
@@ -220,7 +220,7 @@ impl ModelError {
         })
     }
 
-    /// Returns the shortest wait after which a model of the chain may be asked again, as far as the providers stated waits.
+    /// Returns the shortest of the waits that the providers of the chain requested.
     pub fn soonest(&self) -> Option<Duration> {
         let earlier = self.earlier.iter().filter_map(|model| model.retry_after);
         earlier.chain(self.retry_after).min()

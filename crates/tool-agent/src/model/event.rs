@@ -32,13 +32,13 @@ pub(super) type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
 pub struct ModelObserver(Arc<Observer>);
 
 impl ModelObserver {
-    /// Creates an observer from a function. It is called in the task of the run, so it must not block.
+    /// Creates an observer from a function. The task of the run calls it, so it must not block.
     pub fn new(observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(observer))
     }
 
-    /// Passes an event to the function. A host's own [`Model`](tool_core::turn::Model) calls it with the pieces of its reply, if
-    /// [`ToolContext::get`] finds an observer in the context of the request. The models of this crate do so.
+    /// Passes an event to the function. If a host implements [`Model`](tool_core::turn::Model), it gets the observer of a request with [`ToolContext::get`]
+    /// and calls this for each piece of the reply. The models of this crate do so.
     pub fn call(&self, event: &ModelEvent<'_>) {
         (self.0)(event);
     }
@@ -64,10 +64,10 @@ impl fmt::Debug for ModelObserver {
 pub(crate) struct Unchecked(Arc<Mutex<Pieces>>);
 
 struct Pieces {
-    /// Whether the pieces are held until they are released.
+    /// Whether the pieces are held until the reply is accepted.
     holds: bool,
     held: Vec<Delta>,
-    /// Whether the observers have pieces that may have to be withdrawn.
+    /// Whether the observers received pieces that may have to be withdrawn.
     shown: bool,
     observers: [Option<Arc<Observer>>; 2],
 }
@@ -109,7 +109,7 @@ impl Unchecked {
         }
     }
 
-    /// Keeps an event. Returns whether it is held.
+    /// Records an event. Returns whether it is held.
     fn keep(&self, event: &ModelEvent<'_>, observers: &[Option<Arc<Observer>>; 2]) -> bool {
         let mut pieces = self.lock();
         pieces.observers.clone_from(observers);
@@ -175,7 +175,7 @@ impl Observers {
         self.observers.iter().all(Option::is_none)
     }
 
-    /// Whether no piece of a reply is shown before the reply is complete and checked.
+    /// Returns whether pieces are held until the reply is complete and checked.
     pub(super) fn hold(&self) -> bool {
         let unchecked = self.unchecked.as_ref();
         unchecked.is_some_and(|unchecked| unchecked.lock().holds)

@@ -107,7 +107,7 @@ struct Exchange<'a> {
     target: &'a Target,
     request: &'a Written,
     recording: Option<&'a Recording>,
-    /// The tokens of the requests, which some servers repeat in their errors. A refused token may be in the error about the next one.
+    /// The tokens of the requests, which some servers repeat in their errors. An error may contain the refused token of an earlier request.
     tokens: Vec<SecretString>,
     /// The deadline of the current phase, and the limit from which it was computed.
     deadline: Instant,
@@ -154,7 +154,7 @@ impl Exchange<'_> {
         self.deadline = after(limit);
     }
 
-    /// Whether the source of the credentials has new ones after a refusal.
+    /// Returns whether the source has new credentials after a refusal.
     async fn renews(&self, identity: &Identity) -> bool {
         let renewed = match identity {
             Identity::None => return false,
@@ -460,7 +460,7 @@ impl Exchange<'_> {
             (TimeoutPhase::Idle, ..) => ModelErrorKind::BrokenStream,
             _ => ModelErrorKind::Connection,
         };
-        // The text of an exposed error contains its causes.
+        // Exposing the error adds its causes to the text.
         let text = ToolError::shown(error.without_url()).model_text();
         self.failure(kind, text)
     }
@@ -500,7 +500,7 @@ impl Exchange<'_> {
 }
 
 impl Incoming {
-    /// Whether the provider refuses the credentials, and accepts new ones.
+    /// Returns whether the provider refuses the credentials and the source has new ones.
     fn refuses_credentials(&self) -> bool {
         let expired = |name: &str| {
             matches!(
@@ -562,7 +562,7 @@ pub(super) fn deltas(message: &ModelMessage) -> Vec<Delta> {
     deltas
 }
 
-/// Returns the time after a duration, or a time that is years away if the duration is too long for the clock.
+/// Returns the time after a duration, or a time years ahead if the duration exceeds the range of the clock.
 fn after(duration: Duration) -> Instant {
     let now = Instant::now();
     let years = Duration::from_hours(10 * 365 * 24);

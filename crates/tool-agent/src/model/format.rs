@@ -39,7 +39,7 @@ const DESCRIPTION: &str = "Returns the final answer. Call this tool once, when t
 #[doc(alias("response_format", "responseSchema", "structured output"))]
 pub struct OutputFormat(Toolset);
 
-/// A field of a request, and the members that are added to it.
+/// A field of a request, and the entries that are added to it.
 pub(super) type FormatField = (&'static str, Vec<(&'static str, Box<RawValue>)>);
 
 impl OutputFormat {
@@ -88,7 +88,7 @@ impl OutputFormat {
         output.map_or_else(|| Err(result.model_text()), |output| Ok(output.reply_text))
     }
 
-    /// Returns the field of the request that contains the format, and the members that are added to it. The order of the properties is that of the type.
+    /// Returns the field of the request that contains the format, and the entries that are added to it. The properties have the order of the type's fields.
     pub(super) fn field(&self, provider: Provider) -> serde_json::Result<FormatField> {
         let schema = self.schema(provider.dialect());
         let name = Self::NAME;

@@ -24,15 +24,15 @@ use super::retry::{Restart, Retry};
 
 /// A model of a provider, over HTTP: the [`Model`] that [`Turns::drive`](tool_core::turn::Turns::drive) asks.
 ///
-/// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the
-/// arguments of calls remain the text that the model wrote. Failed requests are retried as [`Retry`] describes. Nothing of a failed attempt is stored
-/// and none of its calls runs. The tokens that it used are not a part of the usage of a message: `Turns` adds them to the usage of the run, and a host
-/// with its own loop reads them with [`Model::unsettled_usage`] after each request. If the run is stopped, the connection is closed. If it
-/// was cancelled, or a new message of the user arrived, the text that was passed on is stored as a truncated message without calls.
+/// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the arguments
+/// of calls remain the text that the model wrote. Failed requests are retried as [`Retry`] describes. A failed attempt stores nothing and runs no call. Its
+/// tokens are not part of the usage of a message: `Turns` adds them to the usage of the run, and a host with its own loop reads them with
+/// [`Model::unsettled_usage`] after each request. If the run is stopped, the connection is closed. If it was cancelled, or a new message of the user
+/// arrived, the text that was passed on is stored as a truncated message without calls.
 ///
 /// With [`or`](Self::or), models form a fallback chain: if a model cannot answer, the request is sent to the next one.
 ///
-/// A clone shares the connections, the recording, the observer and the waits that providers asked for, and has its own state. Use one clone for each
+/// A clone shares the connections, the recording, the observer and the waits that providers requested, and has its own state. Use one clone for each
 /// concurrent run.
 ///
 /// Connections verify TLS with the certificates of the operating system, and use the proxies that environment variables such as `HTTPS_PROXY` and
@@ -63,7 +63,7 @@ use super::retry::{Restart, Retry};
 #[doc(alias("client", "LLM", "OpenAI", "Anthropic", "Gemini", "fallback"))]
 pub struct HttpModel {
     first: Arc<Target>,
-    /// The models after the first, in order.
+    /// The models after the first one, in order.
     others: Vec<Arc<Target>>,
     retry: Arc<Retry>,
     recording: Option<Arc<Recording>>,
@@ -76,17 +76,17 @@ pub struct HttpModel {
 struct State {
     /// The reply while it is read.
     partial: Option<ReplyStream>,
-    /// Whether pieces of the reply were passed on.
+    /// Whether pieces of the reply were passed to the observer.
     shown: bool,
     /// The tokens of failed attempts that no message contains.
     spent: Option<Usage>,
-    /// The number of requests of the step.
+    /// The number of requests that the step has sent.
     requests: u32,
-    /// The number of failed attempts that may have used tokens and reported none.
+    /// The number of failed attempts that reported no tokens and may have used some.
     unmeasured: u32,
     /// Whether a request was sent whose response has neither arrived nor failed.
     in_flight: bool,
-    /// The price of the model that is asked.
+    /// The price of the model that gets the current request.
     price: Option<ModelPrice>,
     /// Why the last request failed.
     error: Option<ModelError>,
@@ -94,7 +94,7 @@ struct State {
 }
 
 impl State {
-    /// Returns a usage of the model that is asked, with its cost.
+    /// Returns a usage of the current model, with its cost.
     fn priced(&self, usage: Usage) -> Usage {
         ModelPrice::priced(self.price.as_ref(), usage)
     }
@@ -126,14 +126,14 @@ impl HttpModel {
     }
 
     /// Adds the models of `next` to the end of the chain. The request is sent to the next model if the error allows it
-    /// ([`ModelErrorKind::allows_fallback`]): after the retries of a transient failure, such as an overloaded provider, a timeout or a broken stream,
-    /// and at once after an exhausted quota, refused credentials, a missing permission or an unknown model. It is not sent to the next model if it is
-    /// invalid, too long, refused by a filter, or cannot be written for the provider, or if [`Restart::Refuse`] is set and a piece of a reply was
+    /// ([`ModelErrorKind::allows_fallback`]): after the retries of a transient failure, such as an overloaded provider, a timeout or a broken stream, and
+    /// without a retry after an exhausted quota, refused credentials, a missing permission or an unknown model. The request is not sent to the next model
+    /// if it is invalid, too long, refused by a filter, or cannot be written for the provider, or if [`Restart::Refuse`] is set and a piece of a reply was
     /// passed on.
     ///
-    /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. Each model keeps its own timeouts. A wait that a provider
-    /// asks for is remembered for all clones: until its end, the model is skipped. For the last model of the chain, the request is sent after the
-    /// wait if the wait fits into the budget and the deadline.
+    /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. Each model keeps its own timeouts. All clones share the waits that
+    /// providers request: a model is skipped until its wait has ended. The last model of the chain is not skipped: its request is sent after the wait, if
+    /// the wait fits into the budget and the deadline.
     #[must_use]
     pub fn or(mut self, next: Self) -> Self {
         self.others.push(next.first);
@@ -141,8 +141,8 @@ impl HttpModel {
         self
     }
 
-    /// Calls `observer` with each event of each request. It is called in the task of the run, so it must not block. A model that is skipped because
-    /// of a wait emits no events, and no event follows after a run was stopped. A second call of `observe` replaces the observer.
+    /// Calls `observer` with each event of each request. The task of the run calls it, so it must not block. A model that is skipped because of a wait
+    /// emits no events, and no event follows after a run was stopped. A second call of `observe` replaces the observer.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
@@ -208,7 +208,8 @@ impl HttpModel {
                 _ => {
                     return Err(Box::new(ModelError {
                         usage: self.state.spent,
-                        // A faulty request does not succeed later.
+                        // A retry of an invalid request fails again, so the run has no time at which it
+                        // continues.
                         resumes_after: resumes_after.filter(|_| next),
                         earlier,
                         ..*error
@@ -231,7 +232,7 @@ impl HttpModel {
             wait <= budget && remaining.is_none_or(|remaining| wait < remaining)
         };
         if let Some(wait) = target.wait() {
-            // The provider asked for a wait in an earlier response, so no request is sent before its end.
+            // In an earlier response, the provider requested a wait, so no request is sent before its end.
             let rests = !fits(wait, *budget);
             if !is_last || rests {
                 return Err(GivenUp::resting(target, wait, rests));
@@ -282,7 +283,7 @@ impl HttpModel {
                 .retry_after
                 .filter(|asked| !fits(wait, *budget) && fits(*asked, *budget))
             {
-                // The requested wait fits, and only the random part is too long.
+                // The requested wait fits into the budget, and only its random part does not.
                 wait = asked;
             }
             let again =
@@ -293,7 +294,7 @@ impl HttpModel {
             });
             if !again {
                 let next = error.kind.allows_fallback() && !refused;
-                // No attempt is left if the wait fits.
+                // If the wait fits, only the number of attempts ended the retries.
                 let asked = error.retry_after;
                 let rests = transient && asked.is_some_and(|asked| !fits(asked, *budget));
                 return Err(GivenUp { error, next, rests });
@@ -338,14 +339,14 @@ impl HttpModel {
 /// The last failure of one model.
 struct GivenUp {
     error: Box<ModelError>,
-    /// Whether the next model of the chain may be asked.
+    /// Whether the request may be sent to the next model of the chain.
     next: bool,
-    /// Whether the provider asked for a wait that does not fit.
+    /// Whether the provider requested a wait that does not fit into the budget.
     rests: bool,
 }
 
 impl GivenUp {
-    /// The failure of a model that is not asked, because its provider asked for a wait.
+    /// The failure of a model that gets no request, because its provider requested a wait.
     fn resting(target: &Target, wait: Duration, rests: bool) -> Self {
         let why =
             "no request was sent, because the wait that the provider asked for earlier is not over";
@@ -418,7 +419,8 @@ impl Model for HttpModel {
         let chain = || std::iter::once(&self.first).chain(&self.others);
         let limits = chain().map(|target| target.max_tokens().unwrap_or(output));
         usage.output_tokens = limits.max().unwrap_or(output);
-        // Any model of the chain may answer, so the largest cost is reserved, and none if a price is missing.
+        // Any model of the chain may answer, so the largest cost is reserved. If the price of one model is
+        // missing, no cost is reserved.
         let costs = chain().map(|target| Some(target.price.as_ref()?.most_cost(&usage)));
         usage.cost_micros = costs
             .collect::<Option<Vec<_>>>()

@@ -11,7 +11,7 @@ const TOKENS: u128 = 1_000_000;
 
 /// The price of a model: for each kind of token, the price of a million tokens in millionths of a currency. 3 dollars per million tokens are `3_000_000`.
 ///
-/// The currency is the host's choice, and all prices of a host have the same. Money is never a floating-point number.
+/// The currency is the host's choice, and all prices of a host use the same currency. Money is never a floating-point number.
 ///
 /// ```
 /// use tool_agent::model::ModelPrice;
@@ -83,7 +83,7 @@ impl ModelPrice {
         let mut rest = usage.input_tokens;
         let mut cost = product(usage.output_tokens, self.output);
         for (tokens, price) in parts {
-            // A part is never larger than the rest of the input, also in the report of a server that counts wrongly.
+            // The rest of the input limits each part, because some servers report parts that are larger than the whole.
             let tokens = tokens.unwrap_or_default().min(rest);
             rest -= tokens;
             cost += product(tokens, price.unwrap_or(self.input));

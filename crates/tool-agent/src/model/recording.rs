@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_core::redact::Redactor;
 
-/// The response headers that are recorded: those that this crate reads.
+/// The response headers that this crate reads. Only these are recorded.
 const KEPT: &[&str] = &[
     "content-type",
     "retry-after",

@@ -72,7 +72,7 @@ const NAMES: &[(&str, ModelErrorKind)] = {
     ]
 };
 
-/// A name that OpenAI and Anthropic use for errors of many classes, so the status is more precise.
+/// A name that OpenAI and Anthropic use for errors of many classes, so the status of the response decides.
 const GENERAL: &str = "invalid_request_error";
 
 /// Names of exhausted quotas that Azure uses for limits per minute, so a retry can succeed.
@@ -245,7 +245,7 @@ impl Refusal {
     pub(super) fn is_transient(&self) -> bool {
         let kind = self.kind.unwrap_or(ModelErrorKind::Server);
         match (kind, self.should_retry) {
-            // An exhausted quota stays exhausted, whatever the header says.
+            // An exhausted quota is final, even if `x-should-retry` is `true`.
             (ModelErrorKind::QuotaExhausted, _) => false,
             (_, Some(should)) => should,
             (kind, None) => kind.is_transient(),
@@ -301,14 +301,14 @@ fn names_a_day(detail: &Value) -> bool {
     })
 }
 
-/// Returns the wait that the headers ask for: the longest of them.
+/// Returns the longest wait that the headers request.
 fn asked(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let millis = text("retry-after-ms").and_then(seconds);
     let after = text(RETRY_AFTER.as_str()).and_then(|value| {
         seconds(value).or_else(|| {
             let at = httpdate::parse_http_date(value.trim()).ok()?;
-            // A date in the past asks for no wait.
+            // A date in the past requests no wait.
             Some(at.duration_since(env::system_time()).unwrap_or_default())
         })
     });

@@ -33,7 +33,7 @@ pub struct Retry {
     pub first_wait: Duration,
     /// The longest wait before any attempt, unless the provider asks for more.
     pub longest_wait: Duration,
-    /// Limit on the sum of all waits of one step, over all models of the chain.
+    /// Maximum sum of all waits of one step, over all models of the chain.
     pub budget: Duration,
     /// What happens if an attempt fails after a part of its reply was passed on.
     pub restart: Restart,
@@ -54,8 +54,8 @@ impl Default for Retry {
 
 /// What happens if an attempt fails after a part of its reply was passed on.
 ///
-/// Nothing of a failed attempt is stored, and none of its calls runs. The choice concerns only what a user has seen: an interface that cannot remove
-/// text, such as the AI SDK before version 7, needs [`Hold`](Self::Hold) or [`Refuse`](Self::Refuse).
+/// A failed attempt stores nothing and runs no call. This choice only affects what a user sees: an interface that cannot remove text, such as the AI SDK
+/// before version 7, needs [`Hold`](Self::Hold) or [`Refuse`](Self::Refuse).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Restart {
@@ -78,13 +78,13 @@ pub enum Restart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// Until the connection is made.
+    /// The maximum time to connect.
     pub connect: Duration,
-    /// From sending the request until the first event of the reply, and from the head of the response until the first piece: a text, reasoning or a
-    /// call. If a server sends one JSON body in place of a stream, the complete body must arrive in this time. Models that do not stream their
-    /// reasoning need minutes.
+    /// The maximum time from sending the request until the first event of the reply, and from the head of the response until the first piece: a text,
+    /// reasoning or a call. If a server sends one JSON body in place of a stream, the complete body must arrive in this time. Models that do not stream
+    /// their reasoning need minutes.
     pub first_event: Duration,
-    /// Between two events of the reply. Before the first piece, the later of this limit and `first_event` applies.
+    /// The maximum time between two events of the reply. Before the first piece, the later of this limit and `first_event` applies.
     pub idle: Duration,
 }
 
@@ -99,7 +99,8 @@ impl Default for Timeouts {
     }
 }
 
-/// Limit on a computed wait. Only the budget and the deadline limit a wait that the provider asks for.
+/// Maximum length of a computed wait. A wait that the provider requests is limited by the budget and the
+/// deadline only.
 const LONGEST: Duration = Duration::from_hours(24);
 
 impl Retry {

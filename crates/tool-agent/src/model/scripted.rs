@@ -120,7 +120,7 @@ impl ScriptedModel {
         self
     }
 
-    /// Returns the number of messages that were not requested yet.
+    /// Returns the number of remaining messages.
     pub fn remaining(&self) -> usize {
         self.steps.len()
     }

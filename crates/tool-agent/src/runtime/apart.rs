@@ -1,4 +1,4 @@
-//! Work in a task of its own.
+//! Runs a future in a separate task.
 
 use futures::channel::oneshot;
 use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt as _};
@@ -15,19 +15,19 @@ impl Drop for Stop {
     }
 }
 
-/// Runs a future in a task of its own, which ends when the returned future is dropped. Agents that call each other would otherwise be polled within
-/// each other, and need a stack that grows with their number.
+/// Runs a future in a separate task, which is stopped when the returned future is dropped. Without separate tasks, agents that call each other would be
+/// polled within each other, and the stack would grow with their number.
 pub(super) async fn apart<T: Send + 'static>(work: BoxFuture<'static, T>) -> Result<T, ToolError> {
     let (sender, receiver) = oneshot::channel();
     let (handle, registration) = AbortHandle::new_pair();
     let work = work.map(|output| {
-        // The receiver is dropped with the call.
+        // The call may have been dropped, and the receiver with it.
         let _ = sender.send(output);
     });
     let task = Abortable::new(work, registration).map(drop);
     let stop = Stop(handle);
     if let Err(task) = env::spawn_or_return(task.in_current_span()) {
-        // Without a Tokio runtime, the work runs here.
+        // Without a Tokio runtime, the future runs in this task.
         task.await;
     }
     let output = receiver.await;

@@ -9,7 +9,8 @@ use tokio::sync::watch;
 use tool_core::store::ThreadId;
 use tool_store::env;
 
-/// Marks the context of a drive by a worker, which queues the conversation for the end of a wait.
+/// Marks a context whose run a worker drives. If the run has to wait for a time, the worker queues the
+/// conversation for the end of that time.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued;
 
@@ -18,9 +19,9 @@ tool_core::host_value!(Queued, tool_core::Effect::NONE);
 /// The background work of a runtime.
 #[derive(Clone)]
 pub(super) struct Background {
-    /// The threads whose sessions run here, so that no session is started twice in this process.
+    /// The threads whose sessions run in this process, so that no session is started twice.
     threads: Arc<Mutex<HashSet<ThreadId>>>,
-    /// When the sessions may continue whose models wait for their providers.
+    /// The times at which sessions may continue whose providers requested a wait.
     rests: Arc<Mutex<HashMap<ThreadId, Instant>>>,
     running: Arc<watch::Sender<usize>>,
 }
@@ -64,7 +65,7 @@ impl Drop for Running {
 }
 
 impl Background {
-    /// Runs the sessions of a thread, unless they run already. `session` runs one session, and returns whether the next one has begun.
+    /// Runs the sessions of a thread, unless a task already does. `session` runs one session, and returns whether the next session has begun.
     pub(super) fn session(
         &self,
         thread: ThreadId,
@@ -79,7 +80,8 @@ impl Background {
             loop {
                 let goes_on = session().await;
                 drop(running.take());
-                // A session that began before the thread was given up has found it claimed.
+                // A task that tried to begin a session while this task held the thread found it claimed. This
+                // task runs that session, unless another task has claimed the thread since.
                 if !goes_on || !background.claim(&thread) {
                     return;
                 }
@@ -95,7 +97,7 @@ impl Background {
             .insert(thread.clone())
     }
 
-    /// Records that the sessions of a thread do not continue before the end of a wait.
+    /// Records the time before which the sessions of a thread do not continue.
     pub(super) fn rest_for(&self, thread: &ThreadId, wait: Duration) {
         let now = env::monotonic();
         let mut rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +116,7 @@ impl Background {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Runs other work.
+    /// Runs background work that is not a session.
     pub(super) fn work(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.run(Running::new(self, None), work);
     }
@@ -141,7 +143,7 @@ impl Background {
         };
         let ran = runs();
         let mut running = self.running.subscribe();
-        // The sender is part of this value, so it is not closed.
+        // `wait_for` fails only if the sender is dropped, and this value owns the sender.
         let _ = running.wait_for(|_| !runs()).await;
         ran
     }
@@ -149,7 +151,7 @@ impl Background {
     /// Waits until no work is left.
     pub(super) async fn idle(&self) {
         let mut running = self.running.subscribe();
-        // The sender is part of this value, so it is not closed.
+        // `wait_for` fails only if the sender is dropped, and this value owns the sender.
         let _ = running.wait_for(|running| *running == 0).await;
     }
 }

@@ -1,8 +1,8 @@
-//! The place at which a run waits before each request, so that an engine outside of the process decides when the next step begins.
+//! A barrier before each request of a run, with which an engine in a different process decides when the next step begins.
 
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
-/// Stops a run before each request to the model.
+/// Makes a run wait before each request to the model.
 pub(crate) struct Barrier {
     arrivals: mpsc::UnboundedSender<u64>,
     arrived: Mutex<mpsc::UnboundedReceiver<u64>>,
@@ -23,7 +23,7 @@ impl Default for Barrier {
 impl Barrier {
     /// Waits until the run may make the next request. `last` is the sequence number of the last message of the model.
     pub(super) async fn wait(&self, last: u64) {
-        // This value has the receiver, and the semaphore is never closed.
+        // Sending cannot fail, because this value owns the receiver. The semaphore is never closed.
         let _ = self.arrivals.send(last);
         if let Ok(permit) = self.permits.acquire().await {
             permit.forget();

@@ -10,7 +10,7 @@ use super::AgentRuntime;
 use super::error::RuntimeError;
 use super::run::Run;
 
-/// The states of a sub-agent with work to cancel.
+/// The states of a sub-agent that has work to cancel.
 const UNFINISHED: [ChildState; 3] = [
     ChildState::Deferred,
     ChildState::Running,
@@ -24,8 +24,8 @@ impl AgentRuntime {
     /// results that report the cancellation, and their approvals are withdrawn. Sub-agents whose session has not ended are cancelled in the same way. The
     /// messages remain: a message that the model has not read is read after the next message of the user.
     ///
-    /// Returns [`Outcome::Busy`] if an active run has not stopped yet. Call this again until it has: if the process of that run is dead, its calls get their
-    /// results only after the end of its lease. A conversation that the model has answered returns that answer.
+    /// Returns [`Outcome::Busy`] if an active run has not stopped yet. Call this again until the run has stopped: if the process of that run is dead, its
+    /// calls get their results only after the end of its lease. A conversation that the model has answered returns that answer.
     ///
     /// # Errors
     ///
@@ -65,8 +65,8 @@ impl AgentRuntime {
         Ok(runs.into_iter().next().map(|run| run.id))
     }
 
-    /// Returns whether the driver of a run has stopped it. If the driver is dead, the next one ends the run after the end of its lease, and continues the
-    /// conversation.
+    /// Returns whether the process that drives a run has stopped it. If that process is dead, the next process ends the run when the lease has expired, and
+    /// continues the conversation.
     pub(crate) async fn has_stopped(&self, run: &RunId) -> Result<bool, RuntimeError> {
         let row = self.0.turns.run_row(run).await?;
         Ok(row.is_some_and(|row| {

@@ -1,4 +1,4 @@
-//! Checks of a configuration when the runtime is built.
+//! Checks of a runtime's configuration, made by `build`.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::resumable;
 use super::spawn::MOST_DEPTH;
 use super::tools::schema_of;
 
-/// Refuses agents that do not fit together.
+/// Refuses agents whose settings contradict each other.
 pub(super) fn check(builder: &AgentRuntimeBuilder) -> Result<(), Fault> {
     let entries = &builder.entries;
     if entries.is_empty() {

@@ -59,7 +59,7 @@ pub(super) fn unavailable(error: impl Display) -> ToolError {
     ToolError::unavailable("the store of child threads").operator(error.to_string())
 }
 
-/// Returns the key of the running call, which a repeated call has again.
+/// Returns the key of the running call. A repeated call has the same key.
 pub(super) fn key_of(cx: &ToolContext) -> Result<CallKey, ToolError> {
     cx.idempotency_key().ok_or_else(|| {
         ToolError::unavailable("the identity of the call")
@@ -176,7 +176,7 @@ pub(super) fn fresh_run(
     agent: usize,
     above: Option<Rules>,
 ) -> Run {
-    // Autonomous agents and prompts do not pass their threads on.
+    // Autonomous agents and prompts make no handoffs.
     let standing = Standing {
         current: agent,
         next: agent,
@@ -292,7 +292,7 @@ impl AgentRuntime {
         caller
             .spawn
             .check(caller.name(), target.name(), run.depth)?;
-        // A prompt starts only what the agents that run it may start.
+        // A prompt may start only the agents that the agents which run it may start.
         for prompted_by in &run.prompted_by {
             let above = self.entry(*prompted_by);
             above.spawn.check(above.name(), target.name(), run.depth)?;
@@ -361,7 +361,7 @@ impl AgentRuntime {
                 let result = self.env_required(run, &row, &request);
                 Ok(Opened::Deferred(Box::new(result)))
             }
-            // The user has supplied the values meanwhile.
+            // The user has supplied the values in the meantime.
             None => match self.release(&row).await? {
                 Some(row) => Ok(Opened::Child(Box::new(row), skipped)),
                 None => Err(ToolError::unavailable("the agent")),
@@ -380,7 +380,7 @@ impl AgentRuntime {
             return Err(ToolError::variables_required(missing.to_vec()));
         };
         let request = NewVariableRequest {
-            // The thread of a user, also for a prompt that starts a sub-agent.
+            // The request belongs to the thread of a user, even if a prompt starts the sub-agent.
             thread: run.home.clone(),
             agent: row.agent.clone(),
             target: VariableScope::thread(&row.thread),
@@ -425,7 +425,7 @@ impl AgentRuntime {
         supplied.map(drop).map_err(unavailable)
     }
 
-    /// Returns the paths that exist in a thread, and the others.
+    /// Splits paths into the paths that exist in a thread, and the other paths.
     pub(super) async fn existing(
         &self,
         thread: &ThreadId,
@@ -445,7 +445,7 @@ impl AgentRuntime {
 
     /// Copies the files of a message from one thread to another, and returns the message with the paths of the copies, and the paths that do not exist.
     ///
-    /// A path of a file that the first thread does not have is removed from the message: in the other thread it could name a different file.
+    /// Removes a path from the message if the first thread does not have the file: in the other thread, the path could name a different file.
     pub(super) async fn pass_files(
         &self,
         from: &ThreadId,
@@ -521,7 +521,7 @@ async fn copied(
     let (mut new, mut skipped, mut end) = (String::new(), Vec::new(), 0);
     for (at, path) in paths_in(&text) {
         if !copies.contains_key(path) {
-            // A text with more paths than an agent needs is not worth a request for each.
+            // The number of paths is limited, because each path costs a request to the object store.
             let copy = if copies.len() < MOST_PATHS {
                 from.copy_to(path, to).await?
             } else {
@@ -547,7 +547,7 @@ fn copy_in_value<'a>(
     to: &'a ThreadFiles,
     value: &'a mut Value,
 ) -> BoxFuture<'a, Result<(), ToolError>> {
-    // The future is boxed, because values contain values.
+    // The future is boxed, because the function calls itself.
     Box::pin(async move {
         match value {
             Value::String(text) => {

@@ -60,7 +60,7 @@ pub struct AgentEntry {
     pub(super) arguments: Option<String>,
     pub(super) variables: Vec<VariableNeed>,
     pub(super) rules: Rules,
-    /// Whether `rules` has a list.
+    /// Whether `rules` contains a non-empty list.
     pub(super) is_restricted: bool,
     pub(super) prompts: Vec<PromptTool>,
     pub(super) handoffs: Vec<Handoff>,
@@ -370,7 +370,7 @@ pub enum Side {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParentCommunication {
-    /// The outcome is delivered when the session ends.
+    /// The outcome of each session is delivered when the session ends.
     #[default]
     Implicit,
     /// Nothing is delivered, except what a tool of the sub-agent sends with [`ParentThread::notify`](super::ParentThread::notify).
@@ -516,8 +516,8 @@ impl Session {
         self
     }
 
-    /// Adds a second agent that answers the texts of the agent in place of a user, without tools. It reads the conversation with the roles exchanged.
-    /// The session then ends by a tool or by [`most_turns`](Self::most_turns), of which at least one must be set.
+    /// Adds a second agent that answers the texts of the agent in place of a user, without tools. It reads the conversation with the roles exchanged. Such
+    /// a session ends by a tool or by [`most_turns`](Self::most_turns), so at least one of them must be set.
     pub fn partner(mut self, partner: Agent) -> Self {
         self.partner = Some(partner);
         self

@@ -20,7 +20,7 @@ use super::error::RuntimeError;
 use super::run::Run;
 use crate::model::ModelEvent;
 
-/// The version of the format of [`AgentEvent`]. A change that a reader must know increases it.
+/// The version of the format of [`AgentEvent`]. An incompatible change increases it.
 pub const EVENT_VERSION: u32 = 1;
 
 /// Something that happened in a conversation or in a thread below it.
@@ -45,7 +45,7 @@ pub struct AgentEvent {
     pub parent: Option<String>,
     /// The agent that is active in the thread.
     pub agent: String,
-    /// When it happened.
+    /// The time at which the event happened.
     pub at: Timestamp,
     /// What happened.
     #[serde(flatten)]
@@ -59,18 +59,18 @@ pub struct AgentEvent {
 pub enum AgentEventKind {
     /// A run of the thread began.
     RunStarted,
-    /// A request to the model is made.
+    /// A request is sent to the model.
     StepStarted {
         /// The number of the step in the run; the first is 1. The continuation of a turn that the provider paused has the number of the step that it
         /// continues.
         step: u32,
     },
-    /// More of the model's reasoning.
+    /// The next piece of the model's reasoning.
     Reasoning {
         /// The piece.
         delta: String,
     },
-    /// More of the model's text.
+    /// The next piece of the model's text.
     Text {
         /// The piece.
         delta: String,
@@ -82,7 +82,7 @@ pub enum AgentEventKind {
         /// The name of the tool.
         name: String,
     },
-    /// More of the arguments of a call.
+    /// The next piece of the arguments of a call.
     CallArguments {
         /// The provider's id of the call.
         id: String,
@@ -154,7 +154,7 @@ pub enum AgentEventKind {
     },
     /// The run ended.
     RunEnded {
-        /// The cause, as the store names it; `busy` if another run of the thread is active, and `error` if the run could not go on.
+        /// The cause, as the store names it; `busy` if another run of the thread is active, and `error` if the run could not continue.
         cause: String,
         /// The error, for the operator, if the cause is `error`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -268,7 +268,8 @@ impl Run {
         }
     }
 
-    /// Stores the events that were emitted before, so that they come before the next message of the thread.
+    /// Stores the events that were emitted before, so that readers get them before the next message of the
+    /// thread.
     pub(super) async fn store_events(&self) {
         if let Some(recorder) = &self.recorder {
             recorder.flush().await;
@@ -334,7 +335,7 @@ impl Run {
                 delta: text.clone(),
             },
             ModelEvent::StepRestarted => AgentEventKind::StepRestarted,
-            // Attempts are not part of the conversation.
+            // Events about attempts are not part of the conversation.
             _ => return,
         });
     }
@@ -407,7 +408,7 @@ impl Stream for AgentEvents {
                 return Poll::Ready(Some(event));
             }
             let Some(run) = &mut self.run else {
-                // Sub-agents in the background go on, and their events are not kept.
+                // Sub-agents in the background continue, and their events are dropped.
                 *self.waiting.lock() = None;
                 return Poll::Ready(None);
             };
@@ -416,7 +417,7 @@ impl Stream for AgentEvents {
                     self.run = None;
                     self.outcome = Some(outcome);
                 }
-                // The run may have emitted events before it began to wait.
+                // The run may have emitted events during this poll.
                 Poll::Pending => {
                     return match self.next_event() {
                         Some(event) => Poll::Ready(Some(event)),
@@ -440,7 +441,7 @@ impl AgentRuntime {
     /// Stores a message of the user, drives the conversation as [`respond`](Self::respond) does, and returns the events of the run and of the threads
     /// below it. The last event is the end of the run; [`AgentEvents::outcome`] has the outcome.
     ///
-    /// Sub-agents in the background of the process go on after the stream has ended; observe the runtime for their events
+    /// Sub-agents in the background continue after the stream has ended. Observe the runtime to receive their events
     /// ([`AgentRuntimeBuilder::observe`](super::AgentRuntimeBuilder::observe)).
     ///
     /// ```

@@ -26,8 +26,8 @@ const POLL: Duration = Duration::from_millis(250);
 /// The events of a thread form a stream like the events of [`AgentRuntime::stream`], without those of the threads below it, which are read in the same
 /// way: [`ChildStarted`](AgentEventKind::ChildStarted) has the conversation of the child. The stream begins with the first run whose events were stored.
 ///
-/// - A reader that joins late gets the messages and the results of the earlier steps, then the pieces of the running step, and is up to date.
-/// - Pieces arrive in batches. A reader may miss the last pieces of a step, but never pieces before them. The
+/// - A reader that joins late gets the messages and the results of the earlier steps, then the pieces of the running step, and then the new events.
+/// - Pieces arrive in batches. A reader may miss the last pieces of a step, but never earlier pieces. The
 ///   [`Message`](AgentEventKind::Message) of the step has the complete text and replaces its pieces.
 /// - A run whose process died has no [`RunEnded`](AgentEventKind::RunEnded). The next [`RunStarted`](AgentEventKind::RunStarted) withdraws the pieces of a
 ///   step that has no message, and so does [`RunEnded`](AgentEventKind::RunEnded).
@@ -97,7 +97,7 @@ pub struct EventCursor {
     message: u64,
     /// The last row that was read.
     seq: u64,
-    /// Whether a step has started whose message was not read.
+    /// Whether a step has started whose message has not been read.
     in_step: bool,
 }
 
@@ -144,7 +144,7 @@ impl FromStr for EventCursor {
     }
 }
 
-/// Reads a number of digits only, that a store can compare.
+/// Parses a number that consists of digits only, in the form that the store can compare.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse().ok()).flatten()?;
@@ -155,7 +155,7 @@ fn number(text: &str) -> Option<u64> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FollowedEvent {
-    /// The place after the event. A stream that is followed from there continues with the next event.
+    /// The place after the event, from which the next event can be read.
     pub cursor: EventCursor,
     /// The event.
     pub event: AgentEvent,
@@ -163,7 +163,8 @@ pub struct FollowedEvent {
 
 /// The events of a thread, as they are stored; created by [`StoredEvents::follow`].
 ///
-/// The stream ends only after an error of the store. Follow the thread again from the last cursor then.
+/// The stream ends only after an error of the store. After an error, follow the thread again from the last
+/// cursor.
 #[must_use = "the events are read while the stream is polled"]
 pub struct FollowedEvents(BoxStream<'static, Result<FollowedEvent, StoreError>>);
 
@@ -319,7 +320,8 @@ impl StoredEvents {
 
     /// Reads the next page. Returns its events, and whether no more are stored.
     async fn read_on(&self, reader: &mut Reader) -> Result<(Vec<FollowedEvent>, bool), StoreError> {
-        // The messages are read first: an event that is stored later comes after the last of them.
+        // The messages are read before the events, so that every event that is stored in between comes after
+        // the last of these messages.
         let EventCursor { message, seq, .. } = reader.cursor;
         let messages = self.threads.read_page(&reader.thread, message, PAGE);
         let messages = messages.await?;
@@ -328,7 +330,7 @@ impl StoredEvents {
         let is_all = !is_full(messages.len()) && !is_full(rows.len());
         let mut last = messages.last().map_or(message, |message| message.seq);
         if is_full(rows.len()) {
-            // Rows that were not read yet may come before the later messages.
+            // Unread rows may come before later messages, so the reader stops at the place of the last row.
             last = last.min(rows.last().map_or(message, |row| row.message).max(message));
         }
         let mut events = Vec::new();
@@ -376,13 +378,13 @@ struct Said {
     step: u32,
 }
 
-/// The place of a reader, and what the earlier events say about the next ones.
+/// The place of a reader, and the state that the next events depend on.
 struct Reader {
     thread: ThreadId,
     cursor: EventCursor,
-    /// The thread above, the active agent, and the agent of the next step; `None` before the first run.
+    /// The parent thread, the active agent, and the agent of the next step; `None` before the first run.
     agents: Option<Agents>,
-    /// The step of the last message in the run, if the provider has not paused it.
+    /// The step of the last message in the run, unless the provider paused the step.
     last: Option<u32>,
 }
 
@@ -463,7 +465,7 @@ impl Reader {
                     if let Some(agents) = &mut self.agents {
                         agents.active.clone_from(&agents.next);
                     }
-                    // The rows of the step are removed already, or it was over before a batch was stored.
+                    // The rows of the step were removed, or the step ended before a batch was stored.
                     self.cursor.in_step = true;
                     let started = AgentEventKind::StepStarted { step: said.step };
                     self.push(started, message, events);

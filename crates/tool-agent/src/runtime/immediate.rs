@@ -24,10 +24,10 @@ use super::terminate::{answered, is_active};
 use super::tools::is_on;
 use super::variables::unavailable as no_variables;
 
-/// The user in whose name the runtime stores and removes variables.
+/// The user name under which the runtime stores and removes variables.
 const RUNTIME: &str = "agent-runtime";
 
-/// What a model proposes for an instance.
+/// The name and the first message that a model proposes for an instance.
 #[derive(Deserialize)]
 struct Described {
     name: String,
@@ -35,19 +35,19 @@ struct Described {
 }
 
 impl AgentRuntime {
-    /// Continues the sub-agents of a thread, and starts the immediate ones.
+    /// Continues the sub-agents of a thread, and starts its immediate sub-agents.
     pub(super) async fn adopt(
         &self,
         run: &Arc<Run>,
         standing: &Standing,
         messages: &[Message],
     ) -> Result<(), RuntimeError> {
-        // Children of prompts and of agents that passed the conversation on are found, too.
+        // This includes children of prompts, and of agents that made a handoff.
         let rows = self.children_of(&run.thread).await?;
         self.go_on(run, &rows, messages).await?;
         let mut live = resumable::has_live(&rows);
         if !standing.has_spoken && !self.entry(standing.next).subagents.is_empty() {
-            // The agent that is about to speak starts its sub-agents.
+            // The agent that writes the next message starts its sub-agents.
             let next = Run::copy_for(run, run.base.clone(), standing.next);
             self.start_immediate(&Arc::new(next), standing, &rows).await;
             live = live || resumable::has_live(&self.children_of(&run.thread).await?);
@@ -56,7 +56,7 @@ impl AgentRuntime {
         Ok(())
     }
 
-    /// Does the same for the thread of a child.
+    /// Continues and starts the sub-agents of the thread of a child.
     pub(super) async fn adopt_below(&self, run: &Arc<Run>) -> Result<(), ToolError> {
         if self.entry(run.current()).subagents.is_empty() {
             return Ok(());
@@ -111,7 +111,7 @@ impl AgentRuntime {
         })
     }
 
-    /// Creates the run of a child whose own children are looked after.
+    /// Creates the run of a child, from which its own children are continued.
     async fn run_below(
         &self,
         run: &Arc<Run>,
@@ -163,14 +163,14 @@ impl AgentRuntime {
                 if row.kind == ChildKind::Subagent && row.state == ChildState::Deferred {
                     self.start_if_supplied(run, row).await?;
                 } else if row.kind == ChildKind::Subagent && is_active && row.waits {
-                    // The call itself continues the session, unless it was cancelled.
+                    // If the call was not cancelled, the call itself continues the session.
                     if row.call.is_some_and(|call| answered.contains(&call)) {
                         self.cancel_session(run, row).await?;
                     }
                 } else if row.kind == ChildKind::Subagent && is_active {
                     self.session_in_background(run, row.thread.clone());
                 } else if let Some(below) = self.run_below(run, row).await? {
-                    // No session continues the children of this one.
+                    // This child runs no session that would continue its children.
                     let messages = self.0.turns.messages(&below.base, None).await?;
                     let rows = self.children_of(&row.thread).await?;
                     self.go_on(&below, &rows, &messages).await?;
@@ -194,7 +194,7 @@ impl AgentRuntime {
         Ok(())
     }
 
-    /// Starts the immediate sub-agents of the active agent. A failure is logged: the conversation goes on without the sub-agent.
+    /// Starts the immediate sub-agents of the active agent. A failure is logged: the conversation continues without the sub-agent.
     async fn start_immediate(&self, run: &Arc<Run>, standing: &Standing, rows: &[ChildRow]) {
         let entry = self.entry(run.current());
         for tool in &entry.subagents {
@@ -315,7 +315,7 @@ impl AgentRuntime {
 
             let is_known = self.store()?.child(&thread).await;
             if is_known.map_err(unavailable)?.is_some() {
-                // An earlier attempt has started the instance.
+                // An earlier attempt started the instance.
                 self.consume(vault, &scope, group.values().copied()).await?;
                 continue;
             }
@@ -342,7 +342,7 @@ impl AgentRuntime {
 
             let hint = |name: &Option<String>| {
                 let open = value(name.as_deref()?)?;
-                // A secret is not shown, even if it is configured as a hint.
+                // A model must not read a secret, even if the host configured it as a hint.
                 (open.kind != VariableType::Secret).then(|| open.value.expose_secret().to_owned())
             };
             let (name, brief) = (hint(&immediate.name), hint(&immediate.description));
@@ -360,7 +360,7 @@ impl AgentRuntime {
         Ok(())
     }
 
-    /// Removes variables that an instance has now.
+    /// Removes variables that were moved to an instance.
     async fn consume<'n>(
         &self,
         vault: &Vault,
@@ -374,8 +374,8 @@ impl AgentRuntime {
         Ok(())
     }
 
-    /// Asks the model of the active agent for a name and a first message of an instance. The request contains only the two hints. If the model fails,
-    /// the hints are used directly.
+    /// Asks the model of the active agent for a name and a first message of an instance. The request contains only the two hints. If the model fails, the
+    /// hints themselves become the name and the message.
     async fn describe(
         &self,
         run: &Run,

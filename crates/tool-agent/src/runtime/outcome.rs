@@ -14,15 +14,15 @@ pub(super) enum Ended {
     Answered(String),
     /// The run failed, with the text for a model.
     Failed(String),
-    /// The run continues when somebody has answered, or in a different process.
+    /// The run continues after a person has answered, or in a different process.
     Paused(Pause),
-    /// Calls are for a client, and a child has none. These are their results.
+    /// Calls have to be run by a client, and a child has no client. The field contains their results.
     Client(Vec<ClientResult>),
     /// Another process drives the thread.
     Busy,
 }
 
-/// Why a run of a child does not go on now.
+/// Why a run of a child is paused.
 pub(super) struct Pause {
     pub(super) error: ToolError,
     pub(super) tickets: Vec<Ticket>,
@@ -55,7 +55,7 @@ impl Pause {
         }
     }
 
-    /// Returns the error of the call that runs the child. The turn of the call waits, if it waits for a person.
+    /// Returns the error of the call that runs the child. If the child waits for a person, the turn of the call waits, too.
     pub(super) fn into_error(self, cx: &ToolContext) -> ToolError {
         cx.wait_for(&self.tickets);
         if let Some(row) = &self.unsettled {
@@ -65,7 +65,7 @@ impl Pause {
     }
 }
 
-/// Sorts the outcome of a child's run.
+/// Converts the outcome of a child's run.
 pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
     let waits = |error: ToolError, tickets| {
         Ended::Paused(Pause {

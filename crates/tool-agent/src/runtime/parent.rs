@@ -125,7 +125,7 @@ pub(super) fn detached(cx: &ToolContext) -> ToolContext {
 }
 
 impl AgentRuntime {
-    /// Begins a run of a thread in the background, because a message for it was stored.
+    /// Begins a run of a thread in the background to answer a new message.
     pub(super) fn wake(&self, parent: &Arc<Run>) {
         let (runtime, parent) = (self.clone(), Arc::clone(parent));
         self.0
@@ -148,7 +148,7 @@ impl AgentRuntime {
             }
             loop {
                 match Box::pin(self.drive(first, &cx)).await {
-                    // The active run may end without reading the message.
+                    // The active run may end before it reads the message.
                     Ok(Outcome::Busy(_)) => tokio::time::sleep(BUSY).await,
                     Ok(_) => return,
                     Err(error) => {
@@ -158,7 +158,7 @@ impl AgentRuntime {
                 }
             }
         };
-        // The run of a prompt ends with its call, which reads what is stored.
+        // The run of a prompt ends with its call, and the caller reads the stored messages.
         if row.kind != ChildKind::Subagent {
             return;
         }

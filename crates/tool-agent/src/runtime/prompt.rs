@@ -26,7 +26,7 @@ use super::tools::thread_of;
 /// Maximum number of prompts that run within each other.
 const MOST_NESTED: u32 = 8;
 
-/// Interval at which a thread is tried again that another process drives.
+/// Interval between attempts to drive a thread that another process drives.
 pub(super) const BUSY: Duration = Duration::from_millis(100);
 
 impl AgentRuntime {
@@ -170,7 +170,7 @@ fn result_of(
     result
 }
 
-/// Returns the error of a call; `None` if the call succeeded. The result of an agent that failed is a result without an error.
+/// Returns the error of a call; `None` if the call succeeded. If an agent ran and failed, the call itself succeeded.
 fn error_of(result: &ToolMessage, entry: &AgentEntry) -> Option<String> {
     if result.is_error() {
         return Some(result.text.clone());

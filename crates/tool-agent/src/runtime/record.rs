@@ -58,22 +58,23 @@ pub(super) struct Recorder {
 
 #[derive(Default)]
 struct State {
-    /// The run that this process drives; `None` before it has begun, and after its end was stored or a different driver has taken over.
+    /// The run that this process drives; `None` before the run has begun, after its end was stored, and after a different process has taken it over.
     fence: Option<RunFence>,
     /// The events that are not stored yet.
     pending: Vec<AgentEvent>,
-    /// The number of bytes that the pieces of the step may still have.
+    /// The number of bytes that may still be stored for the pieces of the step.
     left: usize,
-    /// Whether pieces of the step may be stored.
+    /// Whether pieces of the step may be in the store.
     has_pieces: bool,
     /// Whether the next write removes the stored pieces.
     ends_step: bool,
-    /// Whether the end of the run was taken.
+    /// Whether the end of the run was recorded.
     has_end: bool,
 }
 
 impl State {
-    /// Counts bytes of a piece. Returns false if the step has no more room; then it gets no more pieces.
+    /// Subtracts the bytes of a piece from the limit. Returns false if the limit is reached; after that, no
+    /// piece of the step is stored.
     fn spend(&mut self, bytes: usize) -> bool {
         match self.left.checked_sub(bytes) {
             Some(left) => self.left = left,
@@ -113,7 +114,7 @@ impl State {
                     if let Some(text) = delta_mut(&mut last.kind) {
                         text.push_str(piece);
                     }
-                    // The text that exceeds the limit by one piece is stored.
+                    // The piece that exceeds the limit is stored completely.
                     self.spend(escaped);
                 }
                 _ => {
@@ -212,7 +213,7 @@ impl Recorder {
         state.fence.is_some() && state.left > 0
     }
 
-    /// Stores the beginning of a run, and removes the pieces of a step that a dead process has left.
+    /// Stores the beginning of a run, and removes the pieces of a step that a dead process stored.
     pub(super) async fn begin(&self, fence: RunFence, event: AgentEvent) {
         {
             let mut state = self.state();
@@ -228,16 +229,16 @@ impl Recorder {
         self.flush().await;
     }
 
-    /// Takes an event of the run, to store it with the next batch.
+    /// Adds an event of the run to the next batch.
     pub(super) fn take(&self, event: &AgentEvent) {
         let mut state = self.state();
         if state.fence.is_none() {
             return;
         }
         match &event.kind {
-            // `begin` has stored it.
+            // `begin` has stored this event.
             AgentEventKind::RunStarted => return,
-            // The message of the thread replaces the pieces. It is not stored yet, so the stored pieces remain.
+            // The message of the thread replaces the pieces. The message is not stored yet, so the stored pieces are kept.
             AgentEventKind::Message { .. } => {
                 state.drop_pieces();
                 return;
@@ -260,7 +261,7 @@ impl Recorder {
                 state
                     .pending
                     .retain(|event| !is_transient(&event.kind) || is_start(event));
-                // Without stored pieces, readers have nothing to withdraw. Otherwise they have to learn it, even if the step has no more room.
+                // Without stored pieces, readers have nothing to withdraw. Otherwise readers need this event, even if the limit of the step is reached.
                 if state.has_pieces && !state.ends_step {
                     state.pending.push(event.clone());
                 }
@@ -300,7 +301,7 @@ impl Recorder {
         })
     }
 
-    /// Stores the events that wait, after a write that has begun before.
+    /// Waits for a write in progress, and then stores the waiting events.
     pub(super) async fn flush(&self) {
         let _writing = self.writing.lock().await;
         let Some(batch) = self.batch() else {
@@ -325,7 +326,7 @@ impl Recorder {
         }
     }
 
-    /// Stores the events that wait, and takes no more events until the next run begins.
+    /// Stores the waiting events, and ignores further events until the next run begins.
     pub(super) async fn end(&self) {
         self.flush().await;
         self.state().fence = None;
@@ -356,7 +357,7 @@ impl Recorder {
             match select(body.as_mut(), batch).await {
                 Either::Left((done, _)) => return done,
                 Either::Right(((), _)) => match select(body.as_mut(), pin!(self.flush())).await {
-                    // The write is not dropped, because the store may have done it.
+                    // The write is not dropped, because the store may already have applied it.
                     Either::Left((done, write)) => {
                         write.await;
                         return done;
@@ -368,7 +369,7 @@ impl Recorder {
     }
 }
 
-/// The events of a run that is being driven. If it is dropped before the end of the run, the run is recorded as cancelled.
+/// Records the events of a run while it is driven. If this value is dropped before the end of the run, the run is recorded as cancelled.
 pub(super) struct Recording {
     recorder: Arc<Recorder>,
     run: Arc<Run>,
@@ -406,7 +407,7 @@ impl Drop for Recording {
             return;
         }
         if !self.recorder.state().has_end {
-            // The run was dropped, for example because the client disconnected, and its row ends as cancelled, too.
+            // The run was dropped, for example because the client disconnected. The row of the run is marked as cancelled, too.
             self.recorder
                 .take(&self.run.event(AgentEventKind::RunEnded {
                     cause: RunCause::Cancelled.as_str().to_owned(),

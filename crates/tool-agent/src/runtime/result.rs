@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_core::{ModelOutput, Part, ToModelOutput};
 
-/// The text for a result without a text.
+/// The text of a result that has no text.
 pub(super) const NO_TEXT: &str = "The agent finished without a text.";
 
-/// The text for a failure whose details are not shown.
+/// The text of a failure whose details are hidden.
 pub(super) const FAILED: &str = "the agent failed";
 
 /// Whether an agent succeeded.

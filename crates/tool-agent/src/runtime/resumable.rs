@@ -28,13 +28,13 @@ const LIST: &str = "subagents";
 /// The names of the tools, which no other tool of an agent with resumable sub-agents may have.
 pub(super) const NAMES: [&str; 3] = [CREATE, SEND, LIST];
 
-/// What the tools of a step depend on.
+/// The values that decide which tools a step has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Offer {
     caller: usize,
     /// The agents that can be created.
     agents: Vec<usize>,
-    /// Whether an instance is live.
+    /// Whether the thread has a live instance.
     live: bool,
 }
 
@@ -229,8 +229,8 @@ fn list() -> DynamicTool {
 }
 
 impl AgentRuntime {
-    /// Returns the tools for the resumable sub-agents that are switched on, if there are any: `subagent_create` for these agents, and the other tools
-    /// while an instance is live.
+    /// Returns the tools for the resumable sub-agents that are switched on: `subagent_create` for these agents, and the other tools while an instance is
+    /// live. Returns no tools if no such agent is switched on.
     pub(super) fn resumable_tools(
         &self,
         agent: usize,
@@ -334,7 +334,7 @@ impl AgentRuntime {
         let message = self
             .with_arguments(target, create.message, create.arguments)
             .await?;
-        // With one instance at most, and calls that wait, a second task continues the instance.
+        // If one instance is allowed and calls wait, a second task continues the existing instance.
         if resumable.most == Some(1) && tool.blocking {
             let rows = self.instances(&run.thread).await?;
             let live = rows
@@ -504,7 +504,7 @@ impl AgentRuntime {
                 _ => "The sub-agent is running. It reads the message with its next step.",
             }),
             Receipt::Begun => self.begun(run, tool.blocking, told.row, cx).await?,
-            // A repeated call, whose first attempt began the session.
+            // The call is repeated, and its first attempt began the session.
             Receipt::Known if is_own => self.begun(run, tool.blocking, told.row, cx).await?,
             Receipt::Known => AgentResult::success(
                 "The sub-agent is running. It reads the message with its next step.",
@@ -521,7 +521,7 @@ pub(super) fn has_live(rows: &[ChildRow]) -> bool {
     rows.iter().any(|row| row.resumable && row.is_live())
 }
 
-/// The names of variables by group: the group 1 has the names themselves, and the group `n` the names with `__n`.
+/// Groups the names of variables: group 1 contains the names themselves, and group `n` the names with `__n`.
 pub(super) fn groups<'n>(
     names: impl Iterator<Item = &'n str> + Clone,
     stored: impl Iterator<Item = &'n str>,

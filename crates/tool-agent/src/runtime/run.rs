@@ -19,7 +19,7 @@ use crate::agent::Instructed;
 /// Maximum number of handoffs after one message of the user.
 pub(super) const MOST_HANDOFFS: u32 = 5;
 
-/// What the tools of the runtime know about the run in which they are called.
+/// The data of a run that the tools of the runtime read.
 pub(super) struct Run {
     pub(super) runtime: AgentRuntime,
     /// The context of the turn, without the handle of this run.
@@ -33,7 +33,7 @@ pub(super) struct Run {
     pub(super) first: usize,
     /// The row of the thread, if it is the thread of a sub-agent or of a prompt.
     pub(super) row: Option<ChildRow>,
-    /// The lists of the agents above this one.
+    /// The lists of allowed and denied tools of the agents above this one.
     pub(super) above: Option<Rules>,
     /// Whether the run belongs to a sub-agent, or to a prompt below one.
     pub(super) is_below: bool,
@@ -50,13 +50,13 @@ struct State {
     /// The agent that gets the next request.
     next: usize,
     handoffs: u32,
-    /// Whether the thread has calls without results from before this run.
+    /// Whether the thread has calls of an earlier run without results.
     has_open: bool,
     /// Whether an instance of a resumable sub-agent is live.
     live: bool,
 }
 
-/// What a thread says about its agents.
+/// What the messages of a thread contain about its agents.
 pub(super) struct Standing {
     /// The agent that wrote the last message of the model.
     pub(super) current: usize,
@@ -108,13 +108,13 @@ impl Run {
         }
     }
 
-    /// Creates a run like another one, with a different context.
+    /// Copies a run with a different context.
     pub(super) fn copy(other: &Self, base: ToolContext) -> Self {
         let current = other.state().current;
         Self::copy_for(other, base, current)
     }
 
-    /// Creates a run like another one, with a different context and a different active agent.
+    /// Copies a run with a different context and a different active agent.
     pub(super) fn copy_for(other: &Self, base: ToolContext, current: usize) -> Self {
         let standing = {
             let state = other.state();
@@ -148,7 +148,7 @@ impl Run {
         self.state().current
     }
 
-    /// Passes the conversation to an agent. Fails if another call of the same message did, or if the limit is reached.
+    /// Passes the conversation to an agent. Fails if another call of the same message has done so, or if the limit is reached.
     pub(super) fn hand_off(&self, target: usize) -> Result<(), ToolError> {
         let mut state = self.state();
         if state.next != state.current {
@@ -169,7 +169,7 @@ impl Run {
         Ok(())
     }
 
-    /// Makes the next agent the current one. Returns it, and whether it was a different one before.
+    /// Makes the next agent the current one. Returns the agent, and whether it differs from the previous one.
     fn take_over(&self) -> (usize, bool) {
         let mut state = self.state();
         let is_new = state.current != state.next;
@@ -181,7 +181,7 @@ impl Run {
         self.state().live = live;
     }
 
-    /// Returns the agent whose tools the next step has, and whether it has live instances of resumable sub-agents.
+    /// Returns the agent that gets the next step, and whether it has live instances of resumable sub-agents.
     fn step(&self) -> (usize, bool) {
         let mut state = self.state();
         // The first step of a run continues the calls of the agent that made them, even if one of them has passed the conversation on.
@@ -199,7 +199,7 @@ impl Run {
         let name = self.runtime.entry(agent).name();
         match self.runtime.toolset(agent, self, cx, live) {
             Ok(tools) => tools.called_by(name),
-            // `AgentRuntime` has checked the names before the run. A function that returns other tools later loses them.
+            // `AgentRuntime` has checked the names before the run. If the tools of a function clash later, these tools are hidden.
             Err(collision) => {
                 tracing::error!(
                     tool = collision.name,
@@ -226,7 +226,7 @@ impl Run {
         }
     }
 
-    /// Returns the lists of an agent with those of the agents above it.
+    /// Returns the lists of allowed and denied tools of an agent and of the agents above it.
     pub(super) fn rules(&self, agent: usize) -> Rules {
         let own = self.runtime.entry(agent).rules.clone();
         match &self.above {
@@ -298,7 +298,7 @@ impl Model for Speaker {
             if let Some(row) = run.live_row().await? {
                 let session = &run.runtime.entry(agent).session;
                 if let Some(end) = ended_by(session, request.messages, row.begins) {
-                    // The text of the tool is stored as the last message, without a request.
+                    // The text of the tool is stored as the last message, and no request is sent.
                     if let Ok(budget) = request.cx.get::<StepBudget>() {
                         budget.unsent();
                     }
@@ -331,7 +331,7 @@ impl Model for Speaker {
         let next = self.run.state().next;
         match self.model(next, request.cx) {
             Ok(model) => model.estimate(request, output),
-            // The request fails with the same error before it is sent.
+            // The request itself fails with the same error.
             Err(_) => Usage::default(),
         }
     }

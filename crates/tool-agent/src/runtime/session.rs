@@ -1,4 +1,5 @@
-//! Sessions of sub-agents: from a message of the parent to the outcome that is delivered to it.
+//! Sessions of sub-agents. A session begins with a message of the parent, and ends when the outcome is
+//! delivered to the parent.
 
 use std::sync::Arc;
 
@@ -21,20 +22,20 @@ use super::prompt::{BUSY, new_message};
 use super::result::AgentResult;
 use super::run::{Run, ended_by};
 
-/// A pause without a person, for an error of the runtime itself.
+/// A pause because of an error of the runtime itself, for which nobody has to act.
 fn paused(error: ToolError) -> Pause {
     Pause::until_later(error)
 }
 
 impl AgentRuntime {
-    /// Runs the current session of a child to its end, and returns its result with the files in the parent's thread. If no call waits for the outcome,
-    /// the parent learns it by a message.
+    /// Runs the current session of a child to its end, and returns its result with the files in the parent's thread. If no call waits for the outcome, a
+    /// message passes it to the parent.
     pub(super) fn session<'a>(
         &'a self,
         parent: &'a Arc<Run>,
         thread: &'a ThreadId,
     ) -> BoxFuture<'a, Result<AgentResult, Pause>> {
-        // The future is boxed, because a session may run further sessions.
+        // The future is boxed, because the function calls itself.
         Box::pin(async move {
             let store = self.store().map_err(paused)?;
             if let Some(wait) = self.0.background.rest(thread) {
@@ -106,7 +107,7 @@ impl AgentRuntime {
                         (true, false) => ChildState::Idle,
                         (false, false) => ChildState::Terminated,
                     },
-                    // A failed run is not repeated for a message that it has not read: the next session reads it.
+                    // If the run failed before it read a message, it is not repeated for this message: the next session reads it.
                     read: read.filter(|_| !result.is_error()),
                     message,
                     at: now,
@@ -133,7 +134,7 @@ impl AgentRuntime {
                             Ok(AgentResult::error("the agent was terminated"))
                         };
                     }
-                    // The next run reads the message.
+                    // The next run of the session reads the message.
                     SessionEnd::Unread => tokio::task::yield_now().await,
                 }
             }
@@ -148,7 +149,7 @@ impl AgentRuntime {
         })
     }
 
-    /// The agent that started a child. Its settings apply, also after the conversation was passed on.
+    /// Returns the agent that started a child. Its settings apply even after a handoff in the parent.
     pub(super) fn caller_of(&self, parent: &Run, row: &ChildRow) -> usize {
         self.index(&row.caller).unwrap_or_else(|| parent.current())
     }
@@ -200,7 +201,7 @@ impl AgentRuntime {
         changed.map_err(unavailable)
     }
 
-    /// Lets a deferred child begin its first session. Returns `None` if it is not deferred any more.
+    /// Lets a deferred child begin its first session. Returns `None` if it is no longer deferred.
     pub(super) async fn release(&self, row: &ChildRow) -> Result<Option<ChildRow>, ToolError> {
         self.change(row, ChildState::Deferred, ChildState::Running)
             .await
@@ -268,7 +269,7 @@ impl AgentRuntime {
                     return Ok((AgentResult::error(why), None));
                 }
             };
-            // Two processes may ask the partner for the same text, and one of the replies is stored.
+            // Two processes may request the same text from the partner. Only one of the replies is stored.
             let sender = ChildSender {
                 key: Some(format!("partner:{}", last.seq())),
                 ..ChildSender::default()
@@ -346,7 +347,7 @@ impl AgentRuntime {
             return;
         }
         let runtime = self.clone();
-        // The parent's turn ends before the session.
+        // The session may outlive the turn of the parent.
         let parent = Arc::new(Run::copy(parent, detached(&parent.base)));
         self.0.background.session(thread.clone(), move || {
             let (runtime, parent, thread) = (runtime.clone(), Arc::clone(&parent), thread.clone());
@@ -354,7 +355,7 @@ impl AgentRuntime {
         });
     }
 
-    /// Runs one session in the background. Returns whether the next one has begun meanwhile.
+    /// Runs one session in the background. Returns whether the next session has begun in the meantime.
     async fn run_session(&self, parent: &Arc<Run>, thread: &ThreadId) -> bool {
         let Ok(before) = self.row_of(thread).await else {
             return false;
@@ -370,7 +371,7 @@ impl AgentRuntime {
                 why = pause.error.operator_text(),
                 "a sub-agent waits"
             );
-            // A worker queues the conversation for the end of the wait, and its next drive continues the sub-agent.
+            // A worker queues the conversation for the end of the wait, and then continues the sub-agent.
             let is_queued = parent.row.is_none() && parent.base.get::<Queued>().is_ok();
             let Some(wait) = pause.time().filter(|_| !is_queued) else {
                 return false;
@@ -383,7 +384,7 @@ impl AgentRuntime {
         })
     }
 
-    /// Runs a session of a thread that is a parent itself, in the background.
+    /// Runs, in the background, a session of a thread that has sub-agents itself.
     pub(super) fn session_of_parent(&self, run: &Arc<Run>, thread: ThreadId) {
         if let Ok(above) = run.base.get::<ParentThread>() {
             self.session_in_background(above.run(), thread);

@@ -1,4 +1,4 @@
-//! The check before an agent starts a sub-agent.
+//! Limits on the sub-agents that an agent may start.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use tool_core::{ErrorKind, ToolError};
 
 use super::entry::Subagent;
 
-/// The depth that no setting may exceed.
+/// Maximum depth that a host can set.
 pub(super) const MOST_DEPTH: u32 = 3;
 
 /// Limits on the sub-agents that an agent may start.
@@ -37,7 +37,7 @@ impl Default for SpawnGate {
 }
 
 impl SpawnGate {
-    /// Creates a gate through which no agent is started.
+    /// Creates a gate that allows no sub-agents.
     pub fn disabled() -> Self {
         Self {
             enabled: false,
@@ -51,14 +51,14 @@ impl SpawnGate {
         self
     }
 
-    /// Sets the depth from which no sub-agents are started. A conversation has the depth 0, and each sub-agent has the depth of its parent plus 1. The
+    /// Sets the depth at which agents start no sub-agents. A conversation has the depth 0, and each sub-agent has the depth of its parent plus 1. The
     /// default is 1, so that sub-agents start no sub-agents; the maximum is 3.
     pub fn most_depth(mut self, depth: u32) -> Self {
         self.most_depth = depth;
         self
     }
 
-    /// Returns a target that is not one of these sub-agents.
+    /// Returns a target of this gate that is not one of these sub-agents.
     pub(super) fn unknown(&self, subagents: &[Subagent]) -> Option<&str> {
         let mut targets = self.targets.iter().flatten();
         let unknown = targets.find(|target| subagents.iter().all(|tool| tool.agent != **target));

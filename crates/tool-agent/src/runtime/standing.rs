@@ -1,4 +1,4 @@
-//! Which agent a thread belongs to, from its messages.
+//! Finds the agent of a thread from the messages of the thread.
 
 use std::collections::HashSet;
 
@@ -9,9 +9,10 @@ use super::AgentRuntime;
 use super::run::Standing;
 
 impl AgentRuntime {
-    /// Reads from the messages of a thread which agent it belongs to. `first` is the agent that began it.
+    /// Returns the agents of a thread, which follow from its messages. `first` is the agent that began the
+    /// thread.
     ///
-    /// The thread itself is the record of its handoffs: the successful calls of the handoff tools of the agent that was active.
+    /// The handoffs are not stored separately: they are the successful calls of the handoff tools of the agent that was active.
     pub(super) fn standing(&self, first: usize, messages: &[Message]) -> Standing {
         let mut standing = Standing {
             current: first,

@@ -1,4 +1,4 @@
-//! The end of sub-agents by the host, and the removal of a conversation with everything below it.
+//! Termination of sub-agents by the host, and removal of a conversation with the threads below it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const LIVE: [ChildState; 5] = [
     ChildState::AwaitingHuman,
 ];
 
-/// How often the end of a cancelled run is waited for.
+/// Maximum number of checks whether a cancelled run has ended.
 const MOST_ATTEMPTS: u32 = 10;
 
 /// Whether a session of a child is in progress.
@@ -128,7 +128,7 @@ impl AgentRuntime {
         let stopped = Arc::new(Run::copy(run, base));
         for _ in 0..MOST_ATTEMPTS {
             match self.driven_apart(&stopped).await? {
-                // A run that was dropped in this process ends a moment later.
+                // A run that was dropped in this process ends shortly after.
                 Ok(Outcome::Busy(_)) => tokio::time::sleep(BUSY).await,
                 Ok(_) => return Ok(true),
                 Err(error) => {
@@ -176,7 +176,7 @@ impl AgentRuntime {
         if let Some(target) = self.index(&row.agent) {
             let run = self.run_of(parent, row, target).await?;
             if !self.write_cancellations(&run).await? {
-                // Otherwise, the next session would make the open calls. The next run of the parent tries again.
+                // Without the results, the next session would run the open calls, so the session is not ended yet. The next run of the parent tries again.
                 return Ok(());
             }
         }

@@ -14,7 +14,7 @@ use super::entry::{AgentEntry, Handoff, PromptTool, Subagent};
 use super::error::RuntimeConfigError;
 use super::run::{Run, RunHandle};
 
-/// The property of the default arguments.
+/// The name of the property of the default arguments.
 pub(super) const MESSAGE: &str = "message";
 
 const PROMPT: &str = "agent-prompt";
@@ -103,8 +103,8 @@ pub(super) fn of_entries(
     entries.iter().map(build).collect()
 }
 
-/// Adds the properties that all tools which run agents share: what an agent does is not known in advance, its calls pass its gate, and a call that is
-/// repeated continues the thread that it began.
+/// Sets the properties of all tools that run agents: their effects are unknown in advance, the calls of the agent pass the agent's gate, and a repeated
+/// call continues the thread that the first call began.
 pub(super) fn runs_agents(tool: DynamicTool) -> DynamicTool {
     tool.category(SUBAGENT)
         .effect(Effect::WRITE.union(Effect::EXTERNAL))
@@ -151,7 +151,7 @@ fn hand_off(handoff: &Handoff, target: usize, entry: &AgentEntry) -> DynamicTool
             Ok::<_, ToolError>(text)
         }
     };
-    // A handoff changes nothing but the thread, in which its result is the record of it.
+    // A handoff only changes the thread, in which its result records it.
     DynamicTool::new(handoff.tool(), description, empty, pass)
         .category(HANDOFF)
         .read_only()
@@ -179,13 +179,13 @@ pub(super) struct Collision {
 }
 
 impl Collision {
-    /// Returns the tools of both, where those of the runtime have priority.
+    /// Returns the tools of the agent and of the runtime. The tools of the runtime have priority.
     pub(super) fn resolved(self) -> Toolset {
         self.own.with_agent_tools(&self.added)
     }
 }
 
-/// Whether the variable of an optional tool switches it on. A tool without a variable, or with an empty name of it, is on.
+/// Whether the variable of an optional tool switches it on. A tool without a variable, or whose variable has an empty name, is on.
 pub(super) fn is_on(flag: Option<&String>, cx: &ToolContext) -> bool {
     let Some(flag) = flag.filter(|flag| !flag.is_empty()) else {
         return true;
@@ -196,7 +196,7 @@ pub(super) fn is_on(flag: Option<&String>, cx: &ToolContext) -> bool {
         .any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// Whether the name of a thread may be the name of a child thread.
+/// Returns whether a thread with this name can be a child thread.
 pub(super) fn may_be_child(thread: &ThreadId) -> bool {
     let name = thread.conversation();
     name.starts_with("sub_") || name.starts_with("prompt_")
@@ -251,7 +251,7 @@ impl AgentRuntime {
             )
         };
         let mut added = loaded.tools.clone();
-        // A child thread belongs to its agent, so it is not passed on.
+        // The thread of a child belongs to its agent, so the agent cannot make a handoff.
         let may_hand_off = run.row.is_none();
         let is_offered = |def: &ToolDef| {
             let passes = may_hand_off || ToolKind::of(def) != ToolKind::Handoff;

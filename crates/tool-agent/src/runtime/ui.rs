@@ -9,18 +9,18 @@ use tool_wire::ui::{Chunk, UiError, Writer};
 
 use super::event::{AgentEvent, AgentEventKind};
 
-/// The text for the user if a run has failed. The reason is in the event, for the operator.
+/// The text for the user after a failed run. The event contains the reason, for the operator.
 const FAILED: &str = "the answer could not be completed, try again";
 
-/// Makes the chunks of the AI SDK's message stream from the events of one run, of [`AgentRuntime::stream`](super::AgentRuntime::stream) or of
-/// [`StoredEvents`](super::StoredEvents).
+/// Converts the events of one run to the chunks of the AI SDK's message stream. The events come from [`AgentRuntime::stream`](super::AgentRuntime::stream)
+/// or [`StoredEvents`](super::StoredEvents).
 ///
-/// The view shows the conversation of the run. Events of the threads below it make no chunks. A run that waits for approvals shows them if the host passes
+/// The view shows the conversation of the run. Events of the threads below it are ignored. The approvals that a run waits for are shown if the host passes
 /// them to [`ask`](Self::ask), because events contain no tokens.
 ///
 /// An interface of version 5 or 6 of the AI SDK cannot withdraw text. If shown pieces are withdrawn, because a request failed after its first piece or the
-/// process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its message is complete, so nothing is
-/// withdrawn; [`Restart::Refuse`](crate::model::Restart::Refuse) lets such a request fail instead.
+/// process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its message is complete, so no text has to be
+/// withdrawn. With [`Restart::Refuse`](crate::model::Restart::Refuse), such a request fails instead.
 ///
 /// ```
 /// use futures::StreamExt as _;
@@ -90,12 +90,12 @@ impl UiView {
         self.writer.start(message)
     }
 
-    /// Whether the message has ended. Later events make no chunks.
+    /// Whether the message has ended. Later events are ignored.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Shows the approval requests of a run that waits, between its events [`Waiting`](AgentEventKind::Waiting) and
+    /// Shows the approval requests of a run that waits. Call it between the events [`Waiting`](AgentEventKind::Waiting) and
     /// [`RunEnded`](AgentEventKind::RunEnded). [`AgentRuntime::waiting`](super::AgentRuntime::waiting) returns the tickets.
     ///
     /// # Errors
@@ -109,7 +109,8 @@ impl UiView {
     ///
     /// # Errors
     ///
-    /// Fails if the protocol cannot show the event, such as the result of a call that the interface does not show. The next events can be shown.
+    /// Fails if the protocol cannot show the event, such as the result of a call that the interface does not show. After an error, later events can still
+    /// be shown.
     pub fn event(&mut self, event: &AgentEvent) -> Result<Vec<Chunk>, UiError> {
         if self.is_over || event.conversation != self.conversation {
             return Ok(Vec::new());
@@ -152,7 +153,7 @@ impl UiView {
                         chunks.extend(self.writer.delta(&Delta::Text(rest.to_owned()))?);
                     }
                     Some(_) => {}
-                    // The text of a guardrail replaces the text of the model, which the host has shown before it was checked.
+                    // The text of a guardrail replaces the text of the model, which the host showed before the check.
                     None => message.stop = Some(StopReason::Guardrail(GuardrailKind::Output)),
                 }
                 chunks.extend(self.writer.message(&message)?);
@@ -181,7 +182,7 @@ impl UiView {
                 })
             }
             AgentEventKind::RunEnded { cause, .. } => self.end(cause),
-            // The others are not part of the message.
+            // Other events are not part of the message.
             _ => Ok(Vec::new()),
         }
     }

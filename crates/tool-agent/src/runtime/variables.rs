@@ -99,7 +99,7 @@ impl AgentRuntime {
         for need in declared.iter().filter(|need| need.scoped) {
             cx = cx.without_variable(&need.name);
         }
-        // The values of instances leave the parent, so no other child inherits them.
+        // The values of an instance belong to this instance only, so no other child inherits them.
         let immediate = self.entry(caller).subagents.iter();
         let immediate: Vec<_> = immediate
             .filter_map(|tool| tool.immediate.as_ref())

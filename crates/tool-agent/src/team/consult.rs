@@ -12,7 +12,7 @@ use super::run::caught;
 use super::runner::{AgentAnswer, AgentTask, TeamMember};
 use super::tools::{CATEGORY, EFFECT, Team};
 
-/// Time that remains for the call after the agents have used theirs.
+/// Time that is reserved for the call itself after the time of the agents.
 const RESERVE: Duration = Duration::from_millis(500);
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct Arguments {
     task: String,
 }
 
-/// The state of all agents of a call: the progress, and the output.
+/// The state of all agents of a call, as progress and as output.
 #[derive(Clone, Serialize)]
 struct Report {
     responses: Vec<Response>,

@@ -1,4 +1,4 @@
-//! The context and the conversation of an agent that was asked.
+//! The context and the conversation of an agent that another agent asks.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use tool_core::turn::Budget;
 use tool_core::{ToolContext, ToolError};
 use tool_store::env;
 
-/// The agents that wait for an answer, from the first to the one that runs now.
+/// The agents that wait for an answer, from the first one to the agent that runs now.
 #[derive(Clone, Default)]
 pub(super) struct Waiting {
     pub(super) agents: Arc<[String]>,

@@ -25,7 +25,7 @@ use crate::agent::Agent;
 /// The calls of an agent pass the gate of its own tools. An agent that waits for an approval, for the client or for variables has no answer; the approvals
 /// that it requested are withdrawn.
 ///
-/// An agent that waits for an answer is not asked again until the answer is there, and by default an agent that was asked cannot ask agents:
+/// An agent that waits for an answer is not asked again before it has the answer. By default, an agent that was asked cannot ask agents:
 /// [`most_depth`](LocalTeamBuilder::most_depth).
 #[derive(Clone)]
 pub struct LocalTeam(Arc<Inner>);
@@ -116,7 +116,7 @@ fn message(task: &AgentTask) -> UserMessage {
         return UserMessage::from(task.task.as_str());
     }
     let history: Vec<_> = task.history.iter().map(line).collect();
-    // As JSON, a message cannot contain text that looks like the next message.
+    // JSON escapes the texts, so no text can look like the next message.
     let history = format!(
         "The conversation of the agent that asks, as JSON, for context:\n{}",
         serde_json::Value::from(history)
@@ -140,7 +140,7 @@ impl LocalTeamBuilder {
         self
     }
 
-    /// Sets how many agents may be asked below each other. The default is 1: an agent that was asked by an agent cannot ask agents. This is the counterpart of
+    /// Sets how deep agents may ask each other. The default is 1: an agent that was asked by an agent cannot ask agents. This is the counterpart of
     /// [`Rules::most_depth`](tool_core::Rules::most_depth), which hides the tools.
     pub fn most_depth(mut self, most: u32) -> Self {
         self.0.most_depth = most;
@@ -164,7 +164,7 @@ impl fmt::Debug for LocalTeamBuilder {
     }
 }
 
-/// Checks that there are agents, and that their ids are neither empty nor equal.
+/// Checks that the team has agents, and that their ids are not empty and differ.
 pub(super) fn check<'a>(members: impl Iterator<Item = &'a TeamMember>) -> Result<(), TeamError> {
     let mut seen: Vec<&str> = Vec::new();
     for member in members {

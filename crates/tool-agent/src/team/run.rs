@@ -37,7 +37,7 @@ pub(super) async fn run(
     match results(turns, cx).await {
         Ok(results) => Ran { answer, results },
         Err(error) => Ran {
-            // The reason why the run itself failed is more useful than the failed read.
+            // The error of the run itself explains more than the error of the read.
             answer: answer.and(Err(error)),
             results: Vec::new(),
         },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tool_core::{Citation, HistoryMessage, ToolContext, ToolError};
 
-/// Runs agents by their ids: in this process ([`LocalTeam`](super::LocalTeam)), or at a different service.
+/// Runs agents by their ids: in this process ([`LocalTeam`](super::LocalTeam)), or in a different service.
 ///
 /// ```
 /// use futures::future::{BoxFuture, FutureExt as _, ready};

@@ -33,8 +33,8 @@ type NewAgent = dyn Fn() -> AgentBuilder + Send + Sync;
 ///
 /// The sub-agent has a new conversation without a history, and at most 10 steps. It has the tools that the host's function returns for the context of the call,
 /// without this tool, [harness tools](tool_core::ToolDef::is_harness), and the tools that start or ask agents: those of the categories `agent` and `agent-call`,
-/// and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass the gate of that toolset, and they are made on behalf of
-/// the agent that called the tool, so that the same policies apply to them.
+/// and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass the gate of that toolset, and policies see the agent
+/// that called the tool as their caller.
 ///
 /// The context of the sub-agent has the workspace, the users, the session, the trace and the remaining time of the call, and no secrets, variables or host values. The tool has
 /// no timeout unless the host sets one with [`DynamicTool::timeout`].
@@ -42,7 +42,7 @@ type NewAgent = dyn Fn() -> AgentBuilder + Send + Sync;
 /// A sub-agent that waits for an approval has no answer, and the approval is withdrawn. The call first reports progress with the label and the conversation of
 /// the sub-agent: `{label, conversation}`.
 ///
-/// The registry of the parent cannot contain a tool that needs the parent's list, so build the tool apart, and add it with
+/// The registry of the parent cannot contain a tool that needs the parent's list of tools. So build the tool separately, and add it with
 /// [`Toolset::with_agent_tools`]:
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! A team as one agent sees it, from which its tools are made.
+//! The tools of a team for one agent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ pub(super) const EFFECT: Effect = Effect::WRITE.union(Effect::EXTERNAL);
 
 /// The agents that one agent can ask, and the tools for it.
 ///
-/// Each method returns a tool for [`RegistryBuilder::dynamic`](tool_core::RegistryBuilder::dynamic), whose settings, such as
-/// [`DynamicTool::timeout`], can be changed. [The module](super) describes what the tools have in common.
+/// Each method returns a tool for [`RegistryBuilder::dynamic`](tool_core::RegistryBuilder::dynamic), whose settings, such as [`DynamicTool::timeout`], can
+/// be changed. [The module](super) describes the common properties of the tools.
 #[derive(Clone)]
 pub struct Team {
     pub(super) runner: Arc<dyn AgentRunner>,
@@ -139,7 +139,7 @@ impl Team {
         Ok(ask::tool(Arc::clone(&self.runner), member))
     }
 
-    /// Returns the participants, of which there is at least one besides the agent that gets the tools.
+    /// Returns the participants without the agent that gets the tools. Fails if none remains.
     fn others(&self) -> Result<Vec<&TeamMember>, TeamError> {
         let others: Vec<_> = self.participants().collect();
         if others.is_empty() {

@@ -17,7 +17,7 @@ of the user.";
 /// The end of a text that was cut.
 const CUT: &str = "\n[the rest was cut]";
 
-/// Why there is no summary. The texts of a model's errors may quote the conversation, so only the kind is kept.
+/// Why no summary was written. The texts of a model's errors may quote the conversation, so only the kind is kept.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(super) enum NoSummary {
     #[error("the request to the summariser failed with an error of the kind `{}`", .0.as_str())]
@@ -39,7 +39,7 @@ pub(super) struct Summariser<'a> {
 }
 
 impl Summariser<'_> {
-    /// Returns the summary of `so_far` and of these steps, in as many requests as the limit on their length requires. Adds the reported tokens to
+    /// Returns a summary of `so_far` and of these steps. Sends as many requests as the limit on their length requires, and adds the reported tokens to
     /// `spent`.
     pub(super) async fn extend(
         &self,
@@ -88,7 +88,7 @@ impl Summariser<'_> {
             message(self.thread, Role::User, 1, &question),
         ];
         let tools = toolset![];
-        // A summary is not a part of the answer: it has no format, and it is neither shown nor held with the answer.
+        // A summary is not a part of the answer: the format of the answer does not apply to it, and it is neither shown nor held with the answer.
         let cx = self.request.cx.derive();
         let cx = cx
             .without::<OutputFormat>()
@@ -135,7 +135,7 @@ impl Summariser<'_> {
                 return cut;
             }
             let part = end as u128 * u128::from(most) / u128::from(tokens);
-            // The length decreases in each round, also if the division rounds up to the same length.
+            // The length decreases in each round, even if the division rounds up to the same length.
             end = text.floor_char_boundary(usize::try_from(part).unwrap_or(end).min(end - 1));
             cut = format!("{}{CUT}", &text[..end]);
         }
@@ -163,7 +163,7 @@ fn message(thread: &ThreadId, role: Role, seq: u64, text: &str) -> Message {
         answers: None,
         turn: None,
         content: serde_json::Value::from(text).to_string(),
-        // The time is not a part of a request.
+        // The time is not sent to the model.
         at: Timestamp::from_millis(0),
     }
 }
@@ -203,7 +203,8 @@ fn transcript(layout: &Layout<'_>, step: usize) -> String {
     lines.join("\n")
 }
 
-/// Writes a message. A message that cannot be read is left out; a request with it fails anyway.
+/// Writes a message. A message that cannot be read is left out, because a request that contains it fails
+/// anyway.
 fn line(message: &Message) -> Option<String> {
     let content = &*message.content;
     match message.role {

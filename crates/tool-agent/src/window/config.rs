@@ -29,11 +29,11 @@ pub(super) struct Settings {
 /// The sizes of requests, in tokens.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The largest request.
+    /// The size of the largest request.
     pub(super) room: u64,
-    /// A larger request is shortened.
+    /// The size above which a request is shortened.
     pub(super) trigger: u64,
-    /// A request is shortened to this size.
+    /// The size to which a request is shortened.
     pub(super) target: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct WindowBuilder(Settings);
 /// The summariser gets the rounds as text, and no tools. A compaction that fails, or that makes the request less than 20 % shorter, is not used, and is
 /// tried again when the thread has grown by a tenth of the window.
 ///
-/// A summary has the sensitivity of the thread: keep it where the thread may be kept, and remove it with the thread.
+/// A summary has the sensitivity of the thread: store it with the same protection, and delete it with the thread.
 #[derive(Clone)]
 #[must_use]
 pub struct Compaction {

@@ -65,13 +65,14 @@ pub(super) struct Measure {
 }
 
 impl Measure {
-    /// The measure before a request was sent: the estimate itself.
+    /// The measure before the first request: it leaves estimates unchanged.
     pub(super) const NONE: Self = Self {
         reported: 1,
         estimated: 1,
     };
 
-    /// Creates a measure. A report of less than half of the estimate counts as half, because the request was probably not the one that was estimated.
+    /// Creates a measure. If the report is less than half of the estimate, half of the estimate is used, because the report probably belongs to a different
+    /// request.
     pub(super) fn new(reported: u64, estimated: u64) -> Self {
         let estimated = estimated.max(1);
         Self {
@@ -87,15 +88,15 @@ impl Measure {
     }
 }
 
-/// The count of a request. The reported tokens are exact for the part that the provider has measured; only the part after it is an estimate.
+/// The count of a request: the tokens that the provider reported for its beginning, and an estimate for the rest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count {
     measure: Measure,
     /// The number of units of the measured request.
     measured: usize,
-    /// The estimate of the part that was measured.
+    /// The estimate of the measured part.
     prefix: u64,
-    /// The estimate of the part after it.
+    /// The estimate of the rest.
     rest: u64,
 }
 
@@ -147,7 +148,7 @@ impl Count {
         self.prefix = self.prefix.saturating_sub(tokens);
     }
 
-    /// Records that the provider reported `tokens` for a request with the units so far.
+    /// Records that the provider reported `tokens` for a request with the units that were added so far.
     pub(super) fn report(&mut self, tokens: u64, units: usize) {
         *self = Self {
             measure: Measure::new(tokens, self.estimate()),

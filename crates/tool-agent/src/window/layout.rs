@@ -9,9 +9,9 @@ use super::count::{Count, TokenCounter};
 
 /// The messages of a thread as units, and the order in which units may be removed.
 ///
-/// A turn begins with a message of a user, and its rounds follow. A round is a message of the model with the results of its calls, wherever in the thread
-/// they are. Rounds are removed in order, and the last round of a turn together with the messages of the user, so that a view begins with a message of
-/// a user, as providers require.
+/// A turn begins with a message of a user, and its rounds follow. A round is a message of the model with the results of its calls, which may be anywhere in
+/// the thread. Rounds are removed in order, and the last round of a turn together with the messages of the user, so that a view begins with a message of a
+/// user, as providers require.
 pub(super) struct Layout<'a> {
     messages: &'a [Message],
     /// The unit of each message; `None` for a result without its call, which no provider accepts.
@@ -54,7 +54,7 @@ impl Kind {
 
 /// Units that are removed together.
 pub(super) struct Step {
-    /// The unit by which the step is ordered and protected: its round, or the last message of a turn without rounds.
+    /// The unit that determines the order of the step and its protection: its round, or the last message of a turn without rounds.
     pub(super) key: usize,
     /// The units that are removed.
     pub(super) removes: Vec<usize>,
@@ -143,7 +143,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Returns the first unit that must stay in a request with the first `end` units. The steps whose key is before it may be removed.
+    /// Returns the index of the first unit that must stay in a request with the first `end` units. A step may be removed if its key is before this unit.
     pub(super) fn boundary(&self, end: usize, keep_rounds: usize) -> usize {
         let units = &self.units[..end];
         let mut last = units.iter().rev().map(|unit| unit.kind);
@@ -164,7 +164,7 @@ impl<'a> Layout<'a> {
         first_kept.min(question)
     }
 
-    /// Returns how many steps can be covered by one summary: a summary has no gap, so it ends before the first open call.
+    /// Returns how many steps one summary can cover. A summary has no gaps, so it ends before the first open call.
     pub(super) fn closed_steps(&self) -> usize {
         let open = self.units.iter().position(|unit| unit.kind.is_open());
         let open = open.unwrap_or(self.units.len());

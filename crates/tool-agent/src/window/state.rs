@@ -14,7 +14,7 @@ use super::trim;
 /// The state of a run.
 #[derive(Default)]
 pub(super) struct State {
-    /// The largest request, if the provider refused a request that the window allows.
+    /// The size of the largest request, if the provider refused a request that the window allows.
     room: Option<u64>,
     /// The thread of the requests.
     thread: Option<ThreadId>,
@@ -22,13 +22,13 @@ pub(super) struct State {
     /// The estimated size of the thread at which a compaction is tried again.
     next_attempt: u64,
     measured: Option<Measured>,
-    /// The last round that was removed because no summary could be written.
+    /// The sequence number of the last round that was removed because no summary could be written.
     fallback: Option<u64>,
-    /// The model that writes summaries, once it is needed.
+    /// The model that writes summaries; `None` until it is needed.
     pub(super) summariser: Option<Box<dyn Model + Sync>>,
-    /// Tokens that no message contains.
+    /// Tokens of requests to the summariser and of failed attempts, which no message contains.
     pub(super) spent: Option<Usage>,
-    /// Whether a request was sent to the model.
+    /// Whether a request was sent to the model, and not to the summariser.
     pub(super) asking: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct View {
     /// `None` if the complete thread is sent.
     messages: Option<Vec<Message>>,
     count: Count,
-    /// The number of units of the thread.
+    /// The number of units in the view.
     units: usize,
 }
 
@@ -94,7 +94,7 @@ impl State {
         self.thread = thread.cloned();
     }
 
-    /// Remembers the tokens that the provider reported for a view.
+    /// Stores the tokens that the provider reported for a view.
     pub(super) fn learn(&mut self, view: &View, usage: Option<Usage>) {
         let reported = usage.map_or(0, |usage| usage.input_tokens);
         if reported > 0 {
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Reduces the largest request, because the provider has refused this view as too long.
+    /// Reduces the size of the largest request, because the provider has refused this view as too long.
     pub(super) fn shrink(&mut self, view: &View) {
         self.room = Some(view.count.total() / 4 * 3);
     }
@@ -160,7 +160,7 @@ impl State {
         let through = self.summary.as_ref().map(|summary| summary.through);
         let mut covered = through.map_or(0, |seq| layout.steps_through(seq));
         if covered == 0 {
-            // There is no summary, or the thread was erased since it was written.
+            // No summary exists, or the thread was erased after the summary was written.
             self.summary = None;
         }
         let mut count = self.count(layout, fixed, covered, window);
@@ -177,7 +177,7 @@ impl State {
         self.trimmed(layout, covered, count, limits, window)
     }
 
-    /// Removes more steps, because the request is too long without. The next requests begin with the same message, if they fit.
+    /// Removes more steps, because the request would be too long otherwise. The next requests begin with the same message, if they fit.
     fn trimmed(
         &mut self,
         layout: &Layout<'_>,
@@ -201,7 +201,7 @@ impl State {
         (removed, count)
     }
 
-    /// Counts the view that begins with the summary.
+    /// Counts a view that begins with the summary.
     fn count(&self, layout: &Layout<'_>, fixed: u64, covered: usize, window: &Settings) -> Count {
         let summary = self.summary.as_ref();
         let text = summary.map_or(0, |summary| tokens(layout, &summary.text, window));
@@ -227,7 +227,8 @@ impl State {
         count
     }
 
-    /// Extends the summary until the view is at the target. Returns the number of covered steps and the new count; `None` if there is no better summary.
+    /// Extends the summary until the view is at the target. Returns the number of covered steps and the new count; `None` if no summary makes the view
+    /// shorter.
     async fn extend(
         &mut self,
         request: &ModelRequest<'_>,
@@ -242,7 +243,7 @@ impl State {
         if size < self.next_attempt {
             return None;
         }
-        // The view without any summary, to which the longest summary is added.
+        // The view without a summary. The length of the longest summary is added to it.
         let mut without = before;
         let old = self.summary.as_ref();
         let old_tokens = old.map_or(0, |summary| tokens(layout, &summary.text, window));
@@ -304,8 +305,8 @@ impl State {
     }
 }
 
-/// Begins a count with the report in the last message of an earlier run. The report is used only if the view of its request is known, and never to lower
-/// the count, because that run may have removed more.
+/// Begins a count with the report in the last message of an earlier run. The report is used only if the view of its request is known. It never lowers the
+/// count, because the earlier run may have removed more.
 fn reported(
     layout: &Layout<'_>,
     fixed: u64,

@@ -1,4 +1,4 @@
-//! Summaries of threads, and where a host keeps them.
+//! Summaries of threads, and the stores for them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct StoredSummary {
     pub read: u64,
     /// The text; empty if there is no summary.
     pub text: String,
-    /// The estimated tokens of the thread at which a compaction is tried again, after one that gained too little. 0 if there was none.
+    /// The estimated tokens of the thread at which a compaction is tried again, after a compaction that saved too little; 0 otherwise.
     #[serde(default)]
     pub next_attempt: u64,
 }
@@ -29,8 +29,8 @@ pub struct StoredSummary {
 /// Keeps the summaries of threads across runs. A later summary of a thread replaces the earlier one.
 ///
 /// A summary has the sensitivity of the thread: it contains texts of the user and results of tools. Store it with the same protection, and remove it when
-/// the thread is erased. A summary is not used if the thread does not contain the message with which the summary ends, so a summary that was left
-/// after an erasure does not come back.
+/// the thread is erased. A summary is not used if the thread does not contain the message with which the summary ends, so a summary that was not deleted
+/// with its thread is ignored.
 ///
 /// If a method fails, the error is logged, and the run continues without the stored summary.
 pub trait SummaryStore: Send + Sync {

@@ -10,7 +10,7 @@ use super::claim::Claim;
 use super::error::CancelError;
 use super::{Inner, Worker};
 
-/// The interval at which a cancellation looks at a thread that another process drives.
+/// The interval between checks of a thread that another process drives.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Worker {
@@ -26,7 +26,7 @@ impl Worker {
     pub async fn cancel(&self, thread: &ThreadId) -> Result<bool, CancelError> {
         let (inner, began) = (&self.0, env::monotonic());
         let store = inner.queue.store();
-        // The run that was stopped, and the token of the claim under which it was driven.
+        // The run that was stopped, and the token of the claim that its driver had.
         let mut stopped: Option<(RunId, Option<String>)> = None;
         while env::elapsed(began) < inner.lease * 3 {
             let Some(row) = store.work(thread).await? else {
@@ -36,7 +36,7 @@ impl Worker {
                 && row.token != *token
                 && inner.runtime.has_stopped(run).await?
             {
-                // The thread has ended, or was queued again for a message that arrived meanwhile.
+                // The thread has ended, or was queued again for a message that arrived in the meantime.
                 return Ok(true);
             }
             match row.state {

@@ -10,7 +10,7 @@ use tool_core::CancellationToken;
 use tool_core::store::{StoreError, ThreadId, Timestamp, WorkOutcome, WorkRow, WorkStore};
 use tool_store::env;
 
-/// A claim, which a task extends while another task drives the thread.
+/// A claim of a thread. One task extends the claim while another task drives the thread.
 pub(super) struct Claim {
     store: Arc<dyn WorkStore>,
     thread: ThreadId,
@@ -43,7 +43,7 @@ impl Claim {
         })
     }
 
-    /// Whether the lease continues, according to this process.
+    /// Returns whether the lease is valid by the clock of this process.
     pub(super) fn holds(&self) -> bool {
         let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
         !self.lost.is_cancelled() && env::monotonic() < until
@@ -54,7 +54,7 @@ impl Claim {
         until.saturating_duration_since(env::monotonic())
     }
 
-    /// Extends the lease three times in its length, until the drive has ended or the claim is lost. Every error counts as the loss of the claim.
+    /// Extends the lease after each third of its length, until the drive has ended or the claim is lost. Every error counts as the loss of the claim.
     pub(super) async fn keep(&self) {
         loop {
             tokio::select! {
@@ -86,8 +86,7 @@ impl Claim {
 
     /// Runs a future as long as the claim holds. Returns `None`, and drops the future, if the claim is lost.
     ///
-    /// The claim is checked each time before the future is polled, so that a process that was suspended for longer than the lease does not continue the
-    /// future.
+    /// The claim is checked before each poll of the future, so that a process that was suspended for longer than the lease does not continue.
     pub(super) async fn during<R>(&self, body: impl Future<Output = R>) -> Option<R> {
         let mut body = pin!(body);
         let mut lost = pin!(self.lost.cancelled());

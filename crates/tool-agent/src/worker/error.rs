@@ -5,7 +5,7 @@ use tool_core::turn::{MessageError, TurnError};
 
 use crate::runtime::RuntimeError;
 
-/// A worker is configured so that it has nothing to do.
+/// The configuration of a worker gives it nothing to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerConfigError {

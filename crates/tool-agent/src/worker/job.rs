@@ -33,7 +33,7 @@ impl Inner {
         }
     }
 
-    /// Returns the context of a thread, or what happens to the thread without one.
+    /// Builds the context of a thread. Returns what happens to the thread if this fails.
     pub(super) async fn context(&self, row: &WorkRow) -> Result<ToolContext, WorkOutcome> {
         let cx = match (self.context)(row.clone()).await {
             Ok(cx) => cx,
@@ -49,7 +49,7 @@ impl Inner {
         Ok(cx.derive().with(Queued).build())
     }
 
-    /// Drives a thread to the end of its run, and returns what happens to it next. The run waits at the barrier before each request.
+    /// Drives a thread to the end of its run, and returns how the thread is released. The run waits at the barrier before each request.
     pub(super) async fn outcome(
         &self,
         row: &WorkRow,
@@ -131,7 +131,7 @@ impl Inner {
                         | TurnError::PauseLimit { .. }
                         | TurnError::Unpriced,
                     ) => WorkOutcome::Failed,
-                    // The provider asked for a wait, and no attempt is left.
+                    // The provider requested a wait, and no attempt is left.
                     RuntimeError::Turn(TurnError::Model(error)) => match self.failed(row) {
                         WorkOutcome::Retry(pause) => {
                             let asked = error.wait().map(rounded).unwrap_or_default();
@@ -160,20 +160,21 @@ impl Inner {
     }
 }
 
-/// Rounds a wait up, so that it does not end too early although the times of the store are rounded down to milliseconds.
+/// Rounds a wait up, because the store rounds times down to milliseconds and the wait must not end too early.
 fn rounded(wait: Duration) -> Duration {
     let millis = wait.as_nanos().div_ceil(1_000_000) + 1;
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
 }
 
-/// The sub-agents of a conversation after a drive.
+/// The state of a conversation's sub-agents after a drive.
 enum Children {
     /// None runs.
     Ended,
-    /// Some have run, so the conversation is driven again: it may have their outcomes.
+    /// Some have run, so the conversation is driven again, because it may have their outcomes.
     Waited,
-    /// The models of some wait for their providers, and none runs in this process. This is the shortest wait.
+    /// None runs in this process, and the providers of some have requested waits. The field is the shortest
+    /// wait.
     Suspended(Duration),
-    /// Some are not finished, but none runs in this process.
+    /// None runs in this process, and some have not ended.
     Stalled,
 }

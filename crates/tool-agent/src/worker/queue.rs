@@ -1,4 +1,4 @@
-//! The queue as processes use it that receive messages and answers.
+//! The queue, for processes that receive messages and answers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use super::error::QueueError;
 type Facts = dyn Fn(&ToolContext) -> Value + Send + Sync;
 
 /// Queues threads for [`Worker`](super::Worker)s. It needs neither models nor tools, so a process that only receives messages can use it. Clones share
-/// everything.
+/// their state.
 #[derive(Clone)]
 pub struct AgentQueue {
     store: Arc<dyn WorkStore>,
     agents: Vec<WorkAgent>,
     facts: Option<Arc<Facts>>,
-    /// Wakes a worker of this process.
+    /// Wakes a worker of this process when a thread is queued.
     queued: Arc<Notify>,
 }
 
@@ -51,7 +51,7 @@ impl AgentQueue {
         self
     }
 
-    /// Sets the function that returns the facts of a caller that are stored with a thread. A worker builds the context of the thread from them
+    /// Sets the function that returns the facts of a caller that are stored with a thread. A worker builds the context of the thread from these facts
     /// ([`WorkerBuilder::context`](super::WorkerBuilder::context)). They are stored in clear text. By default, only the user is stored.
     #[must_use]
     pub fn facts(mut self, facts: impl Fn(&ToolContext) -> Value + Send + Sync + 'static) -> Self {
@@ -59,7 +59,7 @@ impl AgentQueue {
         self
     }
 
-    /// The store of the queue, for lists and for operators.
+    /// Returns the store of the queue, for lists and for operators.
     pub fn store(&self) -> &Arc<dyn WorkStore> {
         &self.store
     }
@@ -139,7 +139,7 @@ impl AgentQueue {
         Ok(woken)
     }
 
-    /// Queues a conversation for a later time, like [`wake`](Self::wake): a timer.
+    /// Queues a conversation for a later time, like [`wake`](Self::wake). Use it as a timer.
     ///
     /// # Errors
     ///

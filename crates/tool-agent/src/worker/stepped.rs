@@ -1,4 +1,4 @@
-//! Threads that an engine outside of the process drives step by step.
+//! Threads that an engine in a different process drives step by step.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -18,7 +18,7 @@ use crate::runtime::Barrier;
 pub enum TakenThread {
     /// The caller drives the thread.
     Claimed(Box<SteppedThread>),
-    /// Nothing is to be done now. The row says when there is, and whether another driver has the thread; `None` if the thread was never queued.
+    /// The thread has nothing to do now. The row states when it becomes ready, and whether another driver has it; `None` if the thread was never queued.
     Idle(Option<Box<WorkRow>>),
 }
 
@@ -28,7 +28,7 @@ pub struct SteppedThread {
     claim: Arc<Claim>,
     drive: BoxFuture<'static, WorkOutcome>,
     barrier: Arc<Barrier>,
-    /// The last message of the model, if the run waits before its next request.
+    /// The last message of the model, if the run waits at the barrier.
     waits_after: Option<u64>,
     ended: bool,
 }
@@ -41,14 +41,13 @@ pub enum ThreadStep {
     /// The run ended or waits, and the thread was released with this row. If the row is queued, the thread has to be taken again when it is
     /// [ready](WorkRow::ready).
     Released(Box<WorkRow>),
-    /// Another driver has the thread, or the store did not confirm the release.
+    /// Another driver has claimed the thread, or the store did not confirm the release.
     Lost,
 }
 
 impl Worker {
     /// Claims a thread for a driver in an engine that decides when each step runs, such as a durable execution engine. `driver` is a unique name, such as the
-    /// id of the engine's invocation: a driver with the same name continues with its claim, if the lease has not expired, because its process died in
-    /// between.
+    /// id of the engine's invocation: if the process of a driver dies, a driver with the same name continues with the same claim until the lease expires.
     ///
     /// # Errors
     ///
@@ -116,9 +115,10 @@ impl SteppedThread {
     }
 
     /// Makes one step: a request to the model and the calls of its message, whose results are stored. `after` is the sequence number that the last step returned, or
-    /// 0: a step that was made and stored already, by a process that died before it reported the step, is returned again and not repeated.
+    /// 0: if a process stored the next step and died before it reported it, the stored step is returned and not repeated.
     ///
-    /// The first step of a run also finishes the open calls of the last message. When the run ends or waits, the thread is released; do not call this again then.
+    /// The first step of a run also finishes the open calls of the last message. When the run ends or waits, the thread is released; do not call this again after
+    /// that.
     pub async fn step(&mut self, after: u64) -> ThreadStep {
         if self.ended {
             return ThreadStep::Lost;

@@ -1,4 +1,4 @@
-//! Agent files: the example of the documentation, faults with their places, and instructions with variables.
+//! Agent files: the example in the documentation, the places of faults, and instructions with variables.
 
 use std::sync::{Arc, Mutex};
 
@@ -41,7 +41,7 @@ fn instructed(seen: &Seen) -> ScriptedModel {
     recorded([Script::text("Hi.")], seen)
 }
 
-// The complete example is loaded, and everything in it reaches the agent and the runtime.
+// The complete example is loaded, and the agent and the runtime have all of its settings.
 #[tokio::test]
 async fn example_of_the_documentation_is_loaded() {
     let text = example();
@@ -141,7 +141,7 @@ fn faults(cases: &[Case], read: fn(&str) -> Result<AgentFile, AgentFileError>) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-// Errors carry line and column, and an unknown key names the nearest known one.
+// Errors contain line and column, and the error for an unknown key names the most similar key.
 #[test]
 fn faults_of_yaml_have_their_place() {
     let cases = [
@@ -264,7 +264,7 @@ fn file_names_its_path() {
     assert!(error.to_string().contains("cannot be read"), "{error}");
 }
 
-// S4-12: a text variable is written into the instructions; a value is not read for more placeholders.
+// S4-12: a text variable is written into the instructions; placeholders in a value are not replaced.
 #[tokio::test]
 async fn variables_are_written_into_the_instructions() {
     let text = "name: a\nmodel: {name: m}\ninstructions: '{{ONE}}/{{ TWO }}/{{three}}/{ONE}/{{1}}'\nvariables: [{name: ONE}, {name: TWO, required: false}, {name: three}]\n";
@@ -277,7 +277,7 @@ async fn variables_are_written_into_the_instructions() {
     agent.respond("Hi.", &turns, &cx.build()).await.unwrap();
     let content: Value = serde_json::from_str(&seen.lock().unwrap()[0][0].1).unwrap();
     assert_eq!(content, "{{three}}//3/{ONE}/{{1}}");
-    // A missing variable, and one that the host has stored as a secret, end the run before a request.
+    // If a variable is missing, or if the host has stored it as a secret, the run ends before a request.
     let cx = context().variable("ONE", "1").build();
     let error = agent.respond("Hi.", &turns, &cx).await.unwrap_err();
     let TurnError::Model(error) = error else {

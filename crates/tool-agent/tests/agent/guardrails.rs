@@ -1,4 +1,4 @@
-//! Guardrails: what they see, what is shown and stored after a refusal, and that they fail closed.
+//! Guardrails: their requests, what is shown and stored after a refusal, and that they fail closed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use tower::{BoxError, Layer, Service};
 
 use crate::{Report, Seen, add, call, context, recorded, turns};
 
-/// The events of a model, as the words that an interface shows.
+/// Records the events of a model as the words that an interface would show.
 #[derive(Clone, Default)]
 struct Shown(Arc<Mutex<Vec<String>>>);
 
@@ -115,7 +115,7 @@ async fn refused_input_makes_no_request_and_is_withheld_later() {
     }
 }
 
-// The texts are those of the present turn, and `messages` has the whole thread.
+// The request has the texts of the current turn, and `messages` returns the whole thread.
 #[tokio::test]
 async fn input_guardrail_sees_the_turn_and_the_thread() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -135,7 +135,7 @@ async fn input_guardrail_sees_the_turn_and_the_thread() {
     agent.respond("1 + 2?", &turns, &cx).await.unwrap();
     turns.say("Again,", &cx).await.unwrap();
     agent.respond("please.", &turns, &cx).await.unwrap();
-    // Once for each drive, and not before the second step.
+    // The guardrail runs once for each drive, and not before the second step.
     let expected = [("1 + 2?".to_owned(), 1), ("Again,\nplease.".to_owned(), 6)];
     assert_eq!(*seen.lock().unwrap(), expected);
 }
@@ -147,7 +147,7 @@ async fn message_during_the_run_is_checked() {
     let (during, of) = (turns.clone(), cx.clone());
     let turns_of_run = turns.clone().observe(move |_| {
         let say = during.say("A poison.", &of);
-        // A store in memory is ready at once.
+        // The future is ready at once, because the store is in memory.
         say.now_or_never().unwrap().unwrap();
     });
     // The message arrives before the result of the second call, so the next request contains it.
@@ -172,7 +172,8 @@ fn with_usage(text: &str) -> Script {
     Script::message(message)
 }
 
-// Text is held until it passes; a refused text is neither shown nor stored, and its tokens count.
+// A text is held until the guardrails accept it. A refused text is neither shown nor stored, and its tokens
+// count.
 #[tokio::test]
 async fn refused_output_is_neither_shown_nor_stored() {
     let (of_model, of_context) = (Shown::default(), Shown::default());
@@ -199,7 +200,7 @@ async fn refused_output_is_neither_shown_nor_stored() {
     assert_eq!(tripped(&outcome), refused);
     assert_eq!(of_model.lines(), ["add"]);
     assert_eq!(of_context.lines(), ["add"]);
-    // A message of calls alone has no text to check.
+    // A message that only has calls has no text to check.
     let checked = ("The poison is here.".to_owned(), vec!["add".to_owned()]);
     assert_eq!(*passed.lock().unwrap(), [checked]);
     let messages = stored(&turns, &cx).await;
@@ -229,7 +230,7 @@ async fn accepted_output_is_shown_after_the_check() {
     assert_eq!(shown.lines(), ["It", "is", "3."]);
 }
 
-// A host that shows unchecked text gets the event that withdraws it.
+// If a host shows unchecked text, a refusal emits the event that withdraws it.
 #[tokio::test]
 async fn unchecked_output_is_withdrawn_after_a_refusal() {
     let shown = Shown::default();
@@ -377,7 +378,7 @@ async fn failing_guardrails_refuse() {
     }
 }
 
-// The layer that is added last runs first, and each one can stop the others.
+// The layer that is added last runs first, and each layer can stop the others.
 #[tokio::test]
 async fn last_layer_runs_first() {
     let order = Arc::new(Mutex::new(Vec::new()));
@@ -408,7 +409,7 @@ async fn last_layer_runs_first() {
     assert_eq!(*order.lock().unwrap(), ["second", "second", "first"]);
 }
 
-// A typed output is checked as output, and not as a call.
+// A typed output is checked by the output guardrails, and not by the call guardrails.
 #[tokio::test]
 async fn typed_output_passes_the_output_guardrails() {
     let output = |remark: &str| {

@@ -200,12 +200,12 @@ async fn valid_output_ends_the_run() {
         }
     );
     assert_eq!(*order.lock().unwrap(), ["add", "final_answer"]);
-    // A host that has lost the output gets it again, without a request.
+    // If the host has lost the output, `resume` returns it again without a request.
     let again: Report = reporter([]).resume(&turns, &cx).await.unwrap();
     assert_eq!(again, report);
 }
 
-// After an invalid output, the model reads the problem and is asked again. After the last retry, the error contains the problem.
+// After an invalid output, the model reads the problem and gets a new request. After the last retry, the error contains the problem.
 #[tokio::test]
 async fn invalid_output_is_asked_for_again_a_bounded_number_of_times() {
     let invalid = || call("final_answer", r#"{"sum":"three"}"#);
@@ -251,7 +251,7 @@ async fn invalid_output_is_asked_for_again_a_bounded_number_of_times() {
     );
 }
 
-// An answer that reached the limit on tokens is not asked for again.
+// A new request is not sent after an answer that reached the limit on tokens.
 #[tokio::test]
 async fn truncated_output_is_not_asked_for_again() {
     let mut cut = ModelMessage::text("{\"sum\":");

@@ -17,7 +17,7 @@ fn native(scripts: impl IntoIterator<Item = Script>) -> Agent {
     agent.output_mode(OutputMode::Native).build().unwrap()
 }
 
-// The text is the output, and no tool is added.
+// The text of the model is the output, and no tool is added.
 #[tokio::test]
 async fn text_is_the_output() {
     let formats = Arc::new(Mutex::new(Vec::new()));
@@ -43,7 +43,7 @@ async fn text_is_the_output() {
         let required = &formats[0].1["required"];
         assert_eq!(required, &serde_json::json!(["sum", "remark"]));
     }
-    // A host that has lost the output gets it again, without a request.
+    // If the host has lost the output, `resume` returns it again without a request.
     let again: Report = native([]).resume(&turns, &cx).await.unwrap();
     assert_eq!(again.sum, 3);
     // A run without a typed output has no format.
@@ -55,7 +55,7 @@ async fn text_is_the_output() {
     assert!(matches!(outcome, Ok(Outcome::Answered(text)) if text == "false"));
 }
 
-// With native output beside calls, the calls run and the run continues.
+// If a message has a native output and calls, the calls run and the run continues.
 #[tokio::test]
 async fn calls_beside_an_output_run_and_the_run_continues() {
     let mut both = ModelMessage::calls([ToolCall::new("c-1", "add", r#"{"a":1,"b":2}"#)]);

@@ -91,7 +91,7 @@ fn verified(received: &Received, secret: &str) -> (bool, Vec<String>) {
     (signature(secret, &canonical, time, scope) == given, headers)
 }
 
-// The example of the documentation: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+// The signature of the example in the documentation: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 #[test]
 fn independent_signature_is_that_of_the_documentation() {
     let canonical = "GET\n/\nAction=ListUsers&Version=2010-05-08\n\
@@ -119,7 +119,7 @@ fn frame(headers: &[(&str, &str)], payload: &str) -> Vec<u8> {
     for (name, value) in headers {
         named.push(u8::try_from(name.len()).unwrap());
         named.extend(name.as_bytes());
-        // 7 is the type of a text.
+        // 7 is the type of string values.
         named.push(7);
         named.extend(u16::try_from(value.len()).unwrap().to_be_bytes());
         named.extend(value.as_bytes());
@@ -288,7 +288,7 @@ async fn request_to_an_inference_profile_is_signed() {
     assert_eq!(received.header("x-amz-security-token"), None);
 }
 
-// The network may cut the frames at any byte. Events that this version does not know are ignored.
+// The events do not depend on where the network splits the frames. Unknown events are ignored.
 #[tokio::test]
 async fn call_runs_once_however_the_frames_arrive() {
     for size in [1, 7, 100_000] {
@@ -320,7 +320,7 @@ async fn call_runs_once_however_the_frames_arrive() {
     }
 }
 
-// A frame with a wrong checksum is not read: nothing of its attempt is stored, and its call does not run.
+// A frame with a wrong checksum is not read: its attempt stores nothing and runs no call.
 #[tokio::test]
 async fn corrupt_frame_is_retried() {
     let whole = [call(), stop("tool_use")].concat();
@@ -382,7 +382,7 @@ async fn exceptions_in_a_stream_are_classified() {
     assert_eq!(server.received().len(), 2);
 }
 
-// The name of the error is in a header of the response, with an address after it.
+// The name of the error is in a header of the response, followed by an address.
 #[tokio::test]
 async fn refusals_are_classified() {
     use ModelErrorKind::{

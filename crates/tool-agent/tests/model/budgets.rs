@@ -35,7 +35,8 @@ fn model(server: &StandIn) -> HttpModel {
     chat(server).max_tokens(OUTPUT).build().unwrap()
 }
 
-// An attempt that broke without a usage keeps its reservation, and an attempt that was refused uses nothing.
+// An attempt whose stream broke without a usage keeps its reservation. An attempt that was refused uses no
+// tokens.
 #[tokio::test]
 async fn broken_attempt_without_usage_keeps_its_reservation() {
     for (failure, unmeasured) in [(broken(), 1), (json_response(500, &[], &json!({})), 0)] {
@@ -50,7 +51,7 @@ async fn broken_attempt_without_usage_keeps_its_reservation() {
     }
 }
 
-// A request is not sent again if the budget has no room for another attempt, and the run ends with the cause of the budget.
+// A request is not sent again if another attempt does not fit into the budget. The run then ends because of the budget.
 #[tokio::test]
 async fn attempt_that_does_not_fit_is_not_sent() {
     let server = StandIn::start(vec![broken(), events(chat_answer("Done."))]).await;
@@ -87,7 +88,7 @@ async fn stopped_request_keeps_its_reservation() {
     assert!(row.spent.tokens > 9_000, "{row:?}");
 }
 
-// A budget of cost reserves the largest price of the chain, and is settled with the cost of the answer. Without a price, no request is sent.
+// A budget for cost reserves the cost at the largest price of the chain, and is settled with the cost of the answer. Without a price, no request is sent.
 #[tokio::test]
 async fn cost_is_reserved_and_settled() {
     let price = ModelPrice::new(1_000_000, 2_000_000);
@@ -126,7 +127,7 @@ async fn cost_is_reserved_and_settled() {
     assert_eq!(requests, 0);
 }
 
-// A budget without a limit is a fault of the host, which is named.
+// A budget without a limit is an error of the host, and the error names the budget.
 #[tokio::test]
 async fn budget_without_a_limit_is_refused() {
     let server = StandIn::start(vec![events(chat_answer("Done."))]).await;

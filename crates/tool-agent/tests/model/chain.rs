@@ -114,7 +114,7 @@ async fn opaque_parts_go_back_to_their_origin_only() {
     assert!(!other.contains("EqQB") && other.contains("t-1"), "{other}");
 }
 
-// No request is sent to a model before the end of the wait that its provider asked for, neither in the next step nor by a clone.
+// No request is sent to a model before the end of the wait that its provider requested, neither in the next step nor by a clone.
 #[tokio::test]
 async fn requested_wait_is_remembered() {
     let calling = json!({"choices": [{"index": 0, "delta": {"tool_calls": [{
@@ -134,7 +134,7 @@ async fn requested_wait_is_remembered() {
     assert_eq!((first.received().len(), second.received().len()), (1, 3));
 }
 
-// `soonest` returns the shortest wait of the chain, although the last model states none.
+// `soonest` returns the shortest wait of the chain, even if the provider of the last model requests none.
 #[tokio::test]
 async fn error_of_a_chain_has_the_shortest_wait() {
     let first = StandIn::start(vec![json_response(
@@ -159,8 +159,8 @@ async fn error_of_a_chain_has_the_shortest_wait() {
     );
 }
 
-// A run is suspended for the shortest wait of the models whose waits do not fit. A final error, a wait that fits and a request that is faulty at the last
-// model suspend nothing.
+// A run is suspended for the shortest wait of the models whose waits do not fit. A final error, a wait that fits, and an invalid request to the last model
+// suspend no run.
 #[tokio::test]
 async fn run_is_suspended_for_the_shortest_wait_of_the_chain() {
     let after = |seconds| json_response(429, &[("retry-after", seconds)], &json!({}));
@@ -188,7 +188,7 @@ async fn run_is_suspended_for_the_shortest_wait_of_the_chain() {
     }
 }
 
-// A model that is resting when the run begins suspends it, too, for the rest of the wait.
+// If the wait of a model has not ended when a run begins, the run is suspended for the rest of this wait.
 #[tokio::test]
 async fn rest_of_an_earlier_wait_suspends_a_run() {
     let refused = json_response(429, &[("retry-after", "600")], &json!({}));

@@ -1,5 +1,5 @@
-//! Providers that misbehave in ways of one format: partial events, errors in replies with status 200, rate limits for many runs at once, invalid arguments,
-//! and calls without ids or signatures.
+//! Faults of providers that occur in one format only: partial events, errors in replies with status 200, rate limits for many runs at once, invalid
+//! arguments, and calls without ids or signatures.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn chat_call(arguments: &str) -> Vec<Act> {
     ])
 }
 
-// A stream that ends within an event is broken wherever it ends, and a call that was complete before does not run.
+// A stream that ends within an event is broken, regardless of the position, and a call that was complete before does not run.
 #[tokio::test]
 async fn stream_that_ends_within_an_event_is_retried() {
     let whole = [
@@ -64,7 +64,8 @@ async fn stream_that_ends_within_an_event_is_retried() {
     }
 }
 
-// A reply with status 200 that is an error, as JSON or in a stream, in the shapes of OpenAI: the class is that of the error, and the text says what happened.
+// A reply with status 200 that is an error, as JSON or in a stream, in the shapes of OpenAI: the error has the class of the reported error, and its text
+// contains the provider's message.
 #[tokio::test]
 async fn errors_of_openai_in_replies_are_read_in_every_shape() {
     let error = json!({"message": "The engine is overloaded.", "type": "server_error", "code": "rate_limit_exceeded"});
@@ -104,7 +105,8 @@ async fn errors_of_openai_in_replies_are_read_in_every_shape() {
     }
 }
 
-// Runs of one model that are all refused wait as long as the provider asks, and each is answered once.
+// If all runs of one model are refused, each waits as long as the provider requests, and each is answered
+// once.
 #[tokio::test]
 async fn many_runs_at_once_wait_out_a_rate_limit() {
     const RUNS: usize = 12;
@@ -128,7 +130,7 @@ async fn many_runs_at_once_wait_out_a_rate_limit() {
     assert_eq!(answers, vec!["Done."; RUNS]);
     let received = server.received();
     assert_eq!(received.len(), 2 * RUNS);
-    // No run asks again before the end of the wait that any of the refusals began.
+    // No run sends a request before the end of the waits that the refusals requested.
     let refused = &received[..RUNS];
     let first = refused.iter().map(|request| request.at).min().unwrap();
     let again = received[RUNS..].iter().map(|request| request.at).min();
@@ -138,7 +140,8 @@ async fn many_runs_at_once_wait_out_a_rate_limit() {
     }
 }
 
-// Arguments that are not JSON, or do not fit, run nothing: the model reads what is wrong and calls again, and the arguments go back as it wrote them.
+// Calls whose arguments are not JSON or do not fit do not run: the model reads the problem and calls again, and its arguments are sent back as it wrote
+// them.
 #[tokio::test]
 async fn malformed_arguments_are_returned_to_the_model() {
     for arguments in [
@@ -173,7 +176,7 @@ async fn malformed_arguments_are_returned_to_the_model() {
     }
 }
 
-// Gemini's older models and compatible servers send calls without ids and signatures, several of one name, and text next to them.
+// Gemini's older models and compatible servers send calls without ids and signatures, several calls of one name, and text beside the calls.
 #[tokio::test]
 async fn gemini_calls_without_ids_or_signatures_run_once_each() {
     let call = |host: &str| json!({"functionCall": {"name": "ping", "args": {"host": host}}});
@@ -207,7 +210,7 @@ async fn gemini_calls_without_ids_or_signatures_run_once_each() {
     }
 }
 
-// The tokens of a compaction are not in the counts at the top level, so they are added to the usage of the run.
+// The tokens of a compaction are not in the counts at the top level of the usage, so they are added to the usage of the run.
 #[tokio::test]
 async fn compaction_iteration_counts_towards_the_run() {
     use tool_core::store::{RunFilter, RunStore as _, Scope};

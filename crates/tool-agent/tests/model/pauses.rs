@@ -20,7 +20,7 @@ fn paused(id: &str) -> Vec<Act> {
     events([vec![start(), begun, ended], stop("pause_turn")].concat())
 }
 
-/// A world whose runs have these limits.
+/// Returns a world whose runs have these limits.
 async fn limited(limits: impl Fn(Turns) -> Turns) -> World {
     let mut world = World::new().await;
     world.turns = limits(Turns::new(world.store.clone()));
@@ -37,7 +37,7 @@ async fn causes(store: &MemoryStore) -> Vec<(Option<RunCause>, u32)> {
         .collect()
 }
 
-// A turn is continued up to the limit, every paused message goes back unchanged, and then the run fails with a cause of its own.
+// A turn is continued up to the limit, every paused message is sent back unchanged, and then the run fails with its own cause.
 #[tokio::test]
 async fn turn_that_is_paused_again_and_again_reaches_its_limit() {
     let server = StandIn::start(vec![paused("s-1"), paused("s-2"), paused("s-3")]).await;
@@ -63,7 +63,7 @@ async fn turn_that_is_paused_again_and_again_reaches_its_limit() {
         "each request counts in the row of the run"
     );
 
-    // Another drive sends nothing, also in a new process.
+    // Further drives send nothing, not even in a new process.
     let mut world = world;
     world.turns = Turns::new(world.store.clone()).most_pauses(2);
     let error = world.drive(&mut model).await.unwrap_err();
@@ -74,7 +74,7 @@ async fn turn_that_is_paused_again_and_again_reaches_its_limit() {
     assert_eq!(server.received().len(), 3);
 }
 
-// A higher limit continues the thread where it stopped, and a message of the user begins a new count.
+// With a higher limit, the thread continues where it stopped. A message of the user resets the count.
 #[tokio::test]
 async fn higher_limit_or_a_new_message_continues_the_turn() {
     for says in [false, true] {
@@ -96,7 +96,7 @@ async fn higher_limit_or_a_new_message_continues_the_turn() {
     }
 }
 
-// Continuations do not use up the steps of the run: one step for the paused message and its answer.
+// Continuations do not count as steps of the run: the paused message and its answer are one step.
 #[tokio::test]
 async fn continuations_are_not_steps() {
     let mut replies: Vec<_> = (1..=5)
@@ -110,7 +110,7 @@ async fn continuations_are_not_steps() {
     assert_eq!(server.received().len(), 6);
 }
 
-// Only pauses in a row count: a call between them begins a new count, and the next step counts as one.
+// Only consecutive pauses count: a call between them resets the count, and the next step counts as one.
 #[tokio::test]
 async fn call_between_pauses_begins_a_new_count() {
     let calling = [vec![start()], call(0, "t-1"), stop("tool_use")].concat();
@@ -155,7 +155,7 @@ async fn limits_of_zero_and_of_tokens_apply() {
     assert_eq!(server.received().len(), 2);
 }
 
-// A paused message continues at the next model of a chain, which reads its text without the opaque parts.
+// A paused message is continued by the next model of a chain, which gets its text without the opaque parts.
 #[tokio::test]
 async fn next_model_of_a_chain_continues_a_paused_turn() {
     let refused = crate::standin::json_response(401, &[], &json!({}));

@@ -7,7 +7,7 @@ use tool_core::turn::{Outcome, StoredMessage, TurnError};
 use crate::standin::{StandIn, cut, events};
 use crate::support::{World, answer, anthropic, call, chat, chat_answer, start, stop, text};
 
-/// Prices with which every token of a test has a cost of its own.
+/// Prices that give each kind of token a different cost.
 const PRICE: ModelPrice = ModelPrice::new(3_000_000, 15_000_000);
 
 async fn progress(world: &World) -> RunProgress {
@@ -39,7 +39,7 @@ fn cost_is_the_sum_of_the_parts() {
         .cache_write_1h(6_000_000);
     let parts = 200_000 * 3 + 500_000 * 3 / 10 + 750_000 + 600_000 + 4_500_000;
     assert_eq!(all.cost(&usage), parts);
-    // A part of a millionth is rounded up once, not for each part.
+    // The sum is rounded up once, and not each part.
     let little = Usage {
         input_tokens: 1,
         output_tokens: 1,
@@ -47,7 +47,7 @@ fn cost_is_the_sum_of_the_parts() {
     };
     assert_eq!(ModelPrice::new(1, 1).cost(&little), 1);
     assert_eq!(ModelPrice::new(0, 0).cost(&usage), 0);
-    // Counters and prices of any size, and parts above the input.
+    // Counters and prices may have any value, and parts may exceed the input.
     let absurd = Usage {
         cache_read_tokens: Some(u64::MAX),
         output_tokens: u64::MAX,
@@ -78,7 +78,7 @@ async fn failed_attempts_have_a_cost() {
     assert_eq!(progress.usage.cost_micros, Some(165 + 75));
 }
 
-// In a chain, each attempt costs what its own model costs.
+// In a chain, each attempt is charged at the price of its own model.
 #[tokio::test]
 async fn models_of_a_chain_have_their_own_prices() {
     let first = StandIn::start(vec![cut([start()])]).await;

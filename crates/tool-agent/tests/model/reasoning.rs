@@ -1,4 +1,4 @@
-//! The reasoning of servers of Chat Completions: shown, and sent back as the server requires it.
+//! The reasoning of servers of Chat Completions: it is shown, and sent back as the server requires.
 
 use serde_json::{Value, json};
 use tool_agent::model::{Endpoint, HttpModel, HttpModelBuilder, ModelEvent, PastReasoning};
@@ -33,7 +33,7 @@ fn sent_back(server: &StandIn) -> Value {
     message
 }
 
-// Reasoning is passed on while it arrives, and goes back unchanged with the call that it led to.
+// Reasoning is passed on while it arrives, and is sent back unchanged with the call that it led to.
 #[tokio::test]
 async fn reasoning_is_shown_and_sent_back_within_a_tool_loop() {
     for field in ["reasoning_content", "reasoning"] {
@@ -60,7 +60,7 @@ async fn reasoning_is_shown_and_sent_back_within_a_tool_loop() {
     }
 }
 
-// OpenRouter's details go back as one element with its signature, and the next message of the thread has them too.
+// The details of OpenRouter are sent back as one element with its signature, also with the next message of the thread.
 #[tokio::test]
 async fn reasoning_details_are_sent_back_in_every_later_request() {
     let detail = |detail: Value| json!({"choices": [{"index": 0, "delta": {"content": "", "reasoning_details": [detail]}}]});

@@ -56,7 +56,7 @@ async fn exhausted_quota_is_not_retried() {
     );
 }
 
-// A retry is not sent before the end of the wait that the provider asked for.
+// A retry is not sent before the end of the wait that the provider requested.
 #[tokio::test]
 async fn retry_waits_as_long_as_the_provider_asks() {
     let google = json!({"error": {"code": 429, "message": "m", "status": "RESOURCE_EXHAUSTED", "details": [
@@ -100,7 +100,7 @@ async fn wait_beyond_the_budget_or_the_deadline_is_reported() {
     );
 }
 
-// The budget is for all waits of a step.
+// All waits of a step share the budget.
 #[tokio::test]
 async fn waits_of_a_step_share_the_budget() {
     let wait = json_response(429, &[("retry-after", "0.2")], &json!({}));

@@ -19,7 +19,7 @@ fn restart(restart: Restart) -> Retry {
     retry
 }
 
-// With `Hold`, the pieces of an attempt are passed on when it is complete.
+// With `Hold`, the pieces of an attempt are passed to the observer when the attempt is complete.
 #[tokio::test]
 async fn held_pieces_of_a_failed_attempt_are_never_passed_on() {
     let broken = cut([vec![start()], text(0, "Half of")].concat());
@@ -61,7 +61,7 @@ async fn attempt_that_was_not_shown_is_repeated() {
     assert_eq!(World::new().await.answer(&mut model).await, "Done.");
 }
 
-// With an output guardrail, no piece of a failed attempt is passed on, also by a model with `Refuse`, which would not repeat an attempt that was shown.
+// With an output guardrail, no piece of a failed attempt is passed on. So a model with `Refuse` repeats the attempt, because nothing was shown.
 #[tokio::test]
 async fn output_guardrail_holds_the_pieces_of_each_attempt() {
     for mode in [Restart::Withdraw, Restart::Refuse] {
@@ -107,7 +107,7 @@ async fn ask(cx: &ToolContext) -> Result<String, ToolError> {
     Ok(model.next(request).await?.text)
 }
 
-// The observer of a context also receives the pieces of a model that the body of a tool asks with this context.
+// The observer of a context also receives the pieces of a model that the body of a tool calls with this context.
 #[tokio::test]
 async fn observer_receives_the_pieces_of_a_model_in_a_call() {
     let shown = Arc::new(Mutex::new(String::new()));

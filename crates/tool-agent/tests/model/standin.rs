@@ -18,7 +18,7 @@ pub(crate) enum Act {
     /// Bytes of a body that is not text.
     Bytes(Vec<u8>),
     Pause(Duration),
-    /// Ends the body correctly. Without it, the connection is closed in the middle of the body.
+    /// Ends the body correctly. Without this act, the connection is closed in the middle of the body.
     End,
     /// Waits until the client closes the connection.
     UntilClosed,

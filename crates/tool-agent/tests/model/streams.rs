@@ -90,7 +90,7 @@ async fn stream_that_always_breaks_fails_after_three_attempts() {
     assert_eq!(failure.usage.unwrap().input_tokens, 60);
 }
 
-// A call with its final event runs once, and the next request contains its result.
+// A call with its final event runs once, and the next request has its result.
 #[tokio::test]
 async fn call_runs_once_and_the_next_request_has_its_result() {
     let calling = [vec![start()], call(0, "t-1"), stop("tool_use")].concat();
@@ -153,7 +153,7 @@ fn short() -> Timeouts {
     timeouts
 }
 
-// The idle timeout is measured between events: pings, comments and bytes of an incomplete event do not extend it.
+// The idle timeout is measured between events: pings, comments and bytes of an incomplete event do not restart it.
 #[tokio::test]
 async fn silent_stream_times_out_despite_pings_and_bytes() {
     let noises = [
@@ -182,7 +182,7 @@ async fn silent_stream_times_out_despite_pings_and_bytes() {
     }
 }
 
-// Events that arrive in time keep a slow stream alive, however long it takes.
+// A slow stream is read to its end, however long it takes, if its events arrive in time.
 #[tokio::test]
 async fn slow_stream_with_events_is_read_to_its_end() {
     let mut slow = cut([start()]);
@@ -249,7 +249,7 @@ async fn invalid_reply_is_retried() {
     );
 }
 
-// Two calls with one id make the reply invalid: nothing runs, and the request is repeated.
+// If two calls have the same id, the reply is invalid: no call runs, and the request is repeated.
 #[tokio::test]
 async fn repeated_call_id_is_retried_and_runs_nothing() {
     let twice = [
@@ -305,7 +305,7 @@ async fn cancelled_run_closes_the_connection_and_keeps_the_shown_text() {
     assert!(!stored[1].contains("t-1") && world.calls() == 0);
 }
 
-// Two runs with clones of one model at once: each has its own reply.
+// Two concurrent runs with clones of one model get their own replies.
 #[tokio::test]
 async fn clones_have_separate_replies() {
     let slow = |said: &str| {
@@ -414,7 +414,7 @@ async fn tokens_of_the_run(world: &World) -> u64 {
     runs[0].progress.usage.total_tokens()
 }
 
-// The tokens of failed attempts count towards the run: after a failure, after a repeated id, and after a cancellation that no text precedes.
+// The tokens of failed attempts count towards the run: after a failure, after a repeated id, and after a cancellation before the first text.
 #[tokio::test]
 async fn tokens_of_failed_attempts_count_towards_the_run() {
     let server = StandIn::start(vec![cut([start()])]).await;
@@ -445,7 +445,7 @@ async fn tokens_of_failed_attempts_count_towards_the_run() {
     assert_eq!(tokens_of_the_run(&world).await, 2 * 21);
 }
 
-// The Responses API keeps a connection open with `keepalive` events, which do not prolong the idle time.
+// `keepalive` events of the Responses API do not restart the idle timeout.
 #[tokio::test]
 async fn keepalive_of_the_responses_api_is_no_event() {
     let item = json!({"type": "message", "role": "assistant", "content": []});
@@ -470,7 +470,8 @@ async fn keepalive_of_the_responses_api_is_no_event() {
     assert_eq!(failure.kind, kind, "{failure}");
 }
 
-// A run that is stopped while the model waits for its next attempt ends at once, and sends nothing more.
+// A run that is stopped while the model waits for its next attempt ends at once, and sends no further
+// request.
 #[tokio::test]
 async fn cancellation_ends_the_wait_before_a_retry() {
     let wait = [("retry-after", "50")];

@@ -1,4 +1,4 @@
-//! The parts that the tests share: replies in the formats of providers, a tool that counts its calls, and a thread.
+//! Shared parts of the tests: replies in the formats of providers, a tool that counts its calls, and a thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    /// Drives the thread, and expects that the model fails.
+    /// Drives the thread, and returns the error of the model.
     pub(crate) async fn failure(&self, model: &mut HttpModel) -> tool_agent::model::ModelError {
         match self.drive(model).await {
             Err(TurnError::Model(_)) => model.error().unwrap().clone(),

@@ -7,7 +7,7 @@ use tool_core::turn::{Outcome, TurnError};
 use crate::standin::{StandIn, events, json_response};
 use crate::support::{World, answer, anthropic, tools};
 
-// A request that the provider refuses as too long is sent once more, without the oldest rounds.
+// A request that the provider refuses as too long is sent again once, without the oldest rounds.
 #[tokio::test]
 async fn request_that_is_too_long_is_shortened_once() {
     let error = json!({"error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}});

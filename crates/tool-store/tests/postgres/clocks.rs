@@ -133,7 +133,7 @@ pub(crate) async fn effect_leases_follow_the_database_case() -> Ran {
             Err(StoreError::Conflict(_))
         ));
 
-        // A renewal for one second counts from the current time.
+        // A renewal for one second counts from the current time of the database.
         let renewed = one.store.renew(&k, "run-1", one.after(61_000));
         assert!(one.run(renewed).await.unwrap());
         let ended = EffectEnd {
@@ -146,7 +146,7 @@ pub(crate) async fn effect_leases_follow_the_database_case() -> Ran {
     Ok(())
 }
 
-// M6: a lease that has expired is expired for every host.
+// M6: an expired lease is expired for every host.
 pub(crate) async fn expired_effect_leases_are_noticed_by_every_host_case() -> Ran {
     let k = key("k");
     for slow_first in [true, false] {

@@ -192,7 +192,7 @@ async fn settle(store: &PostgresStore, database: &Database) {
     }
 }
 
-// M5, M6: four processes with random kills: no effect happens twice, no confirmed row is lost, and no deadlock occurs.
+// M5, M6: if four processes are killed at random moments, no effect happens twice, no confirmed row is lost, and no deadlock occurs.
 pub(crate) async fn killed_processes_leave_the_store_consistent_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
@@ -244,7 +244,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
 
-    // Each effect happened at most once and has an audit row, and no confirmed end is lost.
+    // Each effect happened at most once and has an audit row, and every confirmed end is stored.
     let world: Vec<String> = sqlx::query_scalar("SELECT key FROM world")
         .fetch_all(&mut connection)
         .await
@@ -270,7 +270,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
     let results = ThreadStore::read(store, &thread("results"), None).await;
     assert!(results.unwrap().len() >= confirmed("ended ").len());
 
-    // The messages of a thread have consecutive numbers, and no confirmed message is lost.
+    // The messages of a thread have consecutive numbers, and every confirmed message is stored.
     for n in 0..THREADS {
         let conversation = format!("t{n}");
         let messages = ThreadStore::read(store, &thread(&conversation), None).await;

@@ -64,7 +64,7 @@ pub(crate) async fn open_transaction_delays_and_loses_no_event_case() -> Ran {
         assert_eq!(keys, ["0", "1", "2"]);
         positions.push(next);
     }
-    // A position in the middle of a page.
+    // A position between two rows of a page.
     let middle = store.events(&acme(), Some(&start), 2).await.unwrap().next;
     undone.rollback().await.unwrap();
     open.commit().await.unwrap();
@@ -159,7 +159,7 @@ pub(crate) async fn restored_database_resets_its_readers_case() -> Ran {
             .unwrap()
             .is_reset
     );
-    // After a restore of an older state of the same database, the newest events are missing.
+    // After a restore of an older state of the same database, readers detect that their position is unknown.
     write(&original, "two").await;
     let lost = now(&original).await;
     database

@@ -7,7 +7,7 @@ use test_support::Ran;
 
 use crate::database::Database;
 
-/// Rows in which each thread, user and failure is rare, so that each filter is cheapest with its own index.
+/// Rows with rare threads, users and failures, so that each filter is cheapest with its own index.
 const ROWS: &str = "
     INSERT INTO tool_store.audit (workspace, key, call, thread, principal, tool, effect, decision, outcome, arguments, original_hash, attempt, started, notes)
         SELECT 'w' || n % 100, 'k' || n, 'c' || n % 500, 't' || n % 500, 'p' || n % 500, 'tool' || n % 500, 1, 'd' || n % 500,

@@ -8,7 +8,7 @@ use tool_store::PostgresOptions;
 const JOB: &str = "TOOL_STORE_TEST_JOB";
 const URL: &str = "TOOL_STORE_TEST_URL";
 
-/// Returns whether a test has started this process.
+/// Returns whether this process was started by a test.
 pub(crate) fn is_child() -> bool {
     std::env::var_os(JOB).is_some()
 }
