@@ -44,8 +44,8 @@
 //!
 //! # Comparisons of the tests
 //!
-//! - The tests check errors by the kind of the [`StoreError`] and by words of its text. The state transitions of this crate return both:
-//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
+//! - The tests check errors by the kind of the [`StoreError`] and by parts of its text. The state transitions of this crate return both: [`EffectClaim`]
+//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 

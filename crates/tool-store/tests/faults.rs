@@ -98,7 +98,7 @@ async fn full_disk(folder: &Path) {
     is_unavailable(store.append(message).await, "full");
     store.write(vec![row("small", 10)]).await.unwrap();
 
-    // Fills the rest of the file system.
+    // Fill the rest of the file system.
     let filler = folder.join("filler");
     let _ = std::fs::write(&filler, vec![0; 2_000_000]);
     is_unavailable(store.write(large()).await, "full");
@@ -237,7 +237,7 @@ fn in_child(job: &str, mounts: bool) {
     );
 }
 
-/// Returns whether this process may mount file systems and has the programs `what`. If not, prints the reason.
+/// Returns whether this process may mount file systems and has the programs that `what` lists. If not, prints the reason.
 fn may_mount(what: &[&str]) -> bool {
     let mut script = "set -e; mount -t tmpfs tmpfs /mnt; umount /mnt".to_owned();
     for program in what {

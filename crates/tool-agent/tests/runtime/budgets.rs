@@ -1,4 +1,4 @@
-//! Budgets that the runs of a tree share: prompts, handoffs, sub-agents, and runs that continue after a crash.
+//! Shared budgets of a tree of runs: prompts, handoffs, sub-agents, and runs that continue after a crash.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ use crate::support::{
 /// The usage that the models of these tests report for a request.
 const USED: u64 = 10_000;
 
-/// The output that is reserved. The input of the requests is below the difference.
+/// The output that is reserved for a request. Its input has fewer tokens than the rest of `USED`.
 const OUTPUT: u64 = 9_000;
 
 fn used(mut message: ModelMessage, tokens: u64) -> ModelMessage {
@@ -43,7 +43,8 @@ async fn row(store: &MemoryStore) -> BudgetRow {
     store.budget(&id).await.unwrap().unwrap()
 }
 
-/// A chief that asks a prompt, then a sub-agent, and then passes the conversation to a closer.
+/// Returns a runtime in which a chief calls a prompt, then a sub-agent, and then passes the conversation to a
+/// closer.
 fn tree(host: &Host, log: &Log) -> AgentRuntime {
     let call = |tool: &str| used(calls([(tool, json!({"message": "Go."}))]), USED);
     let handoff = used(calls([("transfer_to_closer", json!({}))]), USED);
@@ -71,7 +72,7 @@ async fn run(tokens: u64) -> (Outcome, Vec<String>, Host, ToolContext) {
     (outcome.unwrap(), agents.collect(), host, cx)
 }
 
-// The six requests of the tree take from one budget. Each smaller budget ends the tree at the request that does not fit, wherever in the tree it is.
+// The six requests of the tree share one budget. A smaller budget ends the tree at the first request that does not fit, in any agent.
 #[tokio::test]
 async fn tree_of_agents_shares_one_budget() {
     let whole = ["chief", "prompt", "chief", "sub", "chief", "closer"];
@@ -102,7 +103,7 @@ async fn tree_of_agents_shares_one_budget() {
     }
 }
 
-// The parent of a sub-agent that the budget ended gets a result that says so.
+// If the budget ends a sub-agent, its parent gets a result that names the budget.
 #[tokio::test]
 async fn result_of_a_refused_agent_names_the_budget() {
     let (_, agents, host, cx) = run(3 * USED + USED / 2).await;
@@ -114,7 +115,7 @@ async fn result_of_a_refused_agent_names_the_budget() {
     );
 }
 
-/// A model that counts its requests, and reports a usage after other tasks have run.
+/// A model that counts its requests, and returns its reply after other tasks have run.
 #[derive(Clone, Default)]
 struct Slow(Arc<AtomicUsize>);
 
@@ -134,7 +135,7 @@ impl Model for Slow {
     }
 }
 
-// 24 conversations at once send as many requests as the budget has room for, and not one more.
+// 24 concurrent conversations send exactly as many requests as fit into the budget.
 #[tokio::test]
 async fn concurrent_runs_do_not_overspend() {
     let (store, model) = (MemoryStore::default(), Slow::default());
@@ -142,7 +143,7 @@ async fn concurrent_runs_do_not_overspend() {
     let tasks = (0..24).map(|number| {
         let (agent, turns) = (agent.clone(), Turns::new(store.clone()));
         let cx = context().conversation(format!("c{number}"));
-        // The estimate is not below the usage, so the budget is never overrun.
+        // No estimate is below the usage, so the budget is never exceeded.
         let budget = budget(&store, 5 * USED + USED / 2).output_tokens(USED);
         let cx = cx.with(budget).build();
         async move { agent.respond("Go.", &turns, &cx).await }
@@ -164,7 +165,7 @@ async fn concurrent_runs_do_not_overspend() {
     );
 }
 
-// A request that used more than its estimate overruns the budget: that is recorded, and no agent of the tree sends another request.
+// If a request uses more than its estimate, the excess is recorded, and no agent of the tree sends another request.
 #[tokio::test]
 async fn overrun_is_recorded_and_ends_the_tree() {
     let (host, log) = (Host::new(), Log::default());
@@ -181,7 +182,7 @@ async fn overrun_is_recorded_and_ends_the_tree() {
     let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
     assert!(matches!(outcome, Outcome::SharedBudget(row) if row.overrun.is_some()));
     assert_eq!(log.all().len(), 2);
-    // Another conversation of the tree is refused, too, and a higher limit lets it continue.
+    // Another conversation with the same budget is refused, too. It continues after the limit was raised.
     let other = context().conversation("other");
     let cx = other.with(budget(&host.store, 50_000)).build();
     let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
@@ -194,7 +195,7 @@ async fn overrun_is_recorded_and_ends_the_tree() {
     assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
 }
 
-// A response without usage keeps its reservation, and a model that fails before it used anything keeps none.
+// A response without usage keeps its reservation. A model that fails before it uses tokens keeps none.
 #[tokio::test]
 async fn unmeasured_responses_keep_their_reservation() {
     let host = Host::new();
@@ -215,9 +216,9 @@ async fn unmeasured_responses_keep_their_reservation() {
     assert_eq!((second.unmeasured, second.taken()), (1, first.taken()));
 }
 
-/// The agents of a test with a crash: a chief and a sub-agent.
+/// Returns the agents of a test with a crash: a chief and a sub-agent.
 ///
-/// `held` gets the sum of the reservations at each request.
+/// `held` receives the sum of the reservations at each request.
 fn pair(host: &Host, log: &Log, death: &Death, held: &Arc<Mutex<Vec<u64>>>) -> AgentRuntime {
     let call = used(calls([("sub", json!({"message": "Go."}))]), USED);
     let thinker = |name: &str, replies: Vec<ModelMessage>| {
@@ -239,12 +240,12 @@ fn pair(host: &Host, log: &Log, death: &Death, held: &Arc<Mutex<Vec<u64>>>) -> A
         .unwrap()
 }
 
-// A process dies between the reservation and the settlement of a step, at each request of a tree. The process that continues has the same reservation, and no
+// A process dies between the reservation and the settlement of a step, at each request of a tree. The next process uses the same reservation and makes no
 // second one.
 #[test]
 fn step_that_is_repeated_after_a_crash_has_one_reservation() {
     let process = || {
-        // A runtime without threads of its own does nothing after its last `block_on`.
+        // A runtime without worker threads runs nothing after its last `block_on`.
         let mut builder = tokio::runtime::Builder::new_current_thread();
         builder.enable_all().build().unwrap()
     };
@@ -274,7 +275,7 @@ fn step_that_is_repeated_after_a_crash_has_one_reservation() {
             let runtime = pair(&host, &log, &Death::at(0), &held);
             let outcome = loop {
                 match runtime.drive("chief", &cx).await.unwrap() {
-                    // The leases of the dead process end after a moment.
+                    // The leases of the dead process expire shortly after.
                     Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(20)).await,
                     outcome => break outcome,
                 }

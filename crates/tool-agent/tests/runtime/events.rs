@@ -37,7 +37,7 @@ async fn collect(events: &mut AgentEvents) -> Vec<AgentEvent> {
     all
 }
 
-/// The events as lines: conversation kind, agent, and kind of event with its main value.
+/// Returns the events as lines: conversation kind, agent, and kind of event with its main value.
 fn lines(events: &[AgentEvent]) -> Vec<String> {
     let line = |event: &AgentEvent| {
         let value = match &event.kind {
@@ -174,7 +174,7 @@ async fn events_of_a_tree_are_streamed_in_order() {
     }
 }
 
-// Two conversations at once have streams of their own, and an observer of the runtime receives the events of both.
+// Two concurrent conversations have separate streams, and an observer of the runtime receives the events of both.
 #[tokio::test]
 async fn streams_of_two_conversations_do_not_mix() {
     let (host, all) = (Host::new(), Arc::new(Mutex::new(Vec::new())));
@@ -209,7 +209,8 @@ async fn streams_of_two_conversations_do_not_mix() {
     assert_eq!(counts, [one.len(), two.len()]);
 }
 
-// An open approval is an event without the token and without the arguments, and the end has the cause.
+// An open approval is an event without the token and the arguments, and the end of the run contains the
+// cause.
 #[tokio::test]
 async fn open_approvals_are_events_without_credentials() {
     let (host, log) = (Host::new(), Log::default());
@@ -234,7 +235,7 @@ async fn open_approvals_are_events_without_credentials() {
     assert!(!text.contains(&tickets[0].token));
 }
 
-// A stream that is dropped cancels its run, and the events of a sub-agent in the background are not kept for a stream that has ended.
+// A stream that is dropped cancels its run, and a stream that has ended keeps no events of sub-agents in the background.
 #[tokio::test]
 async fn dropped_stream_cancels_the_run() {
     let (host, log) = (Host::new(), Log::default());
@@ -263,7 +264,7 @@ async fn dropped_stream_cancels_the_run() {
     let all = collect(&mut events).await;
     assert!(lines(&all).contains(&"chief run_ended replied".to_owned()));
     runtime.idle().await;
-    // The observer of the runtime receives the events of the background, and the ended stream stays empty.
+    // The observer of the runtime receives the events of the sub-agent, and the ended stream stays empty.
     assert!(*seen.lock().unwrap() > 0);
     assert!(events.next().await.is_none());
 

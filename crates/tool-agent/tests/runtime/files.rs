@@ -31,7 +31,7 @@ fn files(store: &Arc<InMemory>, cx: &ToolContext) -> ThreadFiles {
     ThreadFiles::new(store, cx.thread().unwrap())
 }
 
-/// Removes all paths of files from a text, and returns them.
+/// Removes all paths of files from a text. Returns the paths.
 fn paths(text: &str) -> Vec<String> {
     let parts = text.split("/attachments/").skip(1);
     let end = |part: &str| part.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));

@@ -19,7 +19,7 @@ fn refusal() -> Refusal {
     Refusal::new("Not here.").operator("operator only")
 }
 
-// Input guardrails finish before the first request of every agent, after a handoff too.
+// The input guardrails of every agent finish before its first request, also after a handoff.
 #[tokio::test]
 async fn input_guardrails_run_before_the_first_request_of_every_agent() {
     for refuses in [false, true] {
@@ -65,7 +65,7 @@ async fn input_guardrails_run_before_the_first_request_of_every_agent() {
                     (tripped.kind, &*tripped.text),
                     (GuardrailKind::Input, "Not here.")
                 );
-                // The next turn is answered by the same agent, and its guardrail refuses again.
+                // The same agent answers the next turn, and its guardrail refuses again.
                 let next = runtime.respond("support", "And now?", &cx).await.unwrap();
                 assert!(matches!(next, Outcome::Guardrail(_)), "{next:?}");
                 assert!(log.of("billing").is_empty());
@@ -78,7 +78,8 @@ async fn input_guardrails_run_before_the_first_request_of_every_agent() {
     }
 }
 
-// The guardrail of a sub-agent or of a prompt ends only its run; the parent reads the text for users.
+// The guardrail of a sub-agent or a prompt ends only the run of this agent. The parent reads the text for
+// users.
 #[tokio::test]
 async fn guardrail_of_a_child_ends_the_run_of_the_child() {
     for is_prompt in [false, true] {
@@ -119,7 +120,7 @@ async fn guardrail_of_a_child_ends_the_run_of_the_child() {
     }
 }
 
-// No event of a run contains a held text.
+// No event of a run contains a text that a guardrail held and refused.
 #[tokio::test]
 async fn events_have_no_refused_text() {
     let host = Host::new();

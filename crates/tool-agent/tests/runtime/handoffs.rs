@@ -61,7 +61,7 @@ fn runtime(host: &Host, log: &Log, first: ModelMessage) -> AgentRuntime {
         .unwrap()
 }
 
-// S4-04: a handoff creates no thread: the other agent continues with its own model, instructions and tools, also in the next turn.
+// S4-04: a handoff creates no thread. The other agent continues with its own model, instructions and tools, also in the next turn.
 #[tokio::test]
 async fn handoff_passes_the_conversation_on() {
     let (host, log) = (Host::new(), Log::default());
@@ -87,7 +87,7 @@ async fn handoff_passes_the_conversation_on() {
         "billing"
     );
 
-    // A second conversation at the same time has its own agent.
+    // A second concurrent conversation has its own agent.
     let other = context().conversation("other").build();
     assert_eq!(
         runtime.active_agent("support", &other).await.unwrap(),
@@ -108,7 +108,7 @@ async fn handoff_passes_the_conversation_on() {
     );
 }
 
-// The first of several handoffs in a message counts, and the others get an error result.
+// The first of several handoffs in a message takes effect, and the others get an error result.
 #[tokio::test]
 async fn first_handoff_of_a_message_counts() {
     let (host, log) = (Host::new(), Log::default());
@@ -172,7 +172,7 @@ async fn handoffs_are_limited_for_each_message_of_the_user() {
     }
 }
 
-// The calls after a handoff in one message still run with the tools of the agent that made them, also if the run is continued after a crash.
+// The calls after a handoff in one message still run with the tools of the agent that made them, even if the run continues after a crash.
 #[tokio::test]
 async fn calls_after_a_handoff_belong_to_the_first_agent() {
     let (host, log) = (Host::new(), Log::default());

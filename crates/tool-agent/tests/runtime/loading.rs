@@ -1,4 +1,4 @@
-//! Faults of a configuration, which are found when the runtime is built.
+//! Errors of a configuration that are reported when the runtime is built.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -38,7 +38,7 @@ struct Topic {
     files: Vec<String>,
 }
 
-// S4-21: a name that is not an agent of the runtime is refused when the runtime is built, with the names of all agents.
+// S4-21: `build` refuses the name of an unknown agent, and the error lists the names of all agents.
 #[test]
 fn unknown_names_are_refused() {
     let chief = |tool: fn(AgentEntry) -> AgentEntry| {
@@ -59,7 +59,7 @@ fn unknown_names_are_refused() {
     }
 }
 
-// S4-02, S4-03: an agent that is not exposed is refused as a tool, and an agent is not exposed without a description.
+// S4-02, S4-03: an agent that is not exposed cannot be a tool, and an exposed agent needs a description.
 #[test]
 fn agents_are_exposed_with_a_description() {
     let runtime = Host::new()
@@ -133,7 +133,8 @@ fn unknown_properties_are_refused() {
     assert!(build(tool.init_user_message("topic").init_attachments("files")).is_ok());
 }
 
-// Settings that have no effect, never end or need a missing part are refused with the method to call.
+// Settings that have no effect, never end or need a missing part are refused, and the error names the method
+// to call.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table of settings")]
 fn settings_that_do_not_fit_are_refused() {
@@ -338,7 +339,8 @@ async fn tool_with_the_name_of_a_runtime_tool_is_refused() {
     );
 }
 
-// S4-08: a result round-trips through JSON, parts are joined, a value that is not a string is JSON, and an error is shown as failed with its status.
+// S4-08: a result round-trips through JSON, its parts are joined, a value that is not a string becomes JSON, and the text of an error begins with its
+// status.
 #[test]
 fn result_has_a_fixed_shape() {
     let parts = [
@@ -377,7 +379,7 @@ fn result_has_a_fixed_shape() {
     assert!(
         shown.contains("attachment: /attachments/a-1.txt") && shown.contains("subagent_id: sub_1")
     );
-    // The stack is for people.
+    // The model does not read the stack trace.
     assert!(!shown.contains("at line 1"));
     assert_eq!(
         serde_json::to_value(AgentResult::success("ok")).unwrap(),

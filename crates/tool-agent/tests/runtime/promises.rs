@@ -23,7 +23,7 @@ use crate::support::{
     thinking, worker,
 };
 
-/// A tool without arguments that returns what `run` returns.
+/// Returns a tool without arguments that returns what `run` returns.
 pub(crate) fn tool<R>(
     name: &str,
     effect: Effect,
@@ -41,7 +41,7 @@ where
     Registry::builder().dynamic(tool).build().unwrap().open()
 }
 
-/// A tool that changes something and counts its calls.
+/// Returns a tool that changes state and counts its calls.
 pub(crate) fn make(made: &Arc<AtomicU32>) -> Toolset {
     let made = made.clone();
     tool("make", Effect::WRITE, move || {
@@ -50,12 +50,12 @@ pub(crate) fn make(made: &Arc<AtomicU32>) -> Toolset {
     })
 }
 
-/// A tool that an agent must not have.
+/// Returns a tool that an agent must not have.
 fn danger() -> Toolset {
     tool("danger", Effect::READ, || async { "done".to_owned() })
 }
 
-/// Holds work back until the test lets it go on.
+/// Blocks work until the test releases it.
 pub(crate) struct Hold {
     begun: AtomicU32,
     permits: Semaphore,
@@ -69,7 +69,7 @@ impl Hold {
         })
     }
 
-    /// Counts the work that has begun, and waits until it may go on.
+    /// Counts the work that has begun, and waits until the test releases it.
     pub(crate) async fn wait(&self) -> u32 {
         let begun = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
         self.permits.acquire().await.unwrap().forget();
@@ -88,7 +88,7 @@ impl Hold {
     }
 }
 
-/// A tool that is held back.
+/// Returns a tool that blocks until the test releases it.
 pub(crate) fn slow(hold: &Arc<Hold>) -> Toolset {
     let hold = hold.clone();
     tool("slow", Effect::READ, move || {
@@ -97,7 +97,7 @@ pub(crate) fn slow(hold: &Arc<Hold>) -> Toolset {
     })
 }
 
-/// A model that is held back and then writes a text with the number of its request.
+/// A model that blocks until the test releases it, and then writes a text with the number of its request.
 #[derive(Clone)]
 pub(crate) struct Held(pub(crate) Arc<Hold>);
 
@@ -116,7 +116,7 @@ fn pay() -> &'static str {
     "paid"
 }
 
-/// A tool whose calls wait for an approval.
+/// Returns a tool whose calls wait for an approval.
 pub(crate) fn payment() -> Toolset {
     toolset![pay]
 }
@@ -141,7 +141,7 @@ pub(crate) fn create(agent: &str, message: &str) -> ModelMessage {
     )])
 }
 
-/// A call that writes to the first sub-agent in the results of a request.
+/// Returns a call that sends a message to the first sub-agent in the results of a request.
 pub(crate) fn send(request: &Request, message: &str) -> (&'static str, Value) {
     let messages = request.messages.iter();
     let results = messages.filter(|message| message.role == Role::Tool);
@@ -156,7 +156,8 @@ pub(crate) fn send(request: &Request, message: &str) -> (&'static str, Value) {
     )
 }
 
-/// A chief that does what the user writes: `create TEXT`, `send TEXT`, `send-two`, or `call TEXT`.
+/// Returns a chief that runs the command which the user writes: `create TEXT`, `send TEXT`, `send-two`, or
+/// `call TEXT`.
 pub(crate) fn commander(log: &Log, target: &'static str) -> AgentBuilder {
     thinking("chief", log, move |request| {
         if request.step() > 0 {
@@ -174,7 +175,7 @@ pub(crate) fn commander(log: &Log, target: &'static str) -> AgentBuilder {
     })
 }
 
-/// All messages of a thread as one text.
+/// Returns all messages of a thread as one text.
 pub(crate) async fn stored(host: &Host, cx: &ToolContext) -> String {
     let messages = host.turns().messages(cx, None).await.unwrap();
     let lines = messages
@@ -183,7 +184,7 @@ pub(crate) async fn stored(host: &Host, cx: &ToolContext) -> String {
     lines.collect()
 }
 
-// A tool that the rules of an agent deny is not added by the runtime, so `subagent_create` and the agent that it starts can be denied.
+// The runtime does not add a tool that the rules of an agent deny, so rules can deny `subagent_create` and the agents that it starts.
 #[tokio::test]
 async fn denied_tool_starts_no_agent() {
     for denied in ["subagent_create", "worker"] {
@@ -206,7 +207,7 @@ async fn denied_tool_starts_no_agent() {
     }
 }
 
-// The sub-agent of a prompt has no tool that the agent above the prompt denies.
+// If an agent denies a tool, a sub-agent of its prompt does not have the tool either.
 #[tokio::test]
 async fn sub_agent_of_a_prompt_has_no_denied_tool() {
     let (host, log) = (Host::new(), Log::default());
@@ -313,10 +314,10 @@ async fn handoff_is_not_offered_within_a_prompt() {
     assert!(log.of("billing").is_empty());
 }
 
-// The calls after a handoff have the agent that took over in their context, in the same turn and in the next one.
+// After a handoff, the context of a call contains the agent that took over, in the same turn and in the next one.
 #[tokio::test]
 async fn context_names_the_agent_after_a_handoff() {
-    /// Names the agent.
+    /// Returns the name of the agent.
     #[tool(read_only)]
     fn who(cx: &ToolContext) -> String {
         cx.agent().unwrap_or("nobody").to_owned()
@@ -353,7 +354,7 @@ async fn context_names_the_agent_after_a_handoff() {
     assert_eq!(named, ["billing", "billing"]);
 }
 
-// A thread of a sub-agent is not a conversation: only its parent drives it.
+// The thread of a sub-agent cannot be driven as a conversation: only its parent drives it.
 #[tokio::test]
 async fn thread_of_a_sub_agent_is_not_a_conversation() {
     let (host, log) = (Host::new(), Log::default());
@@ -450,7 +451,8 @@ async fn history_of_the_parent_is_not_passed_on() {
     assert!(!child.contains("private words"), "{child}");
 }
 
-// Agents that start others in the background where no run would read the answers, and immediate sub-agents that the spawn gate refuses, are refused when the runtime is built.
+// The following agents are refused when the runtime is built: agents that start others in the background although no run would read the answers, and immediate sub-agents that
+// the spawn gate refuses.
 #[test]
 fn starts_without_a_reader_are_refused() {
     let background = || Subagent::new("worker").blocking(false);

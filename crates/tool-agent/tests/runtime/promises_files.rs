@@ -22,7 +22,7 @@ fn files(store: &Arc<InMemory>, cx: &ToolContext) -> ThreadFiles {
     ThreadFiles::new(store, cx.thread().unwrap())
 }
 
-// An address of the web whose path resembles the path of a file is passed on as it is.
+// A URL whose path resembles the path of a file is passed on unchanged.
 #[tokio::test]
 async fn web_address_in_a_message_is_not_a_file() {
     let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));
@@ -40,7 +40,7 @@ async fn web_address_in_a_message_is_not_a_file() {
     assert_eq!(log.of("worker")[0].last(Role::User), message);
 }
 
-// The data of an error names the copies of files in the parent's thread, as its text does.
+// The data of an error contains the paths of the copies in the parent's thread, like its text.
 #[tokio::test]
 async fn data_of_an_error_names_no_path_of_the_sub_agent() {
     /// Fails with the path of a file.
@@ -70,7 +70,7 @@ async fn data_of_an_error_names_no_path_of_the_sub_agent() {
     assert!(!messages.contains(&own), "{messages}");
 }
 
-// At most 100 files that a message names are copied, so that a long message needs no unlimited number of requests to the object store.
+// At most 100 files in a message are copied, which limits the requests to the object store.
 #[tokio::test]
 async fn copied_files_of_a_message_are_limited() {
     let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));

@@ -47,7 +47,7 @@ async fn set(vault: &Vault, name: &str, kind: VariableType, value: &str) {
     set.unwrap();
 }
 
-/// Answers one variable of a request, and returns the variables that are missing still.
+/// Supplies one variable of a request. Returns the variables that are still missing.
 async fn supply(vault: &Vault, request: &str, name: &str) -> Vec<String> {
     let values = vec![(name.to_owned(), SecretString::from(SENTINEL))];
     let thread = main_thread();
@@ -68,7 +68,7 @@ fn region(#[variable("REGION")] region: String) -> String {
     format!("{} characters, {region}", region.len())
 }
 
-/// A shop of which an instance starts for the variables of the conversation.
+/// Returns an agent `shop`, one instance of which starts for the variables of the conversation.
 fn instance<const N: usize>(names: [&str; N]) -> Subagent {
     Subagent::new("shop")
         .blocking(false)
@@ -82,7 +82,7 @@ fn user_of_values(name: &str, log: &Log) -> tool_agent::agent::AgentBuilder {
     agent(name, log, [both, text("Done.")]).tools(|_| toolset![key, region])
 }
 
-/// Whether a text contains one of the values.
+/// Returns whether a text contains one of the values.
 fn shows_a_value(text: &str) -> bool {
     [SENTINEL, REGION].iter().any(|value| text.contains(value))
 }
@@ -93,7 +93,7 @@ fn no_request_has_a_value(log: &Log) {
     }
 }
 
-// A text that is moved to an instance as a scoped value is used by its tools and is in no request and no message.
+// The tools of an instance can use a text that was moved to it as a scoped value. No request and no message contains the text.
 #[tokio::test]
 async fn scoped_text_of_an_instance_is_hidden() {
     let (host, log) = (Host::new(), Log::default());
@@ -119,7 +119,8 @@ async fn scoped_text_of_an_instance_is_hidden() {
     assert!(!shows_a_value(&stored(&host, &child).await));
 }
 
-// A child of an instance that declares the variables plainly inherits the scoped values as secrets, and a child that declares one as scoped waits for its own.
+// If a child of an instance declares the variables as unscoped, it inherits the scoped values as secrets. If it declares one as scoped, it waits for its own
+// value.
 #[tokio::test]
 async fn scoped_values_of_an_instance_are_inherited_by_its_child() {
     for declares_scoped in [false, true] {
@@ -172,7 +173,7 @@ async fn scoped_values_of_an_instance_are_inherited_by_its_child() {
     }
 }
 
-// A variable of the conversation that belongs to instances is not inherited by a different sub-agent.
+// Other sub-agents do not inherit a variable of the conversation that belongs to instances.
 #[tokio::test]
 async fn variable_of_instances_is_not_inherited_by_other_sub_agents() {
     let (host, log) = (Host::new(), Log::default());
@@ -190,7 +191,7 @@ async fn variable_of_instances_is_not_inherited_by_other_sub_agents() {
         .agent(worker(other.tools(|_| toolset![key])))
         .build()
         .unwrap();
-    // The host resolved the variables of the conversation, as it does for each turn.
+    // The host has resolved the variables of the conversation, as it does for each turn.
     let cx = context().secret_variable("KEY", SENTINEL).build();
     runtime.respond("chief", "call Go.", &cx).await.unwrap();
     runtime.idle().await;
@@ -201,7 +202,8 @@ async fn variable_of_instances_is_not_inherited_by_other_sub_agents() {
     assert!(!child.contains("11 characters"), "{child}");
 }
 
-// A sub-agent whose call was answered with a request for variables runs in the background after the answer, and its approved call and its outcome are not lost.
+// If the call of a sub-agent returned a request for variables, the sub-agent runs in the background after the answer. Its approved call and its outcome are not
+// lost.
 #[tokio::test]
 async fn deferred_sub_agent_continues_after_an_approval() {
     let (host, log) = (Host::new(), Log::default());
@@ -290,7 +292,7 @@ async fn partial_answer_starts_nothing() {
     assert_eq!(log.of("worker").len(), 1);
 }
 
-/// A chief and a clerk that pass the conversation to each other when the user writes `transfer`.
+/// Returns a chief and a clerk that pass the conversation to each other when the user writes `transfer`.
 fn passing(log: &Log, name: &str, other: &str) -> tool_agent::agent::AgentBuilder {
     let transfer = format!("transfer_to_{other}");
     thinking(name, log, move |request| {
@@ -306,7 +308,7 @@ fn passing(log: &Log, name: &str, other: &str) -> tool_agent::agent::AgentBuilde
     })
 }
 
-// S4-34: while an instance is live, a handoff back to its agent starts no other one; after its end, the next handoff does.
+// S4-34: while an instance is live, a handoff back to its agent starts no second one. After the instance has ended, the next handoff starts one.
 #[tokio::test]
 async fn handoff_back_starts_no_second_instance() {
     let (host, log) = (Host::new(), Log::default());
@@ -415,7 +417,7 @@ struct Plan {
     depth: i32,
 }
 
-/// A chief that calls `subagent_create` with the arguments that the user writes.
+/// Returns a chief that calls `subagent_create` with the arguments that the user writes.
 pub(crate) fn creator(log: &Log) -> tool_agent::agent::AgentBuilder {
     thinking("chief", log, |request| {
         let last = request.last(Role::User);
@@ -485,7 +487,7 @@ async fn arguments_of_agents_with_different_schemas_are_a_text() {
     assert!(!create.contains("\"depth\""), "{create}");
 }
 
-// A runtime begins at most 25 runs for answers of background agents after one message of the user, so that an agent that starts another one for each answer ends.
+// After one message of the user, the runtime begins at most 25 runs for answers of background agents, so an agent that starts another one for each answer stops.
 #[tokio::test]
 async fn runs_for_reports_are_limited() {
     let (host, log) = (Host::new(), Log::default());
@@ -510,7 +512,7 @@ async fn runs_for_reports_are_limited() {
         assert!(idle.await.is_ok(), "{} requests", log.all().len());
     };
     ask().await;
-    // The message of the user and each of 25 answers began a run with two requests.
+    // The message of the user and each of the 25 answers began a run with two requests.
     assert_eq!(log.of("chief").len(), 2 * 26);
     assert_eq!(log.of("worker").len(), 26);
     // All answers are stored, and the next message of the user begins 25 runs again.

@@ -1,4 +1,4 @@
-//! Sub-agents whose process died at a moment between two writes, or whose store replied late.
+//! Sub-agents whose process died between two writes, or whose store replied late.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ fn new_runtime() -> tokio::runtime::Runtime {
     builder.enable_all().build().unwrap()
 }
 
-/// Runs a process until it dies: after that, its tasks are neither polled nor dropped.
+/// Runs a process until it dies. After that, its tasks are neither polled nor dropped.
 fn die<F: Future>(died: &CancellationToken, run: F) {
     let process = new_runtime();
     process.block_on(async {
@@ -44,7 +44,7 @@ fn die<F: Future>(died: &CancellationToken, run: F) {
     std::mem::forget(process);
 }
 
-/// Drives the conversation in a second process. The leases of the dead process end after a moment.
+/// Drives the conversation in a second process. The leases of the dead process expire shortly after.
 async fn continued(runtime: &AgentRuntime) -> Outcome {
     let cx = context().build();
     loop {
@@ -55,7 +55,7 @@ async fn continued(runtime: &AgentRuntime) -> Outcome {
     }
 }
 
-// A process that dies within an effect of a sub-agent makes the turn of the parent unsettled, because it is unknown whether the effect was made.
+// If a process dies during an effect of a sub-agent, the turn of the parent is unsettled, because it is unknown whether the effect took place.
 #[test]
 fn death_within_an_effect_of_a_sub_agent_is_unsettled() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -99,7 +99,7 @@ fn death_within_an_effect_of_a_sub_agent_is_unsettled() {
     });
 }
 
-/// A store of child threads that commits the end of a session and holds its reply back.
+/// A store of child threads that commits the end of a session and delays its reply.
 #[derive(Clone)]
 struct Late {
     inner: MemoryStore,
@@ -186,7 +186,8 @@ impl ChildStore for Late {
     }
 }
 
-// A message that begins a session before the process has learned the end of the previous one starts the next session.
+// A message may arrive after the end of a session was committed and before the process knows it. The message then begins the next session, and that session
+// starts.
 #[tokio::test]
 async fn session_starts_while_the_end_of_the_previous_one_is_confirmed() {
     for communication in [ParentCommunication::Implicit, ParentCommunication::Explicit] {
@@ -213,7 +214,7 @@ async fn session_starts_while_the_end_of_the_previous_one_is_confirmed() {
     }
 }
 
-/// Lets a process die after the end of a session is committed and before it is known, and returns the result of the call in a second process.
+/// Stops a process after the end of a session was committed and before the process knows it. Returns the result of the call in a second process.
 fn result_after_a_death(
     messages: &[&str],
     configure: impl Fn(AgentRuntimeBuilder) -> AgentRuntimeBuilder,
@@ -252,7 +253,7 @@ async fn report(files: &ThreadFiles) -> Result<AgentResult, ToolError> {
     Ok(result)
 }
 
-// The result of a session that ended before its process died has the files of the session, for both kinds of sub-agents.
+// If a session ended before its process died, its result has the files of the session, for both kinds of sub-agents.
 #[test]
 fn result_after_a_death_has_its_files() {
     for (tool, message) in [
@@ -278,7 +279,8 @@ fn result_after_a_death_has_its_files() {
     }
 }
 
-// A session that failed before its process died is an error, and not the answer of an earlier session.
+// If a session failed before its process died, its result is an error, and not the answer of an earlier
+// session.
 #[test]
 fn failure_before_a_death_is_not_replaced_by_an_earlier_answer() {
     let log = Log::default();
@@ -301,7 +303,8 @@ fn failure_before_a_death_is_not_replaced_by_an_earlier_answer() {
     assert_eq!(result.status, ResultStatus::Error);
 }
 
-// A session whose partner failed before the process died is an error, and not the last text of the agent.
+// If the partner of a session failed before the process died, the result is an error, and not the last text
+// of the agent.
 #[test]
 fn failure_of_a_partner_before_a_death_is_an_error() {
     let log = Log::default();

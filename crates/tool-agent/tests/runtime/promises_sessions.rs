@@ -28,7 +28,7 @@ fn background() -> Subagent {
     Subagent::new("worker").blocking(false)
 }
 
-/// A worker whose second session calls `pay` once.
+/// Returns a worker whose second session calls `pay` once.
 fn payer(log: &Log) -> tool_agent::agent::AgentBuilder {
     let payer = thinking("worker", log, |request| {
         let pays = request.texts(Role::User).len() == 2 && request.step() == 0;
@@ -41,7 +41,7 @@ fn payer(log: &Log) -> tool_agent::agent::AgentBuilder {
     payer.tools(|_| payment())
 }
 
-// A session whose model fails ends once as failed, also if it is not the first session of the thread.
+// A session whose model fails ends once as failed, even if it is not the first session of the thread.
 #[tokio::test]
 async fn failed_second_session_ends() {
     let (host, log) = (Host::new(), Log::default());
@@ -61,7 +61,7 @@ async fn failed_second_session_ends() {
     let cx = context().build();
     runtime.respond("chief", "create Go.", &cx).await.unwrap();
     let again = runtime.respond("chief", "send Again.", &cx);
-    // A session that is repeated without an end must not block the test.
+    // If a session is repeated forever, the timeout fails the test.
     let again = tokio::time::timeout(Duration::from_secs(4), again).await;
     assert!(again.is_ok(), "{} requests", log.of("worker").len());
     let row = only_child(&runtime, &cx).await;
@@ -75,7 +75,8 @@ fn finish() -> &'static str {
     "finished"
 }
 
-// A message for side B begins a session also after a session that a tool ended: the partner reads it.
+// After a tool has ended a session, a message for side B begins the next one, and the partner reads the
+// message.
 #[tokio::test]
 async fn partner_reads_the_message_of_the_second_session() {
     let (host, log) = (Host::new(), Log::default());
@@ -105,7 +106,7 @@ async fn partner_reads_the_message_of_the_second_session() {
     );
 }
 
-/// Approves a call of the second session, and returns the number of answers that were delivered as messages.
+/// Approves a call of the second session. Returns the number of answers that were delivered as messages.
 async fn reports_of_an_approved_session(is_driven_before: bool) -> usize {
     let (host, log) = (Host::new(), Log::default());
     let runtime = host
@@ -132,7 +133,8 @@ async fn reports_of_an_approved_session(is_driven_before: bool) -> usize {
     stored(&host, &cx).await.matches("subagent_result").count()
 }
 
-// The answer of a session that waited for an approval is the result of its call, and not a message, too.
+// If a session waited for an approval, its answer is the result of its call, and is not delivered as a
+// message as well.
 #[tokio::test]
 async fn answer_of_an_approved_session_is_delivered_once() {
     for is_driven_before in [false, true] {
@@ -140,7 +142,7 @@ async fn answer_of_an_approved_session_is_delivered_once() {
     }
 }
 
-// The same holds if the parent and the sub-agent run in two threads.
+// The answer is delivered once also if the parent and the sub-agent run in two OS threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answer_of_an_approved_session_is_delivered_once_in_threads() {
     for _ in 0..10 {
@@ -148,7 +150,7 @@ async fn answer_of_an_approved_session_is_delivered_once_in_threads() {
     }
 }
 
-// Two messages to a sub-agent in one reply of the model are stored once each, also if the order of calls is relaxed and the first session waits for an approval.
+// Two messages to a sub-agent in one reply of the model are stored once each, even if calls may run in any order and the first session waits for an approval.
 #[tokio::test]
 async fn messages_of_one_reply_are_stored_once() {
     let (host, log) = (Host::new(), Log::default());
@@ -171,7 +173,7 @@ async fn messages_of_one_reply_are_stored_once() {
     }
 }
 
-// A sub-agent that is terminated before its background task runs acts no more and delivers nothing.
+// A sub-agent that is terminated before its background task runs makes no calls and delivers nothing.
 #[tokio::test]
 async fn sub_agent_that_is_terminated_before_its_session_does_nothing() {
     let (host, log) = (Host::new(), Log::default());
@@ -226,7 +228,7 @@ async fn terminated_sub_agent_is_not_delivered() {
     assert!(!stored(&host, &cx).await.contains("subagent_result"));
 }
 
-// A sub-agent that is terminated while its partner writes does not act on the reply of the partner.
+// If a sub-agent is terminated while its partner writes, it does not act on the reply of the partner.
 #[tokio::test]
 async fn sub_agent_that_is_terminated_during_its_partner_does_nothing() {
     let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
@@ -261,7 +263,7 @@ async fn sub_agent_that_is_terminated_during_its_partner_does_nothing() {
     assert!(!stored(&host, &cx).await.contains("subagent_result"));
 }
 
-// A sub-agent that is terminated after its session ended is the end of the sub-agents below it, too, and their approvals are withdrawn.
+// If a sub-agent is terminated after its session has ended, the sub-agents below it are terminated, too, and their approvals are withdrawn.
 #[tokio::test]
 async fn termination_reaches_below_an_ended_session() {
     let (host, log) = (Host::new(), Log::default());
@@ -308,7 +310,7 @@ async fn termination_reaches_below_an_ended_session() {
     assert_eq!(log.of("worker").len(), 1);
 }
 
-// A sub-agent that has instances of its own can write to them in its next session.
+// A sub-agent can send messages to its own instances in its next session.
 #[tokio::test]
 async fn sub_agent_keeps_its_instances_between_sessions() {
     let (host, log) = (Host::new(), Log::default());
@@ -344,7 +346,7 @@ async fn sub_agent_keeps_its_instances_between_sessions() {
     assert_eq!(log.of("worker")[1].texts(Role::User), ["Go.", "More."]);
 }
 
-// With explicit communication, the end of a session delivers nothing, also if the conversation was passed to a different agent meanwhile.
+// With explicit communication, the end of a session delivers nothing, even if the conversation was passed to a different agent in the meantime.
 #[tokio::test]
 async fn explicit_communication_holds_after_a_handoff() {
     let (host, log) = (Host::new(), Log::default());
@@ -426,7 +428,7 @@ async fn cancelled_sub_agent_does_not_continue() {
     assert_eq!(state, ChildState::Failed);
 }
 
-// Two processes that continue one session may ask the partner twice, and one of its replies is stored.
+// If two processes continue one session, both may request a reply of the partner, and one reply is stored.
 #[tokio::test]
 async fn reply_of_a_partner_is_stored_once() {
     let (store, log, hold) = (MemoryStore::default(), Log::default(), Hold::new());
@@ -458,7 +460,7 @@ async fn reply_of_a_partner_is_stored_once() {
     assert_eq!(row.delivered, 1);
 }
 
-// A session that waited for an approval has the limit on turns of one session, and not a limit for each part.
+// A session that waited for an approval has one limit on turns, before and after the wait together.
 #[tokio::test]
 async fn turns_are_counted_across_a_pause() {
     let (host, log) = (Host::new(), Log::default());
@@ -488,7 +490,7 @@ async fn turns_are_counted_across_a_pause() {
     assert_eq!(results(&host, &cx).await[0].text, "turn 2");
 }
 
-// The call of a sub-agent stays open when the deadline of the turn passes, and a drive without a deadline continues the same child and delivers its answer once.
+// If the deadline of the turn passes, the call of the sub-agent stays open. A drive without a deadline continues the same child and delivers its answer once.
 #[tokio::test]
 async fn call_stays_open_when_the_deadline_passes() {
     let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
@@ -520,7 +522,7 @@ async fn call_stays_open_when_the_deadline_passes() {
     assert!(!stored(&host, &cx).await.contains("subagent_result"));
 }
 
-// A message of the user during the session of a call that waits does not start a second session, and the answer is delivered once.
+// A message of the user during a session whose call waits does not start a second session, and the answer is delivered once.
 #[tokio::test]
 async fn message_of_the_user_during_a_session_starts_nothing() {
     let (host, log, hold) = (Host::new(), Log::default(), Hold::new());

@@ -14,7 +14,7 @@ use crate::support::{Host, Log, agent, calls, context, in_conversation, results,
 
 const SENTINEL: &str = "sentinel-0815";
 
-/// Looks a word up.
+/// Looks up a word.
 #[tool(read_only)]
 fn look_up(
     /// The word.
@@ -48,7 +48,7 @@ fn arguments() -> Value {
     json!({"topic": "fjords", "details": {"depth": 2}})
 }
 
-/// A runtime in which `chief` calls the prompt `summary` once.
+/// Returns a runtime in which `chief` calls the prompt `summary` once.
 fn runtime(host: &Host, log: &Log, tool: PromptTool, replies: Vec<ModelMessage>) -> AgentRuntime {
     let chief = agent(
         "chief",
@@ -155,7 +155,7 @@ async fn failures_are_listed_and_an_empty_result_has_a_text() {
     assert!(!result.is_error());
 }
 
-// S4-26: the first message is the value of the property: a string as it is, and another value as JSON. Without a property, it is all arguments.
+// S4-26: the first message is the value of the property: a string unchanged, any other value as JSON. Without a property, all arguments are the message.
 #[tokio::test]
 async fn first_message_is_a_property_of_the_arguments() {
     for (tool, first) in [
@@ -184,7 +184,7 @@ async fn first_message_is_a_property_of_the_arguments() {
     }
 }
 
-// S4-28: the arguments are checked before anything runs, and the messages of the prompt belong to the call in the parent's thread.
+// S4-28: the arguments are checked before the agent runs, and the messages of the prompt belong to the call in the parent's thread.
 #[tokio::test]
 async fn messages_of_a_prompt_belong_to_its_call() {
     let (host, log) = (Host::new(), Log::default());
@@ -245,7 +245,7 @@ fn publish() -> &'static str {
     "published"
 }
 
-// A call of the prompt that waits for an approval makes the turn of the parent wait, and the approved call runs once.
+// If a call of the prompt waits for an approval, the turn of the parent waits, and the approved call runs once.
 #[tokio::test]
 async fn prompt_waits_for_an_approval_of_its_call() {
     let (host, log) = (Host::new(), Log::default());
@@ -293,7 +293,7 @@ async fn prompt_waits_for_an_approval_of_its_call() {
         "{}",
         result.text
     );
-    // The prompt was asked once for each of its two steps.
+    // The model of the prompt got one request for each of its two steps.
     assert_eq!(log.of("summary").len(), 2);
 }
 

@@ -19,7 +19,7 @@ use crate::support::{
     results, text, thinking, worker,
 };
 
-/// How often each effect was made.
+/// The number of times that each effect took place.
 type Effects = Arc<Mutex<BTreeMap<String, u32>>>;
 
 fn effects(effects: &Effects) -> Toolset {
@@ -47,7 +47,8 @@ fn effects(effects: &Effects) -> Toolset {
     Registry::builder().dynamic(tool).build().unwrap().open()
 }
 
-/// A runtime with a chief that runs a prompt and a sub-agent, whose own sub-agent makes something, too.
+/// Returns a runtime with a chief that runs a prompt and a sub-agent. The sub-agent has its own sub-agent,
+/// which has an effect, too.
 fn tree(host: &Host, log: &Log, made: &Effects, death: &Death) -> AgentRuntime {
     let replies = |name: &str, replies: Vec<tool_core::turn::ModelMessage>| {
         let tools = effects(made);
@@ -92,7 +93,8 @@ fn tree(host: &Host, log: &Log, made: &Effects, death: &Death) -> AgentRuntime {
         .unwrap()
 }
 
-// S4-34, S4-42: a process that dies at any request of a tree of agents is continued by another one: each effect is made once, and the tree has one thread for each call.
+// S4-34, S4-42: a process dies at each request of a tree of agents in turn, and another process continues: each effect takes place once, and the tree has one thread for
+// each call.
 #[test]
 fn tree_of_agents_is_continued_after_a_death_at_any_request() {
     let new_runtime = || {
@@ -107,7 +109,7 @@ fn tree_of_agents_is_continued_after_a_death_at_any_request() {
         assert!(matches!(outcome, Outcome::Answered(text) if text == "Done."));
         let below = runtime.threads_below(&cx).await.unwrap();
         assert_eq!(below.len(), 3);
-        // The thread of `last` comes before the thread of `middle`, which started it.
+        // The list contains the thread of `last` before the thread of `middle`, which started it.
         let row = host.store.child(&below[0]).await.unwrap().unwrap();
         assert_eq!(row.agent, "last");
         transcript(&host, &runtime, &cx).await
@@ -136,7 +138,7 @@ async fn continued(request: u32, store: MemoryStore, log: Log, made: Effects, go
     let cx = context().build();
     let second = Host::with(store);
     let runtime = tree(&second, &log, &made, &Death::at(0));
-    // The leases of the dead process end after a moment.
+    // The leases of the dead process expire shortly after.
     let outcome = loop {
         match runtime.drive("chief", &cx).await.unwrap() {
             Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -157,7 +159,7 @@ async fn continued(request: u32, store: MemoryStore, log: Log, made: Effects, go
     assert_eq!(now, golden, "{request}");
 }
 
-/// The messages of a tree of threads, without ids.
+/// Returns the messages of a tree of threads, without ids.
 async fn transcript(host: &Host, runtime: &AgentRuntime, cx: &ToolContext) -> String {
     let mut lines = String::new();
     let mut open = vec![(0, cx.clone())];
@@ -178,7 +180,7 @@ async fn transcript(host: &Host, runtime: &AgentRuntime, cx: &ToolContext) -> St
     lines
 }
 
-// A background sub-agent whose process died continues with the next drive of its parent, and its answer is delivered once.
+// If the process of a background sub-agent died, the next drive of its parent continues the sub-agent, and its answer is delivered once.
 #[tokio::test]
 async fn background_sub_agent_is_continued_by_another_process() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -206,7 +208,8 @@ async fn background_sub_agent_is_continued_by_another_process() {
             .unwrap()
     };
     let cx = context().build();
-    // The first process opens the child and dies before its session: its background task is never polled.
+    // The first process opens the child and dies before the session of the child: the background task is
+    // never polled.
     {
         let host = Host::with(store.clone());
         let runtime = build(&host);
@@ -218,7 +221,7 @@ async fn background_sub_agent_is_continued_by_another_process() {
         std::thread::spawn(move || {
             let outcome = local.block_on(runtime.respond("chief", "Go.", &cx));
             assert!(matches!(outcome, Ok(Outcome::Answered(_))), "{outcome:?}");
-            // The runtime is dropped with the tasks in it.
+            // Dropping the runtime drops its tasks.
         })
         .join()
         .unwrap();
@@ -245,7 +248,7 @@ fn pay() -> &'static str {
     "paid"
 }
 
-// A sub-agent that is terminated while its call waits for an approval: the call gets a result, the approval is withdrawn, and the call is never made.
+// If a sub-agent is terminated while its call waits for an approval, the call gets a result, the approval is withdrawn, and the call never runs.
 #[tokio::test]
 async fn terminated_sub_agent_makes_no_call() {
     let (host, log) = (Host::new(), Log::default());
@@ -291,7 +294,7 @@ async fn terminated_sub_agent_makes_no_call() {
     let late = approvals.answer(&workspace, &tools, token, Reply::Approve, "olga", None);
     assert!(late.await.is_err());
     assert_eq!(log.of("payer").len(), 1);
-    // The end of a terminated sub-agent is not delivered later.
+    // The outcome of a terminated sub-agent is not delivered later.
     runtime.drive("chief", &cx).await.unwrap();
     runtime.idle().await;
     let messages = host.turns().messages(&cx, None).await.unwrap();

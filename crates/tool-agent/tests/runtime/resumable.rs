@@ -23,7 +23,7 @@ fn create(agent: &str, name: &str, message: &str) -> ModelMessage {
     )])
 }
 
-/// The first reference in the results that a request contains.
+/// Returns the first reference in the results that a request contains.
 fn reference(request: &Request) -> String {
     let results = request
         .messages
@@ -43,7 +43,8 @@ fn send(reference: &str, message: &str) -> ModelMessage {
     )])
 }
 
-/// A chief that does what the user writes: `create NAME`, `send TEXT`, or a tool and its arguments.
+/// Returns a chief that runs the command which the user writes: `create NAME`, `send TEXT`, or a tool and its
+/// arguments.
 fn chief(log: &Log) -> tool_agent::agent::AgentBuilder {
     thinking("chief", log, |request| {
         if request.step() > 0 {
@@ -63,7 +64,7 @@ fn chief(log: &Log) -> tool_agent::agent::AgentBuilder {
     })
 }
 
-/// A researcher that repeats the last message.
+/// Returns a researcher that repeats the last message.
 fn echo(log: &Log) -> tool_agent::agent::AgentBuilder {
     thinking("researcher", log, |request| {
         Ok(text(&format!("heard {}", request.last(Role::User))))
@@ -128,7 +129,8 @@ async fn reference_survives_a_restart() {
     );
 }
 
-// S4-48, S4-50: the tools exist only for an agent with resumable sub-agents; the messages and the list need a live instance, and the enum follows the flags.
+// S4-48, S4-50: the tools exist only for an agent with resumable sub-agents. `subagent_message` and `subagents` need a live instance, and the enum of agents
+// follows the flags.
 #[tokio::test]
 async fn tools_are_offered_for_what_is_enabled_now() {
     let (host, log) = (Host::new(), Log::default());
@@ -178,7 +180,7 @@ async fn tools_are_offered_for_what_is_enabled_now() {
         .await
         .unwrap();
     let request = log.of("chief").pop().unwrap();
-    // The instance is live, so its tools are offered in the next step, and also if the agent is switched off.
+    // The instance is live, so its tools are offered in the next step, even if the agent is switched off.
     for tool in ["subagent_message", "subagents"] {
         assert!(
             request.tools.contains(&tool.to_owned()),
@@ -276,7 +278,8 @@ async fn name_is_stored_and_listed() {
     assert_eq!(listed.text, format!("{id} (researcher, Deep fjords): idle"));
 }
 
-// S4-44: a creation at the limit is refused with the live instances, and terminated ones do not count.
+// S4-44: a creation at the limit is refused, and the error lists the live instances. Terminated instances do
+// not count.
 #[tokio::test]
 async fn instances_are_limited() {
     let (host, log) = (Host::new(), Log::default());
@@ -317,7 +320,7 @@ async fn instances_are_limited() {
     assert!(matches!(foreign, Err(RuntimeError::UnknownChild(_))));
 }
 
-// S4-44: with one instance at most, and calls that wait, a second creation continues the live instance.
+// S4-44: if one instance is allowed and calls wait, a second creation continues the live instance.
 #[tokio::test]
 async fn only_instance_is_continued() {
     let (host, log) = (Host::new(), Log::default());
@@ -346,7 +349,7 @@ async fn dead_and_unknown_references_are_refused() {
     let unknown = last_result(&host).await;
     assert!(unknown.is_error() && unknown.text.contains("there is no sub-agent `sub_0`"));
     assert!(unknown.text.contains(id), "{}", unknown.text);
-    // A sub-agent of a different conversation is unknown here.
+    // The conversation does not find a sub-agent of a different conversation.
     let other = in_conversation("other");
     runtime
         .respond("chief", "create two", &other)
@@ -382,7 +385,7 @@ async fn dead_and_unknown_references_are_refused() {
     );
 }
 
-// S4-54: a call of the sub-agent by its own name returns a hint and starts nothing.
+// S4-54: a call of the sub-agent by its own name returns a hint and starts no sub-agent.
 #[tokio::test]
 async fn call_by_name_returns_a_hint() {
     let (host, log) = (Host::new(), Log::default());
@@ -406,7 +409,8 @@ async fn call_by_name_returns_a_hint() {
     assert!(!log.of("chief")[0].tools.contains(&"researcher".to_owned()));
 }
 
-// S4-49: a message to a running sub-agent is queued and read between its steps, and the sender learns it.
+// S4-49: a message to a running sub-agent is queued and read between its steps, and the sender's result says
+// so.
 #[tokio::test]
 async fn message_to_a_running_sub_agent_is_queued() {
     let (host, log) = (Host::new(), Log::default());
@@ -536,7 +540,7 @@ fn give_up() -> &'static str {
     "no sources"
 }
 
-// S4-47: a session ends by its stop tool, its fail tool or the limit on turns; the thread stays and a message begins the next session.
+// S4-47: a session ends by its stop tool, its fail tool or the limit on turns. The thread remains, and a message begins the next session.
 #[tokio::test]
 async fn sessions_end_and_threads_stay() {
     for (end, status, state) in [
@@ -644,7 +648,7 @@ async fn explicit_communication_delivers_notifications_only() {
     );
 }
 
-// The failure of one sub-agent cancels no sibling, and each outcome is delivered.
+// The failure of one sub-agent cancels no other one, and each outcome is delivered.
 #[tokio::test]
 async fn failed_sub_agent_cancels_no_sibling() {
     let (host, log) = (Host::new(), Log::default());

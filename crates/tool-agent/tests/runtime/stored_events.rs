@@ -1,4 +1,4 @@
-//! The events of a runtime in a store, as other processes read them.
+//! The events of a runtime in a store, from which other processes read them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -48,7 +48,7 @@ async fn rows(store: &MemoryStore) -> Vec<ThreadEvent> {
         .unwrap()
 }
 
-/// The rows as lines: the last message before each event, its kind, and its main value.
+/// Returns the rows as lines: the last message before each event, its kind, and its main value.
 fn lines(rows: &[ThreadEvent]) -> Vec<String> {
     let line = |row: &ThreadEvent| {
         let event: AgentEvent = serde_json::from_str(&row.body).unwrap();
@@ -121,7 +121,7 @@ fn slow(host: &Host, model: &Slow) -> AgentRuntime {
     runtime.agent(chief).build().unwrap()
 }
 
-// The rows of a run have places among the messages of its thread, the messages are not stored twice, and no piece is left.
+// The rows of a run are ordered among the messages of its thread. The messages are not stored twice, and no piece remains.
 #[tokio::test]
 async fn rows_of_a_run_are_stored_among_its_messages() {
     let (host, log) = (Host::new(), Log::default());
@@ -179,7 +179,7 @@ async fn pieces_of_the_running_step_are_stored_and_removed() {
     let (host, model) = (Host::new(), Slow::new(&["Hel", "lo ", "all."]));
     let mut events = slow(&host, &model).stream("chief", "Go.", &context().build());
     let read = async {
-        // The first piece alone, because the model waits.
+        // The model waits, so only the first piece is stored.
         wait_for(
             &host.store,
             &["1 run_started", "1 step_started 1", "1 text Hel"],
@@ -211,7 +211,7 @@ struct Endless {
 
 const ENDLESS: usize = 10_000_000;
 
-/// A byte of the text of [`Endless`]. JSON escapes some of them.
+/// Returns a byte of the text of [`Endless`]. JSON escapes some of them.
 fn letter(at: usize) -> &'static str {
     ["a", "b", "\"", "\n", "c", "\u{1}", "d"][at % 7]
 }
@@ -238,7 +238,7 @@ impl Model for Endless {
     }
 }
 
-// The stored bytes of a step are bounded, also for a model that writes 10 MB in pieces of one byte. The stored text is the beginning of the text.
+// The stored bytes of a step are bounded, even if a model writes 10 MB in pieces of one byte. The stored pieces are the beginning of the text.
 #[tokio::test]
 async fn stored_bytes_of_a_step_are_bounded() {
     let host = Host::new();
@@ -255,7 +255,7 @@ async fn stored_bytes_of_a_step_are_bounded() {
             let stored = rows(&host.store).await;
             let bytes: usize = stored.iter().map(|row| row.body.len()).sum();
             assert!(bytes < 1_100_000, "{bytes} bytes are stored");
-            // The limit of the step is reached, and no more pieces arrive.
+            // The limit of the step is reached, and no further piece is stored.
             if bytes > 1_000_000 && bytes == largest {
                 return stored;
             }
@@ -290,7 +290,7 @@ async fn stored_bytes_of_a_step_are_bounded() {
     assert_eq!(lines(&left), ["1 run_started", "2 run_ended replied"]);
 }
 
-// A process dies during a step. The next process continues the sequence, removes the pieces, and the events of the dead process are refused.
+// A process dies during a step. The next process continues the sequence, removes the pieces, and the store refuses the events of the dead process.
 #[tokio::test]
 async fn events_continue_after_the_death_of_a_process() {
     let (host, log, death) = (Host::new(), Log::default(), Death::at(2));
@@ -329,7 +329,7 @@ async fn events_continue_after_the_death_of_a_process() {
     assert!(matches!(outcome, Outcome::Answered(text) if text == "Done."));
     let expected = ["1 run_started", "3 run_started", "4 run_ended replied"];
     assert_eq!(lines(&rows(&host.store).await), expected);
-    // The first process comes back, and records that its run was cancelled.
+    // The first process continues, and records that its run was cancelled.
     drop(driven);
     tokio::time::sleep(Duration::from_millis(50)).await;
     let stored = rows(&host.store).await;
@@ -337,7 +337,7 @@ async fn events_continue_after_the_death_of_a_process() {
     assert!(stored.is_sorted_by_key(|row| row.seq));
 }
 
-// A run whose stream is dropped ends as cancelled for its readers, too.
+// If the stream of a run is dropped, readers see that the run was cancelled.
 #[tokio::test]
 async fn dropped_run_is_recorded_as_cancelled() {
     let (host, model) = (Host::new(), Slow::new(&["Hello."]));
@@ -355,7 +355,7 @@ async fn dropped_run_is_recorded_as_cancelled() {
     wait_for(&host.store, &["1 run_started", "1 run_ended cancelled"]).await;
 }
 
-// Open approvals are stored without credentials. A second drive that finds the thread busy stores nothing.
+// Open approvals are stored without credentials. A second drive that finds the thread busy stores no events.
 #[tokio::test]
 async fn approvals_are_stored_and_busy_runs_are_not() {
     let (host, log) = (Host::new(), Log::default());
@@ -401,7 +401,7 @@ async fn approvals_are_stored_and_busy_runs_are_not() {
     );
 }
 
-// The runtime keeps the host's own callback for the beginning of runs. Both get the run, before its first step.
+// The runtime keeps the host's callback for the beginning of runs. Both receive the run before its first step.
 #[tokio::test]
 async fn callback_of_the_host_for_runs_is_kept() {
     let (host, log) = (Host::new(), Log::default());
@@ -451,7 +451,7 @@ impl ThreadEventStore for Failing {
     }
 }
 
-// A store of events that fails does not fail the run. Without a store, nothing is written.
+// If the store of events fails, the run continues. Without a store, no events are written.
 #[tokio::test]
 async fn run_continues_without_its_store_of_events() {
     let (host, log, failing) = (Host::new(), Log::default(), Failing::default());

@@ -33,7 +33,7 @@ fn note() -> i32 {
     1
 }
 
-// S4-30, S4-41: a call that waits returns the answer, and the child cannot be addressed afterwards.
+// S4-30, S4-41: a call that waits returns the answer, and no message can be sent to the child afterwards.
 #[tokio::test]
 async fn blocking_call_returns_the_answer() {
     let (host, log) = (Host::new(), Log::default());
@@ -70,7 +70,7 @@ async fn blocking_call_returns_the_answer() {
     );
     assert_eq!((row.session, row.delivered), (1, 1));
     assert_eq!(row.parent, cx.thread().unwrap());
-    // The child has a thread of its own, and neither thread contains the other's messages.
+    // The child has its own thread, and neither thread contains the other's messages.
     let child = in_conversation(row.thread.conversation());
     let messages = host.turns().messages(&child, None).await.unwrap();
     let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
@@ -150,7 +150,8 @@ async fn answer_of_a_background_call_is_delivered_once() {
     );
 }
 
-// S4-31, S4-33: the first message is a property of the arguments or all of them, and the display name is collapsed and cut to 120 characters.
+// S4-31, S4-33: the first message is one property of the arguments, or all arguments. White space in the display name is collapsed, and the name is cut to
+// 120 characters.
 #[tokio::test]
 async fn first_message_and_name_are_properties_of_the_arguments() {
     /// The arguments.
@@ -261,7 +262,7 @@ async fn spawn_gate_refuses_with_a_reason() {
     assert_eq!((&*text, children), ("Last.", 1));
 }
 
-// S0-17, S0-18: a sub-agent has the tools that its own list and its parent's list allow; disjoint lists give none, and deny lists add up.
+// S0-17, S0-18: a sub-agent has the tools that its own list and its parent's list allow; disjoint lists allow no tool, and the deny lists of both apply.
 #[tokio::test]
 async fn lists_of_parent_and_child_are_combined() {
     for (parent, child, denied, expected) in [
@@ -311,7 +312,7 @@ fn publish() -> &'static str {
 
 static PUBLISHED: AtomicU32 = AtomicU32::new(0);
 
-// A call of a sub-agent that waits for an approval makes the parent's turn wait, at any depth, and is made once.
+// If a call of a sub-agent waits for an approval, at any depth, the turn of the parent waits, and the call runs once.
 #[tokio::test]
 async fn approval_of_a_nested_sub_agent_is_waited_for() {
     let (host, log) = (Host::new(), Log::default());

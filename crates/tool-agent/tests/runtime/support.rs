@@ -1,4 +1,4 @@
-//! Models that decide by the messages of the request, and the requests that they received.
+//! Models that choose their replies by the messages of the request, and a log of the requests.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -68,7 +68,7 @@ impl Log {
     }
 }
 
-/// Stops a process at one of its requests to a model: the request never ends, as in a process that died.
+/// Stops a process at one of its requests to a model: the request never ends, as if the process had died.
 #[derive(Clone)]
 pub(crate) struct Death {
     requests: Arc<AtomicU32>,
@@ -90,7 +90,7 @@ impl Death {
         self.died.clone().cancelled_owned()
     }
 
-    /// Whether the process dies at this request.
+    /// Returns whether the process dies at this request.
     fn strikes(&self) -> bool {
         let dies = self.requests.fetch_add(1, Ordering::SeqCst) + 1 == self.at;
         if dies {
@@ -102,7 +102,7 @@ impl Death {
 
 type Think = dyn Fn(&Request) -> Result<ModelMessage, ToolError> + Send + Sync;
 
-/// A model that decides by the request alone, so that a run that is continued gets the same replies.
+/// A model whose replies depend on the request alone, so that a continued run gets the same replies.
 #[derive(Clone)]
 pub(crate) struct Thinker {
     agent: String,
@@ -125,7 +125,7 @@ impl Thinker {
         }
     }
 
-    /// Lets the process die at a request.
+    /// Makes the process die at a request.
     pub(crate) fn dying(mut self, death: &Death) -> Self {
         self.death = Some(death.clone());
         self
@@ -151,7 +151,7 @@ impl Model for Thinker {
     }
 }
 
-/// An agent whose model replies by the number of the step after the last message of a user. The last reply is repeated.
+/// Returns an agent whose model replies by the number of the step after the last message of a user. The last reply is repeated.
 pub(crate) fn agent(
     name: &str,
     log: &Log,
@@ -164,7 +164,7 @@ pub(crate) fn agent(
     })
 }
 
-/// An agent whose model decides by the request.
+/// Returns an agent whose replies depend on the request.
 pub(crate) fn thinking(
     name: &str,
     log: &Log,
@@ -177,7 +177,7 @@ pub(crate) fn text(text: &str) -> ModelMessage {
     ModelMessage::text(text)
 }
 
-/// A message with calls, given as pairs of the name and the arguments.
+/// Returns a message with calls, given as pairs of the name and the arguments.
 pub(crate) fn calls<const N: usize>(calls: [(&str, Value); N]) -> ModelMessage {
     let calls = calls.into_iter().zip(0..);
     ModelMessage::calls(calls.map(|((name, arguments), at)| {
@@ -185,7 +185,7 @@ pub(crate) fn calls<const N: usize>(calls: [(&str, Value); N]) -> ModelMessage {
     }))
 }
 
-/// The stores and the gate of a test.
+/// The stores and the gate that a test uses.
 pub(crate) struct Host {
     pub(crate) store: MemoryStore,
     pub(crate) gate: Gate,
@@ -219,7 +219,7 @@ pub(crate) fn context() -> ToolContextBuilder {
         .conversation("main")
 }
 
-/// The results of tools in a conversation, in order.
+/// Returns the results of tools in a conversation, in order.
 pub(crate) async fn results(host: &Host, cx: &ToolContext) -> Vec<ToolMessage> {
     let messages = host.turns().messages(cx, None).await.unwrap();
     let results = messages.iter().filter(|message| message.role == Role::Tool);
@@ -237,12 +237,12 @@ pub(crate) fn entry(builder: AgentBuilder) -> AgentEntry {
     AgentEntry::new(builder.build().unwrap())
 }
 
-/// The entry of an autonomous agent that is exposed as a tool.
+/// Returns the entry of an autonomous agent that is exposed as a tool.
 pub(crate) fn worker(builder: AgentBuilder) -> AgentEntry {
     entry(builder).autonomous().expose("Works.")
 }
 
-/// The only child of a conversation.
+/// Returns the only child of a conversation.
 pub(crate) async fn only_child(runtime: &AgentRuntime, cx: &ToolContext) -> ChildRow {
     let mut rows = runtime.children(cx).await.unwrap();
     assert_eq!(rows.len(), 1, "{rows:?}");

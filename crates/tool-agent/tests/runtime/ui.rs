@@ -36,7 +36,7 @@ fn json_of(chunks: &[Chunk]) -> Vec<Value> {
         .collect()
 }
 
-/// The chunks of events, as JSON.
+/// Returns the chunks of events, as JSON.
 fn chunks(mut view: UiView, events: &[AgentEvent]) -> Vec<Value> {
     let mut all = json_of(&view.start(None));
     for event in events {
@@ -53,7 +53,8 @@ fn types(chunks: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// What an interface shows after the chunks: the texts, and the calls with their inputs and outputs.
+/// Returns the content that an interface shows after the chunks: the texts, and the calls with their inputs
+/// and outputs.
 fn shown(chunks: &[Value]) -> Vec<Value> {
     let mut parts: Vec<Value> = Vec::new();
     for chunk in chunks {
@@ -116,7 +117,7 @@ fn tree(host: &Host) -> AgentRuntime {
         .unwrap()
 }
 
-/// The events of the last run, from the store.
+/// Returns the events of the last run from the store.
 async fn stored(host: &Host) -> Vec<AgentEvent> {
     let events = StoredEvents::new(host.store.clone());
     let thread = context().build().thread().unwrap();
@@ -129,7 +130,7 @@ async fn live(runtime: &AgentRuntime) -> Vec<AgentEvent> {
     events.collect().await
 }
 
-// A run with calls, a prompt and a handoff is one message. Live and stored events show the same, and the threads below are not shown.
+// A run with calls, a prompt and a handoff is one message. Live and stored events produce the same message, and threads below are not shown.
 #[tokio::test]
 async fn live_and_stored_events_show_the_same_message() {
     let host = Host::new();
@@ -149,7 +150,7 @@ async fn live_and_stored_events_show_the_same_message() {
     ];
     let parts = |chunks: &[Value]| {
         let mut parts = shown(chunks);
-        // The result of the prompt is tested elsewhere.
+        // Another test checks the result of the prompt.
         let output = parts[4].as_object_mut().unwrap().remove("output").unwrap();
         assert_eq!(output, json!({"result": "Hidden.", "status": "success"}));
         parts
@@ -211,7 +212,8 @@ fn missing_pieces_are_shown_with_the_message() {
     );
 }
 
-// Shown pieces cannot be withdrawn in every version of the AI SDK, so the message ends with an error. A view that holds the pieces shows only the message.
+// In some versions of the AI SDK, shown pieces cannot be withdrawn, so the message ends with an error. A view that holds the pieces shows only the complete
+// message.
 #[test]
 fn withdrawn_pieces_end_the_message_unless_they_are_held() {
     let restarted = |withdrawal: Value| {
@@ -248,7 +250,7 @@ fn withdrawn_pieces_end_the_message_unless_they_are_held() {
         );
         assert!(!held.contains(&json!({"text": "Hel"})));
     }
-    // Nothing was shown, so nothing is withdrawn.
+    // No piece was shown, so no piece is withdrawn.
     let unseen = events(&[
         step(1),
         json!({"type": "step_restarted"}),
@@ -259,7 +261,7 @@ fn withdrawn_pieces_end_the_message_unless_they_are_held() {
     assert_eq!(shown(&chunks(view(), &unseen))[1], json!({"text": "Good."}));
 }
 
-// The cause of the end is the reason of the message. The text of a guardrail does not continue the text of the model.
+// The cause of the end of a run becomes the finish reason of the message. The text of a guardrail is separate from the text of the model.
 #[test]
 fn ends_of_runs_are_shown() {
     let of = |cause: &str| {
@@ -301,7 +303,7 @@ fn ends_of_runs_are_shown() {
     );
 }
 
-// Events contain no tokens. The host passes the tickets of a waiting run, whose tokens the interface sends back.
+// Events contain no tokens. The host passes the tickets of a waiting run, and the interface sends their tokens back.
 #[tokio::test]
 async fn approvals_are_asked_with_the_tickets_of_the_host() {
     let (host, log) = (Host::new(), Log::default());

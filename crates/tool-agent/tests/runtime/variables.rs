@@ -81,7 +81,8 @@ async fn answer(vault: &Vault, request: &str, values: &[(&str, &str)]) -> Vec<St
         .unwrap()
 }
 
-// S4-39, S4-55, S4-57: a sub-agent without its scoped variables is not started, the result has the request and no values; the answer starts it with its first message.
+// S4-39, S4-55, S4-57: a sub-agent without its scoped variables is not started, and the result contains the request and no values. The answer to the request starts
+// the sub-agent with its first message.
 #[tokio::test]
 async fn sub_agent_waits_for_its_scoped_variables() {
     let (host, log) = (Host::new(), Log::default());
@@ -119,7 +120,7 @@ async fn sub_agent_waits_for_its_scoped_variables() {
             "agent": "shop",
         })
     );
-    // Nothing starts before the answer.
+    // The sub-agent does not start before the answer.
     assert!(
         runtime
             .start_deferred("chief", &cx)
@@ -184,10 +185,10 @@ async fn immediate_sub_agent_starts_once() {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let (at_request, of_store) = (seen.clone(), store.clone());
     let chief = thinking("chief", &log, move |_| {
-        // The model is asked while the child exists already.
+        // The child exists before the first request to the model.
         let filter = ChildFilter::default();
         let rows = of_store.children(Scope::All, &filter);
-        // The store in memory does not wait.
+        // The future is ready at once, because the store is in memory.
         let rows = rows.now_or_never().unwrap().unwrap();
         at_request.lock().unwrap().push(rows.len());
         Ok(text("Hello."))
@@ -209,7 +210,7 @@ async fn immediate_sub_agent_starts_once() {
         restarted.idle().await;
         assert_eq!(only_child(&restarted, &cx).await.session, 1);
     }
-    // A process that died between the start and the first request does not start a second one.
+    // If a process died between the start and the first request, the next process starts no second instance.
     let other = in_conversation("other");
     let first = once(&log, &Host::with(store.clone()), tool());
     host.turns().say("Hello.", &other).await.unwrap();
@@ -221,7 +222,7 @@ async fn immediate_sub_agent_starts_once() {
     assert_eq!(first.children(&other).await.unwrap().len(), 1);
 }
 
-// S4-34: a handoff arms the immediate sub-agents of the agent that takes over.
+// S4-34: a handoff starts the immediate sub-agents of the agent that takes over.
 #[tokio::test]
 async fn handoff_starts_the_immediate_sub_agents() {
     let (host, log) = (Host::new(), Log::default());
@@ -251,7 +252,8 @@ async fn set(vault: &Vault, name: &str, kind: VariableType, value: &str) {
         .unwrap();
 }
 
-// S4-35, S4-36, S4-37, S4-38, S4-39: each group of variables starts an instance with its own values, up to the limit, and the values leave the parent; only the two hints are shown to a model.
+// S4-35, S4-36, S4-37, S4-38, S4-39: each group of variables starts an instance with its own values, up to the limit, and the values are removed from the parent. A model reads only the two
+// hints.
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "one test of one flow")]
 async fn groups_of_variables_start_instances() {
@@ -281,7 +283,7 @@ async fn groups_of_variables_start_instances() {
             )
             .await;
         }
-        // An incomplete group and a similar name are left alone.
+        // An incomplete group and a similar name stay unchanged.
         set(&vault, "TITLE__4", VariableType::Text, "Shop 4").await;
         set(&vault, "TITLE__x", VariableType::Text, "Shop x").await;
         let chief = thinking("chief", &log, move |request| {
@@ -323,7 +325,7 @@ async fn groups_of_variables_start_instances() {
         assert_eq!(names, [format!("{prefix} 1"), format!("{prefix} 2")]);
         for row in &rows {
             let child = in_conversation(row.thread.conversation());
-            // The child resolved its own key.
+            // The child resolved the value of its own key.
             let used = results(&host, &child).await.remove(0);
             assert_eq!(used.text, "21 characters, [secret:SHOP_KEY]");
             let first = host.turns().messages(&child, None).await.unwrap().remove(0);
@@ -338,7 +340,7 @@ async fn groups_of_variables_start_instances() {
                 expected
             );
         }
-        // The values of the two groups are gone from the parent, and the third group waits for a free instance.
+        // The values of the two groups are removed from the parent, and the third group waits for a free instance.
         let filter = VariableFilter {
             owner: Some("main".to_owned()),
             ..Default::default()

@@ -44,7 +44,7 @@ async fn agent_tool_returns_the_answer() {
     );
     let result = tools.call(prompt(), &context().build()).await;
     assert_eq!(result.model_text(), "It is taxed.");
-    // The agent cannot ask itself, and the team has no other agents.
+    // The agent cannot ask itself, and the team has no other agent.
     let result = tools
         .call(prompt(), &context().agent("tax-law").build())
         .await;

@@ -157,7 +157,8 @@ async fn failed_agents_do_not_fail_the_others() {
     assert!(failed[1].contains("host-18 has a bug"));
 }
 
-// S2-33: the timeout of an agent is a setting, and a call with less time returns the answers that it has
+// S2-33: the timeout of an agent is a setting, and a call with less time left returns the answers that have
+// arrived
 #[tokio::test(start_paused = true)]
 async fn timeout_of_an_agent_is_a_setting() {
     let team = Team::builder(Mixed).timeout(Duration::from_secs(7)).build();
@@ -196,7 +197,7 @@ async fn model_reads_only_the_texts() {
     }
 }
 
-// S2-33: the agent that asks is not asked, by its configured id and by the agent of the context
+// S2-33: the agent that asks is not asked, whether its id is configured or is the agent of the context
 #[tokio::test(start_paused = true)]
 async fn agent_that_asks_is_not_asked() {
     let turns = turns();
@@ -312,7 +313,8 @@ async fn denied_call_asks_no_agent() {
     let tools = registry()
         .toolset(&cx, &rules)
         .through(&Gate::builder().build());
-    // The deny rules are added after the turn began, so that the gate decides and not the list of tools.
+    // The deny rules are added after the turn began, so that the gate denies the call and not the list of
+    // tools.
     let names = [
         "consult_team",
         "consult_specialist",
@@ -328,7 +330,7 @@ async fn denied_call_asks_no_agent() {
         assert!(result.is_error(), "{}", request.name);
     }
     assert_eq!(asked.load(Ordering::Relaxed), 0);
-    // The same calls ask the agent if nothing denies them.
+    // Control test: without these rules, the same calls ask the agent.
     let rules = Rules::default().agent_tool(team.ask("law").unwrap());
     let tools = registry()
         .toolset(&cx, &rules)
@@ -337,7 +339,7 @@ async fn denied_call_asks_no_agent() {
         assert!(!tools.call(request, &cx).await.is_error());
     }
     assert_eq!(asked.load(Ordering::Relaxed), 4);
-    // A turn that another agent started has none of the tools.
+    // A turn that another agent started has no tool of the team.
     let below = registry().toolset(&cx, &rules.runtime(Runtime::SubAgent));
     assert!(below.is_empty(), "{:?}", below.names().collect::<Vec<_>>());
     assert!(tools.tools().all(|tool: &ToolDef| !tool.only_calls()));

@@ -20,7 +20,7 @@ use crate::support::{
 /// The conversation, workspace, user, session and agent of each request.
 type Places = Arc<Mutex<Vec<[String; 5]>>>;
 
-/// A script that answers with the workspace and the last message, and records its context.
+/// Returns a script that answers with the workspace and the last message, and records its context.
 fn places(seen: &Places) -> Script {
     let seen = Arc::clone(seen);
     Script::with(move |request: &ModelRequest<'_>| {
@@ -45,7 +45,7 @@ fn places(seen: &Places) -> Script {
     })
 }
 
-// S2-33: questions to one agent at the same time, from two workspaces, have conversations of their own
+// S2-33: concurrent questions to one agent from two workspaces have separate conversations
 #[tokio::test(start_paused = true)]
 async fn questions_at_the_same_time_do_not_share_a_conversation() {
     let seen = Places::default();
@@ -90,12 +90,12 @@ async fn agent_has_the_time_of_the_call() {
     assert_eq!(*left.lock().unwrap(), Some(Duration::from_secs(15)));
 }
 
-// S2-33: an agent that was asked cannot ask agents, unless the host allows it, and never one that waits for it
+// S2-33: an agent that was asked cannot ask agents, unless the host allows it, and can never ask an agent that waits for its answer
 #[tokio::test]
 async fn depth_of_questions_is_limited() {
     let run = async |depth: Option<u32>, of_tax: &'static str| {
         let turns = turns();
-        // The tools ask the team that contains the agent, so they get it later.
+        // The tools need the team that contains the agent, so they are set after the team was built.
         let late = Arc::new(std::sync::OnceLock::<Team>::new());
         let tools = |late: &Arc<std::sync::OnceLock<Team>>| {
             let late = Arc::clone(late);
@@ -147,7 +147,7 @@ async fn depth_of_questions_is_limited() {
     );
 }
 
-// S2-33: an agent that waits for an approval has no answer, the text names its tool, and the approval is withdrawn
+// S2-33: an agent that waits for an approval returns no answer: the text of the error contains the tool, and the approval is withdrawn
 #[tokio::test]
 async fn agent_that_waits_for_an_approval_has_no_answer() {
     let store = MemoryStore::default();
@@ -181,7 +181,7 @@ async fn agent_that_waits_for_an_approval_has_no_answer() {
     assert!(waiting.is_empty(), "{waiting:?}");
 }
 
-// S2-33: each end of a run without an answer is an error whose text names the reason
+// S2-33: each end of a run without an answer is an error whose text contains the reason
 #[tokio::test]
 async fn run_without_an_answer_is_an_error() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});

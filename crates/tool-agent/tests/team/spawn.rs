@@ -33,7 +33,7 @@ fn sum() -> Script {
     calls("add", &json!({"a": 1, "b": 2}))
 }
 
-/// Returns a toolset with `spawn_task` alone, whose sub-agents have the tools of `parent`.
+/// Returns a toolset with only `spawn_task`, whose sub-agents have the tools of `parent`.
 fn with(model: impl Model + Clone + Sync + 'static, parent: Toolset) -> Toolset {
     let tool = SpawnTask::new(&turns(), model, move |_| parent.clone()).build();
     only(tool.unwrap())
@@ -71,7 +71,7 @@ async fn sub_agent_has_the_list_of_its_parent_without_agents_and_harness() {
         .runtime(Runtime::Room)
         .enablement(rows)
         .agent_tool(team.ask("law").unwrap())
-        // The category of an agent tool is the choice of the host.
+        // The host chooses the category of an agent tool.
         .agent_tool(AgentTool::new("odd", plain("ask_odd").category("web")).unwrap());
     let parent = move |cx: &ToolContext| registry.toolset(cx, &rules);
     let model = recorded([Script::text("done")], &seen);
@@ -138,7 +138,7 @@ async fn result_lists_the_tools_in_the_order_of_first_use() {
     );
 }
 
-// S1-54: the sub-agent has an isolated conversation, and the instructions of the host
+// S1-54: the sub-agent has an isolated conversation, and has the instructions of the host
 #[tokio::test]
 async fn sub_agent_has_an_isolated_conversation() {
     let (seen, turns) = (Seen::default(), turns());
@@ -159,7 +159,7 @@ async fn sub_agent_has_an_isolated_conversation() {
     let system = (Role::System, r#""Be brief.""#.to_owned());
     let user = (Role::User, r#""Add 1 and 2.""#.to_owned());
     assert_eq!(messages, [system, user]);
-    // The thread of the parent has only its own messages.
+    // The thread of the parent contains only its own messages.
     assert_eq!(turns.messages(&cx, None).await.unwrap().len(), 4);
 }
 
@@ -216,7 +216,7 @@ async fn failed_sub_agent_is_a_result() {
     }
 }
 
-// S1-54: a sub-agent that waits for an approval cannot go on, the text names the tool, and the approval is withdrawn
+// S1-54: a sub-agent that waits for an approval fails: the text contains the tool, and the approval is withdrawn
 #[tokio::test]
 async fn sub_agent_that_waits_for_an_approval_fails() {
     let store = MemoryStore::default();

@@ -117,7 +117,7 @@ async fn specialist_reads_the_history_of_the_context() {
     assert_eq!(self::parts(&seen), ["Is it legal?"]);
 }
 
-// S2-45: the answer is returned whole
+// S2-45: the complete answer is returned
 #[tokio::test]
 async fn answer_is_returned_whole() {
     let text = "It depends. ".repeat(10_000);
@@ -130,7 +130,7 @@ async fn answer_is_returned_whole() {
     assert_eq!(output(&result), json!({"agentId": "law", "text": text}));
 }
 
-// S2-45: an unknown id is refused with the ids that are possible
+// S2-45: an unknown id is refused with the valid ids
 #[tokio::test]
 async fn unknown_id_is_refused_with_the_known_ids() {
     let agents = ["law", "tax"].map(|id| (id, timed(0, Script::text(id))));
@@ -176,7 +176,7 @@ async fn agent_cannot_ask_itself() {
     assert_eq!(output(&other)["text"], "lead");
 }
 
-// S2-45: the tool has the timeout of the team, and an agent that takes too long is an error
+// S2-45: the tool has the timeout of the team, and the call fails if the agent takes too long
 #[tokio::test(start_paused = true)]
 async fn late_specialist_is_an_error() {
     let model = timed(600, Script::text("too late"));

@@ -61,9 +61,9 @@ pub(crate) fn context() -> ToolContextBuilder {
 pub(crate) struct Timed {
     after: Duration,
     answer: Script,
-    /// The number of requests that were dropped before their answer.
+    /// The number of requests that were dropped before their reply.
     pub(crate) dropped: Arc<AtomicUsize>,
-    /// The number of requests.
+    /// The number of requests that were sent.
     pub(crate) asked: Arc<AtomicUsize>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn timed(seconds: u64, answer: Script) -> Timed {
     }
 }
 
-/// Counts a request that is dropped before its answer.
+/// A request that counts itself if it is dropped before its reply.
 struct Open(Option<Arc<AtomicUsize>>);
 
 impl Drop for Open {
@@ -129,7 +129,7 @@ pub(crate) fn calls(name: &str, arguments: &Value) -> Script {
     Script::calls([call(name, arguments)])
 }
 
-/// A script that fails, with one text for the model and one for the operator.
+/// Returns a script that fails, with one text for the model and one for the operator.
 pub(crate) fn fails() -> Script {
     Script::with(|_| {
         Err(ToolError::new("the agent is overloaded").operator("the quota of host-17 is used up"))

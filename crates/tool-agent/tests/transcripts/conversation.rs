@@ -1,4 +1,4 @@
-//! The first part of a file: the agents of a conversation, the replies of their models, and what a user and a host do.
+//! The first part of a file: the agents of a conversation, the replies of their models, and the actions of a user and a host.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,11 +9,11 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Conversation {
-    /// What the conversation shows.
+    /// The title of the conversation.
     pub(crate) title: String,
-    /// The ids of the capabilities that it shows.
+    /// The ids of the capabilities that the conversation demonstrates.
     pub(crate) proves: Vec<String>,
-    /// Whether the order of calls is relaxed.
+    /// Whether calls may run in any order.
     #[serde(default)]
     pub(crate) relaxed: bool,
     /// The variables and secrets of the context of each run.
@@ -116,7 +116,7 @@ pub(crate) struct SubagentText {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImmediateText {
-    /// The first message of one instance; without it, there is an instance for each group of variables.
+    /// The first message of one instance; `None` for one instance for each group of variables.
     pub(crate) once: Option<String>,
     pub(crate) name_env: Option<String>,
     pub(crate) description_env: Option<String>,
@@ -164,17 +164,17 @@ pub(crate) struct ReplyText {
     pub(crate) error: Option<String>,
 }
 
-/// What a user or a host does.
+/// An action of a user or a host.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Step {
     /// A user writes to the first agent.
     User(String),
-    /// A user writes, and the sub-agents in the background are not waited for.
+    /// A user writes, and the test does not wait for sub-agents in the background.
     UserOnly(String),
     /// A user writes, and the run is cancelled while its tool `slow` runs.
     UserCancelled(String),
-    /// The host continues the conversation.
+    /// The host drives the conversation.
     Drive,
     /// A person approves the calls of these tools.
     Approve(Vec<String>),
@@ -186,15 +186,15 @@ pub(crate) enum Step {
     StartDeferred,
     /// The variables of the next runs.
     Variables(BTreeMap<String, String>),
-    /// Another process serves the conversation.
+    /// A different process continues the conversation.
     Restart,
     /// All files of the thread are removed.
     RemoveFiles,
-    /// The host terminates a sub-agent, by its number.
+    /// The host terminates the sub-agent with this number.
     Terminate(usize),
-    /// Waits until this many calls of `slow` have begun.
+    /// The test waits until this many calls of `slow` have begun.
     Held(usize),
-    /// Lets calls of `slow` end, and waits for the sub-agents in the background.
+    /// The test lets calls of `slow` end, and waits for the sub-agents in the background.
     Release(usize),
 }
 
@@ -207,7 +207,7 @@ impl fmt::Display for Step {
             Self::Drive => f.write_str("the host continues the conversation"),
             Self::Approve(tools) => write!(f, "a person approves {}", tools.join(", ")),
             Self::Deny(tools) => write!(f, "a person denies {}", tools.join(", ")),
-            // Values may be secrets.
+            // `Debug` does not print the values, because they may be secrets.
             Self::Answer(values) => {
                 let names: Vec<&str> = values.keys().map(String::as_str).collect();
                 write!(f, "the user supplies {}", names.join(", "))

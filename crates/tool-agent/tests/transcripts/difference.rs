@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 /// The number of unchanged lines around a change.
 const AROUND: usize = 3;
 
-/// Returns the lines that differ: `-` marks a line of the file, and `+` a line that happened.
+/// Returns the lines that differ: `-` marks a line of the file, and `+` a line of the new transcript.
 pub(crate) fn between(expected: &str, happened: &str) -> String {
     let old: Vec<&str> = expected.lines().collect();
     let new: Vec<&str> = happened.lines().collect();
-    // The lengths of the longest common subsequences of the rests.
+    // The length of the longest common subsequence of the remaining lines, for each pair of positions.
     let mut common = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {

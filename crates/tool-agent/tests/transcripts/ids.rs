@@ -1,6 +1,6 @@
-//! Random names in a transcript: they are numbered in the order in which they occur.
+//! Random names in a transcript. They are replaced by numbers, in the order in which they occur.
 
-/// Returns the words of a text that a predicate accepts, each once, in order.
+/// Returns the words of a text that a predicate accepts, without duplicates, in order.
 fn words(text: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
@@ -20,12 +20,12 @@ fn has_id(word: &str, kind: &str) -> bool {
     word.strip_prefix(kind).is_some_and(|id| is_hex(id, 24))
 }
 
-/// Returns the references of sub-agents in a text, each once, in order.
+/// Returns the references of sub-agents in a text, without duplicates, in order.
 pub(crate) fn child_ids(text: &str) -> Vec<String> {
     words(text, |word| has_id(word, "sub_"))
 }
 
-/// Returns the paths of files in a text, each once, in order.
+/// Returns the paths of files in a text, without duplicates, in order.
 pub(crate) fn paths(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in text.split("/attachments/").skip(1) {
@@ -39,7 +39,7 @@ pub(crate) fn paths(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the ids of requests for variables in a text, each once, in order.
+/// Returns the ids of requests for variables in a text, without duplicates, in order.
 pub(crate) fn request_ids(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in text.split("/variables/").skip(1) {

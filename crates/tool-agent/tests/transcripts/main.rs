@@ -1,8 +1,8 @@
 //! Golden transcripts of conversations with agents that call each other.
 //!
-//! Each file in `golden` has two parts. The first part, in TOML, declares the agents, the replies of their models, and what a user and a host do. The
-//! second part, after the line `---`, is what happened: the events and the requests in order, and the stored messages, files, variables and child
-//! threads at the end. `UPDATE=1 cargo test -p tool-agent --test transcripts` writes the second parts; read the difference. The variable
+//! Each file in `golden` has two parts. The first part, in TOML, declares the agents, the replies of their models, and the actions of a user and a host.
+//! The second part, after the line `---`, is the transcript: the events and the requests in order, and then the stored messages, files, variables and child
+//! threads. `UPDATE=1 cargo test -p tool-agent --test transcripts` writes the second parts. Read the difference before you commit it. The variable
 //! `TRANSCRIPT` selects the files whose name contains its value.
 
 #![allow(
@@ -38,7 +38,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// Reads a file: the conversation, and its two parts.
+/// Reads a file. Returns the conversation and the two parts of the file.
 fn read(file: &Path) -> (Conversation, String, String) {
     let text = std::fs::read_to_string(file).unwrap();
     let (declared, happened) = text.split_once(SEPARATOR).unwrap_or((&text, ""));
@@ -47,7 +47,7 @@ fn read(file: &Path) -> (Conversation, String, String) {
     (conversation, declared.to_owned(), happened.to_owned())
 }
 
-/// Plays a conversation, and returns what happened.
+/// Runs a conversation. Returns its transcript.
 async fn play(conversation: &Conversation) -> Result<String, String> {
     let mut stage = Stage::open(conversation).await;
     for step in &conversation.steps {
@@ -125,7 +125,8 @@ async fn conversations_match_their_files() {
     );
 }
 
-// Each conversation names the capabilities that it shows, and there are at least 40 of them.
+// Each conversation lists the capabilities that it demonstrates, and the number of conversations is at least
+// 40.
 #[test]
 fn conversations_name_their_capabilities() {
     let files = files();
@@ -138,7 +139,7 @@ fn conversations_name_their_capabilities() {
     }
 }
 
-// A second run of a conversation has the same transcript, so that the files do not depend on random names, on the clock or on the load of the machine.
+// A second run of a conversation has the same transcript. So the files depend neither on random names nor on the clock or the load of the machine.
 #[tokio::test(start_paused = true)]
 async fn transcripts_are_the_same_in_each_run() {
     for file in files() {

@@ -1,4 +1,4 @@
-//! The second part of a file: what happened, as text.
+//! The second part of a file: the transcript as text.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ struct Written {
     text: String,
     /// The messages of the last request of each thread and agent.
     requests: HashMap<(String, String), Vec<String>>,
-    /// The pieces of a text that were not written yet, with the beginning of their line.
+    /// The pieces of a text that are not written yet, with the beginning of their line.
     pieces: Option<(String, String)>,
     /// The definitions of tools that a request contained.
     definitions: Vec<String>,
@@ -36,7 +36,7 @@ impl Written {
         let _ = writeln!(self.text, "{line}");
     }
 
-    /// Adds a piece to a line, or begins one.
+    /// Adds a piece to a line, or begins a new line.
     fn piece(&mut self, begin: String, piece: &str) {
         match &mut self.pieces {
             Some((open, pieces)) if *open == begin => {
@@ -62,17 +62,17 @@ impl Journal {
         self.line(&format!("\n== {step}"));
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub(crate) fn raw(&self) -> String {
         self.0.lock().unwrap().text.clone()
     }
 
-    /// The definitions of the tools that a runtime adds.
+    /// Writes the definitions of the tools that a runtime adds.
     fn definitions(&self) -> Vec<String> {
         self.0.lock().unwrap().definitions.clone()
     }
 
-    /// Writes a request: the names of its tools, and the messages that the last request of the thread did not have.
+    /// Writes a request: the names of its tools, and the messages that were not in the last request of the thread.
     pub(crate) fn request(&self, agent: &str, request: &ModelRequest<'_>) {
         let thread = request.cx.thread().unwrap();
         let key = (thread.conversation().to_owned(), agent.to_owned());
@@ -269,7 +269,7 @@ fn child_line(row: &ChildRow) -> String {
     line
 }
 
-/// Writes what the stores contain at the end.
+/// Writes the contents of the stores at the end.
 pub(crate) async fn threads(stage: &Stage<'_>) -> String {
     let mut text = String::new();
     let main = Stage::thread();

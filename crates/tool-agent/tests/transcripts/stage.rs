@@ -1,4 +1,4 @@
-//! The host of a conversation: the stores, the agents, and the steps.
+//! The host of a conversation: its stores, its agents, and the actions.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ use crate::tools::{Hold, named};
 /// The conversation of the user.
 const MAIN: &str = "main";
 
-/// The replies of a model that were not requested yet. The agents of all processes share them.
+/// The replies of a model that remain. The agents of all processes share them.
 type Replies = Arc<Mutex<VecDeque<ReplyText>>>;
 
 /// A model that writes the replies of its file, and records its requests.
@@ -72,7 +72,7 @@ impl Model for Recorded {
     }
 }
 
-/// Returns a reply. `{sub:N}` and `{path:N}` are the references and the paths that the request contains, in order.
+/// Returns a reply. `{sub:N}` and `{path:N}` are replaced by the references and the paths that the request contains, in order.
 fn message(reply: &ReplyText, said: &str) -> ModelMessage {
     let filled = |text: &str| {
         let mut text = text.to_owned();
@@ -255,7 +255,7 @@ impl<'c> Stage<'c> {
         self.journal.line(&outcome(result));
     }
 
-    /// Fills `{file:NAME}` with the path of a file of the conversation.
+    /// Replaces `{file:NAME}` with the path of a file of the conversation.
     async fn with_files(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let files = self.files_of(&Self::thread());
@@ -282,7 +282,7 @@ impl<'c> Stage<'c> {
         for run in turns.runs(&acme, &filter).await.unwrap() {
             turns.cancel(&run.id).await.unwrap();
         }
-        // The run notices its cancellation with the next renewal of its lease.
+        // The run detects its cancellation with the next renewal of its lease.
     }
 
     async fn answer_calls(&self, tools: &[String], reply: &Reply) {

@@ -14,7 +14,7 @@ use tool_agent::runtime::{AgentArguments, AgentResult, ParentThread, ResultAttac
 use tool_core::prelude::*;
 use tool_core::{ExposeSecret as _, Part};
 
-/// Holds the calls of `slow` back until the host lets them end.
+/// Blocks the calls of `slow` until the host lets them end.
 #[derive(Clone)]
 pub(crate) struct Hold(Arc<(AtomicUsize, Semaphore)>);
 tool_core::host_value!(Hold, tool_core::Effect::READ);
@@ -139,10 +139,10 @@ async fn give_up(
     reason
 }
 
-/// Ends the session with a result of this shape.
+/// Ends the session with a result of this kind.
 #[tool(read_only)]
 async fn shaped(
-    /// `parts`, `value`, `empty`, or `error`.
+    /// The kind of result: `parts`, `value`, `empty`, or `error`.
     shape: String,
 ) -> Result<AgentResult, ToolError> {
     Ok(match &*shape {
@@ -176,7 +176,7 @@ fn all() -> Toolset {
     ]
 }
 
-/// The tools with these names.
+/// Returns the tools with these names.
 pub(crate) fn named(names: &[String]) -> Toolset {
     let all = all();
     for name in names {
@@ -185,7 +185,7 @@ pub(crate) fn named(names: &[String]) -> Toolset {
     all.filter(|def| names.iter().any(|name| name == def.name()))
 }
 
-/// Whether an agent may have this tool of its own.
+/// Returns whether the name is a tool that an agent can have.
 pub(crate) fn is_known(name: &str) -> bool {
     all().get(name).is_some()
 }

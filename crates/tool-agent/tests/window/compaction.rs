@@ -17,7 +17,7 @@ fn compacting(most: u64, compaction: Compaction) -> Window {
         .unwrap()
 }
 
-/// A thread of five turns, about 2,170 bytes, and a question.
+/// Returns a thread of five turns with about 2,170 bytes, and a question.
 fn long(conversation: &str) -> Thread {
     let mut thread = Thread::new(conversation);
     thread.system("Be brief.");
@@ -28,7 +28,7 @@ fn long(conversation: &str) -> Thread {
     thread
 }
 
-// The oldest rounds are replaced with one message of the role user, and the rest stays as it is. The summariser gets whole rounds as text and no tools.
+// The oldest rounds are replaced with one message of the role user, and the rest is unchanged. The summariser gets whole rounds as text and no tools.
 #[tokio::test]
 async fn summary_replaces_the_oldest_rounds() {
     let thread = long("main");
@@ -74,7 +74,7 @@ async fn summary_replaces_the_oldest_rounds() {
     assert!(!text.contains("Be brief"));
 }
 
-// A later compaction sends the summary so far with only the rounds after it, and the view in between keeps its beginning.
+// A later compaction sends the summary so far and only the rounds after it. Until then, the beginning of the view stays the same.
 #[tokio::test]
 async fn summary_is_extended() {
     let mut thread = long("main");
@@ -129,7 +129,8 @@ async fn summary_is_extended() {
     }
 }
 
-// A summariser that fails, returns no text or is interrupted removes nothing. If the request does not fit without, the oldest rounds are left out of it.
+// If the summariser fails, returns no text or is interrupted, no round is removed. If the request does not fit without a summary, the oldest rounds are
+// left out of it.
 #[tokio::test]
 async fn failed_summary_discards_nothing() {
     let thread = long("main");
@@ -153,7 +154,7 @@ async fn failed_summary_discards_nothing() {
         ask(&mut windowed, &thread).await.unwrap();
         assert_eq!(model.last().messages, thread.messages);
         assert_eq!(summariser.count(), 1);
-        // The next request does not ask the summariser again.
+        // The next request does not call the summariser again.
         ask(&mut windowed, &thread).await.unwrap();
         assert_eq!(summariser.count(), 1);
         let tight = compacting(size - 200, compaction(&summariser));
@@ -209,7 +210,7 @@ async fn summary_that_gains_too_little_is_not_used() {
     }
     thread.user(&"q".repeat(1_000));
     let size = thread.bytes();
-    // The first turn has a fifth of the thread, and the summary has as many bytes.
+    // The first turn is a fifth of the thread, and the summary has as many bytes as this turn.
     let summariser = Recorder::with(|_| Ok(ModelMessage::text("s".repeat(250))));
     let model = Recorder::text("ok");
     let window = compacting(size + 300, compaction(&summariser).store(store.clone()));
@@ -225,7 +226,7 @@ async fn summary_that_gains_too_little_is_not_used() {
         .await
         .unwrap();
     assert_eq!(summariser.count(), 2);
-    // No request is sent if even an empty summary would gain too little.
+    // No request is sent to the summariser if even an empty summary would save too little.
     let mut thread = Thread::new("other");
     thread.turn(20);
     thread.turn(20);
@@ -258,7 +259,7 @@ async fn summary_ends_before_an_open_call() {
     let seen = model.last();
     assert_eq!(seen.seqs()[1..], (17..=36).collect::<Vec<u64>>());
     assert!(seen.contents()[0].contains("They counted."));
-    // When the result arrives, it is in the view.
+    // A result that arrives later is in the view.
     thread.result(open, 0, "one");
     ask(&mut windowed, &thread).await.unwrap();
     assert!(
@@ -289,7 +290,7 @@ async fn requests_of_the_summariser_are_bounded() {
     let asked = summariser.seen();
     assert!(asked.len() > 5, "{}", asked.len());
     for (at, asked) in asked.iter().enumerate() {
-        // The escapes of the JSON lines, the summary so far and the text around them are not a part of the bound.
+        // The limit does not include the escapes of the JSON lines, the summary so far and the text around them.
         assert!(
             asked.contents()[1].len() < 2_600,
             "{}",
@@ -301,7 +302,7 @@ async fn requests_of_the_summariser_are_bounded() {
     assert!(model.last().contents()[0].contains("They counted."));
 }
 
-// The tokens of the summariser are returned once, also if its summary is not used, and are not a part of the usage of the message.
+// The tokens of the summariser are returned once, even if its summary is not used. They are not part of the usage of the message.
 #[tokio::test]
 async fn tokens_of_the_summariser_are_unsettled() {
     for text in ["They counted.", ""] {
@@ -324,7 +325,7 @@ async fn tokens_of_the_summariser_are_unsettled() {
     }
 }
 
-// Conversations do not share summaries, also if one model serves both, or if both are in one store.
+// Conversations do not share summaries, even if they share a model or a store.
 #[tokio::test]
 async fn conversations_do_not_share_summaries() {
     let store = MemorySummaryStore::default();

@@ -7,7 +7,7 @@ use tool_core::{Part, ToolCall, toolset};
 
 use super::support::{Recorder, Thread, add, ask, ask_with, usage, window};
 
-// The estimate counts what a provider gets: texts, calls, results and files at a constant, and no bytes of files.
+// The estimate counts the content that a provider gets: texts, calls and results by their length, and files at a constant instead of their bytes.
 #[test]
 fn estimate_counts_what_is_sent() {
     let mut thread = Thread::new("main");
@@ -73,7 +73,7 @@ async fn reported_tokens_replace_the_estimate() {
             ..ModelMessage::default()
         });
         let rest = thread.messages[1].content.len();
-        // The last message of the user completes 1,500 tokens after the request.
+        // With the last message of the user, 1,500 tokens follow the measured request.
         thread.user(&"q".repeat(1_498 - rest));
         let model = Recorder::text("ok");
         let window = window(10_000).keep_rounds(0).build().unwrap();
@@ -93,7 +93,7 @@ async fn tools_and_the_reserve_are_counted() {
     thread.turn(100);
     thread.user("last");
     let size = thread.bytes();
-    // Without a trigger below the limit, the limit is exact.
+    // Below the trigger, the limit itself is exact.
     for (tools, most, whole) in [
         (toolset![], size + 50, true),
         (toolset![], size + 49, false),

@@ -28,8 +28,8 @@ fn context(conversation: &str) -> ToolContext {
         .build()
 }
 
-// An agent with a window answers many messages. The instructions are in every request, and the thread in the store is the one that an agent without a
-// window writes, except for its times.
+// An agent with a window answers many messages. The instructions are in every request, and the stored thread equals that of an agent without a window,
+// except for its times.
 #[tokio::test]
 async fn thread_of_an_agent_is_unchanged() {
     let model = Recorder::with(|request| {
@@ -84,7 +84,7 @@ async fn thread_of_an_agent_is_unchanged() {
     }
 }
 
-// The tokens of the summariser count towards the run, and the stored usage of a message is that of its own request.
+// The tokens of the summariser count towards the run, and the stored usage of a message is the usage of its own request.
 #[tokio::test]
 async fn tokens_of_the_summariser_count_towards_the_run() {
     let model = Recorder::with(|request| {
@@ -129,7 +129,7 @@ async fn tokens_of_the_summariser_count_towards_the_run() {
     assert_eq!(spent, reported + 5_050);
 }
 
-// A thread that cannot be shortened enough ends the run with both sizes, and the message of the user stays stored.
+// If a thread cannot be shortened enough, the run ends with both sizes in the error, and the message of the user stays stored.
 #[tokio::test]
 async fn too_large_message_ends_the_run_before_the_request() {
     let model = Recorder::text("never");
@@ -151,7 +151,7 @@ async fn too_large_message_ends_the_run_before_the_request() {
     assert_eq!(turns.messages(&cx, None).await.unwrap().len(), 1);
 }
 
-// A request that the provider refuses as too long is sent once more, with a shorter view. A second refusal ends the run.
+// A request that the provider refuses as too long is sent again once, with a shorter view. A second refusal ends the run.
 #[tokio::test]
 async fn refused_request_is_shortened_once() {
     let summariser = Recorder::text("They repeated.");
@@ -160,7 +160,7 @@ async fn refused_request_is_shortened_once() {
             let model = Recorder::with(move |request| {
                 let size: usize = request.messages.iter().map(|it| it.content.len()).sum();
                 if size > limit {
-                    // The text of an error of `HttpModel`.
+                    // The error text of `HttpModel`.
                     let text =
                         "m: the conversation is longer than the model's context window (400)";
                     let error =
@@ -197,7 +197,7 @@ async fn refused_request_is_shortened_once() {
     assert_eq!(model.count(), 1);
 }
 
-/// A model that does not answer, and has used tokens.
+/// A model that uses tokens and does not answer.
 #[derive(Clone)]
 struct Silent;
 

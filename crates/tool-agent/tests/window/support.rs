@@ -28,7 +28,7 @@ pub(crate) fn window(most: u64) -> WindowBuilder {
     Window::builder(most).reserve(0).counter(Bytes)
 }
 
-/// A request that a model got.
+/// A request that a model received.
 #[derive(Clone)]
 pub(crate) struct Seen {
     pub(crate) messages: Vec<Message>,
@@ -96,7 +96,7 @@ impl Model for Recorder {
     }
 }
 
-/// A thread that is written by hand.
+/// A thread that a test builds message by message.
 #[derive(Clone)]
 pub(crate) struct Thread {
     id: ThreadId,
@@ -152,7 +152,7 @@ impl Thread {
         self.model(&ModelMessage::text(text))
     }
 
-    /// A message of the model with this number of calls.
+    /// Adds a message of the model with this number of calls.
     pub(crate) fn calls(&mut self, calls: u32) -> u64 {
         let seq = self.last + 1;
         let call = |at| ToolCall::new(format!("c-{seq}-{at}"), "add", r#"{"a":1,"b":2}"#);
@@ -168,7 +168,8 @@ impl Thread {
         self.push(Role::Tool, Some(CallPlace { message, position }), content)
     }
 
-    /// A turn: a question, a call with its result, and an answer. The messages have about `size` bytes each.
+    /// Adds a turn: a question, a call with its result, and an answer. The messages have about `size` bytes
+    /// each.
     pub(crate) fn turn(&mut self, size: usize) {
         self.user(&"q".repeat(size));
         let seq = self.calls(1);
@@ -180,7 +181,7 @@ impl Thread {
         self.messages.iter().map(|it| it.content.len() as u64).sum()
     }
 
-    /// The seqs of the messages of the model that have a call without a result.
+    /// Returns the sequence numbers of the messages of the model that have a call without a result.
     pub(crate) fn open(&self) -> HashSet<u64> {
         let results: HashSet<CallPlace> =
             self.messages.iter().filter_map(|it| it.answers).collect();
@@ -251,7 +252,7 @@ pub(crate) fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
     }
 }
 
-/// Random numbers that are equal in each run of the tests.
+/// Random numbers that are the same in each run of the tests.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -264,8 +265,8 @@ impl Random {
         (self.0 >> 33) % end
     }
 
-    /// Returns a thread with system messages, several calls in a message, open calls, late results, messages of the user in a row, and results
-    /// without calls.
+    /// Returns a thread with system messages, several calls in a message, open calls, late results, consecutive messages of the user, and results without
+    /// calls.
     pub(crate) fn thread(&mut self, conversation: &str) -> Thread {
         let mut thread = Thread::new(conversation);
         if self.below(2) == 0 {

@@ -53,13 +53,13 @@ pub(crate) fn check(thread: &Thread, seen: &Seen, keep_rounds: usize) {
         let placeholders = sent.matches("there is no result").count();
         let whole = provider.history(&thread.messages).unwrap();
         let whole = serde_json::to_string(&whole.messages).unwrap();
-        // Only calls that are open in the thread have no result in the request.
+        // A request replaces a missing result only if the call is open in the thread.
         assert_eq!(placeholders, whole.matches("there is no result").count());
         for message in of(Role::Assistant).filter(|it| kept.contains(&it.seq)) {
             let said: ModelMessage = serde_json::from_str(&message.content).unwrap();
             for call in &said.calls {
                 let id = format!("\"{}\"", call.id);
-                // The ids are in the call and in the result; Gemini has no ids.
+                // The ids are in the call and in the result, except for Gemini, which has no ids.
                 let times = if provider == Provider::Gemini { 0 } else { 2 };
                 assert!(sent.matches(&id).count() >= times, "{provider}: {id}");
             }
@@ -67,7 +67,7 @@ pub(crate) fn check(thread: &Thread, seen: &Seen, keep_rounds: usize) {
     }
 }
 
-// For random threads and windows, the view keeps what a provider and the user require, and is a part of the thread in the same order.
+// For random threads and windows, the view keeps what a provider and the user require, and has its messages in the order of the thread.
 #[tokio::test]
 async fn views_of_random_threads_keep_what_has_to_stay() {
     let mut random = Random(1);
@@ -103,7 +103,7 @@ async fn views_of_random_threads_keep_what_has_to_stay() {
     assert!(shortened > 100 && refused > 20, "{shortened} {refused}");
 }
 
-// A round is removed as a whole, and the user's message of a turn only with its last round.
+// A round is removed completely, and the user's message of a turn only with the last round of the turn.
 #[tokio::test]
 async fn whole_rounds_are_removed() {
     let mut thread = Thread::new("main");
@@ -122,13 +122,13 @@ async fn whole_rounds_are_removed() {
         async move { view(&window, &thread).await.seqs() }
     };
     assert_eq!(view(5_000).await, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    // The first of three rounds is removed, and its question stays, because the other rounds answer it.
+    // The first of three rounds is removed. Its question is kept, because the other rounds answer it.
     assert_eq!(view(1_700).await, [1, 2, 6, 7, 8, 9]);
-    // The last round stays, and therefore its question.
+    // The last round is kept, and therefore its question.
     assert_eq!(view(600).await, [1, 2, 8, 9]);
 }
 
-// A round with an open call stays with its question, although newer rounds are removed.
+// A round with an open call is kept with its question, although newer rounds are removed.
 #[tokio::test]
 async fn open_calls_stay_with_their_results() {
     let mut thread = Thread::new("main");
@@ -146,8 +146,7 @@ async fn open_calls_stay_with_their_results() {
     check(&thread, &seen, 1);
 }
 
-// The cut moves once for many requests, so that the provider can cache the beginning of the request. It is the same for a model that has not been
-// asked before.
+// Many requests begin at the same message, so that the provider can cache their beginning. A model that has sent no request yet begins at the same message.
 #[tokio::test]
 async fn cut_stays_for_many_requests() {
     let model = Recorder::text("ok");
@@ -165,7 +164,7 @@ async fn cut_stays_for_many_requests() {
     let requests = cuts.len();
     assert!(cuts.is_sorted());
     cuts.dedup();
-    // A turn has about 410 bytes, so a cut from 8,000 to 5,000 bytes is enough for 7 turns.
+    // A turn has about 410 bytes, so the shortening from 8,000 to 5,000 bytes is enough for 7 turns.
     assert!(
         (5..=8).contains(&cuts.len()),
         "{cuts:?} in {requests} requests"
@@ -179,11 +178,12 @@ async fn cut_stays_for_many_requests() {
     assert!((4_000..=8_000).contains(&size), "{size}");
 }
 
-// The cut is also the same in a later process if the provider reports the tokens of each request.
+// The requests of a later process also begin at the same message if the provider reports the tokens of each
+// request.
 #[tokio::test]
 async fn cut_follows_the_reported_tokens() {
     let model = Recorder::with(|request| {
-        // The tokenizer of this provider makes two tokens of each byte.
+        // The tokenizer of this provider counts two tokens for each byte.
         let size: u64 = request
             .messages
             .iter()
@@ -210,7 +210,7 @@ async fn cut_follows_the_reported_tokens() {
     assert!((8..=20).contains(&cuts.len()), "{cuts:?}");
 }
 
-// If the messages that have to stay are too large, the error states both sizes and what to change, and nothing is sent.
+// If the messages that have to stay are too large, the error states both sizes and what to change, and no request is sent.
 #[tokio::test]
 async fn thread_that_cannot_fit_is_an_error() {
     let mut thread = Thread::new("main");
@@ -228,7 +228,7 @@ async fn thread_that_cannot_fit_is_an_error() {
     assert_eq!(model.count(), 0);
 }
 
-// Results that the model has not read stay, even if no round has to stay.
+// Results that the model has not read are kept, even if `keep_rounds` is 0.
 #[tokio::test]
 async fn unread_results_stay() {
     let mut thread = Thread::new("main");

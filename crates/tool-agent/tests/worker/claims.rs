@@ -15,7 +15,7 @@ use tool_core::store::{
 
 use crate::support::{Blocker, Host, LEASE, Replies, cx};
 
-/// Takes the claim of a conversation, as another worker does after the end of the lease.
+/// Takes over the claim of a conversation, as another worker does after the end of the lease.
 async fn take_over(host: &Host) -> WorkRow {
     let claim = WorkClaim {
         agents: vec![WorkAgent::new("chief", "1")],
@@ -73,7 +73,7 @@ async fn lost_claim_ends_the_drive() {
     let running = tokio::spawn(async move { worker.run_until_idle().await });
     blocker.began.notified().await;
     let taken = take_over(&host).await;
-    // The next extension fails, and the task ends.
+    // The next extension fails, so the task ends.
     let ended = tokio::time::timeout(LEASE * 10, running).await;
     ended.unwrap().unwrap();
     assert_eq!(blocker.dropped(), 1);
@@ -83,7 +83,7 @@ async fn lost_claim_ends_the_drive() {
     assert_eq!(host.counts("main").await, [1, 0, 0]);
 }
 
-/// A queue whose extensions fail after the test has said so. It counts the releases.
+/// A queue whose extensions fail from a time that the test chooses. It counts the releases.
 #[derive(Clone)]
 struct Flaky {
     inner: MemoryStore,
@@ -166,7 +166,8 @@ impl WorkStore for Flaky {
     }
 }
 
-// An error of an extension counts as the loss of the claim, and so does an extension without an answer. Another worker continues after the lease.
+// An error of an extension counts as the loss of the claim, and so does an extension without an answer. Another worker continues when the lease has
+// expired.
 #[tokio::test]
 async fn failed_extension_counts_as_a_lost_claim() {
     let lease = LEASE * 5;
@@ -201,7 +202,7 @@ async fn failed_extension_counts_as_a_lost_claim() {
         })
         .await
         .unwrap();
-        // The first extension that fails ends the drive, which is long before the end of the lease.
+        // The first extension that fails ends the drive, long before the lease expires.
         assert!(hangs || failing.elapsed() < lease / 2);
         stop.cancel();
         running.await.unwrap();
@@ -218,7 +219,7 @@ async fn failed_extension_counts_as_a_lost_claim() {
     }
 }
 
-// A worker that is stopped lets its drives end within the grace period, and then hands its threads back, so that another worker claims them at once.
+// A worker that is stopped lets its drives end within the grace period, and then releases its threads, so that another worker can claim them at once.
 #[tokio::test]
 async fn stopped_worker_hands_its_threads_back() {
     let host = Host::new();
@@ -264,7 +265,7 @@ async fn stopped_worker_hands_its_threads_back() {
         .await;
     assert_eq!((row.cause, row.recoveries), (Some(WorkCause::Done), 0));
 
-    // A worker whose future is dropped hands its threads back, too.
+    // A worker whose future is dropped releases its threads, too.
     running.abort();
     let blocker = Blocker::default();
     let worker = host.worker(&blocker.model("Yes.")).build().unwrap();
@@ -311,7 +312,7 @@ async fn thread_ends_at_the_crash_limit() {
     );
     assert_eq!(host.row("good").await.cause, Some(WorkCause::Done));
     assert_eq!(host.counts("bad").await, [1, 0, 0]);
-    // A new message is a new attempt.
+    // A new message begins a new attempt.
     host.queue
         .submit("chief", "Again.", &cx("bad"))
         .await

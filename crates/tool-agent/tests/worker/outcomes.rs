@@ -14,7 +14,7 @@ use tool_core::{CancellationToken, Reply};
 
 use crate::support::{Blocker, Host, LEASE, Replies, cx, thread};
 
-// A worker answers the messages of several conversations, also a message that arrives during the last request.
+// A worker answers the messages of several conversations, including a message that arrives during the last request.
 #[tokio::test]
 async fn queued_conversations_are_answered() {
     let host = Host::new();
@@ -58,7 +58,7 @@ fn delete_all() -> &'static str {
     "deleted"
 }
 
-// A conversation that waits for an approval is not claimed, and the answer wakes it.
+// A conversation that waits for an approval is not claimed, and the answer queues it.
 #[tokio::test]
 async fn conversation_waits_for_an_approval() {
     let host = Host::new();
@@ -99,7 +99,8 @@ async fn conversation_waits_for_an_approval() {
     assert_eq!(host.counts("main").await, [1, 2, 1]);
 }
 
-// A failed request is repeated after a pause that grows, and a conversation that fails too often ends.
+// A failed request is repeated after a growing pause, and the thread of a conversation that fails too often
+// ends.
 #[tokio::test]
 async fn failed_attempts_are_repeated_up_to_the_limit() {
     let host = Host::new();
@@ -193,7 +194,8 @@ async fn panic_of_a_model_fails_the_attempt() {
     assert_eq!(host.row("b").await.cause, Some(WorkCause::Done));
 }
 
-// A conversation that another drive continues is queued again until that drive has ended.
+// If another drive of the conversation is active, the conversation is queued again until that drive has
+// ended.
 #[tokio::test]
 async fn busy_conversation_is_queued_again() {
     let host = Host::new();

@@ -24,7 +24,7 @@ async fn submitted_message_is_stored_with_the_facts_of_its_caller() {
     assert_eq!(host.counts("main").await, [1, 0, 0]);
 }
 
-// A queue refuses agents that it does not have, contexts without a conversation, and messages that a model cannot read. Nothing is stored.
+// A queue refuses agents that it does not have, contexts without a conversation, and messages that a model cannot read. In these cases, it stores nothing.
 #[tokio::test]
 async fn queue_refuses_what_no_worker_could_drive() {
     let host = Host::new();
@@ -40,7 +40,7 @@ async fn queue_refuses_what_no_worker_could_drive() {
     assert_eq!(host.counts("main").await, [0, 0, 0]);
 }
 
-// A worker that has none of the agents of its queue is a mistake in the configuration.
+// `build` refuses a worker that has none of the agents of its queue.
 #[tokio::test]
 async fn worker_without_agents_is_refused() {
     let host = Host::new();
@@ -68,7 +68,7 @@ async fn thread_of_another_definition_stays_queued() {
     );
 }
 
-// A timer queues a conversation for a later time, and a message queues it at once.
+// A timer queues a conversation for a later time. A message queues it at once.
 #[tokio::test]
 async fn timer_queues_a_conversation_for_a_later_time() {
     let host = Host::new();

@@ -14,7 +14,7 @@ use tool_core::turn::{ModelMessage, ToolMessage};
 
 use crate::support::{Blocker, Host, Replies, cx, thread};
 
-/// Looks something up.
+/// Looks up something.
 #[tool(read_only)]
 fn look() -> &'static str {
     "seen"
@@ -26,7 +26,7 @@ fn delete_all() -> &'static str {
     "deleted"
 }
 
-/// A model that calls a tool twice, and then answers.
+/// Returns a model that calls a tool twice, and then answers.
 fn looks_twice() -> Replies {
     Replies::new(|number| async move {
         Ok(match number {
@@ -69,7 +69,8 @@ async fn released(stepped: &mut SteppedThread, after: u64) -> WorkRow {
     }
 }
 
-// Each step makes one request and stores the results of its calls, and nothing happens between two steps.
+// Each step makes one request and stores the results of its calls, and the thread does not change between two
+// steps.
 #[tokio::test]
 async fn thread_is_driven_step_by_step() {
     let (host, model) = (Host::new(), looks_twice());
@@ -96,7 +97,7 @@ async fn thread_is_driven_step_by_step() {
     assert_eq!(idle(&worker, "one").await.unwrap().state, WorkState::Ended);
 }
 
-// A driver that continues after a crash gets the step that it had stored, and makes no request for it. Another driver gets the thread when the lease has expired.
+// A driver that continues after a crash gets the step that it had stored, without a new request. Another driver gets the thread when the lease has expired.
 #[tokio::test]
 async fn stored_step_is_not_repeated() {
     let (host, model) = (Host::new(), looks_twice());
@@ -106,7 +107,7 @@ async fn stored_step_is_not_repeated() {
     let first = stored(&mut stepped, 0).await;
     let token = host.row("main").await.token;
     drop(stepped);
-    // The dropped run ends in a task.
+    // The dropped run ends in a background task.
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert_eq!(
         idle(&worker, "two").await.unwrap().state,
@@ -152,7 +153,7 @@ async fn lost_thread_is_not_driven() {
     host.submit("main").await;
     let other = taken(&worker, "two").await;
     let mut lost = false;
-    // The driver learns of the loss when it extends its lease.
+    // The driver detects the loss when it extends its lease.
     for _ in 0..100 {
         tokio::time::sleep(Duration::from_millis(10)).await;
         lost = lost || matches!(stepped.step(u64::MAX - 1).await, ThreadStep::Lost);
@@ -184,7 +185,7 @@ async fn pending(host: &Host) -> usize {
     open.await.unwrap().len()
 }
 
-// A queued thread is not driven after its cancellation, and its message is read after the next one.
+// A queued thread is not driven after its cancellation. The model reads its message with the next one.
 #[tokio::test]
 async fn queued_thread_is_cancelled() {
     let (host, model) = (Host::new(), Replies::text("Yes."));
@@ -207,7 +208,7 @@ async fn queued_thread_is_cancelled() {
     );
 }
 
-// The open call of a thread that waits gets a result, and its approval is withdrawn.
+// If a thread waits, its open call gets a result, and its approval is withdrawn.
 #[tokio::test]
 async fn waiting_thread_is_cancelled() {
     let host = Host::new();
@@ -237,7 +238,7 @@ async fn waiting_thread_is_cancelled() {
     assert_eq!(model.requests(), 1);
 }
 
-// An active run stops, and a message that arrived meanwhile is answered.
+// An active run stops, and a message that arrived in the meantime is answered.
 #[tokio::test]
 async fn active_thread_is_cancelled() {
     for has_message in [false, true] {
@@ -252,7 +253,7 @@ async fn active_thread_is_cancelled() {
         if has_message {
             host.submit("main").await;
         }
-        // The other worker has no connection to the process of the run but the database.
+        // The other worker shares only the database with the process of the run.
         let other = worker(&host, &Replies::text("No."));
         assert!(other.cancel(&thread("main")).await.unwrap());
         assert_eq!(blocker.dropped(), 1);

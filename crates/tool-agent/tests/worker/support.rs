@@ -16,7 +16,7 @@ use tool_core::{Approvals, Gate};
 
 type Reply = BoxFuture<'static, Result<ModelMessage, ToolError>>;
 
-/// A model that replies by the number of the request, counted from 0 over all runs.
+/// A model that replies by the number of the request, counted from 0 across all runs.
 #[derive(Clone)]
 pub(crate) struct Replies {
     requests: Arc<AtomicUsize>,
@@ -34,7 +34,7 @@ impl Replies {
         }
     }
 
-    /// A model whose every reply is the same text.
+    /// Returns a model whose replies are all the same text.
     pub(crate) fn text(text: &'static str) -> Self {
         Self::new(move |_| async move { Ok(ModelMessage::text(text)) })
     }
@@ -54,7 +54,7 @@ impl Model for Replies {
     }
 }
 
-/// A request that begins and then waits until the test allows it to end. Counts the requests that were dropped.
+/// Blocks requests until the test lets them end, and counts the dropped requests.
 #[derive(Clone, Default)]
 pub(crate) struct Blocker {
     pub(crate) began: Arc<Notify>,
@@ -82,7 +82,7 @@ impl Blocker {
         self.dropped.load(Ordering::SeqCst)
     }
 
-    /// A model whose requests wait and reply with a text.
+    /// Returns a model whose requests block, and then reply with a text.
     pub(crate) fn model(&self, text: &'static str) -> Replies {
         let blocker = self.clone();
         Replies::new(move |_| {
@@ -121,7 +121,7 @@ impl Host {
         Turns::new(self.store.clone()).lease(LEASE)
     }
 
-    /// A runtime with the agent `chief`.
+    /// Returns a runtime with the agent `chief`.
     pub(crate) fn runtime(&self, chief: AgentBuilder) -> AgentRuntime {
         let runtime = AgentRuntime::builder(self.turns(), &self.gate);
         let chief = AgentEntry::new(chief.build().unwrap());
@@ -132,7 +132,7 @@ impl Host {
             .unwrap()
     }
 
-    /// A worker with the agent `chief`, which polls and retries often.
+    /// Returns a worker with the agent `chief`, which polls and retries often.
     pub(crate) fn worker(&self, model: &Replies) -> WorkerBuilder {
         self.worker_with(Agent::builder("chief", model.clone()))
     }
@@ -171,7 +171,7 @@ impl Host {
         panic!("the row did not change: {:?}", self.row(conversation).await)
     }
 
-    /// The number of messages of each role in a conversation: of users, of the model, and of tools.
+    /// Returns the number of messages of each role in a conversation: of users, of the model, and of tools.
     pub(crate) async fn counts(&self, conversation: &str) -> [usize; 3] {
         let messages = self.turns().messages(&cx(conversation), None).await;
         let messages = messages.unwrap();

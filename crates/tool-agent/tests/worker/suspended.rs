@@ -1,4 +1,4 @@
-//! Runs that are suspended until the end of a wait that the provider of a model asked for, on the stores in memory and on SQLite.
+//! Runs that are suspended until the end of a wait that a provider requested, on the stores in memory and on SQLite.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -55,12 +55,12 @@ on_each_store! {
     wait_of_a_subagent_in_the_background_is_not_waited_for => background;
 }
 
-/// An error of a model whose provider asks for [`WAIT`].
+/// Returns an error of a model whose provider requests [`WAIT`].
 fn limited() -> ToolError {
     ToolError::of(ErrorKind::Pending, "the model is limited").retry_after(WAIT)
 }
 
-/// A model that is limited in its first request, and then replies with a text. The times of its requests are recorded.
+/// Returns a model whose first request exceeds a rate limit. It then replies with a text, and records the times of its requests.
 fn limited_once(text: &'static str) -> (Replies, Arc<Mutex<Vec<Instant>>>) {
     let times = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&times);
@@ -76,7 +76,7 @@ fn limited_once(text: &'static str) -> (Replies, Arc<Mutex<Vec<Instant>>>) {
     (model, times)
 }
 
-/// Asserts that the second request was sent, and not before the end of the wait.
+/// Asserts that the second request was sent after the end of the wait.
 fn assert_waited(times: &Mutex<Vec<Instant>>) {
     let times = times.lock().unwrap();
     assert_eq!(times.len(), 2);
@@ -111,7 +111,7 @@ impl<S: Place> Host<S> {
         }
     }
 
-    /// Submits a message and works until the worker is idle, which a suspended run does not prevent.
+    /// Submits a message and works until the worker is idle. A suspended run does not keep the worker busy.
     async fn begun(&self) -> WorkRow {
         let cx = cx("main");
         self.queue.submit("chief", "Go.", &cx).await.unwrap();
@@ -173,14 +173,14 @@ fn entry(name: &str, model: impl tool_core::turn::Model + Clone + Sync + 'static
     AgentEntry::new(Agent::builder(name, model).build().unwrap())
 }
 
-/// An agent that other agents call.
+/// Returns the entry of an agent that other agents can call.
 fn exposed(model: &Replies) -> AgentEntry {
     entry("researcher", model.clone())
         .autonomous()
         .expose("Researches a question.")
 }
 
-/// A model that calls the agent `researcher`, and then replies with a text.
+/// Returns a model that calls the agent `researcher`, and then replies with a text.
 fn calling(text: &'static str) -> Replies {
     Replies::new(move |number| async move {
         Ok(match number {
@@ -198,7 +198,7 @@ fn answer() -> Vec<Act> {
     ])
 }
 
-/// A model at a stand-in provider whose waits do not fit into its budget.
+/// Returns a model at a mock provider whose waits do not fit into its budget.
 fn model_at(server: &StandIn, budget: Duration) -> HttpModel {
     let mut retry = Retry::default();
     (retry.attempts, retry.budget) = (1, budget);
@@ -206,7 +206,7 @@ fn model_at(server: &StandIn, budget: Duration) -> HttpModel {
     builder.retry(retry).build().unwrap()
 }
 
-// A provider asks for a wait above the budget: the run neither fails nor blocks its worker, and the next request is not sent too early.
+// If a provider requests a wait above the budget, the run neither fails nor blocks its worker, and the next request is not sent too early.
 async fn suspended<S: Place>(store: S) {
     let refused = json_response(429, &[("retry-after-ms", "400")], &json!({}));
     let server = StandIn::start(vec![refused, answer()]).await;
@@ -215,7 +215,7 @@ async fn suspended<S: Place>(store: S) {
     assert_eq!(server.received().len(), 1);
     assert_eq!(host.causes().await, [Some(RunCause::Waiting)]);
 
-    // A message that arrives during the wait wakes the thread, and no request is sent for it before the end of the wait.
+    // A message that arrives during the wait queues the thread, but no request is sent before the end of the wait.
     host.queue
         .submit("chief", "Hurry.", &cx("main"))
         .await
@@ -229,7 +229,7 @@ async fn suspended<S: Place>(store: S) {
     assert_eq!(host.causes().await.last(), Some(&Some(RunCause::Replied)));
 }
 
-// A wait that fits into the budget is not a suspension: the attempt counts, and the next one respects the wait.
+// A wait that fits into the budget does not suspend the run: the attempt counts, and the next attempt respects the wait.
 async fn counted<S: Place>(store: S) {
     let refused = json_response(429, &[("retry-after-ms", "400")], &json!({}));
     let server = StandIn::start(vec![refused, answer()]).await;
@@ -267,7 +267,7 @@ async fn tree<S: Place>(store: S) {
     assert_waited(&times);
 }
 
-// The same for an agent that runs within a call.
+// A prompt, which runs within a call, is suspended in the same way.
 async fn prompt<S: Place>(store: S) {
     let (researcher, times) = limited_once("Found.");
     let chief = calling("Done.");
@@ -286,7 +286,7 @@ async fn prompt<S: Place>(store: S) {
     assert_waited(&times);
 }
 
-// The conversation of a sub-agent in the background is queued for the end of the wait, and the parent reads the outcome then.
+// The conversation of a sub-agent in the background is queued for the end of the wait. The parent reads the outcome after that.
 async fn background<S: Place>(store: S) {
     let (researcher, times) = limited_once("Found.");
     let host = Host::new(

@@ -1,4 +1,4 @@
-//! Events of threads: what happened in the runs of a thread, beside its messages.
+//! Events of threads: records of a thread's runs, in addition to its messages.
 
 use super::{RunFence, StoreError, StoreFuture, ThreadId, Timestamp};
 
@@ -43,8 +43,8 @@ pub struct NewThreadEvents {
 /// - an event comes after the message whose number is `message`, and before the next message;
 /// - events after the same message are ordered by [`seq`](Self::seq).
 ///
-/// A reader that reads the new messages first and the new events afterwards misses nothing: an event that is stored later comes after the last message
-/// that was read. The reader sets events aside that come after a later message, until it has read that message.
+/// A reader that reads the new messages first and the new events afterwards misses no event: an event that is stored later comes after the last message
+/// that was read. If an event comes after a later message, the reader keeps the event until it has read that message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadEvent {
     /// The thread of the event.
@@ -73,7 +73,7 @@ impl ThreadEvent {
 
 impl NewThreadEvents {
     /// Checks the conditions of [`ThreadEventStore::append_events`] that do not depend on stored rows. Fails with `Conflict` if the run of the fence
-    /// belongs to a different thread, if the name of a kind has not 1 to 64 bytes, or if a body is longer than [`ThreadEvent::MOST_BYTES`].
+    /// belongs to a different thread, if the name of a kind does not have 1 to 64 bytes, or if a body is longer than [`ThreadEvent::MOST_BYTES`].
     pub fn check(&self) -> Result<(), StoreError> {
         let conflict = |fault: String| {
             let thread = &self.thread;

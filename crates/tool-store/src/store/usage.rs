@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// Tokens that model requests used, in one form for all providers, and their cost.
 ///
-/// The other counters of tokens are parts of `input_tokens` or of `output_tokens`. A part is `None` if the provider did not report it, which is not the same as 0. The
-/// sum of a reported and an unreported part is the reported one, so a part of a sum is a lower bound.
+/// The other counters of tokens are parts of `input_tokens` or of `output_tokens`. A part is `None` if the provider did not report it, which is not the same as 0. If
+/// one of two parts is not reported, their sum is the reported part. So a part of a sum is a lower bound.
 ///
 /// A response that reports no usage at all has no `Usage`: it is *unmeasured* ([`RunProgress::unmeasured`](super::RunProgress::unmeasured)).
 ///

@@ -14,11 +14,11 @@ use crate::env;
 pub enum WorkState {
     /// A worker may claim the thread when it is [ready](WorkRow::ready).
     Queued,
-    /// A worker has the thread, or its process died.
+    /// A worker drives the thread, or its process died.
     Claimed,
     /// The thread waits, for example for an approval. [`WorkStore::wake_work`] or [`WorkStore::queue_work`] queues it again.
     Waiting,
-    /// Nothing is left to do. The row contains the cause.
+    /// The thread has no work left. The row contains the cause.
     Ended,
 }
 
@@ -38,7 +38,7 @@ pub enum WorkCause {
     Done,
     /// The run failed, and is not tried again.
     Failed,
-    /// The lease of the thread expired more often than [`WorkClaim::most_recoveries`] allows, so the run probably ends its processes.
+    /// The lease of the thread expired more often than [`WorkClaim::most_recoveries`] allows, so the run probably crashes the processes that drive it.
     CrashLimit,
 }
 
@@ -138,8 +138,8 @@ pub struct WorkClaim {
     pub lease: Duration,
     /// The maximum number of threads.
     pub limit: u32,
-    /// The maximum number of [suspects](WorkRow::is_suspect) among the threads. If a worker drives one suspect at a time, a run that ends its process does
-    /// not end other runs at the crash limit together with itself.
+    /// The maximum number of [suspects](WorkRow::is_suspect) among the threads. If a worker drives one suspect at a time, a run that crashes the process
+    /// does not bring other runs to the crash limit.
     pub suspects: u32,
     /// The number of expired leases after which a thread ends with [`WorkCause::CrashLimit`] instead of being claimed.
     pub most_recoveries: u32,
@@ -167,7 +167,7 @@ pub struct ClaimedWork {
 /// The next state of a thread that its worker releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkOutcome {
-    /// Nothing is left to do.
+    /// The thread has no work left.
     Done,
     /// The run failed, and is not tried again.
     Failed,
@@ -277,7 +277,7 @@ impl WorkRow {
         true
     }
 
-    /// Returns whether the lease of the thread has expired at least twice, so that its run may be the one that ends its processes.
+    /// Returns whether the lease of the thread has expired at least twice, so that its run may have crashed the processes.
     pub fn is_suspect(&self) -> bool {
         self.recoveries >= SUSPECT
     }
@@ -425,17 +425,17 @@ pub trait WorkStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>>;
 
-    /// Claims threads of the agents that the worker has: queued threads whose time has come, and claimed threads whose lease has expired. Rows that a
-    /// different transaction claims at the same time are skipped.
+    /// Claims threads of the agents that the worker has: queued threads that are ready, and claimed threads whose lease has expired. Rows that a different
+    /// transaction claims at the same time are skipped.
     ///
     /// A thread whose lease has expired too often ends with [`WorkCause::CrashLimit`], and its run with
     /// [`RunCause::CrashLimit`](super::RunCause::CrashLimit), unless the lease of the run continues for more than a third of the length of the claim's lease.
     /// The next [`queue_work`](Self::queue_work) queues the thread again.
     fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork>;
 
-    /// Claims one thread like [`claim_work`](Self::claim_work), for a host in which something else than the queue decides which thread is driven next. The
-    /// result is empty, and nothing changes, if the thread has no row, if the claim does not have its agent, or if it is neither queued with its time come nor
-    /// claimed with an expired lease. [`WorkClaim::limit`] and [`WorkClaim::suspects`] do not apply.
+    /// Claims one thread like [`claim_work`](Self::claim_work), for a host in which a different engine decides which thread is driven next. The result is
+    /// empty, and nothing changes, if the thread has no row, if the claim does not have its agent, or if its queue time is in the future, or if its lease
+    /// has not expired. [`WorkClaim::limit`] and [`WorkClaim::suspects`] do not apply.
     fn claim_thread<'a>(
         &'a self,
         thread: &'a ThreadId,

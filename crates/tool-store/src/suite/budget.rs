@@ -66,7 +66,7 @@ async fn names(store: &impl BudgetStore, scope: Scope<'_>, filter: BudgetFilter)
 tests! {
     ($) __suite_budget in budget for BudgetStore;
 
-    // A reservation is taken from the budget until what the step used replaces it.
+    // A reservation counts until the usage of the step replaces it.
     #[test]
     async fn reservation_is_replaced_by_what_was_used(store: impl BudgetStore) {
         let store = &store;
@@ -80,7 +80,7 @@ tests! {
         assert_eq!((settled.reserved, settled.spent), (tokens(300), tokens(250)));
         assert_eq!((settled.created, settled.updated, settled.overrun), (at(100), at(200), None));
         assert_eq!(row(store).await, settled);
-        // It is settled once, and the step can reserve again.
+        // A reservation is settled once, and the step can then reserve again.
         assert_eq!(store.settle_budget(end("a", tokens(250))).await.unwrap(), None);
         assert_eq!(store.settle_budget(end("c", tokens(9))).await.unwrap(), None);
         assert_eq!(reserve(store, new("a", tokens(450))).await, Some(tokens(450)));
@@ -88,7 +88,7 @@ tests! {
         assert_eq!(reserve(store, new("d", tokens(0))).await, Some(tokens(0)));
     }
 
-    // A step that is repeated after a crash has its reservation, and no second one. A larger amount raises it, if the budget allows that.
+    // A step that is repeated after a crash has its reservation, and gets no second one. A larger amount raises the reservation, if the budget allows it.
     #[test]
     async fn repeated_step_has_one_reservation(store: impl BudgetStore) {
         let store = &store;
@@ -103,7 +103,7 @@ tests! {
         assert_eq!((row(store).await.reserved, row(store).await.taken()), (tokens(0), tokens(100)));
     }
 
-    // The first settlement that exceeds a limit is recorded, and nothing can be reserved any more, until the limit is higher.
+    // The first settlement that exceeds a limit is recorded. After that, nothing can be reserved until the limit is raised.
     #[test]
     async fn overrun_is_recorded_and_ends_the_budget(store: impl BudgetStore) {
         let store = &store;
@@ -119,7 +119,7 @@ tests! {
         assert_eq!((row(store).await.limits, row(store).await.overrun), (limits, Some(at(200))));
     }
 
-    // A budget of tokens and cost has both limits.
+    // A budget for tokens and cost checks both limits.
     #[test]
     async fn cost_has_a_limit_of_its_own(store: impl BudgetStore) {
         let store = &store;
@@ -127,7 +127,7 @@ tests! {
         let new = |step: &str, amount| NewReservation { limits, ..new(step, amount) };
         assert_eq!(reserve(store, new("a", amount(10, 51))).await, None);
         assert_eq!(reserve(store, new("a", amount(10, 30))).await, Some(amount(10, 30)));
-        // The larger of the two amounts is reserved for each limit.
+        // Of the two amounts for a step, the larger is reserved for each limit.
         assert_eq!(reserve(store, new("a", amount(5, 40))).await, Some(amount(10, 40)));
         assert_eq!(reserve(store, new("b", amount(1_000, 1))).await, None);
         let settled = BudgetSettlement { unmeasured: 2, ..end("a", amount(9, 51)) };
@@ -166,7 +166,8 @@ tests! {
         assert_eq!(store.budget(&id("main")).await.unwrap(), None);
     }
 
-    // Lists are ordered, have pages, and contain only the rows of their scope. A removed budget begins again.
+    // Lists are ordered, have pages, and contain only the rows of their scope. A removed budget starts again
+    // with 0.
     #[test]
     async fn budgets_are_listed_and_removed(store: impl BudgetStore) {
         let store = &store;
@@ -200,7 +201,7 @@ tests! {
 tests! {
     ($) __suite_budget_races in budget for BudgetStore;
 
-    // 32 tasks of two processes that reserve at the same time hold exactly the budget, from its first reservation on.
+    // 32 tasks of two processes that reserve at the same time never exceed the budget, even if it does not exist before.
     #[test]
     fn concurrent_reservations_do_not_exceed_the_budget(opener) {
         opener.test(async |place| {
@@ -239,7 +240,7 @@ tests! {
         });
     }
 
-    // Of 32 tasks of two processes that repeat one step, each has the one reservation, and one settles it.
+    // If 32 tasks of two processes repeat one step, they share one reservation, and one task settles it.
     #[test]
     fn concurrent_repetitions_share_one_reservation(opener) {
         opener.test(async |place| {

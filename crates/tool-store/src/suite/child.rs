@@ -275,7 +275,7 @@ tests! {
         assert_eq!(get(&store, "a").await.unwrap().keys, ["k1", "k2"]);
     }
 
-    // A change from idle or failed to running begins the next session, for a parent that its child wakes.
+    // A change from idle or failed to running begins the next session, when a child wakes its parent.
     #[test]
     async fn change_to_running_begins_the_next_session(store: impl ChildStore) {
         for state in [ChildState::Idle, ChildState::Failed, ChildState::AwaitingHuman] {
@@ -300,7 +300,7 @@ tests! {
             assert_eq!(store.change_child(&stored.thread, change).await.unwrap(), None);
         }
         assert_eq!(get(&store, "a").await, Some(stored.clone()));
-        // The request is kept as long as the state is deferred.
+        // The request is kept while the state is deferred.
         let kept = store.change_child(&stored.thread, to(ChildState::Deferred, 1, &deferred)).await.unwrap();
         assert_eq!(kept, Some(ChildRow { updated: at(300), ..stored.clone() }));
         let begun = store.change_child(&stored.thread, to(ChildState::Running, 1, &deferred)).await.unwrap();
@@ -355,7 +355,7 @@ tests! {
             store.append(says("b")).await.unwrap();
         }
         assert_eq!(store.end_session(&stored.thread, ends(3)).await.unwrap(), SessionEnd::Ended(Some(1)));
-        // Without a number, the session ends in any case.
+        // Without the sequence number of a read message, the session ends in any case.
         store.message_child(says("a"), ChildSender::default()).await.unwrap();
         store.message_child(says("a"), ChildSender::default()).await.unwrap();
         assert_eq!(store.end_session(&stored.thread, end(2, ChildState::Idle)).await.unwrap(), SessionEnd::Ended(None));
@@ -449,7 +449,7 @@ tests! {
                 assert_eq!(paged, whole, "{scope:?} {filter:?} {limit}");
             }
         }
-        // A cursor of a different workspace is before or after every row of the scope.
+        // A cursor of a different workspace sorts before or after every row of the scope.
         let after = |thread| ChildFilter { after: Some(thread), ..all.clone() };
         assert_eq!(store.children(Scope::Workspace(&acme), &after(foreign("a"))).await.unwrap(), []);
         let later = store.children(Scope::Workspace(&umbrella), &after(thread("z"))).await.unwrap();
@@ -478,7 +478,7 @@ tests! {
         assert_eq!(get(&store, "a").await, Some(stored.clone()));
     }
 
-    // A removed child frees its place, and its messages remain.
+    // A removed child no longer counts towards the limit, and its messages remain.
     #[test]
     async fn removed_child_keeps_its_messages(store: impl ChildStore + ThreadStore) {
         store.open_child(row("a"), Some(1), vec![says("a")]).await.unwrap();

@@ -43,7 +43,7 @@ pub(super) enum Step {
     ExpireSpills(Within, Timestamp),
 }
 
-/// A [`Scope`] that owns its workspace.
+/// The `Scope` of a step, which owns its workspace.
 type Within = Option<Workspace>;
 
 fn scope(within: &Within) -> Scope<'_> {

@@ -83,7 +83,7 @@ tests! {
         assert_eq!(read(&store, "b").await, []);
     }
 
-    // The message of an event is the last message of its thread in the transaction that stores the event.
+    // An event is stored with the last message of its thread at the time of the transaction.
     #[test]
     async fn events_are_ordered_among_the_messages(store: impl ThreadEventStore + ThreadStore) {
         store.append_events(events("a", [event("one")])).await.unwrap();
@@ -128,7 +128,7 @@ tests! {
         assert_eq!(store.append_events(NewThreadEvents { thread: thread("c"), ..ends }).await.unwrap(), 0);
     }
 
-    // The size of a row is bounded, and a refused event stores none of its events.
+    // The size of a row is bounded. If one event is refused, no event of the call is stored.
     #[test]
     async fn long_bodies_and_wrong_kinds_are_refused(store: impl ThreadEventStore) {
         let of = |length| NewThreadEvent { body: "x".repeat(length), ..event("long") };
@@ -161,7 +161,7 @@ tests! {
         assert_eq!(places(&read(&store, "a").await), [(1, 0, "first")]);
         assert_eq!(store.append_events(fenced(&id, "second")).await.unwrap(), 2);
 
-        // A driver stores the end of its run after the run has ended, until the next run begins.
+        // A driver can store the end of its run after the run has ended, until the next run begins.
         let ends = RunEnd { cause: RunCause::Replied, at: at(550), progress: RunProgress::default() };
         assert!(store.end_run(&id, "second", ends).await.unwrap());
         assert_eq!(store.append_events(fenced(&id, "second")).await.unwrap(), 3);
@@ -206,7 +206,7 @@ tests! {
 tests! {
     ($) __suite_thread_event_races in thread_event for Events;
 
-    // 32 tasks of two processes that append events and messages get different numbers, and the events are in the order of the messages.
+    // 32 tasks of two processes that append events and messages get different numbers, and their order agrees with the order of the messages.
     #[test]
     fn concurrent_events_have_different_numbers(opener) {
         opener.test(async |place| {

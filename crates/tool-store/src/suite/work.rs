@@ -132,7 +132,7 @@ tests! {
         let changed = NewWork { agent: WorkAgent::new("chief", "2"), principal: Some("bob".to_owned()), facts: None, at: at(150), ..new("a") };
         let row = queue(&store, changed).await;
         assert_eq!((row.agent.definition.as_str(), row.principal.as_deref(), row.facts.as_deref()), ("2", Some("bob"), None));
-        // The earlier of both times remains.
+        // Of both times, the earlier one is kept.
         assert_eq!((row.state, row.ready, row.created, row.updated), (WorkState::Queued, Some(at(150)), at(100), at(150)));
         let later = queue(&store, NewWork { delay: LEASE, at: at(160), ..new("a") }).await;
         assert_eq!(later.ready, Some(at(150)));
@@ -277,7 +277,7 @@ tests! {
         assert_eq!(names(&claimed(&store, claim(1200)).await), ["a"]);
     }
 
-    // A row that was recovered before is claimed only within the limit of suspects, so that it does not share its next process with another one.
+    // A row that was recovered before is claimed only within the limit of suspects, so that no other suspect runs in the same process.
     #[test]
     async fn claim_takes_suspects_up_to_their_limit(store: impl WorkStore) {
         let only = |suspects, now| WorkClaim { suspects, most_recoveries: 9, ..claim(now) };
@@ -340,7 +340,8 @@ tests! {
         assert_eq!(runs[0].cause, Some(RunCause::CrashLimit));
     }
 
-    // The run of a thread whose claims expired too often stays, if a driver without a claim holds its lease.
+    // If the claims of a thread expired too often, its run does not end while a driver without a claim holds
+    // its lease.
     #[test]
     async fn held_run_is_not_ended_at_the_crash_limit(store: impl WorkStore + RunStore) {
         queue(&store, new("a")).await;
@@ -355,7 +356,7 @@ tests! {
         assert_eq!((runs[0].state, runs[0].cause), (RunState::Running, None));
     }
 
-    // A released row that is queued again keeps its number of recoveries, so that a run that crashes in between reaches the limit.
+    // A released row that is queued again keeps its number of recoveries, so that a run that crashes repeatedly reaches the limit.
     #[test]
     async fn recoveries_and_attempts_are_kept_until_the_row_leaves_the_queue(store: impl WorkStore) {
         queue(&store, new("a")).await;
@@ -395,7 +396,7 @@ tests! {
         }
     }
 
-    // The mark of a wake-up survives the death of the worker.
+    // The wake-up is still recorded after the death of the worker.
     #[test]
     async fn wake_during_a_claim_outlives_the_claim(store: impl WorkStore) {
         queue(&store, new("a")).await;
@@ -459,7 +460,7 @@ tests! {
                 assert_eq!(paged, whole, "{scope:?} {filter:?} {limit}");
             }
         }
-        // A cursor of a different workspace is before or after every row of the scope.
+        // A cursor of a different workspace sorts before or after every row of the scope.
         let after = |thread| WorkFilter { after: Some(thread), ..all.clone() };
         assert_eq!(store.list_work(Scope::Workspace(&acme), &after(foreign("a"))).await.unwrap(), []);
         assert_eq!(names(&store.list_work(Scope::Workspace(&umbrella), &after(thread("z"))).await.unwrap()), ["a"]);

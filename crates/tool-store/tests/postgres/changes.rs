@@ -25,7 +25,7 @@ fn kill(tool: &str) -> Switch {
     }
 }
 
-/// Waits until a store reports a later version, and returns how long that took, or `None` after `patience`.
+/// Waits until a store reports a later version. Returns the time that this took, or `None` after `patience`.
 async fn noticed(store: &PostgresStore, version: u64, patience: Duration) -> Option<Duration> {
     let began = Instant::now();
     let changed = timeout(patience, store.changed(version)).await;
@@ -54,7 +54,7 @@ async fn time_to_notice(
     noticed
 }
 
-/// Waits until the listener of a store works.
+/// Waits until the listener of a store receives notifications.
 async fn listens(one: &PostgresStore, other: &PostgresStore) {
     for round in 0..60 {
         if time_to_notice(one, other, &format!("warm up {round}"))
