@@ -1,4 +1,4 @@
-//! Agents that call each other: a guide that starts a researcher in a thread of its own, and prints everything that happens.
+//! Agents that call each other: a guide that starts a researcher in a thread of its own, and prints all events.
 //!
 //! Without a key, the models are scripted, and no network is needed. With the variable `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, the same agents use
 //! that provider:
@@ -75,7 +75,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .instructions("You look facts up with your tools and answer in one line.")
         .tools(|_| toolset![fjord_depth]);
 
-    // A `SqliteStore` or a `PostgresStore` keeps the conversations after the program.
+    // With a `SqliteStore` or a `PostgresStore`, the conversations would still be stored after the end of the
+    // program.
     let store = MemoryStore::default();
     let gate = Gate::builder().ledger(store.clone()).build();
     let runtime = AgentRuntime::builder(Turns::new(store.clone()), &gate)

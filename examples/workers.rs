@@ -1,7 +1,7 @@
 //! Two worker processes that answer the conversations of a queue.
 //!
-//! The program stores four questions, and starts itself twice as a worker. Each worker claims questions from the queue in the SQLite file and answers
-//! them. If a worker is killed, the other one continues its conversation when the lease has ended. With the variable `ANTHROPIC_API_KEY`, a model answers;
+//! The program stores four questions, and starts itself twice as a worker. Each worker claims questions from the queue in the SQLite file and answers them.
+//! If a worker is killed, the other worker continues its conversation when the lease has expired. With the variable `ANTHROPIC_API_KEY`, a model answers;
 //! without it, a script does, and no network is needed.
 //!
 //! ```text
@@ -30,7 +30,7 @@ const QUESTIONS: [&str; 4] = [
     "Is it navigable?",
 ];
 
-/// The lease of a worker on a conversation. After a crash, another worker waits for its end.
+/// The lease of a worker on a conversation. After a crash, another worker waits until the lease expires.
 const LEASE: Duration = Duration::from_secs(5);
 
 fn context(number: usize) -> ToolContext {

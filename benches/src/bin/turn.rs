@@ -50,7 +50,8 @@ fn run(messages: usize, steps: usize) {
     let turns = Turns::new(store).most_steps(u32::MAX);
     let cx = ToolContext::builder().workspace("acme").user("ann").conversation("main").build();
     runtime.block_on(async {
-        // The thread repeats a user's message, calls with their results, and an answer, as often as they fit.
+        // The thread repeats a user's message, calls with their results, and an answer, until it has the
+        // wanted length.
         let mut stored = 0;
         while stored < messages {
             let calls = ((messages - stored).saturating_sub(2) / 2).min(9);

@@ -1,4 +1,5 @@
-//! The host's side: messages and answers are stored in the database, and the engine gets the keys of threads.
+//! The client for hosts: it stores messages and answers in the database, and sends the engine only the keys
+//! of threads.
 
 use std::fmt;
 use std::time::Duration;
@@ -22,7 +23,7 @@ pub struct ThreadClient<E> {
 }
 
 impl<E: RequestExecutor> ThreadClient<E> {
-    /// Creates a client. `queue` is on the database of the threads.
+    /// Creates a client. `queue` must use the database of the threads.
     pub fn new(queue: &AgentQueue, client: Client<E>) -> Self {
         Self {
             queue: queue.clone(),
@@ -30,12 +31,12 @@ impl<E: RequestExecutor> ThreadClient<E> {
         }
     }
 
-    /// Stores a message of the user in the conversation of the context, and has the thread driven. If the engine cannot be reached, the message is stored nevertheless,
-    /// and the next [`sweep`](Self::sweep) has the thread driven.
+    /// Stores a message of the user in the conversation of the context, and tells the engine to drive the thread. If the engine cannot be reached, the message is
+    /// stored nevertheless, and the next [`sweep`](Self::sweep) starts the drive.
     ///
     /// # Errors
     ///
-    /// Fails like [`AgentQueue::submit`]; then, nothing is stored.
+    /// Fails like [`AgentQueue::submit`]. In that case, nothing is stored.
     pub async fn submit(
         &self,
         agent: &str,
@@ -49,7 +50,7 @@ impl<E: RequestExecutor> ThreadClient<E> {
         Ok(row)
     }
 
-    /// Has a thread driven that has something to do.
+    /// Tells the engine to drive a thread that has work to do.
     ///
     /// # Errors
     ///
@@ -62,7 +63,7 @@ impl<E: RequestExecutor> ThreadClient<E> {
     ///
     /// # Errors
     ///
-    /// Fails if the engine cannot be reached or refuses the request. Call this again then.
+    /// Fails if the engine cannot be reached or refuses the request. In that case, call this again.
     pub async fn answered(&self, thread: &ThreadId) -> Result<(), ClientError> {
         self.object(thread).answer().send().await.map(drop)
     }
@@ -76,8 +77,8 @@ impl<E: RequestExecutor> ThreadClient<E> {
         self.object(thread).cancel().call().await?.into_body()
     }
 
-    /// Has every thread driven that has been ready for longer than `grace`: its `drive` was killed, or its message did not reach the engine. Returns their
-    /// number. A thread that is driven already is not affected.
+    /// Tells the engine to drive every thread that has been ready for longer than `grace`, because its `drive` was killed or its message did not reach the
+    /// engine. Returns the number of these threads. A thread that is already driven is not affected.
     ///
     /// # Errors
     ///
@@ -117,7 +118,7 @@ impl<E: RequestExecutor> ThreadClient<E> {
         Ok(sent)
     }
 
-    /// Calls [`sweep`](Self::sweep) at an interval, until `stop` is cancelled. One process of a host is enough; more do no harm.
+    /// Calls [`sweep`](Self::sweep) at an interval, until `stop` is cancelled. One process of a host is enough, and several processes may call it.
     pub async fn run_sweeper(&self, every: Duration, grace: Duration, stop: CancellationToken) {
         while !stop.is_cancelled() {
             if let Err(error) = self.sweep(grace).await {

@@ -9,15 +9,15 @@
 //! | `answer` | shared | queues the thread again and sends `drive`, after an approval was answered or variables were supplied |
 //! | `cancel` | shared | cancels the thread in any state |
 //!
-//! A host stores messages and answers in the database, and [`ThreadClient`] calls the handlers. So the engine gets no content: an invocation has the key of a thread,
-//! and its journal has the sequence numbers of messages.
+//! A host stores messages and answers in the database, and [`ThreadClient`] calls the handlers. The engine gets no content: an invocation contains the key of a
+//! thread, and its journal contains the sequence numbers of messages.
 //!
 //! # Steps
 //!
-//! `drive` claims the row of the thread in the queue ([`Worker::take`]) and makes each step in a closure of its own: one request to the model, and the calls of its
-//! message. The closure first reads whether the step is stored, and returns after it is. If the engine or the process dies in between, the step is not repeated, but a
+//! `drive` claims the row of the thread in the queue ([`Worker::take`]) and makes each step in a separate closure: one request to the model, and the calls of its
+//! message. The closure first checks whether the step is stored, and returns when it is. If the engine or the process dies in between, the step is not repeated, but a
 //! request to the model that had not ended is made again. A call with an effect whose end is unknown is never repeated: its row in the ledger becomes ambiguous, and the
-//! thread waits until an operator settles it. Failures of tools and of models are values; a closure fails only if the database does not answer.
+//! thread waits until an operator settles it. Failures of tools and of models are values; a closure returns an error only if the database does not answer.
 //!
 //! A turn that waits ends its invocation, so no invocation lives for days, and the answer starts an invocation on the newest deployment. A cancelled invocation does not
 //! stop a running closure; `cancel` stops the run in the database, which the closure checks before each step and with each renewal of its lease.

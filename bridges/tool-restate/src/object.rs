@@ -24,7 +24,7 @@ const LONGEST_STEP: Duration = Duration::from_mins(15);
 /// The number of attempts of an invocation, for example while no process of the deployment answers.
 const ATTEMPTS: u64 = 20;
 
-/// The time for which the engine keeps the journal of an invocation that has ended.
+/// The time for which the engine keeps the journal of an ended invocation.
 const RETENTION: Duration = Duration::from_hours(1);
 
 /// A thread as a virtual object; the [crate documentation](crate) describes the handlers.
@@ -47,7 +47,7 @@ impl AgentThread {
     }
 
     /// Sets a time within which every step ends: a request to the model and the calls of its message; the default is 15 minutes. After this time, the engine asks the
-    /// attempt to end, and after twice this time, it aborts it: a call with an effect that runs then becomes ambiguous.
+    /// attempt to end. After twice this time, the engine aborts the attempt, and a running call with an effect becomes ambiguous.
     #[must_use]
     pub fn longest_step(mut self, longest: Duration) -> Self {
         self.longest_step = longest;
@@ -73,7 +73,7 @@ impl AgentThread {
             .retry_policy_max_interval(Duration::from_secs(10))
             .retry_policy_max_attempts(self.attempts)
             .retry_policy_kill_on_max_attempts()
-            // A tool that calls `drive` through the ingress would wait for its own thread.
+            // A tool could call `drive` through the ingress and would then wait for its own thread.
             .handler("drive", HandlerOptions::new().ingress_private(true));
         self.into_service_definition().options(options)
     }
@@ -90,7 +90,7 @@ impl AgentThread {
                 Done::Step(seq) => last = seq,
                 Done::End => return Ok(()),
                 Done::Later(millis) => {
-                    // The next invocation may run on a newer deployment, and other invocations of the thread run meanwhile.
+                    // The next invocation may run on a newer deployment, and the engine can run other invocations of the thread in between.
                     let next = ctx.object_client::<AgentThreadClient<'_>>(ctx.key());
                     next.drive()
                         .send_after(Duration::from_millis(millis))
@@ -105,7 +105,7 @@ impl AgentThread {
         let (worker, thread) = (self.worker.clone(), thread(ctx.key())?);
         let cancel = ctx.run(move || async move { worker.cancel(&thread).await.map_err(failed) });
         let cancelled = cancel.name("cancel").retry_policy(policy()).await?;
-        // A message that arrived while the run stopped is answered.
+        // Answers a message that arrived while the run stopped.
         sent(ctx).await?;
         Ok(cancelled)
     }
@@ -134,7 +134,7 @@ impl AgentThread {
         sent(&ctx).await.map_err(HandlerError::from)
     }
 
-    /// Drives the thread, after something for which it waits was stored. Returns false if the thread was never queued.
+    /// Drives the thread after an answer was stored that it waits for. Returns false if the thread was never queued.
     #[handler]
     async fn answer(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<bool> {
         self.answered(&ctx).await.map_err(HandlerError::from)
@@ -151,13 +151,13 @@ fn thread(key: &str) -> Result<ThreadId, TerminalError> {
     thread_of(key).map_err(|error| TerminalError::new_with_code(400, error.to_string()))
 }
 
-/// Sends `drive` to the own thread. An invocation of a thread with nothing to do returns at once.
+/// Sends `drive` to this thread. An invocation of a thread without work returns at once.
 async fn sent(ctx: &SharedObjectContext<'_>) -> Result<(), TerminalError> {
     let object = ctx.object_client::<AgentThreadClient<'_>>(ctx.key());
     object.drive().send().await.map(drop)
 }
 
-/// The retries of a closure whose database does not answer.
+/// Returns the retry policy of a closure, for a database that does not answer.
 fn policy() -> RunRetryPolicy {
     RunRetryPolicy::new()
         .initial_delay(Duration::from_millis(100))

@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 use tool_agent::worker::{SteppedThread, TakenThread, ThreadStep, Worker};
 use tool_core::store::{StoreError, ThreadId, Timestamp, WorkRow, WorkState};
 
-/// The pause before a thread is taken again that another driver has.
+/// The pause before the next attempt to take a thread that another driver holds.
 const PAUSE: u64 = 500;
 
 /// The result of a step, which is journaled.
@@ -16,7 +16,7 @@ const PAUSE: u64 = 500;
 pub(crate) enum Done {
     /// The message with this sequence number is stored, with the results of its calls.
     Step(u64),
-    /// The thread waits, or nothing is left to do.
+    /// The thread waits, or has no work left.
     End,
     /// The thread has to be driven again after this number of milliseconds.
     Later(u64),
@@ -63,13 +63,13 @@ impl Driver {
     }
 }
 
-/// Returns what happens to a thread whose row this driver does not claim.
+/// Returns the next step for a thread whose row this driver has not claimed.
 fn after_row(row: &WorkRow) -> Done {
     match row.state {
         WorkState::Queued | WorkState::Claimed => {
             let ready = row.ready.map_or(0, Timestamp::as_millis);
             let left = ready.saturating_sub(Timestamp::now().as_millis());
-            // A claim that is extended is looked at again after a pause.
+            // Another driver may extend its claim, so the row is read again after a pause.
             let least = if row.state == WorkState::Claimed {
                 PAUSE
             } else {
@@ -81,7 +81,7 @@ fn after_row(row: &WorkRow) -> Done {
     }
 }
 
-/// Returns the error of a closure that the engine repeats. The other conversions of foreign errors would do the same without saying so.
+/// Returns the error of a closure, which makes the engine repeat it. Other error conversions of the SDK do the same, but without the name.
 pub(crate) fn failed(error: impl std::error::Error + Send + Sync + 'static) -> HandlerError {
     tracing::warn!(%error, "the step of a thread failed and is repeated");
     HandlerError::from(error)

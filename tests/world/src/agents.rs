@@ -1,7 +1,7 @@
-//! A turn of agents that call each other, on hosts that die at any time.
+//! A turn of agents that call each other, on hosts that die at random times.
 //!
 //! The turn has a handoff, a prompt, sub-agents at two depths, one of them in the background, an approval and six effects. A seed determines the times at which the
-//! processes die, the faults of the store, and the order of all tasks. At the end, each effect was made at most once, and each outcome was delivered once.
+//! processes die, the faults of the store, and the order of all tasks. At the end, each effect has happened at most once, and each outcome was delivered once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,7 +36,7 @@ const MAIN: &str = "main";
 /// The letters that the turn sends. The page `e` is published after an approval.
 const LETTERS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-/// The maximum number of rounds of answering, settling and driving.
+/// The maximum number of rounds in which the test answers, settles and drives.
 const ROUNDS: usize = 24;
 
 /// The operations of a store that may fail.
@@ -51,10 +51,10 @@ const OPERATIONS: [&str; 8] = [
     "run.begin",
 ];
 
-/// The letters that have arrived, with the keys of their calls.
+/// The letters that have arrived, each with the key of its call.
 type Made = Arc<Mutex<Vec<(String, String)>>>;
 
-/// The post office, for the tools.
+/// The receiver of the letters, as a host value of the tools.
 #[derive(Clone)]
 struct Post {
     process: Arc<Process>,
@@ -113,7 +113,7 @@ fn calls<const N: usize>(calls: [(&str, serde_json::Value); N]) -> ModelMessage 
     ModelMessage::calls(calls)
 }
 
-/// A model that decides by the number of messages that it has written in the thread.
+/// A model that replies by the number of messages that it has written in the thread.
 #[derive(Clone)]
 struct Script {
     agent: &'static str,
@@ -230,7 +230,7 @@ impl Host {
             .build()
     }
 
-    /// Continues the conversation, or begins it. Returns whether the agent has answered and no sub-agent works.
+    /// Continues or begins the conversation. Returns whether the agent has answered and no sub-agent runs.
     async fn drive(&self) -> bool {
         let cx = self.cx();
         let Ok(messages) = Turns::new(self.store.clone()).messages(&cx, None).await else {
@@ -249,7 +249,7 @@ impl Host {
         is_answered && rows.is_ok_and(|rows| !rows.iter().any(is_open))
     }
 
-    /// Approves calls that wait, and settles effects in doubt by what has arrived.
+    /// Approves waiting calls, and settles effects in doubt by the letters that have arrived.
     async fn help(&self) {
         let Some(approvals) = self.gate.approvals() else {
             return;
@@ -292,7 +292,7 @@ impl Host {
     }
 }
 
-/// The name of an outcome, without random ids.
+/// Returns the name of an outcome, without random ids.
 fn described<E: std::fmt::Display>(outcome: &Result<Outcome, E>) -> String {
     match outcome {
         Ok(outcome) => outcome
@@ -303,7 +303,7 @@ fn described<E: std::fmt::Display>(outcome: &Result<Outcome, E>) -> String {
     }
 }
 
-/// Whether a session of a sub-agent is not over. The row of a prompt whose end could not be stored stays as it is.
+/// Returns whether a session of a sub-agent has not ended. A prompt is ignored, because its row does not change if its end could not be stored.
 fn is_open(row: &ChildRow) -> bool {
     row.kind == ChildKind::Subagent
         && matches!(row.state, ChildState::Running | ChildState::AwaitingHuman)
@@ -340,7 +340,7 @@ impl Turn<'_> {
         Ok(Arc::new(host))
     }
 
-    /// Runs work in the process of a host. The receiver fails if the process dies first.
+    /// Runs work in the process of a host. The receiver returns an error if the process dies first.
     fn spawn<T: Send + 'static>(
         &self,
         host: &Arc<Host>,
@@ -355,7 +355,7 @@ impl Turn<'_> {
         done
     }
 
-    /// Starts processes that die during the turn, and then one that finishes it.
+    /// Starts processes that die during the turn, and then a process that finishes it.
     async fn play(&mut self, random: &mut Random, faults: bool) -> Result<(), String> {
         for _ in 0..=random.below(4) {
             let host = self.boot()?;
@@ -383,7 +383,7 @@ impl Turn<'_> {
             host.process.note("dies");
             host.process.die();
             if random.percent(60) {
-                // The leases of the dead process end.
+                // The leases of the dead processes expire.
                 tokio::time::sleep(Duration::from_hours(1)).await;
             }
         }
@@ -399,7 +399,7 @@ impl Turn<'_> {
             if matches!(round, Ok(Ok(true))) {
                 return Ok(());
             }
-            // The lease of a drive that was lost ends.
+            // The lease of a lost drive expires.
             tokio::time::sleep(Duration::from_mins(5)).await;
         }
         self.world
@@ -407,7 +407,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Checks what has arrived and what is stored.
+    /// Checks the letters that have arrived and the stored rows.
     async fn check(&mut self, faults: bool) -> Result<(), String> {
         let host = self.boot()?;
         let made = self
@@ -424,7 +424,7 @@ impl Turn<'_> {
                 let what = format!("letter {letter} arrived {times} times");
                 self.world.violated("began_twice", what);
             }
-            // A model that reads an error of the store goes on without the letter.
+            // If a model reads an error of the store, it continues without the letter.
             if times == 0 && !faults {
                 let what = format!("letter {letter} never arrived");
                 self.world.violated("told_success_without_effect", what);
@@ -434,7 +434,7 @@ impl Turn<'_> {
         let threads = self.spawn(&host, async move { threads(&of_threads).await });
         let threads = threads.await.map_err(|error| error.to_string())?;
         for (thread, row, messages) in &threads {
-            // After an error of the store, the thread of an agent that failed may end with a call.
+            // After an error of the store, the thread of a failed agent may end with a call.
             if row.is_none() || !faults {
                 results(self.world, thread, messages);
             }

@@ -9,7 +9,7 @@ use crate::host::{Drive, End};
 use crate::plan::PlannedReply;
 use crate::run::Running;
 
-/// The maximum number of rounds of answering, settling and driving.
+/// The maximum number of rounds in which the test answers, settles and drives.
 const ROUNDS: usize = 24;
 
 pub(crate) async fn settle(state: &mut Running<'_>) {

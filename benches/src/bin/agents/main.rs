@@ -1,7 +1,7 @@
 //! The cost of agents: a step of a run, the first event of a reply, conversations that wait, a thousand turns at once, and workers on a queue.
 //!
-//! `agents step` counts the instructions of a step of `Turns` and of `AgentRuntime` with callgrind. `agents first-event`, `agents waiting`,
-//! `agents turns` and `agents workers [postgres://…]` measure times and memory. The provider, each library and each worker are processes of their own.
+//! `agents step` counts the instructions of a step of `Turns` and of `AgentRuntime` with callgrind. `agents first-event`, `agents waiting`, `agents turns`
+//! and `agents workers [postgres://…]` measure times and memory. The provider, each library and each worker run in separate processes.
 
 mod first_event;
 mod provider;
@@ -36,12 +36,12 @@ fn number(word: &str) -> usize {
     word.parse().expect("a number")
 }
 
-/// A runtime with a thread for each core.
+/// Creates a runtime with two threads, one for each core.
 fn two_threads() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
 
-/// This program with other arguments.
+/// Returns a command that runs this program with these arguments.
 fn this_program(words: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args(words);
@@ -75,7 +75,7 @@ fn resident() -> usize {
     number(pages) * 4096
 }
 
-/// Returns the highest resident memory that this process had, in bytes, and the CPU time that it used.
+/// Returns the peak resident memory of this process in bytes, and its CPU time.
 fn used() -> (usize, Duration) {
     // SAFETY: `rusage` consists of plain numbers, which the call overwrites.
     let usage = unsafe {

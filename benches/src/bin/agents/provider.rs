@@ -1,6 +1,6 @@
-//! A stand-in for a provider, in a process of its own: it speaks streamed Chat Completions on the loopback interface.
+//! A mock provider in a separate process, which speaks streamed Chat Completions on the loopback interface.
 //!
-//! The reply to a request without a result of a tool is a call; every other reply is a text, whose first piece is the time at which it was written.
+//! If a request contains no result of a tool, the reply is a call. Every other reply is a text, and its first piece is the time at which it was written.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Write as _};

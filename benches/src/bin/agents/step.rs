@@ -1,4 +1,4 @@
-//! The instructions of one more step of a run, with `Turns` and with `AgentRuntime`, in threads of different lengths.
+//! The instructions of one additional step of a run, with `Turns` and with `AgentRuntime`, in threads of different lengths.
 
 use std::future::ready;
 use std::hint::black_box;
@@ -24,7 +24,7 @@ async fn page(
     number
 }
 
-/// A model that calls the tool as often as `left` says, and then answers.
+/// A model that makes `left` calls of the tool, and then answers.
 #[derive(Clone, Default)]
 struct Script {
     left: Arc<AtomicUsize>,
@@ -94,7 +94,8 @@ pub(crate) fn run(which: &str, messages: usize, steps: usize) {
     let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
     let bench = Bench::new(which);
     runtime.block_on(async {
-        // The thread repeats a user's message, calls with their results, and an answer, as often as they fit.
+        // The thread repeats a user's message, calls with their results, and an answer, until it has the
+        // wanted length.
         let mut stored = 0;
         while stored < messages {
             let calls = ((messages - stored).saturating_sub(2) / 2).min(9);

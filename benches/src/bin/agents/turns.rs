@@ -1,6 +1,6 @@
-//! Many turns at once against the stand-in provider, with this project, rig, and a loop that is written by hand on genai.
+//! Many turns at once against the stand-in provider, with this project, with rig, and with a hand-written loop on genai.
 //!
-//! A turn has two requests: the model calls a tool, and then answers. Each library runs in a process of its own.
+//! A turn has two requests: the model calls a tool, and then answers. Each library runs in a separate process.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn measure(library: &str, count: usize) -> [f64; 3] {
 /// Runs the turns with one library, and prints the time, the CPU time and the memory.
 pub(crate) fn client(library: &str, url: &str, count: usize) {
     let runtime = two_threads();
-    // The first turn loads what every later turn shares.
+    // The first turn loads data that all later turns share.
     let measure = |run: &dyn Fn(usize)| {
         run(1);
         let (_, cpu_before) = used();
@@ -91,7 +91,7 @@ pub(crate) fn client(library: &str, url: &str, count: usize) {
     }
 }
 
-/// Runs the turns at once, each in a task.
+/// Runs the turns concurrently, each in a task.
 fn all<F: Future<Output = ()> + Send + 'static>(runtime: &tokio::runtime::Runtime, count: usize, turn: impl Fn(usize) -> F) {
     runtime.block_on(async {
         for end in join_all((0..count).map(|number| tokio::spawn(turn(number)))).await {

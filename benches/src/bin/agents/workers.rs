@@ -19,11 +19,11 @@ use tool_store::{PostgresStore, SqliteStore};
 use crate::turns::page;
 use crate::{Killed, monotonic, percentiles, this_program, two_threads};
 
-/// The conversations of a measurement.
+/// The number of conversations in a measurement.
 const THREADS: usize = 200;
-/// The requests to the model in each conversation. All but the last return a call.
+/// The number of requests to the model in each conversation. All replies but the last are calls.
 const STEPS: usize = 10;
-/// The conversations of the measurement of the latency.
+/// The number of conversations in the measurement of the latency.
 const SINGLE: usize = 40;
 
 pub(crate) fn report(url: Option<&str>) {
@@ -87,7 +87,7 @@ async fn single<S: WorkStore>(store: &S, queue: &AgentQueue, turns: &Turns, name
     let start = monotonic();
     queue.submit("reader", "Read the pages.", &cx).await.expect("queued");
     ended(store, name).await;
-    // The answer is the time of the first request.
+    // The model answers with the time of its first request.
     let answer = turns.last(&cx).await.expect("a thread").expect("an answer");
     answer.message().text.parse::<u64>().expect("a time") - start
 }

@@ -9,7 +9,7 @@ use tool_core::store::{WorkCause, WorkState};
 use crate::host::queue;
 use crate::world::{World, cx, thread};
 
-/// A time that no step of a case reaches.
+/// A time that is longer than every step of the cases.
 const LONG: Duration = Duration::from_mins(2);
 
 fn number(variable: &str, default: usize) -> usize {
@@ -23,8 +23,8 @@ async fn invocations(world: &World) -> usize {
     world.server.query(query).await.len()
 }
 
-// A conversation with tools ends; a call waits for its approval without an invocation; a cancellation reaches a turn that waits and one that runs; a message that the
-// engine did not get is swept. The engine's journal has no content.
+// A conversation with tools ends; a call waits for its approval without an invocation; a cancellation ends a waiting turn and a running turn; `sweep` sends a message
+// that the engine did not get. The engine's journal contains no content.
 pub(crate) async fn turns_run_wait_and_are_cancelled_case() -> Ran {
     let world = World::start(LONG).await?;
     world.submit("tools", "post 2").await;
@@ -89,12 +89,12 @@ pub(crate) async fn turns_run_wait_and_are_cancelled_case() -> Ran {
     assert_eq!(world.lines("effects").len(), 4);
 
     assert_eq!(world.server.status("nothread", "message").await, 400);
-    // A tool cannot wait for the drive of a thread.
+    // A tool cannot wait for a `drive` of a thread.
     assert!((400..500).contains(&world.server.status("acme%2Ftools", "drive").await));
     Ok(())
 }
 
-// Turns that wait have no invocations, so a new deployment continues all of them, and the process of the old one is not needed any more.
+// Waiting turns have no invocations, so a new deployment continues all of them, and the process of the old deployment is not needed any more.
 pub(crate) async fn waiting_turns_continue_on_the_newest_deployment_case() -> Ran {
     let mut world = World::start(LONG).await?;
     let turns = number("TOOL_RESTATE_WAITING", 100);
@@ -121,7 +121,7 @@ pub(crate) async fn waiting_turns_continue_on_the_newest_deployment_case() -> Ra
     Ok(())
 }
 
-// The engine aborts a step that outlives its timeouts. The effect whose end is unknown is not repeated, and the thread waits for an operator.
+// The engine aborts a step that outlives its timeouts. An effect with an unknown outcome is not repeated, and the thread waits for an operator.
 pub(crate) async fn aborted_step_does_not_repeat_its_effect_case() -> Ran {
     let world = World::start(Duration::from_secs(1)).await?;
     world.submit("main", "ship").await;
@@ -130,7 +130,7 @@ pub(crate) async fn aborted_step_does_not_repeat_its_effect_case() -> Ran {
         (world.lines("begun").len(), world.lines("effects").len()),
         (1, 0)
     );
-    // The effect is ambiguous at the latest when its lease has ended.
+    // The effect becomes ambiguous at the latest when its lease expires.
     let mut settled = 0;
     for _ in 0..200 {
         settled = world.settle("main").await;
@@ -151,8 +151,8 @@ pub(crate) async fn aborted_step_does_not_repeat_its_effect_case() -> Ran {
     Ok(())
 }
 
-// Processes of the deployment and the server are killed in turn at random moments. Every turn ends, and the effects are exactly those whose results the model
-// read, each once.
+// Processes of the deployment and of the server are killed alternately at random moments. Every turn ends, and each effect whose result the model read
+// happened exactly once. No other effect happened.
 pub(crate) async fn killed_processes_lose_and_repeat_nothing_case() -> Ran {
     const POSTS: usize = 4;
     let mut world = World::start(LONG).await?;
@@ -179,7 +179,7 @@ pub(crate) async fn killed_processes_lose_and_repeat_nothing_case() -> Ran {
     for name in &names {
         let mut ended = false;
         for _ in 0..600 {
-            // What the engine has lost or given up is sent again.
+            // `sweep` sends the invocations again that the engine has lost or given up.
             let _ = world.client.sweep(Duration::from_secs(2)).await;
             let row = world.row(name).await;
             ended = row.state == WorkState::Ended;
@@ -200,7 +200,7 @@ pub(crate) async fn killed_processes_lose_and_repeat_nothing_case() -> Ran {
             (Some("done by one"), POSTS),
             "{name}"
         );
-        // A call that was dropped before its body began reports that to the model.
+        // If a call was dropped before its body began, the model reads that.
         let dropped = "the call was dropped before its end";
         let did = results.iter().filter(|result| *result == "sent").count();
         let did_not = results.iter().filter(|result| *result == dropped);

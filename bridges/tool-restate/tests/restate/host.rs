@@ -23,7 +23,7 @@ const JOB: &str = "TOOL_RESTATE_TEST_JOB";
 /// The lease of claims, runs and effects.
 pub(crate) const LEASE: Duration = Duration::from_secs(3);
 
-/// What a process of the deployment gets from its test.
+/// The parameters that a test passes to a process of the deployment.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) name: String,
@@ -66,7 +66,7 @@ impl Job {
     }
 }
 
-/// The process, for tools.
+/// The state of the process, for tools.
 #[derive(Clone)]
 struct Process(Job);
 tool_core::host_value!(Process, Effect::WRITE);
@@ -122,7 +122,7 @@ pub(crate) fn tools() -> Toolset {
     toolset![post, ship, erase]
 }
 
-/// A model that makes as many calls as the user asks for, one after the other, and then answers. `slow` is a request that does not end.
+/// A model that makes the number of calls that the user asks for, one after the other, and then answers. The word `slow` makes a request that does not end.
 #[derive(Clone)]
 struct Script(Job);
 

@@ -16,7 +16,7 @@ pub(crate) fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// A server with one folder and fixed ports, so that it continues after it was killed.
+/// A server with one folder and fixed ports, so that it can be restarted after it was killed.
 pub(crate) struct Server {
     program: PathBuf,
     folder: PathBuf,
@@ -79,7 +79,7 @@ impl Server {
         self.child = Some(child.unwrap());
     }
 
-    /// Kills the server, which has no time to write anything.
+    /// Kills the server without letting it write anything.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap();
@@ -87,7 +87,7 @@ impl Server {
         }
     }
 
-    /// Registers the deployment at a port, as soon as both answer.
+    /// Registers the deployment at a port as soon as the server and the deployment respond.
     pub(crate) async fn register(&self, port: u16) {
         let url = format!("http://127.0.0.1:{}/deployments", self.admin);
         let body = json!({"uri": format!("http://127.0.0.1:{port}")});

@@ -28,7 +28,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Starts everything, and registers the deployment.
+    /// Starts the server, the process and the database, and registers the deployment.
     pub(crate) async fn start(longest_step: Duration) -> Result<Self, Missing> {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(folder.path())?;
@@ -52,7 +52,7 @@ impl World {
         Ok(world)
     }
 
-    /// Replaces the process of the deployment by one at a different port.
+    /// Replaces the process of the deployment with a process at a different port.
     pub(crate) async fn redeploy(&mut self, name: &str) {
         name.clone_into(&mut self.job.name);
         self.job.port = free_port();
@@ -154,7 +154,7 @@ impl World {
         self.client.answered(&thread(conversation)).await.unwrap();
     }
 
-    /// Settles the ambiguous effects of a conversation from the record of what happened, as an operator does. Returns their number.
+    /// Settles the ambiguous effects of a conversation from the recorded effects, as an operator does. Returns their number.
     pub(crate) async fn settle(&self, conversation: &str) -> usize {
         let filter = EffectFilter {
             thread: Some(conversation.to_owned()),

@@ -33,7 +33,7 @@ async fn is_narrowed(store: &SqliteStore, sql: &str) {
     assert!(!plan.contains("TEMP B-TREE"), "{sql}: {plan}");
 }
 
-// A call looks its effect up twice, so the cost must not depend on the number of effects.
+// The ledger looks up the effect of a call twice, so the cost must not depend on the number of effects.
 #[tokio::test]
 async fn effect_of_a_key_is_found_by_both_columns_of_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();

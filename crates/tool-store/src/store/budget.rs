@@ -1,4 +1,4 @@
-//! Budgets that several runs share: reservations before requests, and what the requests used.
+//! Budgets that several runs share: reservations before requests, and the usage of the requests.
 
 use std::fmt;
 
@@ -57,7 +57,8 @@ pub struct BudgetAmount {
 }
 
 impl BudgetAmount {
-    /// Returns the sum of two amounts. A sum that is too large becomes the largest number.
+    /// Returns the sum of two amounts. A sum that is too large for a column becomes the largest number that
+    /// fits.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
         Self {
@@ -149,7 +150,7 @@ pub struct BudgetSettlement {
     pub budget: BudgetId,
     /// The step of the reservation.
     pub step: String,
-    /// What the requests of the step used. For a response without usage, it contains what was reserved for the request.
+    /// The usage of the step's requests. For a response without usage, it contains the amount that was reserved for the request.
     pub spent: BudgetAmount,
     /// The number of requests whose response did not report its usage.
     pub unmeasured: u32,
@@ -170,11 +171,11 @@ pub struct BudgetRow {
     pub limits: BudgetLimits,
     /// The sum of the open reservations.
     pub reserved: BudgetAmount,
-    /// What the settled steps used.
+    /// The usage of the settled steps.
     pub spent: BudgetAmount,
-    /// The number of requests whose response did not report its usage. [`spent`](Self::spent) contains what was reserved for them.
+    /// The number of requests whose response did not report its usage. [`spent`](Self::spent) contains the amounts that were reserved for them.
     pub unmeasured: u32,
-    /// When the settled steps first had used more than a limit, because a request used more than its estimate; `None` if they have not.
+    /// When the usage of the settled steps first exceeded a limit, because a request used more than its estimate; `None` if it has not.
     pub overrun: Option<Timestamp>,
     /// When the budget was created.
     pub created: Timestamp,
@@ -206,7 +207,7 @@ impl BudgetRow {
         }
     }
 
-    /// Returns the sum of the open reservations and of what was used.
+    /// Returns the sum of the open reservations and the usage.
     pub fn taken(&self) -> BudgetAmount {
         self.spent.plus(self.reserved)
     }
@@ -258,9 +259,8 @@ pub struct BudgetFilter {
 
 /// A store of budgets that any number of runs and processes share.
 ///
-/// Before a request, one atomic step reserves the most that the request may use; after it, another step replaces the reservation by what the request used. So
-/// runs that reserve at the same time never hold more than the budget together. A process that dies leaves its reservation, which the step has again when it is
-/// repeated.
+/// Before a request, one transaction reserves the most that the request may use. After the request, another transaction replaces the reservation with the
+/// usage. So concurrent runs together never reserve more than the budget. If a process dies, its reservation remains, and the repeated step uses it.
 ///
 /// ```
 /// use tool_store::*;
@@ -291,8 +291,8 @@ pub trait BudgetStore: Send + Sync + 'static {
     /// larger amount. Fails with `Conflict` if [`NewReservation::check`] refuses it.
     fn reserve_budget(&self, new: NewReservation) -> StoreFuture<'_, Reserved>;
 
-    /// Replaces the reservation of a step by what it used. Returns the row; `None` if the step has no reservation, for example because it was settled
-    /// already, and then nothing is changed.
+    /// Replaces the reservation of a step with its usage. Returns the row. Returns `None`, and changes nothing, if the step has no reservation, for example
+    /// because it is settled.
     fn settle_budget(&self, end: BudgetSettlement) -> StoreFuture<'_, Option<BudgetRow>>;
 
     /// Returns the row of a budget; `None` if nothing was reserved from it yet.
@@ -305,6 +305,6 @@ pub trait BudgetStore: Send + Sync + 'static {
         filter: &'a BudgetFilter,
     ) -> StoreFuture<'a, Vec<BudgetRow>>;
 
-    /// Removes a budget with its reservations. Returns whether it existed. The next reservation creates it again, with nothing used.
+    /// Removes a budget with its reservations. Returns whether it existed. The next reservation creates it again, with a usage of 0.
     fn remove_budget<'a>(&'a self, id: &'a BudgetId) -> StoreFuture<'a, bool>;
 }

@@ -61,8 +61,8 @@ pub struct ChildRow {
     pub thread: ThreadId,
     /// The thread that started it, in the same workspace.
     pub parent: ThreadId,
-    /// The agent of the parent that started the thread; empty if the host started it. Its settings apply to the thread, also after the parent was
-    /// passed to a different agent.
+    /// The agent of the parent that started the thread; empty if the host started it. Its settings apply to the thread, even after the parent made a
+    /// handoff to a different agent.
     pub caller: String,
     /// The call of the parent that began the current session; `None` if no call did.
     pub call: Option<CallPlace>,

@@ -123,7 +123,7 @@ impl EffectClaim {
         (!self.released).then_some(&self.row)
     }
 
-    /// Like [`known`](Self::known), but by value.
+    /// Like [`known`](Self::known), but consumes the claim.
     pub fn into_known(self) -> Option<EffectRow> {
         (!self.released).then_some(self.row)
     }

@@ -75,7 +75,7 @@ pub enum RunCause {
     Filtered,
     /// A guardrail of the host ended the run.
     Guardrail,
-    /// Calls wait for an approval, or the provider of a model asked for a wait.
+    /// Calls wait for an approval, or the provider of a model requested a wait.
     Waiting,
     /// The calls need variables that the user has not supplied.
     Lacking,
@@ -91,7 +91,7 @@ pub enum RunCause {
     Steps,
     /// The run reached its limit of tokens or of cost.
     Budget,
-    /// The budget that the run shares with other runs had less left than its next request could use.
+    /// The budget that the run shares with other runs had too little left for the next request.
     SharedBudget,
     /// The host was shutting down.
     Draining,

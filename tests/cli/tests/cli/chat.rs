@@ -30,7 +30,7 @@ enum Reply {
     Stream(Vec<Value>),
     /// A status and a body.
     Error(u16, Value),
-    /// One text, after which nothing arrives.
+    /// One text, after which no more events arrive.
     Silence(String),
 }
 
@@ -41,7 +41,7 @@ impl Provider {
         Self::choosing(count, move |_| replies.next().unwrap())
     }
 
-    /// Answers this number of requests with the chosen replies.
+    /// Answers this number of requests with the replies that `choose` returns.
     fn choosing(count: usize, mut choose: impl FnMut(&Value) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -157,7 +157,7 @@ fn chat(words: &[&str]) -> Command {
     command
 }
 
-/// Chats with the provider; the messages are the lines of `input`.
+/// Chats with the provider. The lines of `input` are the messages.
 fn with(provider: &Provider, words: &[&str], input: &str) -> Ran {
     let mut all = vec!["--model", "local", "--base-url", &provider.url];
     all.extend(words);
@@ -197,7 +197,7 @@ fn demonstration_calls_a_tool_without_a_key() {
     );
 }
 
-// Without a key, the error names the variables and the demonstration.
+// Without a key, the error names the variables to set and the option `--demo`.
 #[test]
 fn chat_without_a_model_says_what_to_set() {
     let ran = run(chat(&["Hello."]), "");
@@ -316,7 +316,8 @@ fn recorded_chat_is_replayed_without_the_provider() {
     );
 }
 
-// A script cannot be asked, so a call that needs an approval ends the chat, and `--approve` lets it run.
+// A script cannot answer a question, so a call that needs an approval ends the chat. With `--approve`, the
+// call runs.
 #[test]
 fn approval_in_a_script_needs_a_flag() {
     let provider = Provider::start(vec![letter()]);
@@ -333,7 +334,8 @@ fn approval_in_a_script_needs_a_flag() {
     );
 }
 
-// Two messages of a script: the chat ends at the first call that needs an approval, and a failed message is the exit code although a later one succeeds.
+// If a script has two messages, the chat ends at the first call that needs an approval. If one message fails, the exit code says so even if a later message
+// succeeds.
 #[test]
 fn failures_of_a_script_are_not_hidden_by_later_messages() {
     let provider = Provider::start(vec![letter(), says("Never.")]);
@@ -434,7 +436,7 @@ fn a_person_approves_a_call_in_the_chat() {
     ends(session, 0);
 }
 
-// Invisible characters in the arguments of a call do not hide from the person who approves it what the call does.
+// Invisible characters in the arguments of a call are shown to the person who approves it.
 #[test]
 fn hidden_characters_of_arguments_are_shown_to_the_approver() {
     let arguments = json!({"to": "ann\u{202e}bob", "text": "hi\u{200b}\u{1b}[2J"});
@@ -499,7 +501,7 @@ fn markdown_is_rendered_in_a_terminal() {
     let provider = Provider::start(vec![streams(MARKDOWN)]);
     let mut session = open(&provider, &["Hello."]);
     let all = session.exp_eof().expect("the program ends");
-    // The library reads each byte as a character.
+    // The library interprets each byte as one character.
     let all = all.replace("\r\n", "\n");
     let plain = all
         .replace("\u{1b}[0m", "")
@@ -536,7 +538,7 @@ fn markdown_is_plain_text_without_colour() {
     assert!(!all.contains('\u{1b}'), "{all:?}");
 }
 
-// A pipe gets the text as the model wrote it, also with `--color always`.
+// A pipe gets the text as the model wrote it, even with `--color always`.
 #[test]
 fn markdown_is_plain_text_in_a_pipe() {
     let provider = Provider::start(vec![streams(MARKDOWN), streams(MARKDOWN)]);
@@ -547,7 +549,7 @@ fn markdown_is_plain_text_in_a_pipe() {
     }
 }
 
-/// The options of a chat that keeps its conversations in a folder.
+/// Returns the options of a chat that stores its conversations in a folder.
 fn kept(provider: &Provider, folder: &TempDir, words: &[&str]) -> Command {
     let store = format!("sqlite:{}", folder.path().join("chat.db").display());
     let mut all = vec![
@@ -583,7 +585,7 @@ fn roles(request: &Value) -> Vec<&str> {
     roles.collect()
 }
 
-// A conversation that was kept in a file is listed and continued by another process, also by its id.
+// A conversation that is stored in a file can be listed and continued by another process, also by its id.
 #[test]
 fn conversation_is_continued_by_another_process() {
     let folder = tempfile::tempdir().unwrap();
@@ -651,7 +653,7 @@ fn wrong_use_of_the_history_is_reported() {
     ran.fails(2, &["the store has no conversation that can be continued"]);
 }
 
-// S2-15: a process that was killed while it asked for an approval: the next one shows the conversation and asks again, and the call runs once.
+// S2-15: if a process was killed while it asked for an approval, the next process shows the conversation and asks again, and the call runs once.
 #[test]
 fn approval_of_a_killed_process_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -662,7 +664,7 @@ fn approval_of_a_killed_process_is_asked_again() {
     session.exp_string("[y]es, [n]o, [e]dit").unwrap();
     kill(&mut session);
 
-    // A script cannot be asked.
+    // A script cannot answer a question.
     let ran = run(kept(&provider, &folder, &["--continue"]), "");
     ran.fails(3, &["a call needs an approval: `send_letter`"]);
 
@@ -681,7 +683,7 @@ fn approval_of_a_killed_process_is_asked_again() {
     assert_eq!(roles(&requests[1]), ["user", "assistant", "tool"]);
 }
 
-// A process that was killed during an answer: the next one waits for the lease of the run, and answers the message.
+// If a process was killed during an answer, the next process waits for the lease of the run, and answers the message.
 #[test]
 fn answer_of_a_killed_process_is_continued() {
     let folder = tempfile::tempdir().unwrap();
@@ -700,7 +702,7 @@ fn answer_of_a_killed_process_is_continued() {
     assert_eq!(roles(&provider.requests()[1]), ["user"]);
 }
 
-// A process that was killed while it asked for a variable: the next one asks again.
+// If a process was killed while it asked for a variable, the next process asks again.
 #[test]
 fn question_of_a_killed_process_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -793,7 +795,7 @@ fn agents_of_a_program_are_shown_in_a_terminal() {
     assert_eq!(agents, expected);
 }
 
-// With `--format json`, each line is an event of the runtime, and `end` is the last one of a message.
+// With `--format json`, each line is an event of the runtime, and `end` is the last event of a message.
 #[test]
 fn events_of_agents_are_lines_of_json() {
     let provider = of_team();
@@ -861,7 +863,8 @@ fn chat_waits_for_agents_in_the_background() {
     );
 }
 
-// S2-15: the approval of a sub-agent's call is asked again after its process was killed.
+// S2-15: if a process was killed while a sub-agent's call waited for an approval, the next process asks for
+// the approval again.
 #[test]
 fn approval_of_an_agent_of_a_killed_process_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -886,7 +889,8 @@ fn approval_of_an_agent_of_a_killed_process_is_asked_again() {
     assert_eq!(provider.requests().len(), 6);
 }
 
-// S2-15: the same for a sub-agent in the background, for which no message of the conversation waits.
+// S2-15: the next process also asks again if the sub-agent runs in the background, so that no message of the
+// conversation waits for it.
 #[test]
 fn approval_of_a_background_agent_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -913,7 +917,8 @@ fn approval_of_a_background_agent_is_asked_again() {
     assert_eq!(provider.requests().len(), 5);
 }
 
-// The agents have models of their own, and an error of the host's function names the cause.
+// Options of a model are refused if the program has agents, which have their own models. An error of the
+// host's function contains its cause.
 #[test]
 fn options_of_a_model_are_refused_for_agents() {
     let provider = Provider::start(Vec::new());

@@ -37,7 +37,7 @@ async fn child() {
     store.close().await;
 }
 
-/// Runs the child process, and returns the time at which the process ended.
+/// Runs the child process. Returns the time at which it ended.
 fn change_elsewhere(file: &std::path::Path) -> Instant {
     let done = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "instances::child", "--ignored"])

@@ -16,7 +16,7 @@ use crate::support::Script;
 
 const JOB: &str = "TOOL_STORE_TEST_RESUMED";
 
-/// The file in which the tool records that it began. The stores do not use this file.
+/// The file in which the tool records the start of its effects. The stores do not use this file.
 #[derive(Clone)]
 struct Effects {
     file: PathBuf,

@@ -1,4 +1,4 @@
-//! Agents whose tools try to pass secrets on.
+//! Agents whose tools try to reveal secrets.
 
 use std::fmt::Write as _;
 
@@ -19,12 +19,12 @@ use tool_core::{Effect, ExposeSecret as _, VariableKind, VariableNeed};
 use crate::captured::{Captured, Entry};
 use crate::spelling::percent;
 
-/// The conversation of the user, for the models of all agents.
+/// The conversation of the user, from which the models of all agents identify their scripts.
 #[derive(Clone)]
 pub(crate) struct Root(pub(crate) ThreadId);
 tool_core::host_value!(Root, Effect::NONE);
 
-/// Passes a secret on in each way that a tool has: progress, a note for the audit, and the text of the result or of the error.
+/// Reveals a secret in each output that a tool has: progress, a note for the audit, and the text of the result or of the error.
 fn pass_on(cx: &ToolContext, secret: &SecretString, fails: bool) -> Result<String, ToolError> {
     let secret = secret.expose_secret();
     cx.progress(&json!({"secret": secret}));
@@ -97,7 +97,7 @@ fn calls<const N: usize>(calls: [(&str, serde_json::Value); N]) -> ModelMessage 
     ModelMessage::calls(calls)
 }
 
-/// A model that decides by the number of messages that it has written in the thread.
+/// A model that replies by the number of messages that it has written in the thread.
 #[derive(Clone)]
 struct Script {
     agent: &'static str,
@@ -169,7 +169,7 @@ impl Model for Script {
         let tools: Vec<&str> = request.tools.names().collect();
         let reply = self.reply(said, &texts.join("\n"), &tools);
         Box::pin(async move {
-            // The conversations make progress in turn.
+            // The conversations make progress alternately.
             tokio::task::yield_now().await;
             Ok(reply)
         })
@@ -237,7 +237,7 @@ pub(crate) fn add(builder: AgentRuntimeBuilder, captured: &Captured) -> AgentRun
         )
 }
 
-/// Asserts that each agent of each conversation has worked, and that the secrets were redacted, so that the search proves something.
+/// Asserts that each agent of each conversation has worked and that secrets were redacted. Otherwise the search for the secrets would prove nothing.
 pub(crate) fn check(all: &[Entry], roots: &[ThreadId]) {
     for root in roots {
         let own: Vec<&Entry> = all
@@ -252,7 +252,7 @@ pub(crate) fn check(all: &[Entry], roots: &[ThreadId]) {
         for name in ["TOKEN", "KEY", "CITY", "LICENCE"] {
             let mask = format!("[secret:{name}]");
             for kind in ["request", "message", "event", "audit"] {
-                // Events of sub-agents in the background have no conversation.
+                // Events of sub-agents in the background belong to no conversation of the capture.
                 let is_found = all.iter().any(|entry| {
                     let is_own = entry.root.as_ref() == Some(root) || kind == "event";
                     is_own && entry.text.starts_with(kind) && entry.text.contains(&mask)

@@ -1,4 +1,4 @@
-//! What the models, the observers and the subscriber of a process receive.
+//! The texts that the models, the observers and the log subscriber of a process receive.
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
@@ -13,11 +13,11 @@ use tracing::span::{Attributes, Id, Record};
 /// A text that a model, an observer or a log received, or that a store contains.
 #[derive(Clone)]
 pub(crate) struct Entry {
-    /// The kind of the entry, and its text.
+    /// The kind of the entry, followed by its text.
     pub(crate) text: String,
-    /// The conversation of the user to which the entry belongs.
+    /// The conversation with the user to which the entry belongs.
     pub(crate) root: Option<ThreadId>,
-    /// The thread to which it belongs.
+    /// The thread to which the entry belongs.
     pub(crate) thread: Option<ThreadId>,
 }
 

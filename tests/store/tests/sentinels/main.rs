@@ -1,6 +1,6 @@
-//! Secrets, scoped variables and files of other threads in everything that agents write: requests, messages, logs, events, rows and database files.
+//! Tests that agents write no secrets, scoped variables or files of other threads: not in requests, messages, logs, events, rows or database files.
 //!
-//! This is a separate program, because it sets the subscriber of the process.
+//! This is a separate program, because it sets the log subscriber of the process.
 
 #![allow(
     clippy::unwrap_used,
@@ -51,18 +51,18 @@ struct Tenant {
     scoped: Sentinel,
     /// A secret that the user supplies for a sub-agent.
     answer: Sentinel,
-    /// A text that only this conversation may contain.
+    /// A text that only the entries of this conversation may contain.
     said: Sentinel,
     /// The content of a file that no tool reads.
     file: Sentinel,
-    /// The content of a file that is passed to a sub-agent, which reads it.
+    /// The content of a file that is passed to a sub-agent. The sub-agent reads it.
     passed: Sentinel,
 }
 
 impl Tenant {
     fn new(workspace: &str, conversation: &str) -> Self {
         let sentinel = |kind: &str| {
-            // The characters have different spellings in JSON, in URLs and in base64.
+            // These characters are written differently in JSON, in URLs and in base64.
             Sentinel::new(kind, format!("{kind}-{}\"/\\+ é?{}", random(), random()))
         };
         Self {
@@ -110,7 +110,7 @@ impl Tenant {
             .unwrap()
     }
 
-    /// Says something, and adds the events of the run and of the sub-agents that it begins.
+    /// Sends a message, and adds the events of the run and of the sub-agents that it starts.
     async fn say(&self, runtime: &AgentRuntime, captured: &Captured, message: String) {
         let mut events = runtime.stream("chief", message, &self.context());
         while let Some(event) = events.next().await {
@@ -120,7 +120,7 @@ impl Tenant {
         runtime.idle().await;
     }
 
-    /// The user's part of the conversation.
+    /// The messages and answers of the user.
     async fn talk(&self, runtime: &AgentRuntime, vault: &Vault, captured: &Captured, path: &str) {
         let message = format!("{} Please read {path}.", self.said.text());
         self.say(runtime, captured, message).await;
@@ -138,7 +138,7 @@ impl Tenant {
         self.say(runtime, captured, "And now?".to_owned()).await;
     }
 
-    /// The sentinels that nothing contains in any spelling.
+    /// The sentinels that no entry may contain in any spelling.
     fn hidden(&self) -> [&Sentinel; 5] {
         [
             &self.token,
@@ -150,7 +150,7 @@ impl Tenant {
     }
 }
 
-/// The threads of all conversations, each with the conversation of the user to which it belongs.
+/// Returns the threads of all conversations, each with its conversation with the user.
 async fn threads(store: &SqliteStore) -> Vec<(ThreadId, ThreadId, String)> {
     let mut all = Vec::new();
     for (workspace, conversation) in CONVERSATIONS {
@@ -210,7 +210,7 @@ async fn no_foreign_paths(store: &SqliteStore, files: &Arc<dyn ObjectStore>, all
         let own = ThreadFiles::new(files.clone(), thread.clone());
         for path in own.list().await.unwrap() {
             for entry in all.iter().filter(|entry| entry.thread.is_some()) {
-                // A prompt uses the files of its caller.
+                // A prompt uses the files of its calling thread.
                 let of = entry.thread.as_ref().unwrap();
                 if *of != thread && !of.conversation().starts_with("prompt_") {
                     assert!(
@@ -226,7 +226,8 @@ async fn no_foreign_paths(store: &SqliteStore, files: &Arc<dyn ObjectStore>, all
     assert!(compared > 100, "{compared}");
 }
 
-// S4-13, S4-39, S4-60: with two tenants and two conversations of each at once, no request, message, event, log or row contains a secret or a scoped variable in any spelling, or a text or a file of another conversation.
+// S4-13, S4-39, S4-60: with two concurrent conversations of each of two tenants, no request, message, event, log or row contains a secret or a scoped variable in any spelling, or a text or a file of another
+// conversation.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sentinels_reach_no_request_message_log_or_event() {
     let logs = Logs::install();
@@ -305,7 +306,7 @@ async fn sentinels_reach_no_request_message_log_or_event() {
             }
         }
     }
-    // An event of the observer has the texts of one conversation at most.
+    // An event of the observer contains the texts of at most one conversation.
     for entry in all.iter().filter(|entry| entry.root.is_none()) {
         let of = tenants
             .iter()

@@ -1,4 +1,4 @@
-//! Random texts, and their spellings.
+//! Random texts and their spellings.
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -62,7 +62,7 @@ fn escaped(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// Returns the text in escapes of JSON that also replace letters outside ASCII.
+/// Returns the text with JSON escapes, also for letters outside ASCII.
 fn ascii(text: &str) -> String {
     let mut ascii = String::new();
     for c in escaped(text).chars() {
@@ -95,7 +95,7 @@ fn base64_at(text: &str, offset: usize, engine: &base64::engine::GeneralPurpose)
     bytes.extend_from_slice(text.as_bytes());
     bytes.extend_from_slice(b"xx");
     let encoded = engine.encode(&bytes);
-    // The first group contains the bytes before the text, and the last groups those after it.
+    // The first group also depends on the bytes before the text, and the last groups on those after it.
     encoded[4..encoded.len() - 8].to_owned()
 }
 
@@ -116,7 +116,7 @@ fn spellings(text: &str) -> Vec<String> {
     for engine in [&STANDARD, &URL_SAFE] {
         all.extend((0..3).map(|offset| base64_at(text, offset, engine)));
     }
-    // The random part alone, without the characters that have different spellings.
+    // The random part contains no characters that have different spellings.
     let random = text.split('-').nth(1).and_then(|rest| rest.get(..16));
     all.extend(random.map(str::to_owned));
     all

@@ -30,7 +30,7 @@ pub(crate) struct Stage<S> {
     pub(crate) folder: TempDir,
 }
 
-/// All that a worker writes about a thread.
+/// Everything that a worker writes about a thread.
 #[derive(Clone, Debug, PartialEq)]
 struct Written {
     messages: Vec<Message>,
@@ -158,7 +158,7 @@ impl Written {
     }
 }
 
-/// A worker that is killed in a request or in a tool is replaced within one lease.
+/// If a worker is killed in a request or in a tool, another worker takes over within one lease.
 async fn killed(stage: &Stage<impl State>) {
     for (wish, hold) in [("post", Hold::Model), ("look", Hold::Tool)] {
         let (one, two) = (format!("one-{wish}"), format!("two-{wish}"));
@@ -236,7 +236,7 @@ pub(crate) async fn effect_of_a_killed_worker_is_settled_and_not_repeated_on_sql
     Ok(())
 }
 
-/// A worker that is suspended for longer than its lease writes nothing when it continues, whether the next worker has finished or still works.
+/// A worker that is suspended for longer than its lease writes nothing when it continues, whether the next worker has finished or not.
 async fn suspended(stage: &Stage<impl State>) {
     let turns = [
         ("post", Hold::Model, Hold::No),
@@ -260,7 +260,7 @@ async fn suspended(stage: &Stage<impl State>) {
         } else {
             stage.logged(&two, "holds").await;
         }
-        // The request or the tool of the first worker ends before the one of the second worker.
+        // The request or the tool of the first worker ends before that of the second worker.
         tokio::time::sleep(HELD.saturating_sub(held.elapsed())).await;
         let before = stage.written(&conversation).await;
         first.signal(Signal::CONT);
@@ -280,19 +280,19 @@ async fn suspended(stage: &Stage<impl State>) {
         if wish == "look" {
             assert_eq!(result, format!("seen by {two}"));
         }
-        // The first worker would have written by now.
+        // If the first worker were to write, it would do so within this time.
         tokio::time::sleep(LEASE).await;
         assert_eq!(stage.written(&conversation).await, end);
         assert!(!second.has_ended());
         drop(second);
 
-        // The first worker still works, and claims other threads.
+        // The first worker still runs, and claims other threads.
         let after = format!("after{number}");
         stage.submit(&after, "slow").await;
         let row = stage.ended(&after).await;
         assert_eq!(row.worker.as_deref(), Some(&*one));
     }
-    // The turns of `post` made one effect each.
+    // The two turns that call `post` had one effect each.
     assert_eq!(lines(&stage.effects()).len(), 4);
 }
 
@@ -306,7 +306,7 @@ pub(crate) async fn suspended_worker_writes_nothing_on_sqlite_case() -> Ran {
     Ok(())
 }
 
-/// A run that kills each of its processes ends at the crash limit. Threads that shared its processes are finished.
+/// A run that crashes each of its processes ends at the crash limit. Other threads of these processes end normally.
 async fn crashing(stage: &Stage<impl State>) {
     stage.submit("bad", "die").await;
     for conversation in ["a", "b", "c"] {

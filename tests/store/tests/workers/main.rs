@@ -1,6 +1,6 @@
 //! Worker processes that are killed or suspended, on PostgreSQL and on a SQLite file.
 //!
-//! This program starts itself as its worker processes. Each of them drives scripted agents, whose effects are lines of a file.
+//! This program starts itself as its worker processes. Each process drives scripted agents, whose effects are lines of a file.
 
 #![allow(
     clippy::unwrap_used,

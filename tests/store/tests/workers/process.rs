@@ -1,4 +1,4 @@
-//! Worker processes, and the file in which they log.
+//! Worker processes and their log file.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -9,16 +9,16 @@ use rustix::process::{Pid, Signal, kill_process};
 
 const JOB: &str = "TOOL_STORE_TEST_JOB";
 
-/// The place at which a worker waits for longer than its lease.
+/// The place at which a worker blocks for longer than its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// It does not wait.
+    /// The worker does not block.
     No,
-    /// In the second request to the model.
+    /// The worker waits in the second request to the model.
     Model,
-    /// In the second request to the model, in a way that blocks the thread of the task.
+    /// The worker blocks the thread of the task in the second request to the model.
     Block,
-    /// In the body of a tool.
+    /// The worker waits in the body of a tool.
     Tool,
 }
 
@@ -71,7 +71,7 @@ impl Job {
 /// Appends a line to a file.
 pub(crate) fn append(file: &Path, line: &str) {
     let file = OpenOptions::new().create(true).append(true).open(file);
-    // One write per line, so that lines of different processes are not mixed.
+    // Each line is one write, so that lines of different processes are not mixed.
     file.unwrap()
         .write_all(format!("{line}\n").as_bytes())
         .unwrap();
@@ -123,7 +123,7 @@ impl Drop for Worker {
     }
 }
 
-/// Runs the work of a process on the store of its job: the URL of a database, or the path of a SQLite file. The work is written once for both stores.
+/// Runs `work` on the store of the job: a database URL or the path of a SQLite file. The macro generates the code for both stores.
 macro_rules! on_store {
     ($place:expr, $store:ident => $work:expr) => {{
         let place: &str = $place;

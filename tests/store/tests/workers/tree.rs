@@ -1,4 +1,4 @@
-//! A worker process that drives a tree of agents and dies at a point of the turn.
+//! A worker process that drives a tree of agents and dies at a chosen point of the turn.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,14 +24,14 @@ use crate::work::{POLL, State};
 
 const JOB: &str = "TOOL_STORE_TEST_TREE";
 
-/// The lease of claims, runs and effects. A process that loses a lease drops its calls, whose results then say so, so it is much longer than a busy machine stops a
-/// process.
+/// The lease of claims, runs and effects. It is much longer than a busy machine stops a process, because a process that loses a lease drops its calls, and their
+/// results then say so.
 pub(crate) const LEASE: Duration = Duration::from_secs(8);
 
 /// The arguments of a worker process.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    /// The versions of the agents that the process has. Each conversation has a version of its own.
+    /// The versions of the agents that the process has. Each conversation uses a separate version.
     pub(crate) versions: Vec<u32>,
     /// The point at which the process dies; 0 if it does not die.
     pub(crate) death: u32,
@@ -80,7 +80,7 @@ pub(crate) fn points(folder: &Path, version: u32) -> PathBuf {
     folder.join(format!("points-{version}"))
 }
 
-/// The process, for the models and the tools.
+/// The state of the process, for the models and the tools.
 #[derive(Clone)]
 struct Process {
     job: Job,
@@ -91,7 +91,7 @@ struct Process {
 tool_core::host_value!(Process, Effect::WRITE);
 
 impl Process {
-    /// Passes a point of the turn, or dies there.
+    /// Records a point of the turn, or ends the process there.
     fn point(&self, name: &str) {
         let passed = self.passed.fetch_add(1, Ordering::SeqCst) + 1;
         if self.job.versions.len() == 1 {
@@ -100,12 +100,12 @@ impl Process {
         }
         if passed == self.job.death {
             kill_process(getpid(), Signal::KILL).unwrap();
-            // The signal may need a moment to end the other threads.
+            // Ending the other threads by the signal may take a moment.
             std::thread::sleep(Duration::from_mins(1));
         }
     }
 
-    /// Makes an effect.
+    /// Has an effect.
     fn make(&self, name: &str, key: &str) {
         self.point("before an effect");
         let file = effects(&self.job.folder, &self.root);
@@ -156,7 +156,7 @@ fn calls<const N: usize>(calls: [(&str, serde_json::Value); N]) -> ModelMessage 
     ModelMessage::calls(calls)
 }
 
-/// A model that decides by the number of messages that it has written in the thread, so that a run that is continued gets the same replies.
+/// A model that replies by the number of messages that it has written in the thread, so that a continued run gets the same replies.
 #[derive(Clone)]
 struct Script {
     agent: &'static str,
@@ -193,7 +193,7 @@ impl Model for Script {
         let said = said.count();
         Box::pin(async move {
             self.process.point("request");
-            // Sub-agents in the background make progress meanwhile.
+            // In the meantime, sub-agents in the background make progress.
             tokio::time::sleep(Duration::from_millis(5)).await;
             self.process.point("reply");
             Ok(self.reply(said))
@@ -216,7 +216,7 @@ pub(crate) fn gate(store: &impl State) -> Gate {
         .build()
 }
 
-/// Returns the queue for these versions of the agents. A message gets the last one.
+/// Returns the queue for these versions of the agents. A new message is for the last version.
 pub(crate) fn queue(store: &impl State, versions: &[u32]) -> AgentQueue {
     let queue = AgentQueue::new(store.clone());
     let versions = versions.iter().map(u32::to_string);
@@ -240,7 +240,7 @@ fn agents(store: &impl State, process: &Process) -> AgentRuntime {
     AgentRuntime::builder(Turns::new(store.clone()).lease(LEASE), &gate(store))
         .children(store.clone())
         .observe(move |event| match event.kind {
-            // The points of the request follow at once.
+            // These events have no points, because the points of the request follow at once.
             AgentEventKind::RunStarted | AgentEventKind::StepStarted { .. } => {}
             _ => observer.point(event.kind.name()),
         })

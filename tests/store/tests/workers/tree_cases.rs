@@ -17,10 +17,10 @@ use crate::process::{Worker, lines};
 use crate::tree::{EFFECTS, Job, NOTED, conversation, effects, gate, points, queue, tools};
 use crate::work::State;
 
-/// The time that a turn may take on a busy machine, with the leases of dead processes.
+/// The time limit of a turn on a busy machine, including the leases of dead processes.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The number of processes that run at once, besides those of the test itself.
+/// The number of processes that run at the same time, in addition to the test itself.
 const AT_ONCE: usize = 3;
 
 fn thread(conversation: &str) -> ThreadId {
@@ -52,7 +52,7 @@ impl<S: State> Stage<S> {
         row.unwrap().unwrap()
     }
 
-    /// All threads below a thread, each after its parent.
+    /// Returns all threads below a thread, parents before children.
     async fn below(&self, root: &ThreadId) -> Vec<ChildRow> {
         let mut rows: Vec<ChildRow> = Vec::new();
         let mut open = vec![root.clone()];
@@ -110,7 +110,7 @@ impl<S: State> Stage<S> {
             } else {
                 Resolution::Rerun
             };
-            // An effect whose lease has not ended is not settled yet.
+            // An effect whose lease has not expired cannot be settled yet.
             let _ = gate.resolve(&key, resolution, "olga").await;
         }
         queue(&self.store, &[version]).wake(&root).await.unwrap();
@@ -132,7 +132,7 @@ impl<S: State> Stage<S> {
         }
     }
 
-    /// Runs a turn in a process that dies at a point. Returns whether it has died before the turn ended.
+    /// Runs a turn in a process that dies at a point. Returns whether the process died before the turn ended.
     async fn dies(&self, version: u32, death: u32) -> bool {
         let job = self.job(vec![version], death);
         let mut worker = Worker::start_with(job.variable());
@@ -140,8 +140,8 @@ impl<S: State> Stage<S> {
         !self.finished(version, &mut worker).await
     }
 
-    /// Returns the messages and the child threads of a turn, without ids. The outcome of the sub-agent in the background arrives at different times, so it is
-    /// left out, with the answer to it.
+    /// Returns the messages and the child threads of a turn, without ids. The outcome of the sub-agent in the background and the answer to it are left out,
+    /// because they arrive at different times.
     async fn transcript(&self, version: u32) -> String {
         let root = thread(&conversation(version));
         let mut rows = self.below(&root).await;
@@ -182,7 +182,7 @@ impl<S: State> Stage<S> {
         text
     }
 
-    /// Asserts that each effect of a turn was made once, and that the outcome in the background was delivered once.
+    /// Asserts that each effect of a turn happened once, and that the outcome of the background sub-agent was delivered once.
     async fn check(&self, version: u32, death: u32, transcript: &str) {
         let row = self.tree_row(version).await;
         let passed = lines(&points(self.folder.path(), version)).pop();
@@ -202,8 +202,8 @@ impl<S: State> Stage<S> {
     }
 }
 
-/// Kills a process at each point of a turn: each request and reply of a model, each event of the runtime, and before and after each effect. Another process
-/// finishes all turns.
+/// Kills a process at each point of a turn: at each request and reply of a model, at each event of the runtime, and before and after each effect. Another
+/// process finishes the turns.
 async fn killed_at_every_point(stage: &Stage<impl State>) {
     let mut whole = Worker::start_with(stage.job(vec![0], 0).variable());
     stage.begin(0).await;
@@ -236,7 +236,7 @@ async fn killed_at_every_point(stage: &Stage<impl State>) {
         .filter(|died| std::future::ready(*died))
         .count()
         .await;
-    // The order of tasks differs, so the number of points does too, and a process may end its turn before its point.
+    // The order of the tasks differs between runs, so the number of points does too, and a process may end its turn before its point.
     let most = passed.len();
     assert!(died * 3 >= most * 2, "{died} of {most} processes died");
     let mut survivor = Worker::start_with(stage.job(deaths.clone().collect(), 0).variable());

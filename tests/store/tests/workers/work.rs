@@ -31,17 +31,17 @@ pub(crate) const MOST_RECOVERIES: u32 = 3;
 pub(crate) trait State: Store + WorkStore + ChildStore + BatchStore + Clone {}
 impl<T: Store + WorkStore + ChildStore + BatchStore + Clone> State for T {}
 
-/// The process, for the model and for tools with effects.
+/// The state of the process, for the model and for tools with effects.
 #[derive(Clone)]
 struct World(Job);
 tool_core::host_value!(World, Effect::WRITE);
 
-/// The process, for tools that only read.
+/// The state of the process, for tools that only read.
 #[derive(Clone)]
 struct View(Job);
 tool_core::host_value!(View, Effect::READ);
 
-/// Waits, if this is the place at which the process waits.
+/// Waits, if the job blocks at this place.
 async fn hold(job: &Job, at: &[Hold]) {
     if !at.contains(&job.hold) {
         return;
