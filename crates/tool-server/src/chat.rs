@@ -3,11 +3,11 @@
 //! | request | response |
 //! |---|---|
 //! | `POST /chat/{thread}` | stores the new message, the answers to approval requests or the results of client tools, and streams the answer |
-//! | `GET /chat/{thread}/stream` | the stream of the run that continues, from its beginning; 204 if no run continues |
-//! | `POST /chat/{thread}/stop` | stops the run, also if a different process drives it; 204 |
+//! | `GET /chat/{thread}/stream` | the stream of the active run, from its beginning; 204 if no run is active |
+//! | `POST /chat/{thread}/stop` | stops the run, even if a different process drives it; 204 |
 //!
-//! The streams are UI message streams of the AI SDK, version 1. Only the last message of a request is read, and only what is new in it. Everything else
-//! comes from the store of the [`Turns`], so a client cannot change the history of a conversation. The run continues if the client disconnects.
+//! The streams are UI message streams of the AI SDK, version 1. Only the last message of a request is read, and only its new parts. Everything else comes
+//! from the store of the [`Turns`], so a client cannot change the history of a conversation. The run continues if the client disconnects.
 //!
 //! ```
 //! use futures::FutureExt as _;
@@ -441,7 +441,7 @@ async fn begin(
         .submit(&room.caller, &room.thread, &room.cx, &tools)
         .await?;
     for answer in &answered {
-        // A client that has only the user's message gets the request before the result.
+        // If the client has only the user's message, it gets the approval request before the result.
         earlier.extend(writer.answered(&answer.call, &answer.approval, answer.approved));
     }
     let supplied = writer.own_ids(posted.results.clone());

@@ -38,13 +38,13 @@ use output::Output;
 /// The name of the only conversation without `--store`.
 const CONVERSATION: &str = "chat";
 
-/// The number of messages of the user at the end of a continued conversation that are shown.
+/// The number of the user's last messages that are shown when a conversation continues.
 const SHOWN: usize = 2;
 
 /// The hint for a call that needs an approval.
 const APPROVE: &str = "run the chat in a terminal to approve the call, or add `--approve`";
 
-/// The pause between two checks whether another process still answers the conversation.
+/// The pause between two checks of whether another process still answers the conversation.
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub(super) async fn run(cli: &Cli, words: &Chat, screen: Screen) -> Result<Exit, Failure> {
@@ -140,7 +140,7 @@ struct Session<'a> {
     output: Arc<Output>,
 }
 
-/// The other side of the conversation.
+/// The model or the agents that answer the user.
 enum Speaker {
     Model(Chosen),
     Agents(Agents),
@@ -156,8 +156,8 @@ impl Speaker {
 }
 
 impl Session<'_> {
-    /// Shows the end of a conversation that is continued, and stores the instructions. Returns whether the last message is not answered yet, or a
-    /// sub-agent has not ended.
+    /// Shows the end of a continued conversation, and stores the instructions. Returns whether the last message is not answered yet, or a sub-agent has not
+    /// ended.
     async fn begin(&mut self) -> Result<bool, Failure> {
         let cx = self.context(&CancellationToken::new());
         let messages = self.turns.messages(&cx, None).await;
@@ -174,7 +174,8 @@ impl Session<'_> {
             let of_system = |message: &&Message| message.role == Role::System;
             let last = messages.iter().rev().find(of_system);
             let last = last.and_then(|last| serde_json::from_str::<String>(&last.content).ok());
-            // Each stored text is sent with every request.
+            // Instructions that are stored already are not stored again, because each stored text is sent
+            // with every request.
             if last.as_ref() != Some(&instructions) {
                 let stored = self.turns.instruct(&instructions, &cx).await;
                 stored.map_err(|error| Failure::usage(error.to_string()))?;
@@ -205,7 +206,7 @@ impl Session<'_> {
                 let text = match line(person).await? {
                     Some(Line::Text(text)) => text,
                     Some(Line::Interrupted) => return Ok(Exit::Interrupted),
-                    // In a terminal, every failure was printed. A script needs the exit code of the first one.
+                    // In a terminal, every failure was printed. A script gets the exit code of the first failure.
                     None if person => return Ok(Exit::Ok),
                     None => return Ok(first_failure.unwrap_or(Exit::Ok)),
                 };
@@ -221,7 +222,7 @@ impl Session<'_> {
                 Err(failure) => failure,
             };
             if !person && failure.exit == Exit::Refused {
-                // The call stays open, so the next message would not be answered.
+                // The call stays open, so the next message could not be answered.
                 return Err(failure);
             }
             // The next message may succeed.
@@ -230,7 +231,7 @@ impl Session<'_> {
         }
     }
 
-    /// Answers one message, or the last message of an earlier process. The first Ctrl-C stops the answer, and the second one the chat.
+    /// Answers one message, or the last message of an earlier process. The first Ctrl-C stops the answer, and the second ends the chat.
     async fn answer(&mut self, message: Option<&str>) -> Result<Ended, Failure> {
         let token = CancellationToken::new();
         let stopper = token.clone();
@@ -333,7 +334,7 @@ impl Session<'_> {
         })
     }
 
-    /// Waits until no sub-agent runs in the background, and asks for the approvals for which they wait. Returns whether the user answered.
+    /// Waits until no sub-agent runs in the background, and asks for the approvals that sub-agents wait for. Returns whether the user answered.
     async fn settle(&self, cx: &ToolContext, token: &CancellationToken) -> Result<bool, Failure> {
         let Speaker::Agents(agents) = &self.speaker else {
             return Ok(false);
@@ -356,8 +357,8 @@ impl Session<'_> {
         Ok(is_answered)
     }
 
-    /// Waits until no other process answers the conversation: it ends its run, or it was killed and its lease ends. `is_known` is whether this was
-    /// written already.
+    /// Waits until no other process answers the conversation, because its run ended, or because it was killed and its lease expired. `is_known` is whether
+    /// the message about this was already written.
     async fn wait_for(
         &self,
         run: &RunId,
@@ -420,7 +421,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Asks about one call, on a thread of its own, because reading blocks.
+    /// Asks about one call in a separate thread, because reading blocks.
     async fn ask(&self, ticket: &Ticket) -> Result<Option<Reply>, Failure> {
         let how = CallOptions {
             approve: self.words.approve,
@@ -445,9 +446,9 @@ impl Session<'_> {
 /// The result of one message.
 enum Ended {
     Answered,
-    /// Ctrl-C stopped the answer.
+    /// The user stopped the answer with Ctrl-C.
     Stopped,
-    /// A second Ctrl-C ends the chat.
+    /// The user ended the chat with a second Ctrl-C.
     Chat,
 }
 
@@ -499,7 +500,8 @@ async fn line(person: bool) -> Result<Option<Line>, Failure> {
         let _ = write!(err, "> ").and_then(|()| err.flush());
     }
     let (sender, receiver) = oneshot::channel();
-    // A thread of its own, because reading blocks, and the process must be able to end while it waits.
+    // The line is read in a separate thread, because reading blocks, and the process must be able to end in
+    // the meantime.
     std::thread::spawn(move || {
         let mut text = String::new();
         let read = io::stdin().lock().read_line(&mut text);

@@ -67,7 +67,7 @@ impl Agents {
         Ok(children.iter().any(|child| is_open(child.state)))
     }
 
-    /// Waits until no sub-agent runs in the background, and returns the approvals for which they wait.
+    /// Waits until no sub-agent runs in the background. Returns the approvals that sub-agents wait for.
     pub(super) async fn settle(&self, cx: &ToolContext) -> Result<Vec<Ticket>, Failure> {
         self.runtime.idle().await;
         let waiting = self.runtime.waiting(cx).await;

@@ -2,7 +2,7 @@
 
 use tool_core::hidden::{escape, is_found};
 
-/// Limit on the bytes of [`Escaper::context`]: an emoji of several people has about 30.
+/// Maximum number of bytes of [`Escaper::context`]. An emoji of several people has about 30.
 const MOST_CONTEXT: usize = 64;
 
 /// Escapes the hidden characters of a text that arrives in pieces. The result is the same for every division of the text into pieces.
@@ -76,7 +76,7 @@ mod tests {
         "\u{feff}\u{feff}end\u{fffe}",
     ];
 
-    // Each division into three pieces gives the escaped text of the whole.
+    // The escaped text does not depend on how the text is divided into three pieces.
     #[test]
     fn division_into_pieces_does_not_change_the_text() {
         for text in TEXTS {

@@ -1,4 +1,4 @@
-//! The conversations that `--store` keeps.
+//! The conversations that `--store` stores.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,19 +18,19 @@ use crate::outcome::{Exit, Failure};
 use crate::screen::{Screen, count};
 use crate::table::Table;
 
-/// The conversations of `chat` begin with this, so that the conversations of other programs on the same store are not listed.
+/// The prefix of the conversations of `chat`. Conversations of other programs on the same store do not have it and are not listed.
 const PREFIX: &str = "chat-";
 
-/// Limit on the conversations of a list.
+/// Maximum number of listed conversations.
 const MOST_LISTED: usize = 50;
 
 /// The number of runs that are read at once.
 const PAGE: u32 = 200;
 
-/// Limit on the bytes of a message in a list.
+/// Maximum number of bytes of a message in a list.
 const MOST_SHOWN: usize = 80;
 
-/// The lease of a run. If a process was killed, the next one waits for at most this time before it continues the answer.
+/// The lease of a run. If a process was killed, the next process waits at most this time before it continues the answer.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// The store of conversations.
@@ -74,7 +74,7 @@ impl History {
         Ok(Self { store, workspace })
     }
 
-    /// Returns the loop around the model, which keeps its conversations in the store.
+    /// Returns the loop around the model, which stores its conversations in the store.
     pub(super) fn turns(&self) -> Turns {
         Turns::new(self.store.clone()).lease(LEASE)
     }
@@ -108,7 +108,8 @@ impl History {
         Ok(format!("{PREFIX}{:08x}", u32::from_be_bytes(bytes)))
     }
 
-    /// Returns the conversation of `--continue`: the named one, or the last one if the name is empty.
+    /// Returns the conversation for `--continue`: the conversation with this id, or the last one if the id is
+    /// empty.
     pub(super) async fn continued(&self, id: &str) -> Result<String, Failure> {
         if id.is_empty() {
             let last = self.list(1).await?.pop();
@@ -162,7 +163,7 @@ impl History {
         Ok(Exit::Ok)
     }
 
-    /// Returns the conversations that have an answer or a part of one, the last one first.
+    /// Returns the conversations in which the model wrote at least a part of an answer, the last one first.
     async fn list(&self, most: usize) -> Result<Vec<Past>, Failure> {
         let mut found: Vec<Past> = Vec::new();
         let mut after: Option<RunCursor> = None;
@@ -206,7 +207,7 @@ impl History {
     }
 }
 
-/// Returns whether a conversation was begun by `chat`, and is not the thread of a sub-agent.
+/// Returns whether `chat` began a conversation, and the conversation is not the thread of a sub-agent.
 fn is_of_chat(id: &str) -> bool {
     let number = id.strip_prefix(PREFIX).unwrap_or_default();
     number.len() == 8 && number.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -1,11 +1,11 @@
-//! Markdown in a terminal, while the text arrives.
+//! Rendering of Markdown in a terminal while the text arrives.
 //!
-//! A written character is never changed, so the text stays in the terminal's scrollback. For this, a mark such as `**` waits for its end, at
-//! most [`inline::MOST_HELD`] bytes and at most until the end of its line; then it is written as text. A table waits for its end, at most
-//! [`table::MOST_ROWS`] rows, because the widths of its columns depend on every row. All other text is written as it arrives.
+//! A written character is never changed, so the text stays in the terminal's scrollback. So the text after a mark such as `**` is held until the mark ends,
+//! for at most [`inline::MOST_HELD`] bytes and at most until the end of the line. If the mark has not ended by then, it is written as text. A table is held
+//! until its end, for at most [`table::MOST_ROWS`] rows, because the widths of its columns depend on every row. All other text is written as it arrives.
 //!
-//! This is not a parser of `CommonMark`: such a parser needs complete paragraphs, in which the end decides about the start (references, headings
-//! that are underlined, emphasis over several lines). What is not known here is written as the model wrote it.
+//! This is not a parser of `CommonMark`: such a parser needs complete paragraphs, because their end can change the meaning of their start (references,
+//! underlined headings, emphasis over several lines). Unsupported syntax is written as the model wrote it.
 
 use anstyle::{AnsiColor, Style};
 
@@ -23,7 +23,8 @@ use table::Table;
 
 const CODE: Style = AnsiColor::Cyan.on_default();
 
-/// Limit on the bytes of a line that wait until the kind of the line is known. A longer line is a paragraph.
+/// Maximum number of bytes of a line that are held until the kind of the line is known. A longer line is a
+/// paragraph.
 const MOST_OF_LINE: usize = 2_000;
 
 /// The width of the line that `---` draws.
@@ -38,16 +39,16 @@ pub(super) struct Markdown {
     state: State,
     /// The number of `>` at the start of the line.
     quotes: usize,
-    /// The number of `>` that are not written yet.
+    /// The number of `>` that still have to be written.
     owed_quotes: usize,
-    /// Whether the line is an item of a list, whose mark is written.
+    /// Whether the line is an item of a list whose mark is already written.
     is_item: bool,
     fence: Option<Fence>,
     table: Table,
     /// The prefix of the lines of the table.
     table_prefix: Spans,
     in_list: bool,
-    /// Whether the line before is text, so that an indented line is not code.
+    /// Whether the previous line is text, so that an indented line is not code.
     after_text: bool,
     out: Spans,
 }
@@ -55,12 +56,12 @@ pub(super) struct Markdown {
 /// The position in a line.
 #[derive(Clone, Copy, Default)]
 enum State {
-    /// The kind of the line is not known.
+    /// The kind of the line is not known yet.
     #[default]
     Start,
-    /// Text with marks, in this style, after this character.
+    /// Text with marks. The fields are its style and the previous character.
     Inline(Style, Option<char>),
-    /// Code, which is written as it is.
+    /// Code, which is written unchanged.
     Code,
 }
 
@@ -74,16 +75,16 @@ struct Fence {
 
 /// The kind of a line.
 enum Kind {
-    /// The next characters decide.
+    /// More characters are needed to determine the kind.
     Open,
     Blank,
-    /// A quote; its content begins after these bytes.
+    /// A quote, whose content begins after this number of bytes.
     Quote(usize),
     Heading {
         level: usize,
         from: usize,
     },
-    /// An item of a list, whose content begins after these bytes.
+    /// An item of a list, whose content begins after this number of bytes.
     Item(usize),
     Rule,
     FenceStart,
@@ -137,7 +138,7 @@ impl Markdown {
         self.is_item = false;
     }
 
-    /// Writes the rest of the line. Returns whether the line is a row that waits for the end of its table.
+    /// Writes the rest of the line. Returns whether the line is a row of a table whose rows are held.
     fn end_line(&mut self) -> bool {
         let is_row = self.advance(true);
         self.line.clear();
@@ -301,7 +302,7 @@ impl Markdown {
         }
     }
 
-    /// Writes the rows that wait.
+    /// Writes the held rows.
     fn write_rows(&mut self) {
         if !self.table.is_empty() {
             let prefix = &self.table_prefix;
@@ -310,7 +311,7 @@ impl Markdown {
         }
     }
 
-    /// Writes the rows that wait, and ends the table.
+    /// Writes the held rows, and ends the table.
     fn write_table(&mut self) {
         self.write_rows();
         self.table = Table::default();

@@ -18,12 +18,12 @@ use super::markdown::{Markdown, Spans};
 use crate::outcome::Failure;
 use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, paint};
 
-/// Limit on the characters of a result that people see.
+/// Maximum number of characters of a result that people see.
 const MOST_SHOWN: usize = 400;
 
 mod agents;
 
-/// The number of columns of a terminal that does not report it.
+/// The default number of columns, for a terminal that does not report its width.
 const DEFAULT_WIDTH: usize = 80;
 
 /// Writes the events of a chat.
@@ -41,11 +41,11 @@ struct Text {
     escaper: Escaper,
     /// Whether more of the text may follow.
     is_arriving: bool,
-    /// Lines about sub-agents, which follow the text.
+    /// Lines about sub-agents that are written after the text.
     later: Vec<String>,
     /// The threads of sub-agents.
     threads: HashMap<String, agents::Thread>,
-    /// Renders Markdown; `None` if the text is written as it is.
+    /// Renders Markdown; `None` if the text is written unchanged.
     markdown: Option<Markdown>,
 }
 
@@ -137,7 +137,7 @@ impl Output {
         self.line(paint(WARN, text));
     }
 
-    /// Writes that a request is made again.
+    /// Writes that a request is sent again.
     pub(super) fn attempt(&self, event: &ModelEvent<'_>) {
         let ModelEvent::Failed { error, retry_in } = event else {
             return;
@@ -189,7 +189,7 @@ impl Output {
         }
     }
 
-    /// Writes which conversation is kept in the store.
+    /// Writes the id of the conversation that is stored.
     pub(super) fn conversation(&self, id: &str) -> Result<(), Failure> {
         if self.screen.is_json() {
             return Screen::json(&Event::Conversation { id });
@@ -233,7 +233,7 @@ impl Output {
         self.line(progress_line(&call.name, step.get()));
     }
 
-    /// Writes how a message ended. A text of the model was written already; the text of a tool that answers in place of the model was not.
+    /// Writes how a message ended. A text of the model is already written. The text of a tool that answers in place of the model is written here.
     pub(super) fn outcome(&self, outcome: &Outcome) -> Result<(), Failure> {
         let text = match outcome {
             Outcome::Answered(text)
@@ -272,7 +272,7 @@ impl Output {
         }
     }
 
-    /// Writes the rest of the text, and a line break if the text did not end with one.
+    /// Writes the held rest of the text, and a line break if the text did not end with one.
     pub(super) fn end_line(&self) {
         let mut text = self.lock();
         text.end();
@@ -285,7 +285,7 @@ impl Output {
         self.text.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a line about the chat to standard error, so that standard output has only the answers.
+    /// Writes a line about the chat to standard error, so that standard output contains only the answers.
     fn line(&self, text: impl std::fmt::Display) {
         self.end_line();
         self.screen.note(text);
@@ -313,7 +313,7 @@ fn progress_line(tool: &str, step: &str) -> String {
     paint(DIM, escape(&text))
 }
 
-/// Converts an event of the model; `None` if programs do not get it.
+/// Converts an event of the model; `None` if the event is not for programs.
 fn of_model<'a>(event: &ModelEvent<'a>) -> Option<Event<'a>> {
     Some(match event {
         ModelEvent::Request { model, attempt } => Event::Request {

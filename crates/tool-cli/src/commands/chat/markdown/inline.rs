@@ -6,13 +6,13 @@ use super::run;
 use super::spans::Spans;
 use crate::screen::{DIM, NAME};
 
-/// Limit on the bytes that wait for the end of an emphasis, a code span or a link. After this limit, its first character is text.
+/// Maximum number of bytes that are held until an emphasis, a code span or a link ends. After that, its first character is text.
 pub(super) const MOST_HELD: usize = 400;
 
-/// Limit on the depth of emphasis in emphasis. Deeper marks are text.
+/// Maximum depth of nested emphasis. Deeper marks are text.
 const MOST_DEPTH: u8 = 3;
 
-/// A part of a line and its neighbourhood.
+/// A part of a line and its context.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) text: &'a str,
@@ -25,7 +25,7 @@ pub(super) struct Part<'a> {
 /// The mark at the start of a text.
 #[derive(Clone, Copy)]
 enum Mark<'a> {
-    /// The first bytes are text.
+    /// This number of bytes at the start is text.
     Text(usize),
     /// The next characters decide.
     Open,
@@ -49,7 +49,7 @@ enum Mark<'a> {
 enum Search {
     Found(usize),
     Absent,
-    /// The end may be in the characters that follow.
+    /// The end may be in later characters.
     Open,
 }
 
@@ -194,7 +194,7 @@ fn emphasis(part: Part<'_>, c: char, depth: u8) -> Mark<'_> {
 fn end_of(part: Part<'_>, c: char, marks: usize, depth: u8) -> Search {
     let text = part.text;
     let mut at = marks;
-    // The lengths of marks that had no end. They are not searched again, because this would take exponential time.
+    // The lengths of marks for which no end was found. They are not searched again, because that would take exponential time.
     let mut absent = [false; 4];
     while let Some(next) = text[at..].chars().next() {
         let rest = Part {
@@ -246,7 +246,7 @@ fn end_of(part: Part<'_>, c: char, marks: usize, depth: u8) -> Search {
     }
 }
 
-/// Whether a run of marks can begin and end an emphasis.
+/// Whether a run of marks can begin and can end an emphasis.
 struct Sides {
     opens: bool,
     closes: bool,

@@ -6,14 +6,14 @@ use super::inline::{self, Part};
 use super::spans::Spans;
 use crate::screen::{BOLD, DIM};
 
-/// Limit on the rows that wait for the end of a table. The rows after it are written at once, in columns of the same width.
+/// Maximum number of rows that are held until a table ends. Later rows are written at once, in columns of the same width.
 pub(super) const MOST_ROWS: usize = 100;
 
 /// The lines of a table that are not written yet.
 #[derive(Default)]
 pub(super) struct Table {
     lines: Vec<String>,
-    /// The columns of the lines that were written.
+    /// The columns of the lines that are already written.
     columns: Option<Vec<Column>>,
 }
 
@@ -28,7 +28,7 @@ impl Table {
         self.lines.is_empty()
     }
 
-    /// Adds a line, and returns whether there are so many lines that they should be written.
+    /// Adds a line. Returns whether the maximum number of held lines is reached.
     pub(super) fn add(&mut self, line: &str) -> bool {
         self.lines.push(line.to_owned());
         self.columns.is_some() || self.lines.len() >= MOST_ROWS
@@ -42,7 +42,7 @@ impl Table {
         let body = if first {
             let alignments = rows.get(1).and_then(|row| alignments(row));
             let (Some(alignments), Some(headings)) = (alignments, rows.first()) else {
-                // Without a line of dashes, the lines are text.
+                // Without a line of dashes, the lines are not a table.
                 for line in &lines {
                     out.extend(prefix.clone());
                     text(line, Style::new(), out);

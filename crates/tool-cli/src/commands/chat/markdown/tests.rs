@@ -75,7 +75,7 @@ fn emphasis_and_code_have_styles() {
     );
 }
 
-// Marks that do not begin an emphasis are text, and nothing of the text is lost.
+// Marks that do not begin an emphasis are text, and no character is lost.
 #[test]
 fn marks_without_an_end_are_text() {
     for text in [
@@ -231,7 +231,7 @@ fn wide_tables_are_records() {
     );
 }
 
-/// Texts with every kind of block and mark, also incomplete ones.
+/// Texts with every kind of block and mark, including incomplete ones.
 fn samples() -> Vec<String> {
     let row = "| a | **b** |\n";
     vec![
@@ -252,7 +252,7 @@ fn samples() -> Vec<String> {
     ]
 }
 
-// S2-33: the pieces of a stream do not change what is shown.
+// S2-33: the division of a stream into pieces does not change the rendered text.
 #[test]
 fn division_into_pieces_does_not_change_the_output() {
     for text in samples() {
@@ -270,7 +270,7 @@ fn division_into_pieces_does_not_change_the_output() {
     }
 }
 
-// A paragraph is shown while it arrives: only a mark waits for its end, and not longer than the limit.
+// A paragraph is shown while it arrives: only text after a mark is held, and not beyond the limit.
 #[test]
 fn text_does_not_wait_for_the_end() {
     let mut markdown = markdown();
@@ -284,7 +284,8 @@ fn text_does_not_wait_for_the_end() {
     assert_eq!(out.plain(), format!("`{}", "x".repeat(MOST_HELD)));
 }
 
-// Thousands of marks without an end take little time, because each waits for a limited number of characters.
+// Text with thousands of unclosed marks is rendered in little time, because each mark holds a limited number
+// of characters.
 #[test]
 fn marks_without_an_end_are_fast() {
     for mark in [

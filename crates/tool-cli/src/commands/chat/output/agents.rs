@@ -10,10 +10,10 @@ use crate::screen::{BAD, DIM, NAME, Screen, WARN, paint};
 /// The thread of a sub-agent or of a prompt.
 #[derive(Default)]
 pub(super) struct Thread {
-    /// The number of threads above it.
+    /// The number of ancestor threads.
     depth: usize,
     escaper: Escaper,
-    /// The part of its text that is not a whole line yet.
+    /// The end of the text that is not a complete line yet.
     line: String,
     /// Whether a piece of the text of the current step arrived.
     has_text: bool,
@@ -47,7 +47,7 @@ impl Output {
                 self.lock().push(delta);
             }
             AgentEventKind::Message { text, .. } => {
-                // The text of a model without a stream did not arrive in pieces.
+                // The text of a model that does not stream has not arrived in pieces.
                 if !self.thread(conversation, None, |thread| thread.has_text) {
                     self.lock().push(text);
                 }
@@ -99,7 +99,7 @@ impl Output {
         }
     }
 
-    /// Writes a line about a child thread. While the text of the conversation arrives, the line waits for its end.
+    /// Writes a line about a child thread. While the text of the conversation arrives, the line is held until the end of the text.
     fn aside(&self, event: &AgentEvent, text: &str) {
         let parent = event.parent.as_deref();
         let depth = self.thread(&event.conversation, parent, |thread| thread.depth);
