@@ -65,7 +65,8 @@ fn is_last_of_plane(c: char) -> bool {
     u32::from(c) & 0xFFFE == 0xFFFE
 }
 
-/// Returns whether this symbol may be part of a joined emoji. The ranges are approximate: arrows to dingbats, and the planes of pictographs.
+/// Returns whether this symbol may be part of a joined emoji. The ranges are approximate: the blocks from arrows to dingbats, and the planes of
+/// pictographs.
 fn is_symbol(c: char) -> bool {
     matches!(u32::from(c), 0x2190..=0x2BFF | 0x3030 | 0x303D | 0x3297 | 0x3299 | 0x1F000..=0x1FAFF)
 }

@@ -91,7 +91,7 @@ pub trait IntoOutput {
     fn into_returned(self) -> Result<Returned<Self::Value>, ToolError>;
 }
 
-/// An error type that a tool may return.
+/// An error type that a tool can return.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool cannot fail with `{Self}`: it is not a `std::error::Error`",

@@ -55,7 +55,7 @@ pub struct Toolset {
     overridden: Arc<[Overridden]>,
     /// If set, the model sees some tools only after it has searched for them.
     search: Option<Arc<ToolSearch>>,
-    /// Names that are not tools, with the text of the error for a call of them.
+    /// Names that are not tools, each with the error text for its calls.
     hints: Arc<[(String, String)]>,
     #[cfg(feature = "host")]
     gate: Option<Gate>,
@@ -103,8 +103,8 @@ impl Toolset {
         self
     }
 
-    /// Sets the text of the error for a call of `name`, for a name that models call although the toolset has no such tool. Without it, the error
-    /// names similar tools. The text is not used while the toolset has a tool of this name.
+    /// Sets the text of the error for a call of `name`, for a name that models call although the toolset has no such tool. Without it, the error names
+    /// similar tools. If the toolset has a tool of this name, the text is not used.
     ///
     /// ```
     /// use tool_core::prelude::*;

@@ -74,7 +74,7 @@ struct LateResult<'c> {
 /// Default limit on the steps of a run.
 const STEPS: u32 = 15;
 
-/// Default limit on the continuations in a row of a turn that the provider pauses.
+/// Default limit on consecutive continuations of a turn that the provider pauses.
 const PAUSES: u32 = 10;
 
 /// Default length of a run's lease.
@@ -193,8 +193,8 @@ pub enum TurnError {
     /// The model failed. Secrets of the context are redacted, because a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
-    /// A call waits for a time and not for a person: its tool returned an error of the kind [`Pending`](ErrorKind::Pending) with a
-    /// [wait](ToolError::wait), for example because the provider of a sub-agent's model is limited. The call is open. Drive the thread again after
+    /// A call waits for a time and not for a person: its tool returned an error of the kind [`Pending`](ErrorKind::Pending) with a [wait](ToolError::wait),
+    /// for example because a sub-agent's model has reached its rate limit. The call is open. Drive the thread again after
     /// [`resumes_after`](Self::resumes_after).
     #[error("a call waits: {why}")]
     Suspended {
@@ -203,8 +203,8 @@ pub enum TurnError {
         /// The operator's text of the error.
         why: String,
     },
-    /// The provider paused the turn more often in a row than [`Turns::most_pauses`] allows. The paused messages are in the thread. Another drive fails in the
-    /// same way, without a request, until the limit is higher or the user writes a message.
+    /// The provider paused the turn more times in a row than [`Turns::most_pauses`] allows. The paused messages are in the thread. Further drives fail in the
+    /// same way, without a request, until the limit is raised or the user writes a message.
     #[error(
         "the provider paused the turn again after {most} continuations in a row, so it was not continued: raise `Turns::most_pauses`, or send a new message"
     )]
@@ -212,8 +212,8 @@ pub enum TurnError {
         /// The limit on continuations.
         most: u32,
     },
-    /// The run has a limit on its cost ([`Turns::most_cost`]), and the model reported tokens without a cost. The messages are in the thread. Another drive fails
-    /// in the same way after its first request, until the model has a price or the limit is removed.
+    /// The run has a limit on its cost ([`Turns::most_cost`]), and the model reported tokens without a cost. The messages are in the thread. Each further drive
+    /// fails in the same way after its first request, until the model has a price or the limit is removed.
     #[error(
         "the run has a limit on its cost, and the cost of a response is not known: set the price of the model, such as with `HttpModelBuilder::price`, or remove `most_cost`"
     )]
@@ -235,7 +235,7 @@ pub enum TurnError {
 
 impl TurnError {
     /// Returns the time after which the thread should be driven again, if the run was suspended: the model, or a call, returned an error of the kind
-    /// [`Pending`](ErrorKind::Pending) with a [wait](ToolError::wait). An earlier drive would be refused again.
+    /// [`Pending`](ErrorKind::Pending) with a [wait](ToolError::wait). If the thread is driven earlier, the request is refused again.
     pub fn resumes_after(&self) -> Option<Duration> {
         match self {
             Self::Model(error) => error.suspends(),
@@ -360,9 +360,9 @@ impl Turns {
         self
     }
 
-    /// Limits how often in a row a turn is continued that the provider pauses ([`StopReason::Paused`]); the default is 10. If the provider pauses it once
-    /// more, [`drive`](Self::drive) fails with [`TurnError::PauseLimit`]. A continuation belongs to the step of the paused message, so it does not count
-    /// towards [`most_steps`](Self::most_steps); its tokens count towards [`most_tokens`](Self::most_tokens).
+    /// Limits the number of consecutive continuations of a turn that the provider pauses ([`StopReason::Paused`]); the default is 10. If the provider
+    /// pauses the turn once more, [`drive`](Self::drive) fails with [`TurnError::PauseLimit`]. A continuation belongs to the step of the paused message, so
+    /// it does not count towards [`most_steps`](Self::most_steps), but its tokens count towards [`most_tokens`](Self::most_tokens).
     #[must_use]
     pub fn most_pauses(mut self, pauses: u32) -> Self {
         self.pauses = pauses;
@@ -398,11 +398,11 @@ impl Turns {
         self
     }
 
-    /// Adds a callback for each run that [`drive`](Self::drive), [`respond`](Self::respond) or [`BegunRun::drive`] begins or takes
-    /// over after a crash. The run makes its first step when the future has ended. [`run`](Self::run) does not call it.
+    /// Adds a callback for each run that [`drive`](Self::drive), [`respond`](Self::respond) or [`BegunRun::drive`] begins or takes over after a crash. The
+    /// run makes its first step when the callback's future has completed. [`run`](Self::run) does not call it.
     ///
-    /// The callback gets the condition under which the driver writes. A host that stores rows about the run passes it to the store, so that a driver
-    /// whose run was taken over writes none: see [`ThreadEventStore`](crate::store::ThreadEventStore).
+    /// The callback gets the run fence of the driver. A host that stores rows about the run passes the fence to the store, so that a driver whose run was
+    /// taken over writes no rows: see [`ThreadEventStore`](crate::store::ThreadEventStore).
     #[must_use]
     pub fn on_begin(
         mut self,
@@ -764,7 +764,7 @@ impl Turns {
             Err(TurnError::Store(StoreError::Conflict(_))) => {
                 thread.catch_up().await?;
                 let theirs = thread.results(stored.seq)?.remove(&call.position);
-                // Without a result of another driver, the thread was taken over, and that driver stores the result.
+                // If no other driver has stored the result, the thread was taken over, and the new driver stores it.
                 theirs.ok_or_else(|| TurnError::Busy(stored.thread.clone()))?
             }
             Err(error) => return Err(error),

@@ -40,7 +40,7 @@
 //! | [`AuditSink`] | one row for each call |
 //! | [`ThreadStore`] | the messages of a thread |
 //! | [`ChildStore`] | the state of threads that a call of another thread started |
-//! | [`ThreadEventStore`] | the events of a thread beside its messages, with which other processes follow a run |
+//! | [`ThreadEventStore`] | the events of a thread, which other processes read together with its messages to follow a run |
 //! | [`WorkStore`] | the queue of threads that workers drive |
 //! | [`BudgetStore`] | budgets that several runs share, and their reservations |
 //! | [`RunStore`] | the driver of each thread, and how each run ended |

@@ -165,7 +165,7 @@ impl PostgresStore {
     }
 }
 
-/// The SQL before and after the parameter [`PostgresStore::given_now`]. The complete expression is the time to compare deadlines with.
+/// The SQL before and after the parameter [`PostgresStore::given_now`]. The complete expression is the time that deadlines are compared with.
 const NOW: (&str, &str) = (
     "coalesce(",
     "::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)",

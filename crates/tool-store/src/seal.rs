@@ -35,8 +35,8 @@
 //!   handle when the bytes or the place of the contents were altered. The text of the error names the row.
 //! - Rotation, the counts of values and the retirement of keys cover contents like all other [columns](crate::SealedColumn).
 //! - These values stay readable, because the stores filter and compare them: ids, names of tools, users, agents and child threads, roles, kinds of events, times, lengths,
-//!   the reasons of requests and answers, and the keys of calls. The key of a call is a hash of its place in the thread, and says nothing about its arguments. So a reader
-//!   of the database sees who called which tool when.
+//!   the reasons of requests and answers, and the keys of calls. The key of a call is a hash of its place in the thread, and reveals nothing about its arguments. So a
+//!   reader of the database can see the user, the tool and the time of each call.
 //! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call. A reader of the hash
 //!   can see which calls have equal arguments, and can test guesses of short arguments. The ledger also contains the results of calls with effects.
 //! - Stored tools, their functions, and responses to edits of them are not sealed.

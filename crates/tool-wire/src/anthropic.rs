@@ -87,7 +87,7 @@ struct Iteration {
     fresh: Option<u64>,
     read: Option<u64>,
     written: Option<u64>,
-    /// The part of `written` that is kept for 1 hour.
+    /// The part of `written` that is cached for 1 hour.
     hours: Option<u64>,
     output: Option<u64>,
     thinking: Option<u64>,

@@ -75,7 +75,7 @@ impl ReplyStream {
         }
     }
 
-    /// Returns the tokens that the stream has reported so far, for a reply that is given up.
+    /// Returns the tokens that the stream has reported so far, for a reply that is not read to its end.
     pub fn usage(&self) -> Option<Usage> {
         self.reading.usage()
     }

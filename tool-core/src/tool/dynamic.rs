@@ -473,10 +473,10 @@ impl DynamicTool {
     }
 
     /// Declares that the tool makes [only calls](Self::only_calls), and that a call which is dispatched again continues what its earlier run has begun,
-    /// such as a conversation with a sub-agent. After a crash, the call runs again, although other tools with effects wait for an operator then.
+    /// such as a conversation with a sub-agent. After a crash, the call runs again, whereas calls of other tools with effects wait for an operator.
     ///
-    /// The body has to recognize the call by its [identity](ToolContext::identity). The effect ledger has no row of the call, unless a person has
-    /// approved it: an approval is for one run, so an approved call that is interrupted waits for an operator.
+    /// The body has to recognize the call by its [identity](ToolContext::identity). The effect ledger has no row of the call, unless a person has approved
+    /// it: an approval permits one run, so an approved call that was interrupted waits for an operator.
     ///
     /// ```
     /// use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Budgets that several runs share: a reservation before each request, and what the request used.
+//! Budgets that several runs share: a reservation before each request, and its settlement with the usage of
+//! the request.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,16 +21,16 @@ const OUTPUT: u64 = 4_096;
 
 /// A budget of tokens and cost that several runs share, as a host value of the context.
 ///
-/// Every run with the value takes from the budget of this name, also in different processes: an agent, the agents to which it passes the conversation, its prompts
-/// and its sub-agents, because their contexts have the host values of the context that started them. Give each tree of runs a name of its own, such as the
-/// conversation, or a name that many conversations share, such as the user and the day.
+/// All runs with this value share the budget of this name, also in different processes. This includes an agent, the agents to which it passes the conversation,
+/// its prompts and its sub-agents, because their contexts inherit the host values of the context that started them. Use one name for each tree of runs, such as
+/// the conversation, or one name for many conversations, such as the user and the day.
 ///
 /// Before each request to a model, one transaction reserves the [estimate](Model::estimate) of the request: its input, and the limit on its output. If the budget
 /// has less left, no request is sent, and the run ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). After the response, the usage that the
 /// provider reported replaces the reservation, including the usage of failed attempts. For a response without usage, the reservation is kept. If the estimate was
-/// too low, and the budget is exceeded, the overrun is recorded ([`BudgetRow::overrun`]), and no run of the tree sends another request.
+/// too low and the budget is exceeded, the overrun is recorded ([`BudgetRow::overrun`]), and no run that shares the budget sends another request.
 ///
-/// A process that dies leaves the reservation of its step. The step has the same reservation when it is repeated.
+/// If a process dies, the reservation of its step remains. When the step is repeated, it uses the same reservation.
 ///
 /// ```
 /// use tool_core::ToolContext;
@@ -76,7 +77,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Creates a budget with a name. Set at least one limit; a run with a budget without a limit fails.
+    /// Creates a budget with a name. Set at least one limit, because a run fails if its budget has no limit.
     pub fn new(store: impl BudgetStore, name: impl Into<String>) -> Self {
         Self::shared(Arc::new(store), name)
     }
@@ -115,7 +116,8 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// Fails like the model, if the budget has less left than the request may use, and if its store fails.
+    /// Fails if the model fails, if the budget has less left than the request may use, and if its store
+    /// fails.
     pub async fn ask<M: Model + ?Sized>(
         model: &mut M,
         request: ModelRequest<'_>,
@@ -133,7 +135,7 @@ impl Budget {
         replied
     }
 
-    /// Reserves the estimate of a request. Returns the row of the budget if it has less left.
+    /// Reserves the estimate of a request. If the budget has too little left, returns its row.
     pub(super) async fn begin<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -178,7 +180,7 @@ impl fmt::Debug for Budget {
     }
 }
 
-/// The reservation of a step, as a host value of the context of its request. A model that sends a failed request again calls [`again`](Self::again) before.
+/// The reservation of a step, as a host value of the context of its request. Before a model sends a failed request again, it calls [`again`](Self::again).
 #[derive(Clone)]
 pub struct StepBudget {
     budget: Budget,
@@ -192,7 +194,7 @@ pub struct StepBudget {
 struct State {
     /// The row of the budget, if an attempt was refused.
     refused: Option<Box<BudgetRow>>,
-    /// Whether the message was written without a request.
+    /// Whether the message of the model was returned without a request.
     is_unsent: bool,
 }
 
@@ -201,17 +203,18 @@ impl StepBudget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that the model returns a message without a request, so that nothing was used.
+    /// Records that the model returns a message without a request, so the step used no tokens.
     pub fn unsent(&self) {
         self.state().is_unsent = true;
     }
 
-    /// Reserves the estimate of a request once more, in addition to what the earlier attempts of the step used. `spent` is the usage that they reported, and
-    /// `unmeasured` is the number of attempts that may have used tokens and reported none.
+    /// Reserves the estimate of another attempt, in addition to the usage of the step's earlier attempts. `spent` is the usage that these attempts reported,
+    /// and `unmeasured` is the number of attempts that may have used tokens and reported none.
     ///
     /// # Errors
     ///
-    /// Fails if the budget has less left, and then the run ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). Fails if the store fails.
+    /// Fails if the budget has too little left; the run then ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). Also fails if the store
+    /// fails.
     pub async fn again(&self, spent: Option<Usage>, unmeasured: u32) -> Result<(), ToolError> {
         let spent = self.spent(spent.unwrap_or_default(), unmeasured);
         match self.reserve(spent.plus(self.estimate)).await {
@@ -225,12 +228,12 @@ impl StepBudget {
         }
     }
 
-    /// Takes the row of the budget if an attempt was refused.
+    /// Removes and returns the row of the budget, if an attempt was refused.
     pub(super) fn refused(&self) -> Option<Box<BudgetRow>> {
         self.state().refused.take()
     }
 
-    /// Returns what attempts used: for an attempt without usage, it is the estimate.
+    /// Returns the usage of the attempts. An attempt without usage counts with its estimate.
     fn spent(&self, usage: Usage, unmeasured: u32) -> BudgetAmount {
         let mut spent = amount(usage);
         for _ in 0..unmeasured {
@@ -248,14 +251,14 @@ impl StepBudget {
             at: env::now(),
         };
         match self.budget.store.reserve_budget(new.clone()).await {
-            // The store may have reserved the amount although its answer was lost. The step is the same, so it is not reserved twice.
+            // The store may have reserved the amount although its response was lost. The step is the same, so the amount is not reserved twice.
             Err(StoreError::Unavailable(_)) => self.budget.store.reserve_budget(new).await,
             reserved => reserved,
         }
     }
 
-    /// Replaces the reservation by what the step used. `response` is the message of the model, or the part of it that arrived. Failed attempts are read
-    /// from the model.
+    /// Replaces the reservation with the usage of the step. `response` is the message of the model, or the part of it that arrived. The usage of failed
+    /// attempts comes from the model.
     pub(super) async fn settle<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -286,7 +289,7 @@ impl StepBudget {
                 tracing::warn!(budget = %row.id, spent = ?row.spent, limits = ?row.limits, "a shared budget is overrun");
             }
             Ok(_) => {}
-            // The reservation remains, so the budget has less left than it could have.
+            // The reservation remains, so less of the budget is available than necessary.
             Err(error) => {
                 tracing::warn!(%error, budget = %self.id, "the reservation of a request could not be settled");
             }

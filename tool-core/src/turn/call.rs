@@ -58,7 +58,7 @@ pub(super) enum Ended {
     NotTaken,
     /// An earlier call of the message waits, so this call stays open.
     HeldBack,
-    /// The deadline of the turn passed during a call that a later run continues, so it stays open.
+    /// The deadline of the turn passed during a call that a later run continues, so the call stays open.
     TimeOver,
 }
 

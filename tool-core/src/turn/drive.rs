@@ -24,7 +24,7 @@ use crate::toolset::Toolset;
 pub trait Model: Send {
     /// Returns the next message. An error ends the run; stored messages remain.
     ///
-    /// An error of the kind [`Pending`](crate::ErrorKind::Pending) with a [wait](ToolError::retry_after) suspends the run: the provider has asked for a wait that is
+    /// An error of the kind [`Pending`](crate::ErrorKind::Pending) with a [wait](ToolError::retry_after) suspends the run: the provider has requested a wait that is
     /// too long for a run to stay in memory. [`TurnError::resumes_after`] is then the wait.
     ///
     /// If the run is stopped, the future is dropped, which must end a request in flight.
@@ -41,23 +41,23 @@ pub trait Model: Send {
         None
     }
 
-    /// Returns the tokens of requests that [`next`](Self::next) has made and that neither a message nor an earlier call of this method contains: those of
-    /// failed attempts and of other models. [`Turns::drive`] calls it after each message, after an error and after the run was stopped, and adds the tokens
-    /// to the usage of the run. The default returns `None`.
+    /// Returns the tokens of requests that [`next`](Self::next) has made and that were returned neither with a message nor by an earlier call of this
+    /// method: the tokens of failed attempts and of other models. [`Turns::drive`] calls it after each message, after an error and after the run was
+    /// stopped, and adds the tokens to the usage of the run. The default returns `None`.
     fn unsettled_usage(&mut self) -> Option<Usage> {
         None
     }
 
-    /// Returns the number of requests that [`next`](Self::next) has made, that may have used tokens, and that reported no usage, without the request of the
-    /// returned message: failed attempts, and a request that was stopped. Each is counted once. The default returns 0. A [`Budget`](super::Budget) keeps the
-    /// estimate of each of them.
+    /// Returns the number of requests of [`next`](Self::next) that may have used tokens and reported no usage: failed attempts, and a request that was
+    /// stopped. The request of the returned message is not included. Each request is counted once. The default returns 0. A [`Budget`](super::Budget) keeps
+    /// the estimate of each of these requests.
     fn unmeasured_requests(&mut self) -> u32 {
         0
     }
 
     /// Estimates the most that a request may use, for a [`Budget`](super::Budget): the tokens of the input, the limit on the output, and with prices the
-    /// [cost](Usage::cost_micros). `output` is the output of a model without a limit. The default estimates the input by the length of its texts, and has no
-    /// cost.
+    /// [cost](Usage::cost_micros). `output` is the assumed output of a model without a limit. The default implementation estimates the input by the length
+    /// of its texts, and returns no cost.
     fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
         Usage {
             input_tokens: request.estimated_tokens(),
@@ -247,7 +247,7 @@ impl Turns {
         (self.runs.journal().as_ref() == Some(journal)).then_some(journal)
     }
 
-    /// Returns the outcome of a run that may make no more requests, after a number of steps and of paused messages in a row.
+    /// Returns the outcome of a run that has reached a limit and may send no more requests, from its number of steps and of consecutive paused messages.
     fn reached_limit(
         &self,
         held: &Held,
@@ -340,7 +340,7 @@ impl Turns {
             if let Some(outcome) = self.reached_limit(held, step, pauses)? {
                 return Ok(outcome);
             }
-            // A continuation of a paused message belongs to the step of that message.
+            // The continuation of a paused message belongs to the step of that message.
             step += u32::from(pauses == 0);
             let request = ModelRequest {
                 messages: thread.messages(),
@@ -417,14 +417,14 @@ async fn reserve<M: Model + ?Sized>(
     let Some(budget) = budget else {
         return Ok(Ok(None));
     };
-    // A step that is repeated follows the same message of the model.
+    // A repeated step follows the same message of the model.
     let last = thread.last_of_model()?;
     let last = last.map_or(0, |(last, ..)| last.seq);
     let reserved = budget.begin(model, request, &last.to_string()).await?;
     Ok(reserved.map(Some))
 }
 
-/// Ends the reservation of a step, and returns the tokens that no message contains.
+/// Ends the reservation of a step. Returns the tokens that no message contains.
 async fn settle<M: Model + ?Sized>(
     reserved: Option<&StepBudget>,
     model: &mut M,
@@ -436,7 +436,7 @@ async fn settle<M: Model + ?Sized>(
     }
 }
 
-/// Returns whether the provider paused the turn, and continues it when the message is sent back unchanged.
+/// Returns whether the provider paused the turn and will continue it when the message is sent back unchanged.
 pub fn is_paused(message: &ModelMessage) -> bool {
     message.calls.is_empty() && message.stop == Some(StopReason::Paused)
 }

@@ -30,7 +30,7 @@ pub fn message_tokens(message: &Message) -> u64 {
                 }
         }),
     };
-    // A content that cannot be read is never sent, so only an approximate count is needed.
+    // An unreadable content is never sent, so an approximate count is enough.
     tokens.unwrap_or_else(|_| text(content)) + FRAME
 }
 
@@ -43,7 +43,7 @@ pub fn tools_tokens(tools: &Toolset) -> u64 {
 }
 
 impl ModelRequest<'_> {
-    /// Estimates the tokens of the input by the length of its texts: about four bytes of ASCII are a token.
+    /// Estimates the tokens of the input by the length of its texts: about four ASCII bytes are one token.
     pub fn estimated_tokens(&self) -> u64 {
         let messages = self.messages.iter().map(message_tokens);
         messages.fold(tools_tokens(self.tools), u64::saturating_add)

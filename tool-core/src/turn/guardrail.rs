@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a guardrail checks.
+/// The subject of a guardrail's check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GuardrailKind {
@@ -34,7 +34,7 @@ impl fmt::Display for GuardrailKind {
 /// A guardrail that ended a run. Its text is stored in the thread as the answer, in place of the text or the calls of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tripped {
-    /// What the guardrail checked.
+    /// The subject of the check.
     pub kind: GuardrailKind,
     /// The text for the user, which the model reads in later turns.
     pub text: String,

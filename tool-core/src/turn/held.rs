@@ -349,8 +349,7 @@ impl Held {
         }
     }
 
-    /// Returns why the run has to stop, if it has to, according to this process and the store. The drive calls this before each request and before
-    /// calls.
+    /// Returns why the run has to stop, if this process or the store requires it. The drive calls this before each request and before calls.
     pub(super) async fn check(
         &self,
         cx: &ToolContext,
@@ -365,7 +364,7 @@ impl Held {
         Ok(self.halt(cx, tools))
     }
 
-    /// Returns why the run has to stop, if it has to, according to this process alone.
+    /// Returns why the run has to stop, if this process requires it.
     pub(super) fn halt(&self, cx: &ToolContext, tools: &Toolset) -> Option<Halt> {
         let known = self.inner.state().halt;
         if known == Some(Halt::Lost) {

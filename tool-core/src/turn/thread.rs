@@ -21,9 +21,10 @@ pub(super) struct Last {
     pub(super) run: EndedRun,
 }
 
-/// The run of the driver that appends messages. If a different driver has taken over the thread, no message is appended.
+/// The fence of the driver that appends messages. If a different driver has taken over the thread, no message is appended.
 pub(super) enum Fence {
-    /// The database of the threads and the runs checks the run in the transaction of the message.
+    /// The threads and the runs are in the same database, which checks the run in the transaction of the
+    /// message.
     Batch(Journal, RunFence),
     /// The runs are in a different database and are read before the message is stored.
     Read(Arc<dyn RunStore>, RunFence),
@@ -115,7 +116,7 @@ impl<'s> Thread<'s> {
         Ok(Some((stored, step, unread)))
     }
 
-    /// Returns the number of paused messages of the model at the end of the thread, after the last message of a user.
+    /// Returns the number of consecutive paused messages of the model at the end of the thread, after the last message of a user.
     pub(super) fn pauses(&self) -> Result<u32, TurnError> {
         let mut pauses = 0;
         for message in self.messages.iter().rev() {

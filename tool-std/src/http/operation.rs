@@ -66,7 +66,7 @@ pub(super) enum Part {
 #[derive(Debug)]
 pub(super) enum Place {
     Path,
-    /// A query parameter. `explode` is whether each item of a list is sent as a separate parameter.
+    /// A query parameter. If `explode` is set, each item of a list is sent as a separate parameter.
     Query {
         explode: bool,
     },
@@ -231,7 +231,7 @@ fn find<'d>(reader: &Reader<'d>, id: &str) -> Result<Located<'d>, ToolFault> {
 /// The maximum length of the URL of a server in bytes.
 const LONGEST_URL: usize = 4096;
 
-/// Replaces the variables of a template with their defaults, in one pass: a default that contains the name of a variable is not expanded again.
+/// Replaces the variables of a template with their defaults, in one pass: variables in a default are not expanded.
 fn with_variables(template: &str, variables: Option<&Value>) -> String {
     let mut url = String::new();
     let mut rest = template;

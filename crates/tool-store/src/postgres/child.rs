@@ -10,8 +10,8 @@ use crate::store::{
 use super::change::change;
 use super::{PostgresStore, lock_number, step};
 
-/// Returns the advisory lock of a thread. A transaction that opens a child locks the child, so that the same child is opened once, and the parent,
-/// because it counts the parent's children before it adds one.
+/// Returns the advisory lock of a thread. A transaction that opens a child locks two threads: the child, so that the same child is opened once, and the
+/// parent, because the transaction counts the parent's children before it adds one.
 fn lock(thread: &ThreadId) -> i64 {
     let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
     lock_number(&sha256(&["child threads", workspace, conversation]))

@@ -204,7 +204,7 @@ pub(crate) async fn list<R: SqlReader>(
 
 /// Implements [`BudgetStore::remove_budget`](crate::store::BudgetStore::remove_budget).
 pub(crate) async fn remove<C: SqlChange>(db: &mut C, id: &BudgetId) -> Result<bool, C::Fault> {
-    // A reservation of another transaction waits for this lock, and then begins a new budget.
+    // A reservation of another transaction waits for this lock, and then creates a new budget.
     let existed = locked(db, id).await?.is_some();
     db.write(removal(RESERVATIONS, id, None)).await?;
     db.write(removal(TABLE, id, None)).await?;

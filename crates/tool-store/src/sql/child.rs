@@ -73,7 +73,7 @@ pub(crate) fn siblings<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
     query.push("workspace = ").bind(row.workspace().as_str());
     query.narrow("parent", Some(row.parent.conversation()));
-    // The word is a part of the statement, because the index contains only the rows of live children.
+    // The word is a literal in the statement, because the index contains only the rows of live children.
     query.push(format_args!(" AND state <> '{}'", ChildState::Terminated));
     query.narrow("kind", Some(row.kind.as_str()));
     query.narrow("agent", Some(&row.agent));
@@ -104,7 +104,7 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &ChildFilter) -
     query
 }
 
-/// Returns the query for the sequence number of the last message of a user in a thread after a message; 0 if there is none.
+/// Returns the query for the sequence number of the user's last message after a given message of the thread; 0 if there is none.
 pub(crate) fn last_of_user<DB: SqlDatabase>(thread: &ThreadId, after: u64) -> Statement<DB> {
     let mut query = Statement::select("coalesce(max(seq), 0) AS last", "message");
     query.push("workspace = ").bind(thread.workspace().as_str());

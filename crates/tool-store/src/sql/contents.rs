@@ -152,7 +152,7 @@ pub(crate) struct Reader(Option<Arc<Operation>>);
 #[derive(Debug)]
 struct Operation {
     handle: Arc<Handle>,
-    /// The key that made the operation fail.
+    /// The id of the missing key that made the operation fail.
     lacking: Mutex<Option<KeyId>>,
 }
 

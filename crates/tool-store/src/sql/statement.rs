@@ -281,7 +281,8 @@ impl<DB: SqlDatabase> Statement<DB> {
         self
     }
 
-    /// Orders a query for rows by workspace and by the column of their name, and begins it after a row. `own` is the workspace if the query is narrowed to one.
+    /// Orders a query by workspace and by the column with the name of the row, and begins it after a row. `own` is the workspace if the query is narrowed to
+    /// one.
     pub(crate) fn after(
         &mut self,
         own: Option<&str>,

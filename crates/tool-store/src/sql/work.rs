@@ -59,7 +59,7 @@ fn one<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     query
 }
 
-/// Returns the query for the rows of an agent that a worker may claim: those that become suspects, or the others.
+/// Returns the query for the rows of an agent that a worker may claim: only the rows that become suspects, or only the other rows.
 pub(crate) fn ready<DB: SqlDatabase>(
     columns: &str,
     agent: &WorkAgent,
@@ -105,7 +105,7 @@ pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
 
 /// Returns the statement that ends the run of a thread whose processes died too often, unless a driver holds it.
 ///
-/// The leases of the claim and of the run do not end at the same time, because they are extended separately, each three times in its length.
+/// The leases of the claim and of the run do not end at the same time, because they are extended separately, each after a third of its length.
 pub(crate) fn end_of_run<DB: SqlDatabase>(
     thread: &ThreadId,
     now: Timestamp,
@@ -124,7 +124,7 @@ pub(crate) fn end_of_run<DB: SqlDatabase>(
         .push(" WHERE workspace = ");
     update.bind(thread.workspace().as_str());
     update.narrow("conversation", Some(thread.conversation()));
-    // The word is a part of the statement, because the index contains only the rows of running runs.
+    // The word is a literal in the statement, because the index contains only the rows of running runs.
     update.push(format_args!(" AND state = '{}'", RunState::Running));
     update.push(format_args!(" AND {lease} <= ")).bind(held);
     update
@@ -309,7 +309,7 @@ pub(crate) async fn claim_thread<C: SqlChange>(
     Ok(done)
 }
 
-/// Claims a row that is ready and locked, or ends it.
+/// Claims a row that is ready and locked, or ends its work.
 async fn claim_row<C: SqlChange>(
     db: &mut C,
     claim: &WorkClaim,

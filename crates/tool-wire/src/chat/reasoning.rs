@@ -8,7 +8,7 @@ use super::super::json::{Node, Object, json};
 /// The reasoning of a message, as its server wrote it. The API of OpenAI has no field for it.
 ///
 /// DeepSeek and Kimi write `reasoning_content` and refuse a later request without it if the message calls tools. OpenRouter writes `reasoning` and
-/// `reasoning_details`, whose signatures belong in every later request. vLLM and Ollama write `reasoning`.
+/// `reasoning_details`, whose signatures must be in every later request. vLLM and Ollama write `reasoning`.
 #[derive(Debug, Default)]
 pub(super) struct Thought {
     /// The text of `reasoning_content`; empty if the server wrote an empty text.
@@ -18,11 +18,11 @@ pub(super) struct Thought {
     details: Vec<Detail>,
 }
 
-/// An element of `reasoning_details`, while its pieces arrive.
+/// An element of `reasoning_details` whose pieces are still arriving.
 #[derive(Debug)]
 struct Detail {
     entries: Vec<(String, Box<RawValue>)>,
-    /// Whether later pieces continue the text: elements with encrypted data arrive in one piece.
+    /// Whether later pieces can continue the text. An element with encrypted data arrives in one piece.
     grows: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Fields<'a> {
 const GROWING: [&str; 2] = ["text", "summary"];
 
 impl Thought {
-    /// Reads a complete message, or a piece of one. Returns the text to show.
+    /// Reads a complete message or a piece of one. Returns the text to show.
     pub(super) fn read(&mut self, message: &Object<'_>) -> Option<String> {
         let text = |key| message.get(key).and_then(|node| node.text().ok());
         let content = text("reasoning_content");
@@ -121,7 +121,7 @@ impl Detail {
         (raw.get() != "null").then_some(raw)
     }
 
-    /// Whether a piece belongs to this element: their types and numbers are equal, and their ids if both have one.
+    /// Returns whether a piece continues this element: their types and numbers are equal, and so are their ids if both have one.
     fn is_continued_by(&self, piece: &Object<'_>) -> bool {
         let of_piece = |key: &str| piece.get(key).map(|node| node.raw().get());
         let own = |key: &str| self.get(key).map(RawValue::get);

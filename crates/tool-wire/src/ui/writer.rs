@@ -1,4 +1,4 @@
-//! Writer of the AI SDK's message stream: makes chunks from the events of a turn.
+//! Writer of the AI SDK's message stream. It converts the events of a turn to chunks.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use crate::{Delta, ModelReply, StopReason};
 
 mod results;
 
-/// Makes the chunks of one assistant message: the answer to one request of an interface.
+/// Converts the events of one assistant message, which answers one request of an interface, to chunks.
 ///
 /// It tracks the state of each call, and refuses steps that the protocol cannot show: a second result, progress after the result, or the result of a
 /// call that was never shown. Compiled tools become parts `tool-<name>`; tools created at run time, and names without a tool, become parts
@@ -137,7 +137,7 @@ impl Writer {
     /// Sets the answer of a person to the approval request of a call, after the messages of a thread were passed to this writer. A call that was not
     /// shown, such as a nested one, is added. Returns the chunks of the request, for an interface that does not show it yet.
     ///
-    /// [`resume`](Self::resume) takes the calls from the interface; this method is for hosts that take them from the thread.
+    /// [`resume`](Self::resume) reads the calls from the interface. This method is for hosts that read them from the thread.
     ///
     /// ```
     /// use tool_core::{ToolCall, toolset};
@@ -385,7 +385,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Shows the text of a guardrail in a part of its own. If the host shows text before it is checked, the interface has the text of the model already.
+    /// Shows the text of a guardrail in a separate part. If the host shows text before it is checked, the interface already has the text of the model.
     fn withheld(&mut self, text: &str) -> Vec<Chunk> {
         self.finish = FinishReason::ContentFilter;
         let mut chunks = self.begin_step();

@@ -302,7 +302,7 @@ fn reasoning_of_chat_completions_goes_back_under_its_own_name() {
     }
 }
 
-// DeepSeek requires the field on a message with calls although the model wrote no reasoning; elsewhere, an empty field is not sent
+// DeepSeek requires the field on a message with calls even if the model wrote no reasoning. Other servers get no empty field.
 #[test]
 fn empty_reasoning_goes_back_with_calls_only() {
     let calls = chat_call();

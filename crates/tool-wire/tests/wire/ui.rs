@@ -720,7 +720,7 @@ fn client_results_are_those_of_the_last_step() {
     );
 }
 
-// S2-14, A14: a host that takes calls from the thread continues them, also if the provider gave two calls one id.
+// S2-14, A14: a host that takes calls from the thread continues them, even if the provider gave two calls the same id.
 #[test]
 fn answered_calls_of_a_thread_continue_with_the_ids_of_the_interface() {
     let tools = open();
@@ -781,7 +781,8 @@ fn stopped_message_is_aborted() {
     );
 }
 
-// The text of a guardrail is a part of its own, once, also after pieces that were shown without a check.
+// The text of a guardrail is shown once, in a separate part, even after pieces that were shown without a
+// check.
 #[test]
 fn text_of_a_guardrail_is_shown_once() {
     let message = ModelMessage {

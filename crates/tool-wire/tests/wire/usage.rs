@@ -120,7 +120,7 @@ fn counts_of_every_provider_have_one_meaning() {
             json!({"prompt_tokens": 100, "prompt_tokens_details": null, "completion_tokens": 20}),
             all(None),
         ),
-        // The output excludes reasoning, as the total shows.
+        // The provider's total shows that the output excludes reasoning.
         (
             Provider::Chat,
             json!({"prompt_tokens": 100, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 15}, "total_tokens": 120}),
@@ -134,7 +134,7 @@ fn counts_of_every_provider_have_one_meaning() {
                 "output_tokens": 20, "output_tokens_details": {"thinking_tokens": 15}}),
             reasoned(written(all(Some(60)), Some(20), Some(10)), 15),
         ),
-        // Without a division by time, the default time applies.
+        // If the provider does not divide the tokens by time, the default time applies.
         (
             Provider::Anthropic,
             json!({"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30, "output_tokens": 20}),

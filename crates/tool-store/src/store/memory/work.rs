@@ -106,7 +106,7 @@ impl Tables {
 impl super::run::Runs {
     /// Ends the run of a thread whose processes died too often, unless a driver holds the lease of the run.
     ///
-    /// The leases of the claim and of the run do not end at the same time, because they are extended separately, each three times in its length.
+    /// The leases of the claim and of the run do not end at the same time, because they are extended separately, each after a third of its length.
     fn end_lapsed(&mut self, thread: &ThreadId, claim: &WorkClaim) {
         let (at, held) = (claim.at, claim.at.plus(claim.lease / 3));
         if let Some(row) = self.running(thread).filter(|row| !row.is_held(held)) {
