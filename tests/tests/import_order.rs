@@ -39,6 +39,7 @@ const OTHERS: &[&str] = &[
     "crates/tool-schema",
     "crates/tool-import",
     "tool-macros",
+    "crates/tool-contracts",
     "tool-std",
     "crates/tool-isolate",
     "crates/tool-store",

@@ -49,6 +49,7 @@ fn published_packages_have_the_expected_names() {
         "tool-agent",
         "tool-cli",
         "tool-code",
+        "tool-contracts",
         "tool-core",
         "tool-core-macros",
         "tool-http",
