@@ -203,8 +203,8 @@ pub enum TurnError {
         /// The operator's text of the error.
         why: String,
     },
-    /// The provider paused the turn more times in a row than [`Turns::most_pauses`] allows. The paused messages are in the thread. Further drives fail in the
-    /// same way, without a request, until the limit is raised or the user writes a message.
+    /// The provider paused the turn more consecutive times than [`Turns::most_pauses`] allows. The paused messages are in the thread. Further drives fail in
+    /// the same way, without a request, until the limit is raised or the user writes a message.
     #[error(
         "the provider paused the turn again after {most} continuations in a row, so it was not continued: raise `Turns::most_pauses`, or send a new message"
     )]

@@ -1,4 +1,4 @@
-//! A runtime of agents that call each other: prompts and agents as tools, handoffs, and sub-agents in threads of their own.
+//! A runtime of agents that call each other: prompts and agents as tools, handoffs, and sub-agents in separate threads.
 //!
 //! An [`AgentRuntime`] has any number of agents. Each [`AgentEntry`] declares which agents its agent calls, and how:
 //!
@@ -6,11 +6,11 @@
 //! |---|---|---|---|
 //! | [`PromptTool`] | the agent's name | the messages belong to the call | the text and the calls of the agent |
 //! | [`Handoff`] | `transfer_to_<agent>` | the same thread, which the other agent continues | none |
-//! | [`Subagent`] | the agent's name | a thread of its own | the answer, or a reference if the call does not wait |
-//! | [`Subagent::resumable`] | `subagent_create`, `subagent_message`, `subagents` | a thread of its own for each instance | the answer of each session, or a reference |
+//! | [`Subagent`] | the agent's name | a separate thread | the answer, or a reference if the call does not wait |
+//! | [`Subagent::resumable`] | `subagent_create`, `subagent_message`, `subagents` | a separate thread for each instance | the answer of each session, or a reference |
 //!
-//! All state is in the stores: a call that is repeated after a crash continues the thread that it began. If a call of a sub-agent waits for an approval
-//! or for a variable, the call in the parent waits, too.
+//! All state is in the stores: a call that is repeated after a crash continues the thread that its first attempt began. If a call of a sub-agent waits for
+//! an approval or for a variable, the call in the parent waits, too.
 //!
 //! ```
 //! use tool_agent::agent::Agent;

@@ -49,7 +49,7 @@ fn the_page_names_the_four_parts_of_the_trust_in_programs() {
     for part in [
         "1. **The operator** chooses which agents exist and which secrets each agent has",
         "2. **Prompt and gate** choose which repositories",
-        "3. **The boundary of files and the list of variables** contain collateral damage",
+        "3. **The boundary of files and the list of variables** limit the damage",
         "4. **Untrusted code** needs a container or a virtual machine (gVisor, Firecracker) for each call",
     ] {
         assert!(section.contains(part), "{part}");

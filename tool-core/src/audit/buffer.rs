@@ -50,9 +50,9 @@ impl Entry {
 
 /// Buffer of audit rows, which are written when ten rows wait or after five seconds.
 ///
-/// When 500 rows wait, new calls wait before they start until those rows are written: a slow sink slows calls down and loses no row. After two failed
-/// writes in a row, or when calls have waited for 5 seconds, new calls start at once until a write succeeds. Rows are dropped only during that time: at
-/// least the newest 500 are kept, and dropped rows are counted and logged as a warning.
+/// When 500 rows wait, new calls wait before they start until those rows are written: a slow sink slows calls down and loses no row. After two consecutive
+/// failed writes, or when calls have waited for 5 seconds, new calls start at once until a write succeeds. Rows are dropped only during that time: at least
+/// the newest 500 are kept, and dropped rows are counted and logged as a warning.
 #[derive(Clone)]
 pub struct AuditBuffer(Arc<Inner>);
 

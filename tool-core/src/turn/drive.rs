@@ -171,8 +171,8 @@ impl Turns {
     /// thread run at once, even in different processes, only one continues. The other drive returns [`Outcome::Busy`] without running a call or sending a
     /// request. If a process dies, its run is taken over when the [`lease`](Self::lease) ends.
     ///
-    /// If the provider pauses a turn ([`StopReason::Paused`]), the message is sent back unchanged and the step continues, up to
-    /// [`most_pauses`](Self::most_pauses) times in a row.
+    /// If the provider pauses a turn ([`StopReason::Paused`]), the message is sent back unchanged and the step continues, at most
+    /// [`most_pauses`](Self::most_pauses) consecutive times.
     ///
     /// Cancellation, deadline and drain end the run before the next request to the model, and also end a request in flight.
     pub async fn drive<M: Model + ?Sized>(

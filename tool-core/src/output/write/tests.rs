@@ -239,7 +239,7 @@ fn bytes_are_escaped_at_every_position() {
     }
 }
 
-/// Serializes as if it ran a tool whose output has a file.
+/// Its `Serialize` writes an output with a file, as a tool that this tool runs would do.
 struct Nesting(crate::Image);
 
 impl Serialize for Nesting {
