@@ -178,6 +178,8 @@ pub use run::{Permitted, Ran, hooks::Hooks};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use stream::{StreamItem, ToolStream};
 pub use tokio_util::sync::CancellationToken;
+#[cfg(feature = "host")]
+pub use tool::ClientCheck;
 pub use tool::{
     Approval, DefinitionParts, DynamicTool, Origin, SchemaCheck, SecretKind, SecretNeed, Tool,
     ToolDef, VariableKind, VariableNeed,

@@ -35,6 +35,8 @@ pub use crate::need::{
 pub use def::{StaticDef, ToolDef};
 #[cfg(feature = "host")]
 pub(crate) use dynamic::ActsAs;
+#[cfg(feature = "host")]
+pub use dynamic::ClientCheck;
 pub(crate) use dynamic::{DynamicDef, wire_of};
 pub use dynamic::{DynamicTool, SchemaCheck};
 pub(crate) use finish::{finish, settle};

@@ -630,6 +630,7 @@ impl Turns {
                     suspended = Some((wait, error.operator_text()));
                     continue;
                 }
+                client::check_arguments(tools, &mut result, cx);
                 if let Some(passed_on) = client::passed_on(tools, &result) {
                     let Some(own) = supplied.iter().find(|own| own.call == call.call.id) else {
                         for_client.push(ToolCall::new(&*call.call.id, &*call.call.name, passed_on));

@@ -1,4 +1,4 @@
-//! Packs of tools for language models: files, programs, git, HTTP and web pages.
+//! Packs of tools for language models: files, programs, git, HTTP, web pages and people.
 //!
 //! Each pack is a module behind a feature of the same name. If the program names this crate once (`use tool_std as _;`), the tools of all enabled
 //! packs are linked, and [`Registry::linked`](tool_core::Registry::linked) finds them.
@@ -12,6 +12,7 @@
 //! | `isolate` | none: runs the programs of other packs in a sandbox |
 //! | `http` | `http_get`, `http_request` |
 //! | `http-runner` | none: runs stored HTTP operations |
+//! | `human` | `ask_user`, for the registry of a program whose client can show questions |
 //! | `web` | `fetch_webpage`, `search_web` |
 //!
 //! Arguments and results have names in the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. A result
@@ -45,6 +46,8 @@ pub mod git;
     allow(dead_code, reason = "only the tools use a part of the client")
 )]
 pub mod http;
+#[cfg(feature = "human")]
+pub mod human;
 #[cfg(all(feature = "isolate", unix))]
 pub use tool_isolate as isolate;
 #[cfg(feature = "web")]

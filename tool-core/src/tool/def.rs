@@ -9,6 +9,8 @@ use tool_schema::__private0::{Lowered, Spec};
 
 #[cfg(feature = "host")]
 use super::contract;
+#[cfg(feature = "host")]
+use super::dynamic::ClientCheck;
 use super::dynamic::{ActsAs, DynamicDef};
 use super::exposed::Exposed;
 use super::output::OutputCheck;
@@ -448,6 +450,15 @@ impl ToolDef {
         match self.own() {
             Own::Static(_) => None,
             Own::Dynamic(def) => def.promise.as_ref().filter(|_| def.client),
+        }
+    }
+
+    /// Returns the check of a client's calls that its schemas cannot express.
+    #[cfg(feature = "host")]
+    pub(crate) fn client_check(&self) -> Option<&dyn ClientCheck> {
+        match self.own() {
+            Own::Static(_) => None,
+            Own::Dynamic(def) => def.client_check.as_deref().filter(|_| def.client),
         }
     }
 

@@ -135,6 +135,57 @@ impl<C: SchemaCheck + ?Sized> SchemaCheck for Arc<C> {
     }
 }
 
+/// Checks the calls of a [client tool](DynamicTool::client), for rules that its schemas cannot express: see [`DynamicTool::client_check`]. If a check fails, the
+/// model reads the error as the result of the call.
+///
+/// ```
+/// use serde_json::{Value, json, value::to_raw_value};
+/// use tool_core::store::MemoryStore;
+/// use tool_core::turn::{ClientResult, ModelMessage, Turn, Turns};
+/// use tool_core::{ClientCheck, DynamicTool, Registry, ToolCall, ToolContext, ToolError};
+///
+/// struct IsChoice;
+/// impl ClientCheck for IsChoice {
+///     fn check_result(&self, arguments: &Value, picked: &Value) -> Result<(), ToolError> {
+///         match arguments["choices"].as_array() {
+///             Some(choices) if choices.contains(picked) => Ok(()),
+///             _ => Err(ToolError::new("the user picked a value that is not a choice")),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let texts = json!({"type": "array", "items": {"type": "string"}});
+/// let input = json!({"type": "object", "properties": {"choices": texts}, "required": ["choices"], "additionalProperties": false});
+/// let pick = DynamicTool::client("pick", "Lets the user pick one choice.", input, &json!({"type": "string"})).client_check(IsChoice);
+/// let tools = Registry::builder().dynamic(pick).build()?.open();
+///
+/// let turns = Turns::new(MemoryStore::default());
+/// let cx = ToolContext::builder().workspace("acme").conversation("main").build();
+/// let call = ToolCall::new("call_0", "pick", r#"{"choices":["red","blue"]}"#);
+/// let message = turns.record(ModelMessage::calls([call]), &cx).await?;
+/// let Turn::Client(_) = turns.run(&tools, &message, &cx).await? else { unreachable!() };
+///
+/// let answer = ClientResult::output("call_0", to_raw_value("green")?);
+/// let Turn::Complete(results) = turns.supply(&tools, [answer], &cx).await? else { unreachable!() };
+/// assert_eq!(results[0].text, "the user picked a value that is not a choice");
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "host")]
+pub trait ClientCheck: Send + Sync + 'static {
+    /// Checks the arguments before the call is passed to the client: they fit the schema, and contain defaults and the changes of an approver. The default
+    /// accepts all arguments.
+    fn check_arguments(&self, arguments: &Value) -> Result<(), ToolError> {
+        let _ = arguments;
+        Ok(())
+    }
+
+    /// Checks a result that fits the output schema against the arguments of its call.
+    fn check_result(&self, arguments: &Value, result: &Value) -> Result<(), ToolError>;
+}
+
 impl DynamicTool {
     /// Creates a tool that deserializes its arguments as `A`, usually a [`serde_json::Value`], and runs the closure.
     ///
@@ -342,6 +393,13 @@ impl DynamicTool {
         tool.def.client = true;
         // A call that was passed on twice has no further effect at the host.
         tool.idempotent().output_schema(output_schema)
+    }
+
+    /// Adds a check of the arguments and of the client's result, for rules that the schemas cannot express. See [`ClientCheck`].
+    #[cfg(feature = "host")]
+    pub fn client_check(mut self, check: impl ClientCheck) -> Self {
+        self.def.client_check = Some(Arc::new(check));
+        self
     }
 
     /// Sets the title, a name for people.

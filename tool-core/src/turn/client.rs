@@ -58,13 +58,13 @@ impl ClientResult {
         self
     }
 
-    /// Replaces the result of a client call with the client's result. If the output does not match the tool's output schema or exceeds the tool's limit,
-    /// the result is an error, so that the turn continues.
+    /// Replaces the result of a client call with the client's result. If the output does not match the tool's output schema, exceeds the tool's limit or
+    /// fails the tool's check, the result is an error, so that the turn continues.
     pub(super) fn complete(&self, tools: &Toolset, result: &mut CallResult, cx: &ToolContext) {
         let outcome = match &self.outcome {
             Err(text) => Err(ToolError::new(text.clone())),
             Ok(output) => match tools.get(&result.name) {
-                Some(tool) => checked(tool, output, cx).map(|()| Output {
+                Some(tool) => checked(tool, result.output(), output, cx).map(|()| Output {
                     payload: output.clone(),
                     model: None,
                 }),
@@ -75,13 +75,37 @@ impl ClientResult {
     }
 }
 
-/// Checks the output of a client against the tool's output schema and limit.
-fn checked(tool: &ToolDef, output: &RawValue, cx: &ToolContext) -> Result<(), ToolError> {
+/// Checks the output of a client against the tool's output schema, its limit, and its check against the arguments of the call.
+fn checked(
+    tool: &ToolDef,
+    arguments: Option<&RawValue>,
+    output: &RawValue,
+    cx: &ToolContext,
+) -> Result<(), ToolError> {
     if let Some(promise) = tool.client_promise() {
         let text = "the client returned an output that does not match the schema of the tool";
         fits(promise, output.get(), cx, text)?;
     }
-    within_limit(tool, output.get().len())
+    within_limit(tool, output.get().len())?;
+    match (tool.client_check(), arguments) {
+        (Some(check), Some(arguments)) => check.check_result(
+            &serde_json::from_str(arguments.get())?,
+            &serde_json::from_str(output.get())?,
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Replaces the result of a client call by an error if the tool's own check refuses its arguments, so that the call is not passed to the client.
+pub(super) fn check_arguments(tools: &Toolset, result: &mut CallResult, cx: &ToolContext) {
+    let check = tools.get(&result.name).and_then(ToolDef::client_check);
+    let (Some(check), Some(arguments)) = (check, result.output()) else {
+        return;
+    };
+    let arguments = serde_json::from_str(arguments.get()).map_err(ToolError::from);
+    if let Err(error) = arguments.and_then(|arguments| check.check_arguments(&arguments)) {
+        result.outcome = cx.redactor().clean(Err(error));
+    }
 }
 
 /// Returns the arguments of a call that passed the gate and is for the client: with defaults, repairs and the changes of an approver.
@@ -95,7 +119,7 @@ impl Turns {
     /// Continues a turn that returned [`Turn::Client`], with the results of the client. The conversation of the context names the thread.
     ///
     /// Each result is stored as the result of its call, and the model reads it in the next [`drive`](Self::drive). If an output does not match the
-    /// output schema of the tool, an error is stored instead. A call that waits for an approval gets no result before it is approved. A result is
+    /// output schema of the tool or fails its [check](crate::DynamicTool::client_check), an error is stored instead. A call that waits for an approval gets no result before it is approved. A result is
     /// ignored if its call already has a stored result.
     ///
     /// ```

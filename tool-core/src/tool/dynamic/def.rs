@@ -14,6 +14,8 @@ use tool_schema::__private0::{Heading, definition_around};
 
 use super::super::output::OutputCheck;
 use super::super::{Approval, DecodeError, Job, SecretNeed, Ticket, VariableNeed};
+#[cfg(feature = "host")]
+use super::ClientCheck;
 use super::SchemaCheck;
 use crate::args::{self, Issue, Repair};
 use crate::context::{ToolContext, ToolFacts};
@@ -54,6 +56,8 @@ pub(crate) struct DynamicDef {
     pub(crate) acts_as: Option<ActsAs>,
     /// Whether the client runs the tool, and the host only passes its calls on.
     pub(crate) client: bool,
+    #[cfg(feature = "host")]
+    pub(crate) client_check: Option<Arc<dyn ClientCheck>>,
     pub(crate) output_schema: Option<String>,
     pub(crate) promise: Option<OutputCheck>,
     #[cfg(feature = "host")]
@@ -159,6 +163,8 @@ impl DynamicDef {
             examples: Vec::new(),
             acts_as: None,
             client: false,
+            #[cfg(feature = "host")]
+            client_check: None,
             output_schema: None,
             promise: None,
             #[cfg(feature = "host")]

@@ -1,0 +1,9 @@
+//! The tools of the pack `human`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod ask;
