@@ -51,7 +51,7 @@ use std::time::Duration;
 use object_store::ObjectStore;
 use tool_core::store::seal::Vault;
 use tool_core::store::{
-    ChildFilter, ChildRow, ChildStore, Scope, ThreadEventStore, ThreadId, shield,
+    ChildFilter, ChildRow, ChildStore, Message, Scope, ThreadEventStore, ThreadId, shield,
 };
 use tool_core::turn::{Outcome, TurnError, Turns, UserMessage};
 use tool_core::variables::Declarations;
@@ -63,6 +63,7 @@ use crate::model::ModelObserver;
 mod apart;
 mod background;
 mod barrier;
+mod begun;
 mod cancel;
 mod check;
 mod child;
@@ -89,6 +90,8 @@ mod variables;
 use background::Background;
 pub(crate) use background::Queued;
 pub(crate) use barrier::Barrier;
+use begun::Start;
+pub use begun::{AgentBegun, BegunAgentRun};
 pub use child::AgentArguments;
 pub use entry::{
     AgentEntry, AgentKind, Handoff, Immediate, ParentCommunication, PromptTool, Resumable, Session,
@@ -181,7 +184,8 @@ impl AgentRuntime {
         cx: &ToolContext,
     ) -> Result<Outcome, RuntimeError> {
         let run = self.top(agent, cx, true).await?;
-        self.driven(&run, Some(message.into()), None).await
+        let start = Start::Message(message.into());
+        self.driven(&run, start, None).await
     }
 
     /// Continues the conversation of the context, for example after an approval, after a crash, or to read the outcome of a sub-agent.
@@ -203,7 +207,7 @@ impl AgentRuntime {
         barrier: Option<&Arc<Barrier>>,
     ) -> Result<Outcome, RuntimeError> {
         let run = self.top(agent, cx, false).await?;
-        self.driven(&run, None, barrier).await
+        self.driven(&run, Start::Stored, barrier).await
     }
 
     /// Returns the agent that answers the next message in the conversation of the context, if `first` is the agent that began it.
@@ -376,18 +380,8 @@ impl AgentRuntime {
         has_message: bool,
     ) -> Result<Arc<Run>, RuntimeError> {
         let first = self.known(agent)?;
-        let thread = cx.thread().ok_or(TurnError::Unnamed)?;
-        if tools::may_be_child(&thread)
-            && let Some(store) = &self.0.children
-            && store.child(&thread).await?.is_some()
-        {
-            return Err(RuntimeError::ChildThread(thread.conversation().to_owned()));
-        }
-        let messages = if self.needs_thread(first) {
-            self.0.turns.messages(cx, None).await?
-        } else {
-            Vec::new()
-        };
+        let thread = self.own_thread(cx).await?;
+        let messages = self.read_if_needed(first, cx).await?;
         let mut standing = self.standing(first, &messages);
         if has_message {
             standing.handoffs = 0;
@@ -400,10 +394,30 @@ impl AgentRuntime {
         Ok(run)
     }
 
-    /// Returns whether the choice of an agent, here or after a handoff, depends on the messages of the thread. Only then is the thread read before the run.
-    fn needs_thread(&self, agent: usize) -> bool {
+    /// Returns the thread of a context. Refuses the thread of a sub-agent, which its parent drives.
+    async fn own_thread(&self, cx: &ToolContext) -> Result<ThreadId, RuntimeError> {
+        let thread = cx.thread().ok_or(TurnError::Unnamed)?;
+        if tools::may_be_child(&thread)
+            && let Some(store) = &self.0.children
+            && store.child(&thread).await?.is_some()
+        {
+            return Err(RuntimeError::ChildThread(thread.conversation().to_owned()));
+        }
+        Ok(thread)
+    }
+
+    /// Reads the messages of a conversation if its agent, or an agent to which it may pass the conversation, depends on them before the run; otherwise the
+    /// list is empty.
+    async fn read_if_needed(
+        &self,
+        agent: usize,
+        cx: &ToolContext,
+    ) -> Result<Vec<Message>, RuntimeError> {
         let entry = self.entry(agent);
-        !entry.handoffs.is_empty() || !entry.subagents.is_empty()
+        if entry.handoffs.is_empty() && entry.subagents.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.0.turns.messages(cx, None).await?)
     }
 
     /// Drives the thread of a child in a separate task, until the run ends or waits.
@@ -412,7 +426,7 @@ impl AgentRuntime {
         run: &Arc<Run>,
     ) -> Result<Result<Outcome, RuntimeError>, ToolError> {
         let (runtime, run) = (self.clone(), Arc::clone(run));
-        let driven = async move { runtime.driven(&run, None, None).await };
+        let driven = async move { runtime.driven(&run, Start::Stored, None).await };
         apart::apart(Box::pin(driven)).await
     }
 
@@ -421,7 +435,7 @@ impl AgentRuntime {
     async fn driven(
         &self,
         run: &Arc<Run>,
-        message: Option<UserMessage>,
+        start: Start<'_>,
         barrier: Option<&Arc<Barrier>>,
     ) -> Result<Outcome, RuntimeError> {
         let mut cx = run.base.derive().with(RunHandle(Arc::clone(run)));
@@ -458,9 +472,13 @@ impl AgentRuntime {
         let mut model = Speaker::new(Arc::clone(run), barrier.cloned());
         let tools = |cx: &ToolContext| run.tools(cx);
         let drive = async {
-            match message {
-                Some(message) => turns.respond(message, &mut model, tools, &cx).await,
-                None => turns.drive(&mut model, tools, &cx).await,
+            match start {
+                Start::Stored => turns.drive(&mut model, tools, &cx).await,
+                Start::Message(message) => turns.respond(message, &mut model, tools, &cx).await,
+                Start::Begun(begun, supplied) => {
+                    let begun = begun.settings(|_| turns).context(&cx)?;
+                    begun.drive(&mut model, tools, supplied).await
+                }
             }
         };
         let outcome = match &run.recorder {

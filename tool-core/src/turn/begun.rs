@@ -143,6 +143,28 @@ impl BegunRun {
         self
     }
 
+    /// Changes the settings of the run, such as its limits and callbacks. Its stores and its lease remain.
+    pub fn settings(mut self, settings: impl FnOnce(Turns) -> Turns) -> Self {
+        self.turns = settings(self.turns);
+        self
+    }
+
+    /// Replaces the context of the run, for example to add host values.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the context has a different conversation.
+    pub fn context(mut self, cx: &ToolContext) -> Result<Self, TurnError> {
+        let of_run = self.held.id().thread();
+        if thread(cx)? != *of_run {
+            return Err(TurnError::Elsewhere {
+                message: of_run.clone(),
+            });
+        }
+        self.cx = cx.clone();
+        Ok(self)
+    }
+
     /// Drives the run, as [`Turns::drive`] does. `supplied` are results of the client for open calls of client tools; results for other calls are
     /// ignored.
     pub async fn drive<M: Model + ?Sized>(

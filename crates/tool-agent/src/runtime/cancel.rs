@@ -7,6 +7,7 @@ use tool_core::turn::{Outcome, TurnError};
 use tool_core::{CancellationToken, ToolContext};
 
 use super::AgentRuntime;
+use super::begun::Start;
 use super::error::RuntimeError;
 use super::run::Run;
 
@@ -42,7 +43,7 @@ impl AgentRuntime {
         let base = base.cancellation(stopped).build();
         let run = Run::new(self.clone(), base, thread, None, None, first, &standing);
         let run = Arc::new(run);
-        let outcome = self.driven(&run, None, None).await?;
+        let outcome = self.driven(&run, Start::Stored, None).await?;
         for child in self.children_of(&run.thread).await? {
             if child.kind == ChildKind::Subagent && UNFINISHED.contains(&child.state) {
                 self.cancel_session(&run, &child).await?;

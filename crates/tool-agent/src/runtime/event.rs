@@ -232,7 +232,7 @@ pub(super) type EventObserver = dyn Fn(&AgentEvent) + Send + Sync;
 
 /// The observer of one stream, as a host value, which the contexts of the threads below inherit.
 #[derive(Clone)]
-pub(super) struct EventSink(Arc<EventObserver>);
+pub(super) struct EventSink(pub(super) Arc<EventObserver>);
 
 impl FromContext for EventSink {
     const EFFECT: Effect = Effect::NONE;

@@ -108,6 +108,11 @@ impl EventCursor {
         seq: 0,
         in_step: false,
     };
+
+    /// Returns the sequence number of the last message of the thread before this place; 0 if there is none.
+    pub fn message(&self) -> u64 {
+        self.message
+    }
 }
 
 impl fmt::Display for EventCursor {

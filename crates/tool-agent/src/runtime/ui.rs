@@ -15,12 +15,13 @@ const FAILED: &str = "the answer could not be completed, try again";
 /// Converts the events of one run to the chunks of the AI SDK's message stream. The events come from [`AgentRuntime::stream`](super::AgentRuntime::stream)
 /// or [`StoredEvents`](super::StoredEvents).
 ///
-/// The view shows the conversation of the run. Events of the threads below it are ignored. The approvals that a run waits for are shown if the host passes
-/// them to [`ask`](Self::ask), because events contain no tokens.
+/// The view shows the conversation of the run. A run that waits for approvals shows them if the host passes them to [`ask`](Self::ask), because events
+/// contain no tokens. Events of the threads below the conversation make no chunks, except the result of a call whose approval was shown.
 ///
 /// An interface of version 5 or 6 of the AI SDK cannot withdraw text. If shown pieces are withdrawn, because a request failed after its first piece or the
-/// process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its message is complete, so no text has to be
-/// withdrawn. With [`Restart::Refuse`](crate::model::Restart::Refuse), such a request fails instead.
+/// process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its message is complete, so nothing is
+/// withdrawn; [`Restart::Refuse`](crate::model::Restart::Refuse) lets such a request fail instead. For interfaces of version 7 alone,
+/// [`resetting`](Self::resetting) withdraws the pieces.
 ///
 /// ```
 /// use futures::StreamExt as _;
@@ -61,6 +62,7 @@ pub struct UiView {
     /// Whether the interface shows pieces of the open step.
     has_pieces: bool,
     holds: bool,
+    resets: bool,
     is_over: bool,
 }
 
@@ -73,6 +75,7 @@ impl UiView {
             shown: String::new(),
             has_pieces: false,
             holds: false,
+            resets: false,
             is_over: false,
         }
     }
@@ -82,6 +85,18 @@ impl UiView {
     pub fn holding(mut self) -> Self {
         self.holds = true;
         self
+    }
+
+    /// Withdraws pieces with the chunk `reset-step`, which only version 7 of the AI SDK knows. Other versions end the message with an error.
+    #[must_use]
+    pub fn resetting(mut self) -> Self {
+        self.resets = true;
+        self
+    }
+
+    /// Returns the writer, to show what is not an event, such as an answer to an approval request.
+    pub fn writer(&mut self) -> &mut Writer {
+        &mut self.writer
     }
 
     /// Begins the message, like [`Writer::start`].
@@ -98,11 +113,38 @@ impl UiView {
     /// Shows the approval requests of a run that waits. Call it between the events [`Waiting`](AgentEventKind::Waiting) and
     /// [`RunEnded`](AgentEventKind::RunEnded). [`AgentRuntime::waiting`](super::AgentRuntime::waiting) returns the tickets.
     ///
+    /// Requests of calls in the threads below the conversation are shown in a step of their own, when no call of the conversation itself waits: an interface
+    /// sends the answers when all calls of the last step have one. The ids of these calls are [`call_below`](Self::call_below).
+    ///
     /// # Errors
     ///
     /// Fails if the interface does not show a call of a ticket.
     pub fn ask(&mut self, tickets: Vec<Ticket>) -> Result<Vec<Chunk>, UiError> {
-        self.writer.outcome(&Outcome::Waiting(tickets))
+        let (own, below): (Vec<_>, Vec<_>) =
+            (tickets.into_iter()).partition(|ticket| self.is_own(ticket.thread.as_deref()));
+        if !own.is_empty() || below.is_empty() {
+            return self.writer.outcome(&Outcome::Waiting(own));
+        }
+        let mut chunks = self.writer.step();
+        for ticket in below {
+            let call = Self::call_below(ticket.thread.as_deref().unwrap_or_default(), &ticket.call);
+            let parent = Some(ticket.parent.unwrap_or_default());
+            chunks.extend(self.writer.ask(&Ticket {
+                call,
+                parent,
+                ..ticket
+            })?);
+        }
+        Ok(chunks)
+    }
+
+    fn is_own(&self, conversation: Option<&str>) -> bool {
+        conversation.is_none_or(|conversation| conversation == self.conversation)
+    }
+
+    /// Returns the id that a call in a thread below the conversation has in the interface.
+    pub fn call_below(conversation: &str, call: &str) -> String {
+        format!("{conversation}/{call}")
     }
 
     /// Returns the chunks of an event.
@@ -112,17 +154,19 @@ impl UiView {
     /// Fails if the protocol cannot show the event, such as the result of a call that the interface does not show. After an error, later events can still
     /// be shown.
     pub fn event(&mut self, event: &AgentEvent) -> Result<Vec<Chunk>, UiError> {
-        if self.is_over || event.conversation != self.conversation {
+        if self.is_over {
             return Ok(Vec::new());
         }
+        if event.conversation != self.conversation {
+            return Ok(self.below(event));
+        }
         match &event.kind {
-            AgentEventKind::StepStarted { .. } => {
-                if self.has_pieces {
-                    return Ok(self.fail());
-                }
-                Ok(self.writer.step())
+            AgentEventKind::StepStarted { .. } | AgentEventKind::StepRestarted
+                if self.has_pieces =>
+            {
+                Ok(self.withdraw())
             }
-            AgentEventKind::StepRestarted if self.has_pieces => Ok(self.fail()),
+            AgentEventKind::StepStarted { .. } => Ok(self.writer.step()),
             AgentEventKind::Text { delta } => {
                 if !self.holds {
                     self.shown.push_str(delta);
@@ -163,28 +207,34 @@ impl UiView {
                 Ok(step) => self.writer.progress(id, &step),
                 Err(_) => Ok(Vec::new()),
             },
-            AgentEventKind::Result {
-                id,
-                name,
-                text,
-                error,
-                output,
-            } => {
-                let output = output.as_ref().and_then(|output| to_raw_value(output).ok());
-                self.writer.stored(&ToolMessage {
-                    id: id.clone(),
-                    name: name.clone(),
-                    text: text.clone(),
-                    model: None,
-                    error: error.clone(),
-                    output,
-                    citations: Vec::new(),
-                })
-            }
+            AgentEventKind::Result { .. } => match result(&event.kind) {
+                Some(result) => self.writer.stored(&result),
+                None => Ok(Vec::new()),
+            },
             AgentEventKind::RunEnded { cause, .. } => self.end(cause),
             // Other events are not part of the message.
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// Shows the result of a call below the conversation whose approval was shown.
+    fn below(&mut self, event: &AgentEvent) -> Vec<Chunk> {
+        let Some(mut result) = result(&event.kind) else {
+            return Vec::new();
+        };
+        result.id = Self::call_below(&event.conversation, &result.id);
+        // The writer does not know the calls whose approval was not shown.
+        self.writer.stored(&result).unwrap_or_default()
+    }
+
+    /// Withdraws the pieces of the open step.
+    fn withdraw(&mut self) -> Vec<Chunk> {
+        if !self.resets {
+            return self.fail();
+        }
+        self.has_pieces = false;
+        self.shown.clear();
+        self.writer.reset_step()
     }
 
     fn piece(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
@@ -224,4 +274,27 @@ impl UiView {
         chunks.extend(self.writer.finish());
         chunks
     }
+}
+
+/// Returns the result of an event, as the thread stores it.
+fn result(kind: &AgentEventKind) -> Option<ToolMessage> {
+    let AgentEventKind::Result {
+        id,
+        name,
+        text,
+        error,
+        output,
+    } = kind
+    else {
+        return None;
+    };
+    Some(ToolMessage {
+        id: id.clone(),
+        name: name.clone(),
+        text: text.clone(),
+        model: None,
+        error: error.clone(),
+        output: output.as_ref().and_then(|output| to_raw_value(output).ok()),
+        citations: Vec::new(),
+    })
 }

@@ -249,6 +249,21 @@ fn withdrawn_pieces_end_the_message_unless_they_are_held() {
             "{held:?}"
         );
         assert!(!held.contains(&json!({"text": "Hel"})));
+        // Version 7 of the AI SDK removes the parts of the step.
+        let reset = chunks(view().resetting(), &restarted);
+        assert_eq!(
+            types(&reset)[3..],
+            [
+                "text-delta",
+                "reset-step",
+                "text-start",
+                "text-delta",
+                "text-delta",
+                "text-end",
+                "finish-step",
+                "finish"
+            ]
+        );
     }
     // No piece was shown, so no piece is withdrawn.
     let unseen = events(&[

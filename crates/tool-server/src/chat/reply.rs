@@ -8,7 +8,9 @@ use std::time::Duration;
 use futures::stream::{Stream, unfold};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
-use tool_core::turn::{ModelMessage, Outcome, StopReason, ToolMessage, TurnError};
+use tool_agent::runtime::{AgentEvent, AgentEventKind, UiView};
+use tool_core::Ticket;
+use tool_core::turn::{ModelMessage, Outcome, StopReason, ToolMessage};
 use tool_wire::Delta;
 use tool_wire::ui::{Chunk, DONE, UiError, Writer};
 
@@ -28,7 +30,7 @@ pub(super) struct Reply {
 }
 
 struct State {
-    writer: Writer,
+    view: UiView,
     /// The first chunks of the message.
     start: String,
     /// The chunks that earlier runs have streamed for the same message.
@@ -78,11 +80,11 @@ impl Log {
 
 impl Reply {
     /// Begins a stream. `start` is the beginning of the message, and `earlier` the part of it that the client has already.
-    pub(super) fn new(writer: Writer, start: &[Chunk], earlier: &[Chunk]) -> Arc<Self> {
+    pub(super) fn new(view: UiView, start: &[Chunk], earlier: &[Chunk]) -> Arc<Self> {
         let text = |chunks: &[Chunk]| chunks.iter().map(Chunk::to_string).collect();
         Arc::new(Self {
             state: Mutex::new(State {
-                writer,
+                view,
                 start: text(start),
                 earlier: text(earlier),
                 log: Log::default(),
@@ -99,8 +101,16 @@ impl Reply {
 
     /// Writes chunks. A step that the protocol cannot show is left out, and the error is logged.
     pub(super) fn write(&self, chunks: impl FnOnce(&mut Writer) -> Result<Vec<Chunk>, UiError>) {
+        self.show(|view| chunks(view.writer()));
+    }
+
+    fn show(&self, chunks: impl FnOnce(&mut UiView) -> Result<Vec<Chunk>, UiError>) {
         let mut state = self.state();
-        match chunks(&mut state.writer) {
+        // Sub-agents in the background have events after the end of the run.
+        if state.has_ended {
+            return;
+        }
+        match chunks(&mut state.view) {
             Ok(chunks) => chunks.iter().for_each(|chunk| state.log.push(chunk)),
             Err(error) => tracing::warn!(%error, "a step of a run cannot be shown to the client"),
         }
@@ -148,18 +158,29 @@ impl Reply {
         self.write(|writer| writer.stored(result));
     }
 
+    /// Writes an event of the agents. The outcome of the run shows its end.
+    pub(super) fn event(&self, event: &AgentEvent) {
+        if !matches!(event.kind, AgentEventKind::RunEnded { .. }) {
+            self.show(|view| view.event(event));
+        }
+    }
+
+    /// Writes the approval requests of a run that waits.
+    pub(super) fn ask(&self, tickets: Vec<Ticket>) {
+        self.show(|view| view.ask(tickets));
+    }
+
     /// Ends the stream with the outcome of the run.
-    pub(super) fn end(&self, outcome: Result<Outcome, TurnError>) {
+    pub(super) fn end(&self, outcome: &Outcome) {
         match outcome {
-            Ok(Outcome::Cancelled) => self.write(|writer| Ok(writer.abort())),
-            Ok(outcome) => {
-                self.write(|writer| writer.outcome(&outcome));
+            Outcome::Cancelled => self.write(|writer| Ok(writer.abort())),
+            Outcome::Waiting(tickets) => {
+                self.ask(tickets.clone());
                 self.write(|writer| Ok(writer.finish()));
             }
-            Err(error) => {
-                tracing::error!(%error, "a run of a chat has failed");
-                self.fail();
-                return;
+            outcome => {
+                self.write(|writer| writer.outcome(outcome));
+                self.write(|writer| Ok(writer.finish()));
             }
         }
         self.close();

@@ -2,12 +2,14 @@
 //! `messageId` are read.
 
 use serde::Deserialize;
+use tool_agent::runtime::UiView;
 use tool_core::store::{ApprovalKind, ApprovalRow, ApprovalStatus, ThreadId, Verdict};
 use tool_core::turn::{ClientResult, UserMessage};
-use tool_core::{ApprovalError, ToolCall, ToolContext, Toolset};
+use tool_core::{ApprovalError, ToolCall, Toolset};
 use tool_wire::ui::{ApprovalResponse, ApprovalResponses, UiError, client_results, user_message};
 
-use crate::auth::Caller;
+use super::Room;
+use super::driver::Driver;
 use crate::problem::{Kind, Problem};
 
 /// The maximum length of an id of the interface.
@@ -91,11 +93,11 @@ impl Posted {
     /// client may repeat its request.
     pub(super) async fn submit(
         &self,
-        caller: &Caller,
-        thread: &ThreadId,
-        cx: &ToolContext,
+        driver: &Driver,
+        room: &Room,
         tools: &Toolset,
     ) -> Result<Vec<Answered>, Problem> {
+        let Room { caller, thread, cx } = room;
         let mut answered = Vec::new();
         if self.answers.is_empty() {
             return Ok(answered);
@@ -106,14 +108,18 @@ impl Posted {
                 "this host has no approvals, so there is nothing to answer",
             ));
         };
+        let threads = driver.threads(thread, cx).await?;
         for answer in &self.answers {
             let row = answer.row(approvals).await.map_err(refused)?;
             let request = &row.request;
-            let is_here = request.identity.workspace() == thread.workspace()
-                && request.thread.as_deref() == Some(thread.conversation());
-            if !is_here || request.kind != ApprovalKind::Call {
+            let is_of = |thread: &&ThreadId| {
+                request.identity.workspace() == thread.workspace()
+                    && request.thread.as_deref() == Some(thread.conversation())
+            };
+            let of = threads.iter().find(is_of);
+            let Some(of) = of.filter(|_| request.kind == ApprovalKind::Call) else {
                 return Err(refused(ApprovalError::Invalid));
-            }
+            };
             // A run acts for its caller, so an approval of a different user's call would not let it run.
             if Some(request.principal.as_str()) != cx.user() {
                 return Err(Problem::new(
@@ -126,7 +132,12 @@ impl Posted {
                 let stored = answer.submit(workspace, approvals, tools, &caller.subject);
                 stored.await.map_err(refused)?;
             }
-            let call = ToolCall::new(&*request.call, &*request.tool, &*request.arguments);
+            let id = if of == thread {
+                request.call.clone()
+            } else {
+                UiView::call_below(of.conversation(), &request.call)
+            };
+            let call = ToolCall::new(id, &*request.tool, &*request.arguments);
             answered.push(Answered {
                 call,
                 approval: answer.approval.clone(),

@@ -1,15 +1,19 @@
 //! The stream of messages that are stored: the earlier part of a message, and the runs of other processes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tool_agent::runtime::{EventCursor, StoredEvents};
 use tool_core::store::{Message, Role, RunCause, RunId, RunRow, RunState, Timestamp};
-use tool_core::turn::{ModelMessage, ToolMessage, Turns};
+use tool_core::turn::{ModelMessage, ToolMessage, TurnError, Turns};
 use tool_core::{ToolContext, Toolset};
 use tool_wire::ui::{Chunk, Writer};
 
+use super::driver::{self, Driver};
 use super::reply::Reply;
+use super::{Room, Shared, WHAT, of_turn};
+use crate::problem::Problem;
 
 /// The interval at which the messages of a run in another process are read.
 const POLL: Duration = Duration::from_millis(500);
@@ -63,58 +67,135 @@ pub(super) fn show(writer: &mut Writer, messages: &[Message], after: u64) -> Vec
     chunks
 }
 
-/// Returns a stream of a run in another process: its messages as they are stored, without the pieces of the message that the model is writing.
-/// Polling ends with the run, or when no client reads.
-///
-/// `messages` are the messages of the conversation.
-pub(super) fn follow(
-    turns: Turns,
+/// Where the contents of a run in another process are read.
+enum Source {
+    /// The messages of the thread, after a sequence number.
+    Messages(u64),
+    /// The stored events of the agents, after a place. Events before the user's last message belong to earlier messages of the interface.
+    Events {
+        events: StoredEvents,
+        cursor: EventCursor,
+        user: u64,
+    },
+}
+
+impl Source {
+    /// Returns the interval at which it is read.
+    fn interval(&self) -> Duration {
+        match self {
+            Self::Messages(_) => POLL,
+            Self::Events { .. } => driver::POLL,
+        }
+    }
+
+    /// Writes everything new to the stream.
+    async fn read(
+        &mut self,
+        turns: &Turns,
+        cx: &ToolContext,
+        reply: &Weak<Reply>,
+    ) -> Result<(), TurnError> {
+        match self {
+            Self::Messages(read) => {
+                let messages = turns.messages(cx, Some(*read)).await?;
+                if let Some(reply) = reply.upgrade() {
+                    reply.write(|writer| Ok(show(writer, &messages, *read)));
+                }
+                *read = messages.last().map_or(*read, |message| message.seq);
+            }
+            Self::Events {
+                events,
+                cursor,
+                user,
+            } => {
+                let thread = cx.thread().ok_or(TurnError::Unnamed)?;
+                loop {
+                    let read = events.read(&thread, *cursor).await?;
+                    let Some(last) = read.last() else { break };
+                    *cursor = last.cursor;
+                    let Some(reply) = reply.upgrade() else { break };
+                    let new = read.iter().filter(|read| read.cursor.message() >= *user);
+                    new.for_each(|read| reply.event(&read.event));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a stream of a run in another process, from its messages as they are stored, or from the stored events of the agents, which have the pieces of
+/// the message that the model is writing. Polling ends with the run, or when no client reads.
+pub(super) async fn follow(chat: &Shared, run: RunId, room: Room) -> Result<Arc<Reply>, Problem> {
+    let Room { thread, cx, .. } = room;
+    let tools = chat.driver.tools(&cx)?;
+    let messages = chat.driver.turns().messages(&cx, None).await;
+    let messages = messages.map_err(of_turn)?;
+    let user = last_of_user(&messages);
+    let mut view = chat.driver.view(&tools, &thread);
+    let start = view.start(Some(&message_id(user)));
+    let (source, earlier) = match chat.driver.events() {
+        None => (Source::Messages(user), Vec::new()),
+        Some(events) => {
+            let cursor = events.last_run(&thread).await;
+            let cursor = cursor.map_err(|error| Problem::of_store(&error, WHAT))?;
+            let before = |message: &&Message| message.seq <= cursor.message();
+            let before: Vec<Message> = messages.iter().filter(before).cloned().collect();
+            let earlier = show(view.writer(), &before, user);
+            let events = events.clone();
+            let source = Source::Events {
+                events,
+                cursor,
+                user,
+            };
+            (source, earlier)
+        }
+    };
+    let reply = Reply::new(view, &start, &earlier);
+    let weak = Arc::downgrade(&reply);
+    tokio::spawn(poll(Arc::clone(chat), run, cx, tools, source, weak));
+    Ok(reply)
+}
+
+async fn poll(
+    chat: Shared,
     run: RunId,
     cx: ToolContext,
     tools: Toolset,
-    messages: &[Message],
-) -> Arc<Reply> {
-    let mut writer = Writer::new(&tools);
-    let mut read = last_of_user(messages);
-    let start = writer.start(Some(&message_id(read)));
-    let reply = Reply::new(writer, &start, &[]);
-    let weak = Arc::downgrade(&reply);
-    tokio::spawn(async move {
-        let mut expired = None;
-        loop {
-            let next = Instant::now() + POLL;
-            // The row is read before the messages, so that the messages of a run that has ended are complete.
-            let row = turns.run_row(&run).await;
-            let messages = turns.messages(&cx, Some(read)).await;
-            let Some(reply) = weak.upgrade() else { return };
-            let (Ok(row), Ok(messages)) = (row, messages) else {
-                reply.fail();
-                return;
-            };
-            reply.write(|writer| Ok(show(writer, &messages, read)));
-            read = messages.last().map_or(read, |message| message.seq);
-            if let Some(cause) = ended(row.as_ref()) {
-                finish(&reply, cause, &cx, &tools).await;
-                return;
-            }
-            // Another process may take over a run whose lease has expired. If none does, the driver is dead.
-            let is_held = row
-                .as_ref()
-                .is_some_and(|row| row.is_held(Timestamp::now()));
-            expired = if is_held {
-                None
-            } else {
-                expired.or(Some(next))
-            };
-            if expired.is_some_and(|since| since.elapsed() > ABANDONED) {
-                reply.fail();
-                return;
-            }
-            drop(reply);
-            tokio::time::sleep_until(next).await;
+    mut source: Source,
+    weak: Weak<Reply>,
+) {
+    let turns = chat.driver.turns();
+    let mut expired = None;
+    loop {
+        let next = Instant::now() + source.interval();
+        // The row is read before the contents, so that the contents of a run that has ended are complete.
+        let row = turns.run_row(&run).await;
+        let read = source.read(turns, &cx, &weak).await;
+        let Some(reply) = weak.upgrade() else { return };
+        let (Ok(row), Ok(())) = (row, read) else {
+            reply.fail();
+            return;
+        };
+        if let Some(cause) = ended(row.as_ref()) {
+            finish(&reply, cause, &chat.driver, &cx, &tools).await;
+            return;
         }
-    });
-    reply
+        // Another process may take over a run whose lease has expired. If none does, the driver is dead.
+        let is_held = row
+            .as_ref()
+            .is_some_and(|row| row.is_held(Timestamp::now()));
+        expired = if is_held {
+            None
+        } else {
+            expired.or(Some(next))
+        };
+        if expired.is_some_and(|since| since.elapsed() > ABANDONED) {
+            reply.fail();
+            return;
+        }
+        drop(reply);
+        tokio::time::sleep_until(next).await;
+    }
 }
 
 /// Returns the cause of the end of a run; `None` while the run continues. A run whose row was removed counts as failed.
@@ -126,21 +207,22 @@ fn ended(row: Option<&RunRow>) -> Option<RunCause> {
     }
 }
 
-async fn finish(reply: &Reply, cause: RunCause, cx: &ToolContext, tools: &Toolset) {
+async fn finish(
+    reply: &Reply,
+    cause: RunCause,
+    driver: &Driver,
+    cx: &ToolContext,
+    tools: &Toolset,
+) {
     match cause {
         RunCause::Failed => return reply.fail(),
         RunCause::Cancelled => reply.write(|writer| Ok(writer.abort())),
         _ => {
-            let approvals = tools.gate().and_then(|gate| gate.approvals());
-            if let (RunCause::Waiting, Some(approvals), Some(thread)) =
-                (cause, approvals, cx.thread())
-            {
-                match approvals.waiting(&thread).await {
-                    Ok(tickets) => tickets
-                        .iter()
-                        .for_each(|ticket| reply.write(|writer| writer.ask(ticket))),
-                    Err(error) => {
-                        tracing::warn!(%error, "approval requests cannot be shown to the client");
+            if cause == RunCause::Waiting {
+                match driver.waiting(cx, tools).await {
+                    Ok(tickets) => reply.ask(tickets),
+                    Err(_) => {
+                        tracing::warn!("approval requests cannot be shown to the client");
                     }
                 }
             }

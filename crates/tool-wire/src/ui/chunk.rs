@@ -32,6 +32,8 @@ pub enum Chunk {
     StartStep,
     /// A step ends: the model's message and its calls are complete.
     FinishStep,
+    /// Withdraws the parts of the open step. Only version 7 of the AI SDK knows it.
+    ResetStep,
     /// The message is complete.
     Finish {
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -36,6 +36,8 @@ pub struct Writer {
     streamed: Streamed,
     shows_reasoning: bool,
     in_step: bool,
+    /// The number of calls that were shown before the open step.
+    earlier_calls: usize,
     finish: FinishReason,
 }
 
@@ -101,6 +103,7 @@ impl Writer {
             streamed: Streamed::default(),
             shows_reasoning: true,
             in_step: false,
+            earlier_calls: 0,
             finish: FinishReason::Stop,
         }
     }
@@ -201,7 +204,36 @@ impl Writer {
         let mut chunks = self.end_step();
         chunks.push(Chunk::StartStep);
         (self.in_step, self.streamed) = (true, Streamed::default());
+        self.earlier_calls = self.calls.len();
         chunks
+    }
+
+    /// Withdraws the text, the reasoning and the calls of the open step, which is repeated. Only version 7 of the AI SDK knows the chunk; versions 5 and 6
+    /// fail with an error.
+    ///
+    /// ```
+    /// use tool_core::toolset;
+    /// use tool_wire::Delta;
+    /// use tool_wire::ui::{Chunk, Writer};
+    ///
+    /// let mut ui = Writer::new(&toolset![]);
+    /// ui.delta(&Delta::Text("Hel".to_owned()))?;
+    /// assert!(matches!(ui.reset_step()[..], [Chunk::ResetStep]));
+    /// let again = ui.delta(&Delta::Text("Hello.".to_owned()))?;
+    /// assert!(matches!(again[..], [Chunk::TextStart { .. }, Chunk::TextDelta { .. }]));
+    /// # Ok::<(), tool_wire::ui::UiError>(())
+    /// ```
+    #[must_use = "send the chunks"]
+    pub fn reset_step(&mut self) -> Vec<Chunk> {
+        if !self.in_step {
+            return Vec::new();
+        }
+        // The interface forgets the open parts, so they get no end.
+        (self.open, self.streamed) = (None, Streamed::default());
+        for call in self.calls.drain(self.earlier_calls..) {
+            self.shown.remove(&call.shown);
+        }
+        vec![Chunk::ResetStep]
     }
 
     fn end_step(&mut self) -> Vec<Chunk> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Path;
-use axum::routing::post;
+use axum::routing::{get, post};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use reqwest::Client;
@@ -17,15 +17,18 @@ use test_support::{Missing, Ran};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+use tool_agent::runtime::StoredEvents;
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, Message, Role as Author, Store};
 use tool_core::turn::{ModelMessage, ModelRequest, Turns};
 use tool_core::{Approvals, DynamicTool, Effect, Gate, KeyRing, Registry, Rules, ToolCall};
-use tool_server::chat::{ChatModel, ChatServer, ChatServerBuilder, ReplySink};
+use tool_server::chat::{ChatModel, ChatServer, ReplySink};
 use tool_server::{Caller, Role, StaticTokens, token_hash};
 use tool_store::{PostgresStore, SqliteStore};
 use tool_wire::Delta;
+
+use crate::{agents, browser};
 
 /// The store of the conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,23 +36,26 @@ pub(crate) enum Kind {
     Memory,
     Sqlite,
     Postgres,
+    /// Agents instead of a model, in a SQLite store with the events of their runs.
+    Agents,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::Memory, Self::Sqlite, Self::Postgres];
+    pub(crate) const ALL: [Self; 4] = [Self::Memory, Self::Sqlite, Self::Postgres, Self::Agents];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Memory => "memory",
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
+            Self::Agents => "agents",
         }
     }
 
     /// Fails if this machine lacks a requirement of the store.
     pub(crate) fn check(self) -> Ran {
         match self {
-            Self::Memory | Self::Sqlite => Ok(()),
+            Self::Memory | Self::Sqlite | Self::Agents => Ok(()),
             #[cfg(unix)]
             Self::Postgres => test_support::postgres::server().map(|_| ()),
             #[cfg(not(unix))]
@@ -69,7 +75,7 @@ async fn database() -> Result<String, Missing> {
 }
 
 #[derive(Clone, Default)]
-struct Mailbox(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Mailbox(Arc<Mutex<Vec<String>>>);
 tool_core::host_value!(Mailbox, Effect::WRITE);
 
 /// Sends a mail.
@@ -86,7 +92,7 @@ async fn send_mail(
 /// The state that the processes of a host share in addition to the store.
 #[derive(Clone, Default)]
 pub(crate) struct World {
-    mailbox: Mailbox,
+    pub(crate) mailbox: Mailbox,
     releases: Arc<Mutex<HashMap<String, Arc<Semaphore>>>>,
     failures: Arc<Mutex<HashMap<String, u32>>>,
     /// The messages of each request to the model.
@@ -133,70 +139,107 @@ impl ChatModel for Scripted {
         request: ModelRequest<'a>,
         sink: &'a ReplySink,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let say = |piece: &str| sink.send(&Delta::Text(piece.to_owned()));
+        async move { self.0.reply(&request, &say).await }.boxed()
+    }
+}
+
+impl World {
+    /// Returns the reply to a request, and passes its pieces to `say`.
+    pub(crate) async fn reply(
+        &self,
+        request: &ModelRequest<'_>,
+        say: &(dyn Fn(&str) + Sync),
+    ) -> Result<ModelMessage, ToolError> {
         let messages = request.messages.to_vec();
         let conversation = request.cx.conversation().unwrap().to_owned();
-        async move {
-            self.0.requests.lock().unwrap().push(messages.clone());
-            let of = |author| messages.iter().rev().find(|message| message.role == author);
-            let wish = of(Author::User).map_or("", |message| &message.content);
-            let is_after_tools = messages
-                .last()
-                .is_some_and(|last| last.role == Author::Tool);
-            let say = |pieces: &[&str]| {
-                for piece in pieces {
-                    sink.send(&Delta::Text((*piece).to_owned()));
-                }
-            };
-            assert!(!wish.contains("panic"), "the model panics");
-            if wish.contains("fail") {
-                let mut failures = self.0.failures.lock().unwrap();
-                let count = failures.entry(conversation.clone()).or_default();
-                *count += 1;
-                if *count == 1 {
-                    return Err(ToolError::new("the key sk-secret was refused"));
-                }
+        self.requests.lock().unwrap().push(messages.clone());
+        let of = |author| messages.iter().rev().find(|message| message.role == author);
+        let wish = of(Author::User).map_or("", |message| &message.content);
+        let is_after_tools = messages
+            .last()
+            .is_some_and(|last| last.role == Author::Tool);
+        assert!(!wish.contains("panic"), "the model panics");
+        if wish.contains("fail") {
+            let mut failures = self.failures.lock().unwrap();
+            let count = failures.entry(conversation.clone()).or_default();
+            *count += 1;
+            if *count == 1 {
+                return Err(ToolError::new("the key sk-secret was refused"));
             }
-            if !is_after_tools && wish.contains("mail") {
-                let call = |id: &str, to: &str| {
-                    ToolCall::new(id, "send_mail", json!({"to": to}).to_string())
-                };
-                return Ok(ModelMessage::calls([
-                    call("call_1", "bob"),
-                    call("call_2", "eve"),
-                ]));
-            }
-            if !is_after_tools && wish.contains("color") {
-                return Ok(ModelMessage::calls([ToolCall::new(
-                    "call_1",
-                    "ask_color",
-                    "{}",
-                )]));
-            }
-            if wish.contains("slow") {
-                say(&["one "]);
-                self.0.gate(&conversation).acquire().await.unwrap().forget();
-                say(&["two"]);
-                return Ok(ModelMessage::text("one two"));
-            }
-            if is_after_tools {
-                let results = messages
-                    .iter()
-                    .filter(|message| message.role == Author::Tool);
-                let text = format!("{} results", results.count());
-                say(&[&text]);
-                return Ok(ModelMessage::text(text));
-            }
-            say(&["Hel", "lo."]);
-            Ok(ModelMessage::text("Hello."))
         }
-        .boxed()
+        let call =
+            |id: &str, tool: &str, arguments: Value| ToolCall::new(id, tool, arguments.to_string());
+        if !is_after_tools && wish.contains("delegate") {
+            let arguments = json!({"message": "mail"});
+            return Ok(ModelMessage::calls([call("call_1", "helper", arguments)]));
+        }
+        if !is_after_tools && wish.contains("mail") {
+            return Ok(ModelMessage::calls([
+                call("call_1", "send_mail", json!({"to": "bob"})),
+                call("call_2", "send_mail", json!({"to": "eve"})),
+            ]));
+        }
+        if !is_after_tools && wish.contains("color") {
+            return Ok(ModelMessage::calls([call(
+                "call_1",
+                "ask_color",
+                json!({}),
+            )]));
+        }
+        if wish.contains("slow") {
+            say("one ");
+            self.gate(&conversation).acquire().await.unwrap().forget();
+            say("two");
+            return Ok(ModelMessage::text("one two"));
+        }
+        if is_after_tools {
+            let results = messages
+                .iter()
+                .filter(|message| message.role == Author::Tool);
+            let text = format!("{} results", results.count());
+            say(&text);
+            return Ok(ModelMessage::text(text));
+        }
+        say("Hel");
+        say("lo.");
+        Ok(ModelMessage::text("Hello."))
     }
+}
+
+/// Sets the callers, the contexts and the settings of a server of either kind.
+macro_rules! configured {
+    ($chat:expr, $settings:expr, $world:expr) => {{
+        let mailbox = $world.mailbox.clone();
+        let mut chat = $chat.authenticator(tokens()).context(move |_, thread, cx| {
+            let hidden = thread.conversation().starts_with("hidden");
+            let cx = (!hidden).then(|| cx.with(mailbox.clone()).build());
+            async move { Ok(cx) }
+        });
+        if let Some(role) = $settings.role {
+            chat = chat.role(role);
+        }
+        if let Some(bytes) = $settings.max_body {
+            chat = chat.max_body(bytes);
+        }
+        chat
+    }};
 }
 
 enum Opened {
     Memory(MemoryStore),
     Sqlite(TempDir),
     Postgres(String),
+    Agents(TempDir),
+}
+
+/// The settings of a process that differ between tests.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) role: Option<Role>,
+    pub(crate) max_body: Option<usize>,
+    /// Whether the interface is of version 7 and withdraws pieces.
+    pub(crate) resets: bool,
 }
 
 /// A host: one store, and any number of processes on it.
@@ -297,18 +340,16 @@ fn tokens() -> StaticTokens {
 
 impl Host {
     pub(crate) async fn start(kind: Kind) -> Self {
-        Self::with(kind, |chat| chat).await
+        Self::with(kind, Settings::default()).await
     }
 
     /// Starts a host whose first process has these settings.
-    pub(crate) async fn with(
-        kind: Kind,
-        settings: impl FnOnce(ChatServerBuilder) -> ChatServerBuilder,
-    ) -> Self {
+    pub(crate) async fn with(kind: Kind, settings: Settings) -> Self {
         let opened = match kind {
             Kind::Memory => Opened::Memory(MemoryStore::default()),
             Kind::Sqlite => Opened::Sqlite(tempfile::tempdir().unwrap()),
             Kind::Postgres => Opened::Postgres(database().await.unwrap()),
+            Kind::Agents => Opened::Agents(tempfile::tempdir().unwrap()),
         };
         let world = World::default();
         let first = opened.process(&world, settings).await;
@@ -321,38 +362,54 @@ impl Host {
 
     /// Starts one more process on the store.
     pub(crate) async fn process(&self) -> Process {
-        self.opened.process(&self.world, |chat| chat).await
+        self.opened.process(&self.world, Settings::default()).await
     }
 }
 
 impl Opened {
-    async fn process(
-        &self,
-        world: &World,
-        settings: impl FnOnce(ChatServerBuilder) -> ChatServerBuilder,
-    ) -> Process {
+    async fn process(&self, world: &World, settings: Settings) -> Process {
         match self {
             Self::Memory(store) => Process::start(store.clone(), world, settings).await,
-            Self::Sqlite(folder) => {
-                let store = SqliteStore::open(folder.path().join("state.db"))
-                    .await
-                    .unwrap();
-                Process::start(store, world, settings).await
-            }
+            Self::Sqlite(folder) => Process::start(sqlite(folder).await, world, settings).await,
             Self::Postgres(url) => {
                 let store = PostgresStore::open(url).await.unwrap();
                 Process::start(store, world, settings).await
+            }
+            Self::Agents(folder) => {
+                let store = sqlite(folder).await;
+                let tools = Tools::new(&store);
+                let turns = turns(store.clone());
+                let runtime = agents::runtime(&store, world, &tools, turns.clone());
+                let chat = ChatServer::agents(&runtime, "clerk").unwrap();
+                let mut chat = chat.events(StoredEvents::new(store));
+                if settings.resets {
+                    chat = chat.resetting();
+                }
+                let chat = configured!(chat, settings, world);
+                Process::serve(chat.build().unwrap(), turns, world).await
             }
         }
     }
 }
 
-impl Process {
-    async fn start(
-        store: impl Store + Clone,
-        world: &World,
-        settings: impl FnOnce(ChatServerBuilder) -> ChatServerBuilder,
-    ) -> Self {
+async fn sqlite(folder: &TempDir) -> SqliteStore {
+    let path = folder.path().join("state.db");
+    SqliteStore::open(path).await.unwrap()
+}
+
+fn turns(store: impl Store + Clone) -> Turns {
+    Turns::new(store).lease(Duration::from_millis(900))
+}
+
+/// The tools of a conversation, and their gate.
+pub(crate) struct Tools {
+    pub(crate) gate: Gate,
+    pub(crate) registry: Registry,
+    pub(crate) rules: Rules,
+}
+
+impl Tools {
+    fn new(store: &(impl Store + Clone)) -> Self {
         let keys = KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
         let approvals = Approvals::builder(store.clone())
             .keys(keys)
@@ -374,22 +431,36 @@ impl Process {
             .dynamic(ask)
             .build()
             .unwrap();
-        let turns = Turns::new(store).lease(Duration::from_millis(900));
-        let mailbox = world.mailbox.clone();
+        Self {
+            gate,
+            registry,
+            rules,
+        }
+    }
+}
+
+impl Process {
+    async fn start(store: impl Store + Clone, world: &World, settings: Settings) -> Self {
+        let Tools {
+            gate,
+            registry,
+            rules,
+        } = Tools::new(&store);
+        let turns = turns(store);
         let chat = ChatServer::builder(turns.clone(), Scripted(world.clone()))
-            .authenticator(tokens())
-            .tools(move |cx| registry.toolset(cx, &rules).through(&gate))
-            .context(move |_, thread, cx| {
-                let hidden = thread.conversation().starts_with("hidden");
-                let cx = (!hidden).then(|| cx.with(mailbox.clone()).build());
-                async move { Ok(cx) }
-            });
-        let chat = settings(chat).build().unwrap();
+            .tools(move |cx| registry.toolset(cx, &rules).through(&gate));
+        let chat = configured!(chat, settings, world);
+        Self::serve(chat.build().unwrap(), turns, world).await
+    }
+
+    async fn serve(chat: ChatServer, turns: Turns, world: &World) -> Self {
         let release = world.clone();
         let release =
             post(async move |Path(conversation): Path<String>| release.release(&conversation));
+        let page = get(async |Path(page): Path<String>| browser::page(&page));
         let routes = Router::new()
             .route("/release/{conversation}", release)
+            .route("/page/{page}", page)
             .merge(chat.routes());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -458,6 +529,16 @@ impl Process {
             None,
         )
         .await
+    }
+
+    /// Reads the stream of a run that continues.
+    pub(crate) async fn follow(&self, conversation: &str) -> Begun {
+        let path = format!("/chat/{conversation}/stream");
+        let request = self.request("GET", &path, "ann-of-acme");
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        let text = String::new();
+        Begun { response, text }
     }
 
     pub(crate) async fn stop(&self, conversation: &str) -> Response {

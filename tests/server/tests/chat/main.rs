@@ -6,6 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod agents;
+mod browser;
 mod host;
 mod interface;
 mod requests;
@@ -55,6 +57,25 @@ fn main() -> ExitCode {
         runs::panic_of_the_model_ends_the_stream,
         runs::run_continues_after_the_death_of_its_process,
     ]
+    .case(
+        "agents::approvals_of_a_sub_agent_are_answered_in_the_conversation",
+        agents::approvals_of_a_sub_agent_are_answered_in_the_conversation,
+    )
+    .case(
+        "agents::pieces_are_streamed_from_another_process",
+        agents::pieces_are_streamed_from_another_process,
+    )
+    .case(
+        "agents::threads_of_sub_agents_are_not_conversations",
+        agents::threads_of_sub_agents_are_not_conversations,
+    )
+    .case(
+        "agents::withdrawn_pieces_reset_the_step",
+        agents::withdrawn_pieces_reset_the_step,
+    )
+    .case("browser::react_5", browser::react_5)
+    .case("browser::react_6", browser::react_6)
+    .case("browser::react_7", browser::react_7)
     .case("ai_sdk_6_shows_every_scenario", interface::ai_sdk_6_case)
     .run()
 }

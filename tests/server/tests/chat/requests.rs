@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use test_support::Ran;
 
-use crate::host::{Host, Kind, Response, message, received};
+use crate::host::{Host, Kind, Response, Settings, message, received};
 
 /// Returns the token of the approval request of a call.
 fn approval(response: &Response, call: &str) -> String {
@@ -27,7 +27,14 @@ fn answers(answers: &[(&str, &str, &str, bool)]) -> Value {
 
 // Requests without a token, from foreign hosts and web pages, and without the required role are refused.
 pub(crate) async fn callers_without_access_are_refused(kind: Kind) -> Ran {
-    let host = Host::with(kind, |chat| chat.role(tool_server::Role::Approver)).await;
+    let host = Host::with(
+        kind,
+        Settings {
+            role: Some(tool_server::Role::Approver),
+            ..Settings::default()
+        },
+    )
+    .await;
     let first = &host.first;
     for (method, path) in [
         ("POST", "/chat/main"),
@@ -111,7 +118,14 @@ pub(crate) async fn conversations_of_others_are_answered_like_unknown_ones_case(
 
 // A body that is too long, has a different media type, or contains nothing new gets a problem response, and nothing is stored.
 pub(crate) async fn unusable_bodies_are_refused(kind: Kind) -> Ran {
-    let host = Host::with(kind, |chat| chat.max_body(1_000)).await;
+    let host = Host::with(
+        kind,
+        Settings {
+            max_body: Some(1_000),
+            ..Settings::default()
+        },
+    )
+    .await;
     let first = &host.first;
     let _ = first.say("main", &"x".repeat(2_000)).await.refused(413);
     let text = first
