@@ -43,6 +43,7 @@
 //! | [`ThreadEventStore`] | the events of a thread, which other processes read together with its messages to follow a run |
 //! | [`WorkStore`] | the queue of threads that workers drive |
 //! | [`BudgetStore`] | budgets that several runs share, and their reservations |
+//! | [`KnowledgeStore`] | the documents of a workspace, their searchable chunks, and the jobs that index them |
 //! | [`RunStore`] | the driver of each thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |

@@ -14,6 +14,7 @@ mod directory;
 mod enablement;
 mod event;
 mod journal;
+mod knowledge;
 mod ledger;
 mod listen;
 mod maintenance;

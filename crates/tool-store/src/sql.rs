@@ -9,6 +9,7 @@ pub(crate) mod contents;
 pub(crate) mod directory;
 pub(crate) mod enablement;
 pub(crate) mod fence;
+pub(crate) mod knowledge;
 pub(crate) mod records;
 pub(crate) mod sealed;
 pub(crate) mod spill;

@@ -16,6 +16,7 @@ mod faults;
 #[cfg(test)]
 mod groups;
 mod journal;
+mod knowledge;
 mod ledger;
 mod maintenance;
 mod open;

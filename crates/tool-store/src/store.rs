@@ -28,6 +28,8 @@ mod identity;
 #[cfg(feature = "host")]
 mod journal;
 #[cfg(feature = "host")]
+mod knowledge;
+#[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
 mod maintenance;
@@ -115,6 +117,13 @@ pub use identity::EarlierCall;
 pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};
 #[cfg(feature = "host")]
 pub use journal::{Batch, BatchStore, Batched, EndedEffect, EndedRun, Journal, RunFence};
+#[cfg(all(feature = "host", any(feature = "sqlite", feature = "postgres")))]
+pub(crate) use knowledge::best_chunks;
+#[cfg(feature = "host")]
+pub use knowledge::{
+    ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentStatus,
+    DocumentWrite, DocumentWriteMode, DocumentWritten, IndexClaim, IndexOutcome, KnowledgeStore,
+};
 #[cfg(feature = "host")]
 pub use ledger::{
     Begun, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,

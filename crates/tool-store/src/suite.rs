@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, Maintenance, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
+//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, Maintenance, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -34,6 +34,7 @@
 //! | [`ChildStore`], with [`Maintenance`] | optional | `child` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
+//! | [`KnowledgeStore`], with [`Maintenance`] | optional | `knowledge` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
 //! | [`ThreadEventStore`], with [`Maintenance`] | optional | `thread_event` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
@@ -45,7 +46,7 @@
 //! # Comparisons of the tests
 //!
 //! - The tests check errors by the kind of the [`StoreError`] and by parts of its text. The state transitions of this crate return both: [`EffectClaim`]
-//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
+//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`DocumentRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
@@ -74,8 +75,9 @@ use crate::StoreError;
 #[cfg(doc)]
 use crate::{
     ApprovalRow, BatchStore, BudgetRow, BudgetStore, Catalogue, ChangeStore, ChildRow, ChildStore,
-    Directory, EffectClaim, EnablementStore, EventStore, Maintenance, MemoryStore, RunRow,
-    SpillPart, Store, StoredToolStore, ThreadEventStore, VaultStore, WorkRow, WorkStore,
+    Directory, DocumentRow, EffectClaim, EnablementStore, EventStore, KnowledgeStore, Maintenance,
+    MemoryStore, RunRow, SpillPart, Store, StoredToolStore, ThreadEventStore, VaultStore, WorkRow,
+    WorkStore,
 };
 
 #[doc(hidden)]
@@ -102,6 +104,8 @@ pub mod event;
 pub mod identity;
 #[doc(hidden)]
 pub mod journal;
+#[doc(hidden)]
+pub mod knowledge;
 #[doc(hidden)]
 pub mod ledger;
 #[doc(hidden)]
@@ -261,8 +265,8 @@ fn runtime(builder: &mut Builder) -> Runtime {
 /// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
-/// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `Maintenance`,
-/// `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
+/// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `KnowledgeStore`,
+/// `Maintenance`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -275,6 +279,7 @@ macro_rules! conformance {
     };
     (@ ChildStore $opener:expr) => { $crate::conformance! { @ child [__suite_child __suite_child_races] $opener } };
     (@ EventStore $opener:expr) => { $crate::conformance! { @ event [__suite_event __suite_event_readers] $opener } };
+    (@ KnowledgeStore $opener:expr) => { $crate::conformance! { @ knowledge [__suite_knowledge __suite_knowledge_races] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ StoredToolStore $opener:expr) => {
         $crate::conformance! { @ edit_request [__suite_edit_request __suite_edit_request_races] $opener }
@@ -376,6 +381,10 @@ macro_rules! conformance_cases {
         $crate::__suite_sealed! { @ $cases $opener }
         $crate::__suite_vault! { @ $cases $opener }
         $crate::__suite_vaults! { @ $cases $opener }
+    };
+    (@ KnowledgeStore $cases:ident $opener:expr) => {
+        $crate::__suite_knowledge! { @ $cases $opener }
+        $crate::__suite_knowledge_races! { @ $cases $opener }
     };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
     (@ StoredToolStore $cases:ident $opener:expr) => {

@@ -127,6 +127,7 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             ChildStore,
             EnablementStore,
             EventStore,
+            KnowledgeStore,
             Maintenance,
             StoredToolStore,
             ThreadEventStore,

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tool_store::SqliteStore;
@@ -36,6 +37,16 @@ fn message(message: u64, position: u32) -> NewMessage {
     NewMessage {
         answers: Some(CallPlace { message, position }),
         ..records::message("thread", Role::Tool, None)
+    }
+}
+
+/// Returns a claim with a short lease, by the real clock.
+fn index_claim(worker: &str) -> IndexClaim {
+    IndexClaim {
+        worker: worker.to_owned(),
+        lease: Duration::from_millis(500),
+        most_recoveries: 3,
+        at: Timestamp::now(),
     }
 }
 
@@ -104,6 +115,13 @@ async fn child() {
                     .unwrap();
                 say(&format!("began {key}"));
             }
+        }
+        "index" => {
+            let claim = index_claim("killed");
+            let document = store.claim_document(Scope::All, claim).await.unwrap();
+            say(&format!("claimed {}", document.unwrap().row.name.file()));
+            // Stores of other documents continue while this process is in the middle of the index.
+            std::future::pending::<()>().await;
         }
         job => panic!("no job `{job}`"),
     }
@@ -270,4 +288,52 @@ async fn killed_process_leaves_no_partial_writes() {
     assert_eq!(begun, rows);
     assert!(told.iter().all(|key| begun.contains(key)));
     assert!(told.len() >= 8 * 3);
+}
+
+// Issue 17, part 3: if a process is killed while it indexes a document, another process takes the document over when the lease expires, and finishes it.
+#[tokio::test]
+async fn index_of_a_killed_process_is_taken_over() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let name = DocumentName::new(&acme(), "a.md").unwrap();
+    let write = DocumentWrite {
+        name: name.clone(),
+        mode: DocumentWriteMode::Replace,
+        content: b"the words of the document".to_vec(),
+        mime: None,
+        source: "agent".to_owned(),
+        principal: None,
+        at: Timestamp::now(),
+    };
+    store.write_document(write).await.unwrap();
+    let mut worker = Worker::start("index", &file);
+    worker.go();
+    assert_eq!(worker.said.next().as_deref(), Some("claimed a.md"));
+    worker.child.kill().unwrap();
+    worker.child.wait().unwrap();
+
+    let first = store.claim_document(Scope::All, index_claim("next")).await;
+    assert!(first.unwrap().is_none(), "the lease has not expired");
+    let document = loop {
+        let claim = index_claim("next");
+        if let Some(document) = store.claim_document(Scope::All, claim).await.unwrap() {
+            break document;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(
+        (document.row.name.clone(), document.row.recoveries),
+        (name.clone(), 1)
+    );
+    let chunks = Document::chunks(str::from_utf8(&document.content).unwrap());
+    let outcome = IndexOutcome::Indexed { text: None, chunks };
+    let token = document.row.token.unwrap();
+    let finished = store.finish_index(&name, &token, outcome, Timestamp::now());
+    assert!(finished.await.unwrap());
+    let search = ChunkSearch {
+        workspace: &acme(),
+        query: "words",
+        limit: 5,
+    };
+    assert_eq!(store.search_chunks(search).await.unwrap().len(), 1);
 }

@@ -14,6 +14,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Waker};
+use std::time::Duration;
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -383,6 +384,53 @@ async fn erased_contents_are_removed_from_every_file() {
     assert_eq!(ThreadStore::erase(&store, &thread("th")).await.unwrap(), 1);
     assert_eq!(found(), 0);
     assert_eq!(exported(&store).await.len(), 1);
+}
+
+// A removed document leaves neither its content nor its words in a file: words of its index are overwritten, too.
+#[tokio::test]
+async fn removed_document_is_removed_from_every_file() {
+    const WORD: &str = "sentinelofremoval";
+    let (folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let found = || {
+        let files = std::fs::read_dir(folder.path()).unwrap();
+        let files = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+        files
+            .filter(|bytes| bytes.windows(WORD.len()).any(|at| at == WORD.as_bytes()))
+            .count()
+    };
+    let name = DocumentName::new(&acme(), "a.md").unwrap();
+    let write = DocumentWrite {
+        name: name.clone(),
+        mode: DocumentWriteMode::Replace,
+        content: WORD.into(),
+        mime: None,
+        source: "agent".to_owned(),
+        principal: None,
+        at: at(1),
+    };
+    store.write_document(write).await.unwrap();
+    let claim = IndexClaim {
+        worker: "one".to_owned(),
+        lease: Duration::from_secs(1),
+        most_recoveries: 3,
+        at: at(1),
+    };
+    let document = store.claim_document(Scope::All, claim).await.unwrap();
+    let token = document.unwrap().row.token.unwrap();
+    let outcome = IndexOutcome::Indexed {
+        text: Some(WORD.to_owned()),
+        chunks: vec![WORD.to_owned()],
+    };
+    assert!(
+        store
+            .finish_index(&name, &token, outcome, at(1))
+            .await
+            .unwrap()
+    );
+    assert!(found() > 0);
+    assert!(store.remove_document(&name).await.unwrap());
+    assert_eq!(found(), 0);
 }
 
 #[tokio::test]

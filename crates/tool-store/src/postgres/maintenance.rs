@@ -1,6 +1,6 @@
 //! Erasure and retention in PostgreSQL.
 
-use crate::sql::{child, thread_event, work};
+use crate::sql::{child, knowledge, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
     Timestamp,
@@ -146,6 +146,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             principal,
         } => {
             work::erase_user(db, workspace, principal).await?;
+            knowledge::erase_user(db, workspace, principal).await?;
             let audit = db.query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
             erased.audit = audit.rows_affected();

@@ -297,11 +297,18 @@ async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error>
 }
 
 /// The files of `migrations/postgres`, in order.
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "state",
-    include_str!("../../migrations/postgres/0001_state.sql"),
-)];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "state",
+        include_str!("../../migrations/postgres/0001_state.sql"),
+    ),
+    (
+        3,
+        "knowledge",
+        include_str!("../../migrations/postgres/0003_knowledge.sql"),
+    ),
+];
 
 fn migrations() -> Migrator {
     let all = MIGRATIONS.into_iter().map(|(number, name, text)| {

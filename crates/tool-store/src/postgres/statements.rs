@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use crate::sql::{budget, child, directory, fence, sealed, stored_tool, thread_event, work};
+use crate::sql::{
+    budget, child, directory, fence, knowledge, sealed, stored_tool, thread_event, work,
+};
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
-    ChildFilter, ChildKind, ChildRow, ChildState, EffectFilter, EffectState, EnablementFilter,
-    Erasure, FunctionFilter, IncludeDeleted, InstanceId, KeyId, RunCursor, RunFence, RunFilter,
-    RunId, Scope, SealedColumn, SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter,
-    SwitchKey, SwitchKind, ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel,
-    WorkAgent, WorkFilter, WorkState, Workspace,
+    ChildFilter, ChildKind, ChildRow, ChildState, DocumentFilter, DocumentName, DocumentStatus,
+    EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter, IncludeDeleted,
+    InstanceId, KeyId, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn, SealedPlace,
+    SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp,
+    ToolSource, VariableFilter, VariableLevel, WorkAgent, WorkFilter, WorkState, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -40,6 +42,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
     queue(&mut all, &own);
     thread_events(&mut all, &own);
     budgets(&mut all, &own);
+    documents(&mut all, &own);
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
@@ -321,6 +324,40 @@ fn budgets(all: &mut Vec<Statement>, own: &Workspace) {
     add(all, "budget_pkey", &budget::one(&id).query);
     let reservation = budget::reservation(&id, "x");
     add(all, "budget_reservation_pkey", &reservation.query);
+}
+
+fn documents(all: &mut Vec<Statement>, own: &Workspace) {
+    let name = DocumentName::new(own, "x").ok();
+    for after in [None, name] {
+        let page = DocumentFilter {
+            limit: Some(10),
+            after,
+            ..DocumentFilter::default()
+        };
+        let pending = DocumentFilter {
+            status: Some(DocumentStatus::Pending),
+            ..page.clone()
+        };
+        for (index, scope, filter) in [
+            ("knowledge_document_pkey", Scope::All, &page),
+            ("knowledge_document_pkey", Scope::Workspace(own), &page),
+            (
+                "knowledge_document_by_status",
+                Scope::Workspace(own),
+                &pending,
+            ),
+        ] {
+            add(all, index, &knowledge::listing(scope, filter).query);
+        }
+    }
+    let now = Timestamp::default();
+    let ready = knowledge::ready(Scope::All, now);
+    add(all, "knowledge_document_ready", &ready.query);
+    let erasure = knowledge::erasure(own, "x");
+    add(all, "knowledge_document_by_user", &erasure.query);
+    let terms = ["x".to_owned(), "y".to_owned()];
+    let found = knowledge::candidates::<Postgres>(own, &terms);
+    add(all, "knowledge_chunk_terms", &found.query);
 }
 
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {

@@ -1,6 +1,6 @@
 //! Erasure and retention in SQLite.
 
-use crate::sql::{child, thread_event, work};
+use crate::sql::{child, knowledge, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
     StoreFuture, ThreadId, Timestamp,
@@ -148,6 +148,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
             principal,
         } => {
             work::erase_user(&mut *db, workspace, principal).await?;
+            knowledge::erase_user(&mut *db, workspace, principal).await?;
             let audit = sqlx::query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut *db).await?;
             erased.audit = audit.rows_affected();

@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 18] = [
+const MIGRATIONS: [(i64, &str, &str); 19] = [
     (
         1,
         "state",
@@ -295,6 +295,11 @@ const MIGRATIONS: [(i64, &str, &str); 18] = [
         18,
         "budgets",
         include_str!("../../migrations/sqlite/0018_budgets.sql"),
+    ),
+    (
+        20,
+        "knowledge",
+        include_str!("../../migrations/sqlite/0020_knowledge.sql"),
     ),
 ];
 

@@ -176,6 +176,8 @@ pub trait Maintenance: Send + Sync + 'static {
     /// A [queue of threads](super::WorkStore) also removes the row of the thread, or the rows of the user, because a row contains facts about its caller.
     /// A store of the [events of threads](super::ThreadEventStore) removes the events of the thread.
     ///
+    /// A store of [documents](super::KnowledgeStore) removes the name of the user from the documents, and keeps the documents, which belong to the workspace.
+    ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the
     /// responses to requests of the user.

@@ -21,6 +21,8 @@ mod event;
 #[cfg(feature = "host")]
 mod journal;
 #[cfg(feature = "host")]
+mod knowledge;
+#[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
 mod maintenance;
@@ -84,6 +86,8 @@ struct Tables {
     work: work::Work,
     #[cfg(feature = "host")]
     budgets: budget::Budgets,
+    #[cfg(feature = "host")]
+    documents: knowledge::Documents,
     #[cfg(feature = "host")]
     runs: run::Runs,
     spills: spill::Spills,

@@ -60,6 +60,7 @@ impl Tables {
                 principal,
             } => {
                 self.work.erase_user(workspace, principal);
+                self.documents.erase_user(workspace, principal);
                 erased.audit = self.audit.keep(|row| {
                     row.identity.workspace() != workspace
                         || row.principal.as_deref() != Some(principal)
