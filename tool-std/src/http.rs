@@ -85,6 +85,7 @@ pub use ::http::{HeaderName, HeaderValue};
 pub(crate) use body::{cut_chars, decode, is_text, looks_like_text, media_type};
 use connect::Tls;
 pub use credential::{AuthStyle, Credential};
+pub(crate) use follow::SendError;
 pub use guard::{AddressPolicy, Guard, Refusal};
 pub use headers::Field;
 pub use names::DomainError;
@@ -198,6 +199,11 @@ impl Http {
 
     /// Sends a request under these settings, for search providers and your own tools.
     pub async fn send(&self, request: Request) -> Result<Response, ToolError> {
+        self.attempt(request).await.map_err(|failed| failed.error)
+    }
+
+    /// Sends a request as [`send`](Self::send) does. The error also says whether a server may have received the request.
+    pub(crate) async fn attempt(&self, request: Request) -> Result<Response, SendError> {
         follow::follow(self, request).await
     }
 
@@ -217,7 +223,7 @@ impl Http {
     }
 
     /// Checks whether the guard admits a URL, as far as that is known before its host is resolved.
-    #[cfg(feature = "web")]
+    #[cfg(any(feature = "web", feature = "vendor"))]
     pub(crate) fn admits(&self, url: &str) -> Result<(), Refusal> {
         self.guard.url(url).map(drop)
     }

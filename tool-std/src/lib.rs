@@ -1,4 +1,4 @@
-//! Packs of tools for language models: files, programs, git, HTTP, web pages and people.
+//! Packs of tools for language models: files, programs, git, HTTP, web pages, people and the services of vendors.
 //!
 //! Each pack is a module behind a feature of the same name. If the program names this crate once (`use tool_std as _;`), the tools of all enabled
 //! packs are linked, and [`Registry::linked`](tool_core::Registry::linked) finds them.
@@ -14,6 +14,8 @@
 //! | `http-runner` | none: runs stored HTTP operations |
 //! | `human` | `ask_user`, for the registry of a program whose client can show questions |
 //! | `web` | `fetch_webpage`, `search_web` |
+//! | `vendor` | none: the requests that the packs of vendors share |
+//! | `slack` | `post_slack_message` |
 //!
 //! Arguments and results have names in the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. A result
 //! is the plain value; for an envelope such as `{"success":true,…}`, use [`CallResult::envelope`](tool_core::CallResult::envelope).
@@ -50,6 +52,14 @@ pub mod http;
 pub mod human;
 #[cfg(all(feature = "isolate", unix))]
 pub use tool_isolate as isolate;
+#[cfg(feature = "slack")]
+pub mod slack;
+#[cfg(feature = "vendor")]
+#[cfg_attr(
+    not(feature = "slack"),
+    allow(dead_code, reason = "only the packs of vendors use the client")
+)]
+pub mod vendor;
 #[cfg(feature = "web")]
 pub mod web;
 

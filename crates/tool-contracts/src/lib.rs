@@ -45,6 +45,7 @@ pub mod http;
 pub mod human;
 pub mod plan;
 pub mod process;
+pub mod slack;
 pub mod team;
 pub mod web;
 
@@ -81,6 +82,7 @@ contracts! {
         ResumeExecutionPlanRun,
     }
     process { RunCommand }
+    slack { PostSlackMessage }
     team { ConsultTeam, ConsultSpecialist, ResearchTopic (any JSON), SpawnTask }
     web { FetchWebpage, SearchWeb }
 }

@@ -27,6 +27,7 @@ struct Hop {
     body: Option<Bytes>,
     /// Removed when a redirect changes the origin, and never sent again.
     secret: Option<Secret>,
+    keep_method: bool,
 }
 
 /// A secret that is sent only to the origin of the first URL.
@@ -37,8 +38,28 @@ pub(super) enum Secret {
     Query(&'static str, tool_core::SecretString),
 }
 
+/// Why a request has no response.
+#[derive(Debug)]
+pub(crate) struct SendError {
+    pub(crate) error: ToolError,
+    /// Whether a server may have received the request.
+    pub(crate) sent: bool,
+}
+
+impl SendError {
+    fn after_sending(error: ToolError) -> Self {
+        Self { error, sent: true }
+    }
+}
+
+impl From<ToolError> for SendError {
+    fn from(error: ToolError) -> Self {
+        Self { error, sent: false }
+    }
+}
+
 /// Sends a request and follows its redirects, within the timeout.
-pub(super) async fn follow(http: &Http, request: Request) -> Result<Response, ToolError> {
+pub(super) async fn follow(http: &Http, request: Request) -> Result<Response, SendError> {
     let began = Instant::now();
     let most = http.settings.timeout;
     let wait = request.timeout.unwrap_or(most).min(most);
@@ -47,17 +68,17 @@ pub(super) async fn follow(http: &Http, request: Request) -> Result<Response, To
             took: began.elapsed(),
             ..response
         }),
-        Err(_) => Err(ToolError::of(
+        Err(_) => Err(SendError::after_sending(ToolError::of(
             ErrorKind::TimedOut,
             format!(
                 "there was no complete response within {} ms, try again later or ask for less",
                 wait.as_millis()
             ),
-        )),
+        ))),
     }
 }
 
-async fn hops(http: &Http, request: Request) -> Result<Response, ToolError> {
+async fn hops(http: &Http, request: Request) -> Result<Response, SendError> {
     let url = http
         .guard
         .url(&request.url)
@@ -69,11 +90,15 @@ async fn hops(http: &Http, request: Request) -> Result<Response, ToolError> {
         headers: request.headers,
         body: request.body.map(Bytes::from),
         secret: request.secret,
+        keep_method: request.keep_method,
     };
     let mut passed = 0;
     loop {
         let addresses = http.guard.addresses_of(&hop.url).await;
-        let addresses = addresses.map_err(|refusal| refused(refusal, passed))?;
+        let addresses = addresses.map_err(|refusal| SendError {
+            error: refused(refusal, passed),
+            sent: passed > 0,
+        })?;
         let done = exchange(
             &http.tls,
             &hop.url,
@@ -81,7 +106,10 @@ async fn hops(http: &Http, request: Request) -> Result<Response, ToolError> {
             outgoing(&hop, &http.settings.user_agent)?,
         )
         .await;
-        let mut done = done.map_err(|error| unanswered(error, &hop.url))?;
+        let mut done = done.map_err(|error| SendError {
+            sent: passed > 0 || matches!(error, ExchangeError::Http(_)),
+            error: unanswered(error, &hop.url),
+        })?;
         let status = done.response.status();
         let next = next(&hop, status, done.response.headers());
         let stay = match next {
@@ -95,6 +123,10 @@ async fn hops(http: &Http, request: Request) -> Result<Response, ToolError> {
                 "the server redirects to `location`, no more than {} redirects are followed",
                 http.settings.redirects
             )),
+            Next::OtherMethod => Some(
+                "the server redirects to a URL that would be requested with a different method, see `location`"
+                    .to_owned(),
+            ),
             Next::Elsewhere => Some(
                 "the server redirects to a different origin, see `location`: a request that may change something is not repeated there"
                     .to_owned(),
@@ -104,7 +136,7 @@ async fn hops(http: &Http, request: Request) -> Result<Response, ToolError> {
         let read = body::read(&headers, done.response.into_body(), most).await;
         let (body, note) = match read {
             Ok(body) => (body, None),
-            Err(error) => unread(error)?,
+            Err(error) => unread(error).map_err(SendError::after_sending)?,
         };
         return Ok(Response {
             status: status.as_u16(),
@@ -172,6 +204,8 @@ enum Next {
     Hop(Box<Hop>),
     /// Return the response, because this request must not be repeated at the other origin.
     Elsewhere,
+    /// Return the response, because the caller wants the same method on every hop.
+    OtherMethod,
 }
 
 /// Decides whether to follow a redirect, and chooses the method, headers and body of the next request.
@@ -204,6 +238,9 @@ fn next(hop: &Hop, status: StatusCode, headers: &HeaderMap) -> Next {
     if repeats && !safe && !same_origin {
         return Next::Elsewhere;
     }
+    if !repeats && hop.keep_method {
+        return Next::OtherMethod;
+    }
     let mut headers = if same_origin {
         hop.headers.clone()
     } else {
@@ -217,6 +254,7 @@ fn next(hop: &Hop, status: StatusCode, headers: &HeaderMap) -> Next {
         headers,
         body: hop.body.clone().filter(|_| repeats),
         secret: hop.secret.clone().filter(|_| same_origin),
+        keep_method: hop.keep_method,
         url,
     }))
 }

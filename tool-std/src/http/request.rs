@@ -51,6 +51,7 @@ impl From<Method> for http::Method {
 /// let request = Request::new(Method::Get, "https://api.example.com/v1/items").query("page", "2");
 /// # drop(request);
 /// ```
+#[derive(Clone)]
 #[must_use]
 pub struct Request {
     pub(super) method: http::Method,
@@ -61,6 +62,8 @@ pub struct Request {
     pub(super) secret: Option<Secret>,
     pub(super) most_bytes: Option<usize>,
     pub(super) timeout: Option<Duration>,
+    /// Whether a redirect that would change the method is returned instead of followed.
+    pub(super) keep_method: bool,
 }
 
 impl Request {
@@ -75,6 +78,7 @@ impl Request {
             secret: None,
             most_bytes: None,
             timeout: None,
+            keep_method: false,
         }
     }
 
@@ -140,11 +144,18 @@ impl Request {
         self
     }
 
-    pub(super) fn url(&self) -> &str {
+    /// Does not follow a redirect that would change the method, such as 303 after `POST`: the redirect itself is the response. By default, such a
+    /// redirect is followed with `GET`.
+    pub fn keep_method(mut self) -> Self {
+        self.keep_method = true;
+        self
+    }
+
+    pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    pub(super) fn reads(&self) -> bool {
+    pub(crate) fn reads(&self) -> bool {
         matches!(self.method, http::Method::GET | http::Method::HEAD)
     }
 }

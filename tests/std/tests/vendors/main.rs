@@ -1,0 +1,14 @@
+//! The packs of vendors, against local servers that check each request by the vendor's documentation.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod faults;
+mod slack;
+mod stand_in;
+#[path = "../http/support.rs"]
+#[allow(dead_code, reason = "these tests use a part of the support")]
+mod support;
