@@ -13,6 +13,7 @@
 //! | `http` | `http_get`, `http_request` |
 //! | `http-runner` | none: runs stored HTTP operations |
 //! | `human` | `ask_user`, for the registry of a program whose client can show questions |
+//! | `knowledge` | `search_knowledge`, `get_knowledge`, `write_knowledge` |
 //! | `web` | `fetch_webpage`, `search_web` |
 //! | `vendor` | none: the requests that the packs of vendors share |
 //! | `slack` | `post_slack_message` |
@@ -52,6 +53,8 @@ pub mod http;
 pub mod human;
 #[cfg(all(feature = "isolate", unix))]
 pub use tool_isolate as isolate;
+#[cfg(feature = "knowledge")]
+pub mod knowledge;
 #[cfg(feature = "slack")]
 pub mod slack;
 #[cfg(feature = "vendor")]

@@ -43,6 +43,7 @@ pub mod fs;
 pub mod git;
 pub mod http;
 pub mod human;
+pub mod knowledge;
 pub mod plan;
 pub mod process;
 pub mod slack;
@@ -53,7 +54,7 @@ pub use contract::ToolContract;
 pub use envelope::{Envelope, ErrorKind, Failure, MissingVariable};
 pub use json::Json;
 #[cfg(feature = "schema")]
-pub use schemas::{ContractMismatch, ContractSchema, schemas};
+pub use schemas::{ContractSchema, schemas};
 
 /// Expands to the list of all names and, with the feature `schema`, to the function that lists the schemas. `Tool (any JSON)` marks a
 /// result that no strict schema describes.
@@ -77,6 +78,7 @@ contracts! {
     git { GitClone, GitStatus, GitDiff, GitLog, GitCommit, GitBranch, GitFetch, GitPush }
     http { HttpGet (any JSON), HttpRequest (any JSON) }
     human { AskUser }
+    knowledge { SearchKnowledge, GetKnowledge, WriteKnowledge }
     plan {
         CreateExecutionPlan, ReplaceExecutionPlan, SubmitExecutionNodeResult, GetActiveExecutionPlan,
         ResumeExecutionPlanRun,

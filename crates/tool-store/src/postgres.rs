@@ -18,7 +18,6 @@ mod knowledge;
 mod ledger;
 mod listen;
 mod maintenance;
-mod plan;
 mod request;
 mod run;
 mod sealed;

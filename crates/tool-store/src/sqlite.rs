@@ -20,7 +20,6 @@ mod knowledge;
 mod ledger;
 mod maintenance;
 mod open;
-mod plan;
 mod queue;
 mod run;
 mod sealed;

@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, Maintenance, PlanStore, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
+//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, Maintenance, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -35,7 +35,6 @@
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`KnowledgeStore`], with [`Maintenance`] | optional | `knowledge` |
-//! | [`PlanStore`], with [`Maintenance`] | optional | `plan`, `plan_concurrency` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
 //! | [`ThreadEventStore`], with [`Maintenance`] | optional | `thread_event` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
@@ -47,7 +46,7 @@
 //! # Comparisons of the tests
 //!
 //! - The tests check errors by the kind of the [`StoreError`] and by parts of its text. The state transitions of this crate return both: [`EffectClaim`]
-//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`DocumentRow`], [`PlanRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
+//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`DocumentRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
@@ -77,8 +76,8 @@ use crate::StoreError;
 use crate::{
     ApprovalRow, BatchStore, BudgetRow, BudgetStore, Catalogue, ChangeStore, ChildRow, ChildStore,
     Directory, DocumentRow, EffectClaim, EnablementStore, EventStore, KnowledgeStore, Maintenance,
-    MemoryStore, PlanRow, PlanStore, RunRow, SpillPart, Store, StoredToolStore, ThreadEventStore,
-    VaultStore, WorkRow, WorkStore,
+    MemoryStore, RunRow, SpillPart, Store, StoredToolStore, ThreadEventStore, VaultStore, WorkRow,
+    WorkStore,
 };
 
 #[doc(hidden)]
@@ -113,10 +112,6 @@ pub mod ledger;
 pub mod maintenance;
 #[doc(hidden)]
 pub mod paging;
-#[doc(hidden)]
-pub mod plan;
-#[doc(hidden)]
-pub mod plan_concurrency;
 #[doc(hidden)]
 pub mod property;
 #[doc(hidden)]
@@ -271,7 +266,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `KnowledgeStore`,
-/// `Maintenance`, `PlanStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
+/// `Maintenance`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -286,10 +281,6 @@ macro_rules! conformance {
     (@ EventStore $opener:expr) => { $crate::conformance! { @ event [__suite_event __suite_event_readers] $opener } };
     (@ KnowledgeStore $opener:expr) => { $crate::conformance! { @ knowledge [__suite_knowledge __suite_knowledge_races] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
-    (@ PlanStore $opener:expr) => {
-        $crate::conformance! { @ plan [__suite_plan] $opener }
-        $crate::conformance! { @ plan_concurrency [__suite_plan_concurrency] $opener }
-    };
     (@ StoredToolStore $opener:expr) => {
         $crate::conformance! { @ edit_request [__suite_edit_request __suite_edit_request_races] $opener }
         $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
@@ -396,10 +387,6 @@ macro_rules! conformance_cases {
         $crate::__suite_knowledge_races! { @ $cases $opener }
     };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
-    (@ PlanStore $cases:ident $opener:expr) => {
-        $crate::__suite_plan! { @ $cases $opener }
-        $crate::__suite_plan_concurrency! { @ $cases $opener }
-    };
     (@ StoredToolStore $cases:ident $opener:expr) => {
         $crate::__suite_edit_request! { @ $cases $opener }
         $crate::__suite_edit_request_races! { @ $cases $opener }

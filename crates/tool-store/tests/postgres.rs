@@ -129,7 +129,6 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             EventStore,
             KnowledgeStore,
             Maintenance,
-            PlanStore,
             StoredToolStore,
             ThreadEventStore,
             VaultStore,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::ToolError;
 use crate::redact::Redact;
 use crate::redact::Redactor;
+use crate::store::Timestamp;
 
 /// The source of an output, or of a part of it.
 ///
@@ -39,7 +40,7 @@ impl Citation {
             source: source.into(),
             source_id: source_id.into(),
             version: None,
-            retrieved_at: rfc3339(crate::env::system_time()),
+            retrieved_at: Timestamp::now().rfc3339(),
         }
     }
 
@@ -65,7 +66,7 @@ impl Citation {
     /// Sets when the item was retrieved.
     #[must_use]
     pub fn retrieved(mut self, time: SystemTime) -> Self {
-        self.retrieved_at = rfc3339(time);
+        self.retrieved_at = Timestamp::from(time).rfc3339();
         self
     }
 
@@ -102,34 +103,6 @@ fn timestamp<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String
     Err(serde::de::Error::custom(
         "`retrievedAt` is not an ISO 8601 time with an offset",
     ))
-}
-
-/// Formats a time in UTC, with seconds. The date is computed by Howard Hinnant's `civil_from_days`.
-fn rfc3339(time: SystemTime) -> String {
-    let seconds = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_shifted + 2) / 5 + 1;
-    let month = if month_shifted < 10 {
-        month_shifted + 3
-    } else {
-        month_shifted - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
-        second / 3_600,
-        second % 3_600 / 60,
-        second % 60
-    )
 }
 
 impl Redact for Citation {

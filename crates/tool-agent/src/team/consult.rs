@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tool_contracts::ToolContract as _;
-use tool_contracts::team::{AnswerStatus, ConsultTeam, TeamAnswer, TeamAnswers};
 use tool_core::{DynamicTool, ErrorKind, ModelOutput, ToModelOutput, ToolContext, ToolError};
 
 use super::run::caught;
@@ -17,20 +15,44 @@ use super::tools::{CATEGORY, EFFECT, Team};
 /// Time that is reserved for the call itself after the time of the agents.
 const RESERVE: Duration = Duration::from_millis(500);
 
-/// The state of all agents of a call: the progress, and the output.
+#[derive(Deserialize)]
+struct Arguments {
+    task: String,
+}
+
+/// The state of all agents of a call, as progress and as output.
 #[derive(Clone, Serialize)]
-#[serde(transparent)]
-struct Report(TeamAnswers);
+struct Report {
+    responses: Vec<Response>,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    agent_id: String,
+    name: String,
+    status: Status,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Pending,
+    Complete,
+    Error,
+    Timeout,
+}
 
 impl ToModelOutput for Report {
     fn to_model_output(&self) -> ModelOutput {
         let mut all = String::new();
-        for TeamAnswer {
+        for Response {
             name, status, text, ..
-        } in &self.0.responses
+        } in &self.responses
         {
             let gap = if all.is_empty() { "" } else { "\n\n" };
-            let failed = if *status == AnswerStatus::Complete {
+            let failed = if *status == Status::Complete {
                 ""
             } else {
                 " (no answer)"
@@ -53,11 +75,11 @@ pub(super) fn tool(team: Team) -> DynamicTool {
     let mut description =
         "Gives one task to all agents of the team at once, and returns the answer of each agent. The agents:".to_owned();
     describe(&mut description, team.participants());
-    let consult = move |ConsultTeam { task }: ConsultTeam, cx: ToolContext| {
+    let consult = move |Arguments { task }: Arguments, cx: ToolContext| {
         let team = team.clone();
         async move { consult(&team, &task, &cx).await }
     };
-    DynamicTool::shown(ConsultTeam::NAME, description, schema, consult)
+    DynamicTool::shown("consult_team", description, schema, consult)
         .title("Consult the team")
         .category(CATEGORY)
         .effect(EFFECT)
@@ -69,15 +91,15 @@ async fn consult(team: &Team, task: &str, cx: &ToolContext) -> Result<Report, To
         .participants()
         .filter(|member| Some(&*member.id) != cx.agent());
     let members: Vec<_> = members.collect();
-    let pending = members.iter().map(|member| TeamAnswer {
+    let pending = members.iter().map(|member| Response {
         agent_id: member.id.clone(),
         name: member.name.clone(),
-        status: AnswerStatus::Pending,
+        status: Status::Pending,
         text: String::new(),
     });
-    let mut report = Report(TeamAnswers {
+    let mut report = Report {
         responses: pending.collect(),
-    });
+    };
     if members.is_empty() {
         let text = "the team has no agent besides the one that asks: answer the task yourself";
         return Err(ToolError::of(ErrorKind::Denied, text));
@@ -93,20 +115,20 @@ async fn consult(team: &Team, task: &str, cx: &ToolContext) -> Result<Report, To
     });
     let mut asked: FuturesUnordered<_> = asked.collect();
     while let Some((at, ended)) = asked.next().await {
-        let response = &mut report.0.responses[at];
+        let response = &mut report.responses[at];
         (response.status, response.text) = match ended {
             Ok(Ok(answer)) => {
                 for citation in answer.citations {
                     cx.cite(citation);
                 }
-                (AnswerStatus::Complete, answer.text)
+                (Status::Complete, answer.text)
             }
             Ok(Err(error)) => {
                 failed(&response.agent_id, &error, cx);
-                (AnswerStatus::Error, error.model_text())
+                (Status::Error, error.model_text())
             }
             Err(_) => (
-                AnswerStatus::Timeout,
+                Status::Timeout,
                 format!("the agent did not answer within {limit:?}"),
             ),
         };

@@ -9,7 +9,6 @@
 mod ask;
 mod config;
 mod consult;
-mod contracts;
 mod local;
 mod research;
 mod spawn;

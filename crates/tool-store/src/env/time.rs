@@ -42,6 +42,39 @@ impl Timestamp {
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(millis(span)))
     }
+
+    /// Returns the time in RFC 3339, in UTC and without fractions of a second. A time before the Unix epoch is returned as the epoch.
+    ///
+    /// ```
+    /// use tool_store::Timestamp;
+    ///
+    /// assert_eq!(Timestamp::from_millis(1_772_357_400_999).rfc3339(), "2026-03-01T09:30:00Z");
+    /// ```
+    pub fn rfc3339(self) -> String {
+        // The date is computed by Howard Hinnant's `civil_from_days`.
+        let seconds = u64::try_from(self.0).unwrap_or_default() / 1_000;
+        let (days, second) = (seconds / 86_400, seconds % 86_400);
+        let shifted = days + 719_468;
+        let era = shifted / 146_097;
+        let day_of_era = shifted % 146_097;
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month_shifted = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_shifted + 2) / 5 + 1;
+        let month = if month_shifted < 10 {
+            month_shifted + 3
+        } else {
+            month_shifted - 9
+        };
+        let year = year_of_era + era * 400 + u64::from(month <= 2);
+        format!(
+            "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+            second / 3_600,
+            second % 3_600 / 60,
+            second % 60
+        )
+    }
 }
 
 impl From<SystemTime> for Timestamp {

@@ -32,8 +32,6 @@ impl Tables {
             | SealedColumn::EditedArguments
             | SealedColumn::Message
             | SealedColumn::ThreadEvent
-            | SealedColumn::PlanSpec
-            | SealedColumn::PlanState
             | SealedColumn::SpillChunk
             | SealedColumn::Response => Box::new(std::iter::empty()),
         }
@@ -48,8 +46,6 @@ impl Tables {
             | SealedColumn::EditedArguments
             | SealedColumn::Message
             | SealedColumn::ThreadEvent
-            | SealedColumn::PlanSpec
-            | SealedColumn::PlanState
             | SealedColumn::SpillChunk
             | SealedColumn::Response => None,
         }

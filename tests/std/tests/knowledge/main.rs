@@ -1,0 +1,12 @@
+//! The documents of a workspace: their tools, and the worker that indexes them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod faults;
+mod indexing;
+mod support;
+mod tools;

@@ -1,0 +1,74 @@
+//! Documents of a workspace, which a model searches, reads and writes.
+//!
+//! | tool | |
+//! |---|---|
+//! | [`search_knowledge`](fn@search_knowledge) | returns the parts of documents that match a query |
+//! | [`get_knowledge`](fn@get_knowledge) | returns a document by its exact file name |
+//! | [`write_knowledge`](fn@write_knowledge) | creates, replaces or extends a document |
+//!
+//! ```text
+//! search_knowledge {"query": "return policy", "limit": 1}
+//!
+//! {"found":true,"results":[{"content":"Returns are free for 30 days. …","score":0.0328,"file":"returns.md","chunk_index":0}]}
+//! ```
+//!
+//! # Set up
+//!
+//! The host puts a [`Knowledge`] into the context, and runs an [`Indexer`] in one or more of its processes. A write stores the content at once, and the indexer
+//! makes it searchable soon afterwards. If its process dies, the indexer of another process continues.
+//!
+//! ```
+//! use tool_core::prelude::*;
+//! use tool_core::store::MemoryStore;
+//! use tool_std::knowledge::{Knowledge, search_knowledge, write_knowledge};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let knowledge = Knowledge::new(MemoryStore::default());
+//! let indexer = knowledge.indexer(); // a host runs it with `tokio::spawn(indexer.run())`
+//!
+//! let cx = ToolContext::builder().workspace("acme").with(knowledge).build();
+//! let tools = toolset![search_knowledge, write_knowledge];
+//! let text = r##"{"action": "write", "file": "returns.md", "content": "# Returns\n\nReturns are free for 30 days."}"##;
+//! let written = tools.call(ToolCall::new("1", "write_knowledge", text), &cx).await;
+//! assert!(written.error().is_none());
+//!
+//! indexer.run_until_idle().await?;
+//! let found = tools.call(ToolCall::new("2", "search_knowledge", r#"{"query": "free returns"}"#), &cx).await;
+//! assert!(found.model_text().contains("returns.md"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Documents belong to the workspace of the context; a context without a workspace uses the documents of the host's only workspace. A host adds documents of
+//! its own, such as uploaded files, with [`Knowledge::write`]. `Rules::knowledge(false)` hides the tools from a turn.
+//!
+//! # Types of documents
+//!
+//! | type | index | features |
+//! |---|---|---|
+//! | `text/markdown`, `text/plain`, other text, JSON, XML, YAML | the text | |
+//!
+//! A document that cannot be indexed has the status `failed`, and its error begins with a code: see [`DocumentFault`].
+//!
+//! # Limits
+//!
+//! A call of `write_knowledge` takes at most [`MOST_CALL_BYTES`], and a document has at most
+//! [`Document::MOST_BYTES`](tool_core::store::Document::MOST_BYTES). A chunk has 2,000 characters, of which 200 are also in the previous chunk. The tools need no
+//! secrets.
+//!
+//! The text of a document is untrusted input. If a host lets a model act on this text, the policy of the host should limit the calls that the model can make.
+
+mod extract;
+mod fault;
+mod handle;
+mod index;
+mod tools;
+
+pub use fault::DocumentFault;
+pub use handle::{Knowledge, KnowledgeReader, KnowledgeWriter};
+pub use index::Indexer;
+pub use tools::{
+    FoundKnowledge, KnowledgeAction, KnowledgeDocument, KnowledgeResult, KnowledgeWritten,
+    MOST_CALL_BYTES, get_knowledge, search_knowledge, write_knowledge,
+};
