@@ -200,7 +200,7 @@ fn in_doubt(vendor: &str, why: &str, operator: String) -> ToolError {
     ToolError::of(ErrorKind::Interrupted, text).operator(operator)
 }
 
-/// The response of a vendor, with what errors have to say about its request.
+/// The response of a vendor, with the facts about its request that errors state.
 #[derive(Debug)]
 pub(crate) struct Reply {
     vendor: &'static str,

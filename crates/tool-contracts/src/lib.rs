@@ -54,7 +54,7 @@ pub use contract::ToolContract;
 pub use envelope::{Envelope, ErrorKind, Failure, MissingVariable};
 pub use json::Json;
 #[cfg(feature = "schema")]
-pub use schemas::{ContractSchema, schemas};
+pub use schemas::{ContractMismatch, ContractSchema, schemas};
 
 /// Expands to the list of all names and, with the feature `schema`, to the function that lists the schemas. `Tool (any JSON)` marks a
 /// result that no strict schema describes.

@@ -44,6 +44,7 @@
 //! | [`WorkStore`] | the queue of threads that workers drive |
 //! | [`BudgetStore`] | budgets that several runs share, and their reservations |
 //! | [`KnowledgeStore`] | the documents of a workspace, their searchable chunks, and the jobs that index them |
+//! | [`PlanStore`] | plans of several tasks, and their runs |
 //! | [`RunStore`] | the driver of each thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |

@@ -18,6 +18,7 @@ mod knowledge;
 mod ledger;
 mod listen;
 mod maintenance;
+mod plan;
 mod request;
 mod run;
 mod sealed;

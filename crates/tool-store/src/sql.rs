@@ -10,6 +10,7 @@ pub(crate) mod directory;
 pub(crate) mod enablement;
 pub(crate) mod fence;
 pub(crate) mod knowledge;
+pub(crate) mod plan;
 pub(crate) mod records;
 pub(crate) mod sealed;
 pub(crate) mod spill;

@@ -20,6 +20,7 @@ mod knowledge;
 mod ledger;
 mod maintenance;
 mod open;
+mod plan;
 mod queue;
 mod run;
 mod sealed;

@@ -35,6 +35,8 @@ mod ledger;
 mod maintenance;
 mod memory;
 #[cfg(feature = "host")]
+mod plan;
+#[cfg(feature = "host")]
 mod run;
 #[cfg(feature = "host")]
 mod sealed;
@@ -131,6 +133,16 @@ pub use ledger::{
 #[cfg(feature = "host")]
 pub use maintenance::{Erased, Erasure, Maintenance, Purged, Retention};
 pub use memory::MemoryStore;
+#[cfg(all(feature = "host", any(feature = "sqlite", feature = "postgres")))]
+pub(crate) use plan::PlanState;
+#[cfg(feature = "host")]
+pub use plan::{
+    NewPlanRun, PlanAnswer, PlanApproval, PlanArtifact, PlanAttempt, PlanAttemptStatus, PlanChange,
+    PlanChanged, PlanCheckpoint, PlanCondition, PlanCreated, PlanDeliverable, PlanDraft, PlanEdge,
+    PlanEvent, PlanEventKind, PlanExecutor, PlanIssue, PlanNode, PlanNodeKind, PlanNodeRun,
+    PlanNodeStatus, PlanOutcome, PlanOwner, PlanRefusal, PlanRow, PlanRules, PlanRunId, PlanSchema,
+    PlanSeverity, PlanSpec, PlanStatus, PlanStore, PlanSubmission,
+};
 #[cfg(feature = "host")]
 pub use run::{
     NewRun, RunBegun, RunCause, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,

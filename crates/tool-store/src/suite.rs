@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, Maintenance, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
+//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, Maintenance, PlanStore, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -35,6 +35,7 @@
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`KnowledgeStore`], with [`Maintenance`] | optional | `knowledge` |
+//! | [`PlanStore`], with [`Maintenance`] | optional | `plan`, `plan_concurrency` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
 //! | [`ThreadEventStore`], with [`Maintenance`] | optional | `thread_event` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
@@ -46,7 +47,7 @@
 //! # Comparisons of the tests
 //!
 //! - The tests check errors by the kind of the [`StoreError`] and by parts of its text. The state transitions of this crate return both: [`EffectClaim`]
-//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`DocumentRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
+//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`DocumentRow`], [`PlanRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
@@ -76,8 +77,8 @@ use crate::StoreError;
 use crate::{
     ApprovalRow, BatchStore, BudgetRow, BudgetStore, Catalogue, ChangeStore, ChildRow, ChildStore,
     Directory, DocumentRow, EffectClaim, EnablementStore, EventStore, KnowledgeStore, Maintenance,
-    MemoryStore, RunRow, SpillPart, Store, StoredToolStore, ThreadEventStore, VaultStore, WorkRow,
-    WorkStore,
+    MemoryStore, PlanRow, PlanStore, RunRow, SpillPart, Store, StoredToolStore, ThreadEventStore,
+    VaultStore, WorkRow, WorkStore,
 };
 
 #[doc(hidden)]
@@ -112,6 +113,10 @@ pub mod ledger;
 pub mod maintenance;
 #[doc(hidden)]
 pub mod paging;
+#[doc(hidden)]
+pub mod plan;
+#[doc(hidden)]
+pub mod plan_concurrency;
 #[doc(hidden)]
 pub mod property;
 #[doc(hidden)]
@@ -266,7 +271,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `KnowledgeStore`,
-/// `Maintenance`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
+/// `Maintenance`, `PlanStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -281,6 +286,10 @@ macro_rules! conformance {
     (@ EventStore $opener:expr) => { $crate::conformance! { @ event [__suite_event __suite_event_readers] $opener } };
     (@ KnowledgeStore $opener:expr) => { $crate::conformance! { @ knowledge [__suite_knowledge __suite_knowledge_races] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
+    (@ PlanStore $opener:expr) => {
+        $crate::conformance! { @ plan [__suite_plan] $opener }
+        $crate::conformance! { @ plan_concurrency [__suite_plan_concurrency] $opener }
+    };
     (@ StoredToolStore $opener:expr) => {
         $crate::conformance! { @ edit_request [__suite_edit_request __suite_edit_request_races] $opener }
         $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
@@ -387,6 +396,10 @@ macro_rules! conformance_cases {
         $crate::__suite_knowledge_races! { @ $cases $opener }
     };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
+    (@ PlanStore $cases:ident $opener:expr) => {
+        $crate::__suite_plan! { @ $cases $opener }
+        $crate::__suite_plan_concurrency! { @ $cases $opener }
+    };
     (@ StoredToolStore $cases:ident $opener:expr) => {
         $crate::__suite_edit_request! { @ $cases $opener }
         $crate::__suite_edit_request_races! { @ $cases $opener }

@@ -129,6 +129,7 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             EventStore,
             KnowledgeStore,
             Maintenance,
+            PlanStore,
             StoredToolStore,
             ThreadEventStore,
             VaultStore,

@@ -35,13 +35,13 @@ pub struct BegunAgentRun {
     has_message: bool,
 }
 
-/// What a run begins with.
+/// The message that a run answers, or the run that was begun before.
 pub(super) enum Start<'a> {
-    /// The messages that are stored.
+    /// No new message: the run answers the stored messages.
     Stored,
     /// A message that is stored when the run begins.
     Message(UserMessage),
-    /// A run that has begun, and the results of the client.
+    /// A run that was begun before, and the results of the client for its open calls.
     Begun(BegunRun, &'a [ClientResult]),
 }
 
@@ -118,7 +118,7 @@ impl AgentRuntime {
             let tools = self.toolset(agent, &run, cx, true);
             let tools = tools.unwrap_or_else(|collision| collision.resolved());
             let tools = tools.filter(|def| all.get(def.name()).is_none());
-            // Both have one gate, and no name is left that both have.
+            // Both toolsets have the same gate and, after the filter, no common name, so combining them does not fail.
             let both = all.clone().combine(&tools.through(&self.0.gate));
             all = both.unwrap_or(all);
         }

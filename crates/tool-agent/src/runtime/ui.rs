@@ -16,7 +16,7 @@ const FAILED: &str = "the answer could not be completed, try again";
 /// or [`StoredEvents`](super::StoredEvents).
 ///
 /// The view shows the conversation of the run. A run that waits for approvals shows them if the host passes them to [`ask`](Self::ask), because events
-/// contain no tokens. Events of the threads below the conversation make no chunks, except the result of a call whose approval was shown.
+/// contain no tokens. Events of the threads below the conversation produce no chunks, except the result of a call whose approval was shown.
 ///
 /// An interface of version 5 or 6 of the AI SDK cannot withdraw text. If shown pieces are withdrawn, because a request failed after its first piece or the
 /// process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its message is complete, so nothing is
@@ -113,8 +113,8 @@ impl UiView {
     /// Shows the approval requests of a run that waits. Call it between the events [`Waiting`](AgentEventKind::Waiting) and
     /// [`RunEnded`](AgentEventKind::RunEnded). [`AgentRuntime::waiting`](super::AgentRuntime::waiting) returns the tickets.
     ///
-    /// Requests of calls in the threads below the conversation are shown in a step of their own, when no call of the conversation itself waits: an interface
-    /// sends the answers when all calls of the last step have one. The ids of these calls are [`call_below`](Self::call_below).
+    /// Requests of calls in the threads below the conversation are shown in a separate step, if no call of the conversation itself waits, because an
+    /// interface sends the answers when all calls of the last step have an answer. [`call_below`](Self::call_below) returns the ids of these calls.
     ///
     /// # Errors
     ///

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
+use tool_contracts::ToolContract as _;
+use tool_contracts::team::{AnswerStatus, ConsultTeam, TeamAnswer, TeamAnswers};
 use tool_core::{DynamicTool, ErrorKind, ModelOutput, ToModelOutput, ToolContext, ToolError};
 
 use super::run::caught;
@@ -15,44 +17,20 @@ use super::tools::{CATEGORY, EFFECT, Team};
 /// Time that is reserved for the call itself after the time of the agents.
 const RESERVE: Duration = Duration::from_millis(500);
 
-#[derive(Deserialize)]
-struct Arguments {
-    task: String,
-}
-
-/// The state of all agents of a call, as progress and as output.
+/// The state of all agents of a call: the progress, and the output.
 #[derive(Clone, Serialize)]
-struct Report {
-    responses: Vec<Response>,
-}
-
-#[derive(Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Response {
-    agent_id: String,
-    name: String,
-    status: Status,
-    text: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Status {
-    Pending,
-    Complete,
-    Error,
-    Timeout,
-}
+#[serde(transparent)]
+struct Report(TeamAnswers);
 
 impl ToModelOutput for Report {
     fn to_model_output(&self) -> ModelOutput {
         let mut all = String::new();
-        for Response {
+        for TeamAnswer {
             name, status, text, ..
-        } in &self.responses
+        } in &self.0.responses
         {
             let gap = if all.is_empty() { "" } else { "\n\n" };
-            let failed = if *status == Status::Complete {
+            let failed = if *status == AnswerStatus::Complete {
                 ""
             } else {
                 " (no answer)"
@@ -75,11 +53,11 @@ pub(super) fn tool(team: Team) -> DynamicTool {
     let mut description =
         "Gives one task to all agents of the team at once, and returns the answer of each agent. The agents:".to_owned();
     describe(&mut description, team.participants());
-    let consult = move |Arguments { task }: Arguments, cx: ToolContext| {
+    let consult = move |ConsultTeam { task }: ConsultTeam, cx: ToolContext| {
         let team = team.clone();
         async move { consult(&team, &task, &cx).await }
     };
-    DynamicTool::shown("consult_team", description, schema, consult)
+    DynamicTool::shown(ConsultTeam::NAME, description, schema, consult)
         .title("Consult the team")
         .category(CATEGORY)
         .effect(EFFECT)
@@ -91,15 +69,15 @@ async fn consult(team: &Team, task: &str, cx: &ToolContext) -> Result<Report, To
         .participants()
         .filter(|member| Some(&*member.id) != cx.agent());
     let members: Vec<_> = members.collect();
-    let pending = members.iter().map(|member| Response {
+    let pending = members.iter().map(|member| TeamAnswer {
         agent_id: member.id.clone(),
         name: member.name.clone(),
-        status: Status::Pending,
+        status: AnswerStatus::Pending,
         text: String::new(),
     });
-    let mut report = Report {
+    let mut report = Report(TeamAnswers {
         responses: pending.collect(),
-    };
+    });
     if members.is_empty() {
         let text = "the team has no agent besides the one that asks: answer the task yourself";
         return Err(ToolError::of(ErrorKind::Denied, text));
@@ -115,20 +93,20 @@ async fn consult(team: &Team, task: &str, cx: &ToolContext) -> Result<Report, To
     });
     let mut asked: FuturesUnordered<_> = asked.collect();
     while let Some((at, ended)) = asked.next().await {
-        let response = &mut report.responses[at];
+        let response = &mut report.0.responses[at];
         (response.status, response.text) = match ended {
             Ok(Ok(answer)) => {
                 for citation in answer.citations {
                     cx.cite(citation);
                 }
-                (Status::Complete, answer.text)
+                (AnswerStatus::Complete, answer.text)
             }
             Ok(Err(error)) => {
                 failed(&response.agent_id, &error, cx);
-                (Status::Error, error.model_text())
+                (AnswerStatus::Error, error.model_text())
             }
             Err(_) => (
-                Status::Timeout,
+                AnswerStatus::Timeout,
                 format!("the agent did not answer within {limit:?}"),
             ),
         };

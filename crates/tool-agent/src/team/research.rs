@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
+use tool_contracts::ToolContract as _;
+use tool_contracts::team::{ResearchDepth, ResearchTopic};
 use tool_core::{Citation, DynamicTool, ToolContext, ToolError};
 
 use super::ask::refuse_self;
@@ -14,29 +16,14 @@ use super::tools::{CATEGORY, EFFECT, Team};
 /// Default timeout of the tool.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-#[derive(Deserialize)]
-struct Arguments {
-    topic: String,
-    depth: Depth,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Depth {
-    Quick,
-    Deep,
-}
-
-impl Depth {
-    /// Returns the sentences that explain the depth to the researcher.
-    fn instructions(self) -> &'static str {
-        match self {
-            Self::Quick => {
-                "Depth: quick. Use a few good sources, and answer in one or two paragraphs."
-            }
-            Self::Deep => {
-                "Depth: deep. Compare several independent sources, state where they disagree, and answer in detail."
-            }
+/// Returns the sentences that explain the depth to the researcher.
+fn instructions(depth: ResearchDepth) -> &'static str {
+    match depth {
+        ResearchDepth::Quick => {
+            "Depth: quick. Use a few good sources, and answer in one or two paragraphs."
+        }
+        ResearchDepth::Deep => {
+            "Depth: deep. Compare several independent sources, state where they disagree, and answer in detail."
         }
     }
 }
@@ -62,12 +49,12 @@ pub(super) fn tool(team: Team, researcher: String) -> DynamicTool {
         "required": ["topic", "depth"],
         "additionalProperties": false,
     });
-    let research = move |arguments: Arguments, cx: ToolContext| {
+    let research = move |arguments: ResearchTopic, cx: ToolContext| {
         let (team, researcher) = (team.clone(), researcher.clone());
         async move { research(&team, &researcher, arguments, &cx).await }
     };
     DynamicTool::new(
-        "research_topic",
+        ResearchTopic::NAME,
         "Gives a topic to an agent that does research, and returns a summary with its sources.",
         schema,
         research,
@@ -82,11 +69,11 @@ pub(super) fn tool(team: Team, researcher: String) -> DynamicTool {
 async fn research(
     team: &Team,
     researcher: &str,
-    Arguments { topic, depth }: Arguments,
+    ResearchTopic { topic, depth }: ResearchTopic,
     cx: &ToolContext,
 ) -> Result<Findings, ToolError> {
     refuse_self(researcher, cx)?;
-    let task = format!("Research this topic:\n{topic}\n\n{}", depth.instructions());
+    let task = format!("Research this topic:\n{topic}\n\n{}", instructions(depth));
     let answer = team
         .runner
         .ask(AgentTask::new(researcher, task), cx)

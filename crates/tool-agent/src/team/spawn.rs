@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::FutureExt as _;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
+use tool_contracts::ToolContract as _;
+use tool_contracts::team::{self, TaskResult};
 use tool_core::turn::{Model, ToolMessage, Turns, UserMessage};
 use tool_core::{DynamicTool, ErrorKind, ToolContext, ToolDef, ToolError, Toolset};
 
@@ -17,7 +19,7 @@ use super::tools::{CATEGORY, EFFECT};
 use crate::agent::{Agent, AgentBuilder};
 
 /// The name of the tool.
-const NAME: &str = "spawn_task";
+const NAME: &str = team::SpawnTask::NAME;
 
 /// Maximum number of steps of a sub-agent, and the default.
 const MOST_STEPS: u32 = 10;
@@ -94,20 +96,6 @@ pub struct SpawnTask {
     steps: u32,
 }
 
-#[derive(Deserialize)]
-struct Arguments {
-    task: String,
-    label: Option<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Done {
-    success: bool,
-    result: String,
-    tools_used: Vec<String>,
-}
-
 /// The progress of a call.
 #[derive(Serialize)]
 struct Began<'a> {
@@ -172,7 +160,7 @@ impl SpawnTask {
         });
         let text = json!({"type": "string"});
         let this = Arc::new(self);
-        let spawn = move |arguments: Arguments, cx: ToolContext| {
+        let spawn = move |arguments: team::SpawnTask, cx: ToolContext| {
             let this = Arc::clone(&this);
             async move { this.run(arguments, &cx).await }
         };
@@ -198,7 +186,11 @@ impl SpawnTask {
         })))
     }
 
-    async fn run(&self, arguments: Arguments, cx: &ToolContext) -> Result<Done, ToolError> {
+    async fn run(
+        &self,
+        arguments: team::SpawnTask,
+        cx: &ToolContext,
+    ) -> Result<TaskResult, ToolError> {
         let conversation = new_conversation(NAME)?;
         let ran = self.ran(arguments, &conversation, cx).map(Ok);
         // A model or a store of the host may panic.
@@ -215,15 +207,15 @@ impl SpawnTask {
                 (false, error.model_text())
             }
         };
-        Ok(Done {
+        Ok(TaskResult {
             success,
             result,
             tools_used: used(&ran.results),
         })
     }
 
-    async fn ran(&self, arguments: Arguments, conversation: &str, cx: &ToolContext) -> Ran {
-        let Arguments { task, label } = arguments;
+    async fn ran(&self, arguments: team::SpawnTask, conversation: &str, cx: &ToolContext) -> Ran {
+        let team::SpawnTask { task, label } = arguments;
         cx.audit(
             "agent.asked",
             &json!({"agent": NAME, "conversation": conversation}),

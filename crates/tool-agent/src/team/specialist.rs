@@ -1,7 +1,8 @@
 //! The tool `consult_specialist`.
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tool_contracts::ToolContract as _;
+use tool_contracts::team::{ConsultSpecialist, SpecialistAnswer};
 use tool_core::store::Role;
 use tool_core::turn::{ModelMessage, Turns, UserMessage};
 use tool_core::{
@@ -16,20 +17,6 @@ use super::tools::{CATEGORY, EFFECT, Team};
 
 /// Maximum size of the history that an agent gets, in bytes of its texts.
 const MOST_HISTORY: usize = 64 * 1024;
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Arguments {
-    agent_id: String,
-    task: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    agent_id: String,
-    text: String,
-}
 
 #[track_caller]
 pub(super) fn tool(team: Team, members: &[&TeamMember]) -> DynamicTool {
@@ -48,12 +35,12 @@ pub(super) fn tool(team: Team, members: &[&TeamMember]) -> DynamicTool {
             .to_owned();
     describe(&mut description, members.iter().copied());
     let timeout = team.timeout;
-    let consult = move |arguments: Arguments, cx: ToolContext| {
+    let consult = move |arguments: ConsultSpecialist, cx: ToolContext| {
         let team = team.clone();
         async move { consult(&team, arguments, &cx).await }
     };
     let text = json!({"type": "string"});
-    DynamicTool::new("consult_specialist", description, schema, consult)
+    DynamicTool::new(ConsultSpecialist::NAME, description, schema, consult)
         .title("Consult a specialist")
         .category(CATEGORY)
         // The tool reads the conversation.
@@ -67,8 +54,12 @@ pub(super) fn tool(team: Team, members: &[&TeamMember]) -> DynamicTool {
         .timeout(timeout)
 }
 
-async fn consult(team: &Team, asked: Arguments, cx: &ToolContext) -> Result<Answer, ToolError> {
-    let Arguments { agent_id, task } = asked;
+async fn consult(
+    team: &Team,
+    asked: ConsultSpecialist,
+    cx: &ToolContext,
+) -> Result<SpecialistAnswer, ToolError> {
+    let ConsultSpecialist { agent_id, task } = asked;
     refuse_self(&agent_id, cx)?;
     // The schema has refused other ids, unless the host made the tool accept them.
     if !team.participants().any(|member| member.id == agent_id) {
@@ -85,7 +76,7 @@ async fn consult(team: &Team, asked: Arguments, cx: &ToolContext) -> Result<Answ
     for citation in answer.citations {
         cx.cite(citation);
     }
-    Ok(Answer {
+    Ok(SpecialistAnswer {
         agent_id,
         text: answer.text,
     })

@@ -9,6 +9,7 @@
 mod ask;
 mod config;
 mod consult;
+mod contracts;
 mod local;
 mod research;
 mod spawn;

@@ -67,7 +67,7 @@ pub(super) fn show(writer: &mut Writer, messages: &[Message], after: u64) -> Vec
     chunks
 }
 
-/// Where the contents of a run in another process are read.
+/// The source of the contents of a run in another process.
 enum Source {
     /// The messages of the thread, after a sequence number.
     Messages(u64),

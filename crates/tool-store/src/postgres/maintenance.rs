@@ -1,6 +1,6 @@
 //! Erasure and retention in PostgreSQL.
 
-use crate::sql::{child, knowledge, thread_event, work};
+use crate::sql::{child, knowledge, plan, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
     Timestamp,
@@ -128,6 +128,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
         },
         ..Erased::default()
     };
+    plan::erase(db, of).await?;
     match of {
         Erasure::Thread(thread) => {
             rows(db, variable_request::removal(thread)).await?;
@@ -246,6 +247,7 @@ impl PostgresStore {
                     child::remove(db, &thread).await?;
                     work::remove(db, &thread).await?;
                     thread_event::erase(db, &thread).await?;
+                    plan::erase(db, Erasure::Thread(&thread)).await?;
                 }
             }
             Ok(removed)

@@ -297,7 +297,7 @@ async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error>
 }
 
 /// The files of `migrations/postgres`, in order.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
         1,
         "state",
@@ -307,6 +307,11 @@ const MIGRATIONS: [(i64, &str, &str); 2] = [
         3,
         "knowledge",
         include_str!("../../migrations/postgres/0003_knowledge.sql"),
+    ),
+    (
+        4,
+        "plans",
+        include_str!("../../migrations/postgres/0004_plans.sql"),
     ),
 ];
 

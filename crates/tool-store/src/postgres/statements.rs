@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use crate::sql::{
-    budget, child, directory, fence, knowledge, sealed, stored_tool, thread_event, work,
+    budget, child, directory, fence, knowledge, plan, sealed, stored_tool, thread_event, work,
 };
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
     ChildFilter, ChildKind, ChildRow, ChildState, DocumentFilter, DocumentName, DocumentStatus,
     EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter, IncludeDeleted,
-    InstanceId, KeyId, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn, SealedPlace,
-    SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp,
-    ToolSource, VariableFilter, VariableLevel, WorkAgent, WorkFilter, WorkState, Workspace,
+    InstanceId, KeyId, PlanRunId, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn,
+    SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId,
+    Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent, WorkFilter, WorkState,
+    Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -43,6 +44,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
     thread_events(&mut all, &own);
     budgets(&mut all, &own);
     documents(&mut all, &own);
+    plans(&mut all, &own);
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
@@ -360,6 +362,28 @@ fn documents(all: &mut Vec<Statement>, own: &Workspace) {
     add(all, "knowledge_chunk_terms", &found.query);
 }
 
+fn plans(all: &mut Vec<Statement>, own: &Workspace) {
+    let Ok(thread) = ThreadId::new(own, "x") else {
+        return;
+    };
+    let id = PlanRunId::new(thread.clone(), 1);
+    add(all, "plan_run_pkey", &plan::one(&id).query);
+    add(all, "plan_run_active", &plan::active(&thread).query);
+    for before in [None, Some(9)] {
+        let page = plan::listing(&thread, before, 10);
+        add(all, "plan_run_pkey", &page.query);
+    }
+    add(all, "plan_event_pkey", &plan::events(&id, 1, 10).query);
+    let of_thread = Erasure::Thread(&thread);
+    add(all, "plan_run_pkey", &plan::removal(of_thread).query);
+    let of_principal = Erasure::Principal {
+        workspace: own,
+        principal: "x",
+    };
+    let removal = plan::removal(of_principal);
+    add(all, "plan_run_by_principal", &removal.query);
+}
+
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {
     let thread = ThreadId::new(own, "x").ok();
     if let Some(thread) = thread.clone() {
@@ -477,6 +501,8 @@ fn vault(all: &mut Vec<Statement>, own: &Workspace) {
                 (SealedColumn::EditedArguments, "approval_edited"),
                 (SealedColumn::Message, "message_sealed"),
                 (SealedColumn::ThreadEvent, "thread_event_sealed"),
+                (SealedColumn::PlanSpec, "plan_run_spec_sealed"),
+                (SealedColumn::PlanState, "plan_run_sealed"),
                 (SealedColumn::SpillChunk, "spill_chunk_sealed"),
                 (SealedColumn::Response, "request_sealed"),
             ] {

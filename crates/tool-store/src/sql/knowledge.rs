@@ -21,7 +21,8 @@ const CHUNKS: &str = "knowledge_chunk";
 
 const COLUMNS: &str = "workspace, file, id, mime, size, source, principal, status, fault, chunks, ready, token, worker, recoveries, created, updated, indexed";
 
-/// The maximum number of chunks that are ranked for a query. They are divided among the terms, so that a rare term finds its chunks beside a frequent one.
+/// The maximum number of chunks that are ranked for a query. Each term gets an equal share of them, so that the chunks of a rare term are ranked even if
+/// another term is frequent.
 const MOST_CANDIDATES: u32 = 1_000;
 
 /// The minimum number of chunks that are ranked for each term.
@@ -29,7 +30,8 @@ const FEWEST_CANDIDATES: u32 = 50;
 
 /// The full-text search of a database.
 pub(crate) trait TextIndex: SqlDatabase {
-    /// Adds the condition on the chunks of a workspace that contain all of these terms: a column `id` of the table of chunks is in a query.
+    /// Adds a condition that selects the chunks of a workspace that contain all of these terms. The condition is that the column `id` is in the result of a
+    /// subquery.
     fn push_matches(query: &mut Statement<Self>, scope: &str, terms: &[String], limit: u32);
 }
 
@@ -287,7 +289,7 @@ pub(crate) async fn extend<C: SqlChange>(
     Ok(true)
 }
 
-/// Returns a word that stands for a workspace in the index.
+/// Returns a word that identifies a workspace in the index.
 fn scope_word(workspace: &Workspace) -> String {
     let mut hash = sha256(&["knowledge scope", workspace.as_str()]);
     hash.truncate(32);

@@ -1,6 +1,6 @@
 //! The sealed columns of the SQL stores, and the places of their values.
 
-use crate::store::{KeyId, SealedColumn, SealedPlace, ThreadId, Workspace};
+use crate::store::{KeyId, PlanRunId, SealedColumn, SealedPlace, ThreadId, Workspace};
 
 use super::statement::{SqlDatabase, Statement, Value};
 
@@ -71,6 +71,12 @@ pub(crate) const fn source(column: SealedColumn) -> Source {
             order: "t.workspace, t.conversation, t.seq",
             ..by_id
         },
+        SealedColumn::PlanSpec => Source {
+            sealed: "spec_sealed",
+            key: "spec_key",
+            ..of_plan_run(by_id)
+        },
+        SealedColumn::PlanState => of_plan_run(by_id),
         SealedColumn::Response => Source {
             table: "request",
             owner: "t.caller",
@@ -78,6 +84,17 @@ pub(crate) const fn source(column: SealedColumn) -> Source {
             order: "t.workspace, t.caller, t.key",
             ..by_id
         },
+    }
+}
+
+/// Returns a source in the table of the runs of plans.
+const fn of_plan_run(source: Source) -> Source {
+    Source {
+        table: "plan_run",
+        owner: "t.conversation",
+        id: "CAST(t.number AS TEXT)",
+        order: "t.workspace, t.conversation, t.number",
+        ..source
     }
 }
 
@@ -99,6 +116,10 @@ impl Source {
         match self.column {
             SealedColumn::Message | SealedColumn::ThreadEvent => {
                 "t.workspace = c.workspace AND t.conversation = c.owner AND t.seq = c.number"
+                    .to_owned()
+            }
+            SealedColumn::PlanSpec | SealedColumn::PlanState => {
+                "t.workspace = c.workspace AND t.conversation = c.owner AND t.number = c.number"
                     .to_owned()
             }
             SealedColumn::SpillChunk => format!(
@@ -126,7 +147,10 @@ pub(crate) struct Position {
 impl Position {
     pub(crate) fn of(place: &SealedPlace) -> Self {
         let (name, number) = match place.column {
-            SealedColumn::Message | SealedColumn::ThreadEvent => ("", Some(place.id.as_str())),
+            SealedColumn::Message
+            | SealedColumn::ThreadEvent
+            | SealedColumn::PlanSpec
+            | SealedColumn::PlanState => ("", Some(place.id.as_str())),
             SealedColumn::SpillChunk => match place.id.rsplit_once(':') {
                 Some((handle, start)) => (handle, Some(start)),
                 None => ("", None),
@@ -145,7 +169,10 @@ impl Position {
     fn ordered(self, column: SealedColumn) -> Vec<Value> {
         let number = Value::Number(self.number);
         match column {
-            SealedColumn::Message | SealedColumn::ThreadEvent => {
+            SealedColumn::Message
+            | SealedColumn::ThreadEvent
+            | SealedColumn::PlanSpec
+            | SealedColumn::PlanState => {
                 vec![self.workspace.into(), self.owner.into(), number]
             }
             SealedColumn::SpillChunk => vec![self.name.into(), number],
@@ -198,7 +225,7 @@ pub(crate) fn listing<DB: SqlDatabase>(
 
 /// The places of sealed values in their tables.
 pub(crate) mod place {
-    use super::{SealedColumn, SealedPlace, ThreadId, Workspace};
+    use super::{PlanRunId, SealedColumn, SealedPlace, ThreadId, Workspace};
 
     fn at(column: SealedColumn, workspace: &Workspace, owner: &str, id: String) -> SealedPlace {
         SealedPlace {
@@ -239,6 +266,21 @@ pub(crate) mod place {
             conversation,
             seq.to_string(),
         )
+    }
+
+    /// Returns the place of the compiled plan of a run.
+    pub(crate) fn plan_spec(run: &PlanRunId) -> SealedPlace {
+        of_plan(SealedColumn::PlanSpec, run)
+    }
+
+    /// Returns the place of the state of a run of a plan.
+    pub(crate) fn plan_state(run: &PlanRunId) -> SealedPlace {
+        of_plan(SealedColumn::PlanState, run)
+    }
+
+    fn of_plan(column: SealedColumn, run: &PlanRunId) -> SealedPlace {
+        let (thread, number) = (run.thread(), run.number().to_string());
+        at(column, thread.workspace(), thread.conversation(), number)
     }
 
     /// Returns the place of the chunk of a spilled output that begins at a byte.

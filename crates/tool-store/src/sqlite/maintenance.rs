@@ -1,6 +1,6 @@
 //! Erasure and retention in SQLite.
 
-use crate::sql::{child, knowledge, thread_event, work};
+use crate::sql::{child, knowledge, plan, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
     StoreFuture, ThreadId, Timestamp,
@@ -131,6 +131,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
         },
         ..Erased::default()
     };
+    plan::erase(&mut *db, of).await?;
     match of {
         Erasure::Thread(thread) => {
             rows(&mut *db, variable_request::removal(thread)).await?;
@@ -240,6 +241,7 @@ impl SqliteStore {
                         child::remove(&mut *db, &thread).await?;
                         work::remove(&mut *db, &thread).await?;
                         thread_event::erase(&mut *db, &thread).await?;
+                        plan::erase(&mut *db, Erasure::Thread(&thread)).await?;
                     }
                 }
                 Ok(removed)

@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 19] = [
+const MIGRATIONS: [(i64, &str, &str); 20] = [
     (
         1,
         "state",
@@ -300,6 +300,11 @@ const MIGRATIONS: [(i64, &str, &str); 19] = [
         20,
         "knowledge",
         include_str!("../../migrations/sqlite/0020_knowledge.sql"),
+    ),
+    (
+        21,
+        "plans",
+        include_str!("../../migrations/sqlite/0021_plans.sql"),
     ),
 ];
 

@@ -327,7 +327,7 @@ impl DocumentWrite {
 }
 
 impl DocumentRow {
-    /// The [fault](Self::fault) of a document whose leases expired too often, so that its content probably ends the processes that index it.
+    /// The [fault](Self::fault) of a document whose leases expired too often, probably because its content crashes the processes that index it.
     pub const CRASH_LIMIT: &'static str = "CRASH_LIMIT";
 
     /// Applies [`KnowledgeStore::write_document`] to the stored row with its content, or to `None`, after [`DocumentWrite::check`]. `ready` is the time from

@@ -178,6 +178,8 @@ pub trait Maintenance: Send + Sync + 'static {
     ///
     /// A store of [documents](super::KnowledgeStore) removes the name of the user from the documents, and keeps the documents, which belong to the workspace.
     ///
+    /// A store of [plans](super::PlanStore) removes the runs of the thread, or the runs for the user, with their events.
+    ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the
     /// responses to requests of the user.

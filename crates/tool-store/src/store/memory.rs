@@ -27,6 +27,8 @@ mod ledger;
 #[cfg(feature = "host")]
 mod maintenance;
 #[cfg(feature = "host")]
+mod plan;
+#[cfg(feature = "host")]
 mod run;
 #[cfg(feature = "host")]
 mod sealed;
@@ -88,6 +90,8 @@ struct Tables {
     budgets: budget::Budgets,
     #[cfg(feature = "host")]
     documents: knowledge::Documents,
+    #[cfg(feature = "host")]
+    plans: plan::Plans,
     #[cfg(feature = "host")]
     runs: run::Runs,
     spills: spill::Spills,

@@ -156,6 +156,10 @@ pub enum SealedColumn {
     Message,
     /// The bodies of the events of threads.
     ThreadEvent,
+    /// The compiled plans of runs.
+    PlanSpec,
+    /// The states of the runs of plans: attempts, outputs and artifacts.
+    PlanState,
     /// The chunks of spilled outputs. A long output has several chunks.
     SpillChunk,
     /// The stored responses to requests with an idempotency key, except for edits of stored tools.
@@ -169,12 +173,14 @@ words!(SealedColumn {
     EditedArguments = "edited_arguments",
     Message = "message",
     ThreadEvent = "thread_event",
+    PlanSpec = "plan_spec",
+    PlanState = "plan_state",
     SpillChunk = "spill_chunk",
     Response = "response",
 });
 
 impl SealedColumn {
-    /// Returns whether the values of the column are contents: arguments, messages, events of threads, chunks of spilled outputs or responses. A store seals contents
+    /// Returns whether the values of the column are contents: arguments, messages, events of threads, plans, chunks of spilled outputs or responses. A store seals contents
     /// only on request.
     pub fn is_content(self) -> bool {
         match self {
@@ -183,6 +189,8 @@ impl SealedColumn {
             | Self::EditedArguments
             | Self::Message
             | Self::ThreadEvent
+            | Self::PlanSpec
+            | Self::PlanState
             | Self::SpillChunk
             | Self::Response => true,
         }
@@ -199,6 +207,7 @@ impl SealedColumn {
 /// | [`Variable`](SealedColumn::Variable) | the level, a colon and the owner of the variable | the id of the value |
 /// | [`Arguments`](SealedColumn::Arguments), [`EditedArguments`](SealedColumn::EditedArguments) | empty | the id of the request |
 /// | [`Message`](SealedColumn::Message), [`ThreadEvent`](SealedColumn::ThreadEvent) | the conversation | the sequence number |
+/// | [`PlanSpec`](SealedColumn::PlanSpec), [`PlanState`](SealedColumn::PlanState) | the conversation | the number of the run |
 /// | [`SpillChunk`](SealedColumn::SpillChunk) | the principal | the handle, a colon, and the byte at which the chunk begins |
 /// | [`Response`](SealedColumn::Response) | the caller | the idempotency key |
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

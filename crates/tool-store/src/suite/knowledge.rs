@@ -204,7 +204,8 @@ tests! {
         assert_eq!(found(&store, "acme", "海咖").await, []);
     }
 
-    // A rare word is found beside a word that all chunks contain, and the limit counts chunks.
+    // A rare word is found although all chunks contain another word of the query, and the limit counts
+    // chunks.
     #[test]
     async fn rare_word_is_found_beside_a_frequent_word(store: impl KnowledgeStore) {
         let all: Vec<String> = (0..1_200).map(|_| "common ".to_owned() + &"x".repeat(1_793)).collect();
@@ -299,7 +300,7 @@ tests! {
         assert_eq!((row.recoveries, row.fault.as_deref()), (0, None));
     }
 
-    // Content that ends its workers is not claimed for ever, and does not keep other documents waiting.
+    // Content that crashes its workers is not claimed forever, and other documents do not wait for it.
     #[test]
     async fn document_that_ends_its_workers_fails(store: impl KnowledgeStore) {
         write(&store, replace("bomb", "old words")).await;

@@ -39,6 +39,11 @@ const ROWS: &str = "
                CASE WHEN n % 200 = 0 THEN n END, 0, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.knowledge_chunk (workspace, file, seq, content, scope, terms)
         SELECT 'w' || n % 100, 'f' || n, 0, 'c', 'w' || n % 100, 't' || n % 500 || ' u' || n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.plan_run (workspace, conversation, number, principal, status, active, spec, spec_sealed, spec_key, state, sealed, seal_key, events, created, updated)
+        SELECT 'w' || n % 100, 'c' || n % 500, n, 'p' || n % 500, CASE WHEN n > 19900 THEN 'running' ELSE 'completed' END, n > 19900, '', '', 'k' || n % 10, '', '', 'k' || n % 10, 1, n, n
+        FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.plan_event (workspace, conversation, run, seq, kind, at)
+        SELECT 'w' || n % 100, 'c' || n % 500, n, 1, 'created', n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) SELECT 's' || n, 0, '', '', 'k' || n % 10 FROM generate_series(1, 20000) n;
@@ -137,7 +142,7 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // An index that no statement uses would only slow down writes.
     let indexes: Vec<String> = sqlx::query_scalar(
-        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'work', 'thread_event', 'knowledge_document', 'run', 'switch', 'spill', 'request', \
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'work', 'thread_event', 'knowledge_document', 'plan_run', 'plan_event', 'run', 'switch', 'spill', 'request', \
          'workspace', 'member', 'function', 'function_version', 'stored_tool', 'agent_tool')",
     )
     .fetch_all(&mut connection)

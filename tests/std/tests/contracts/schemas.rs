@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-use tool_contracts::{ContractSchema, NAMES, schemas};
-use tool_core::schema::Schema;
-use tool_core::schema::dialect::{Dialect, output_schema_text, schema_text};
-use tool_core::{Registry, ToolDef};
-use tool_std as _;
+use test_support::Ran;
+use tool_contracts::fs::FindFiles;
+use tool_contracts::git::GitPush;
+use tool_contracts::{Json, NAMES, ToolContract, http, schemas};
+use tool_core::{ErrorKind, Registry, Tool};
+use tool_std::fs::find_files;
+use tool_std::git::git_push;
 
 /// The contracts of tools that this program does not link: those of teams are created by `tool-agent`, whose tests compare them.
 const NOT_LINKED: [&str; 10] = [
@@ -23,58 +24,8 @@ const NOT_LINKED: [&str; 10] = [
     "spawn_task",
 ];
 
-/// Removes texts and defaults, which only the tool has.
-fn bare(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            // A key of `properties` is the name of a field.
-            for key in ["description", "title", "default", "examples", "$schema"] {
-                if !map.get(key).is_some_and(Value::is_object) {
-                    map.remove(key);
-                }
-            }
-            for value in map.values_mut() {
-                bare(value);
-            }
-        }
-        Value::Array(list) => list.iter_mut().for_each(bare),
-        _ => {}
-    }
-}
-
-/// Returns the schema of arguments without texts. In the dialect of OpenAI, an argument with a default may be null, as an option may.
-fn input(schema: &'static Schema) -> Value {
-    let mut value = serde_json::from_str(&schema_text(schema, Dialect::OpenAi)).unwrap();
-    bare(&mut value);
-    value
-}
-
-fn output(text: &str) -> Value {
-    let mut value = serde_json::from_str(text).unwrap();
-    bare(&mut value);
-    value
-}
-
-fn compare(tool: &ToolDef, contract: &ContractSchema) {
-    let name = tool.name();
-    assert_eq!(
-        input(contract.input),
-        input(tool.input()),
-        "the arguments of `{name}`: the contract is left, the tool right"
-    );
-    let Some(schema) = contract.output else {
-        return;
-    };
-    assert_eq!(
-        output(&output_schema_text(schema)),
-        output(&tool.output_schema().unwrap()),
-        "the result of `{name}`: the contract is left, the tool right"
-    );
-}
-
-// S2-24, S2-25: each tool has a contract with the same name, arguments and result.
-#[test]
-fn each_linked_tool_equals_its_contract() {
+// S2-24, S2-25: each tool has a contract with the same name, arguments and result
+pub(crate) fn each_linked_tool_equals_its_contract_case() -> Ran {
     let registry = Registry::linked().unwrap();
     let all = schemas();
     let mut compared = BTreeSet::new();
@@ -86,7 +37,9 @@ fn each_linked_tool_equals_its_contract() {
                 tool.name()
             )
         });
-        compare(tool, contract);
+        contract
+            .check(tool)
+            .unwrap_or_else(|error| panic!("{error}"));
         compared.insert(tool.name().to_owned());
     }
     let missing: Vec<_> = NAMES
@@ -94,4 +47,57 @@ fn each_linked_tool_equals_its_contract() {
         .filter(|name| !compared.contains(**name) && !NOT_LINKED.contains(name))
         .collect();
     assert!(missing.is_empty(), "no tool has the names {missing:?}");
+    Ok(())
+}
+
+// S2-26: `#[tool]` generates the name of the tool as a constant, and the contract has the same one
+pub(crate) fn names_are_constants_case() -> Ran {
+    const FIND: &str = <find_files as Tool>::NAME;
+    const PUSH: &str = <git_push as Tool>::NAME;
+    assert_eq!((FIND, PUSH), (FindFiles::NAME, GitPush::NAME));
+    let unique: BTreeSet<_> = NAMES.iter().collect();
+    assert_eq!(unique.len(), NAMES.len());
+    Ok(())
+}
+
+// S2-24: the result of an HTTP tool, which has no strict schema, is read and written without loss
+pub(crate) fn http_result_is_read_without_loss_case() -> Ran {
+    let text = r#"{"status":429,"url":"https://example.com/","headers":[{"name":"a","value":"b"}],"body":{"x":[1,-2,0.5,null]},"truncated":false,"duration_ms":3,"retry_after_seconds":7,"headers_not_sent":["host"],"note":"n"}"#;
+    let read: http::Answered = serde_json::from_str(text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    assert!(matches!(read.body, Some(Json::Object(_))));
+    // The keys are those of the tool's own schema.
+    let registry = Registry::linked().unwrap();
+    let schema = registry.get("http_get").unwrap().output_schema().unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    let value: serde_json::Value = serde_json::from_str(text).unwrap();
+    let keys = |value: &serde_json::Value| -> BTreeSet<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(keys(&value), keys(&schema["properties"]));
+    Ok(())
+}
+
+// S2-24: each kind of an error has the same name in the crate for clients, and an unknown name is `failed`
+pub(crate) fn error_kinds_have_the_names_of_the_host_case() -> Ran {
+    for kind in [
+        ErrorKind::UnknownTool,
+        ErrorKind::InvalidArguments,
+        ErrorKind::Denied,
+        ErrorKind::Pending,
+        ErrorKind::Failed,
+        ErrorKind::TimedOut,
+        ErrorKind::Cancelled,
+        ErrorKind::Panicked,
+        ErrorKind::RateLimited,
+        ErrorKind::Interrupted,
+        ErrorKind::Unavailable,
+    ] {
+        let text = format!("\"{}\"", kind.as_str());
+        let read: tool_contracts::ErrorKind = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
+    let newer: tool_contracts::ErrorKind = serde_json::from_str("\"newer\"").unwrap();
+    assert_eq!(newer, tool_contracts::ErrorKind::Failed);
+    Ok(())
 }

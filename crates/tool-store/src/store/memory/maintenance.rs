@@ -47,6 +47,7 @@ impl Tables {
         let owner = of.variables();
         erased.variables = owner.map_or(0, |owner| self.variables.remove_all(&owner));
         erased.requests = self.requests.erase(of);
+        self.plans.erase(of);
         match of {
             Erasure::Thread(thread) => {
                 erased.messages = self.threads.erase(thread);
@@ -137,6 +138,7 @@ impl Tables {
             self.children.remove(id);
             self.work.remove(id);
             self.thread_events.erase(id);
+            self.plans.erase(Erasure::Thread(id));
         }
         count(over.len())
     }

@@ -32,6 +32,8 @@ impl Tables {
             | SealedColumn::EditedArguments
             | SealedColumn::Message
             | SealedColumn::ThreadEvent
+            | SealedColumn::PlanSpec
+            | SealedColumn::PlanState
             | SealedColumn::SpillChunk
             | SealedColumn::Response => Box::new(std::iter::empty()),
         }
@@ -46,6 +48,8 @@ impl Tables {
             | SealedColumn::EditedArguments
             | SealedColumn::Message
             | SealedColumn::ThreadEvent
+            | SealedColumn::PlanSpec
+            | SealedColumn::PlanState
             | SealedColumn::SpillChunk
             | SealedColumn::Response => None,
         }

@@ -1,7 +1,10 @@
-//! The dependencies of `tool-contracts`.
+//! The dependencies and the targets of `tool-contracts`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
+
+use test_support::{Missing, Ran};
 
 /// Returns the names of the package's dependencies of a kind of build, itself included.
 fn tree(features: &str, edges: &str) -> BTreeSet<String> {
@@ -30,9 +33,8 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-// S2-24: without features, the crate depends on serde alone; its macro is not part of the program.
-#[test]
-fn contracts_depend_on_serde_alone() {
+// S2-24: without features, the crate depends on serde alone; its macro is not part of the program
+pub(crate) fn contracts_depend_on_serde_alone_case() -> Ran {
     let serde = ["serde", "serde_core", "tool-contracts"];
     assert_eq!(tree("", "normal,no-proc-macro"), set(&serde));
     let derive = [
@@ -44,4 +46,31 @@ fn contracts_depend_on_serde_alone() {
     ];
     assert_eq!(tree("", "no-dev"), set(&[&serde[..], &derive[..]].concat()));
     assert!(tree("schema", "no-dev").contains("tool-core"));
+    Ok(())
+}
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+// S2-24: a client in a browser can use the crate
+pub(crate) fn contracts_build_for_web_assembly_case() -> Ran {
+    let rustc = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output()
+        .unwrap();
+    let folder = String::from_utf8(rustc.stdout).unwrap();
+    if !Path::new(folder.trim()).is_dir() {
+        let install = format!("the target {TARGET}: `rustup target add {TARGET}`");
+        return Err(Missing::new(install));
+    }
+    let check = Command::new(env!("CARGO"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_remove("CARGO_RESOLVER_FEATURE_UNIFICATION")
+        .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
+        .args(["check", "--offline", "--locked", "-p", "tool-contracts"])
+        .args(["--target", TARGET])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&check.stderr);
+    assert!(check.status.success(), "{text}");
+    Ok(())
 }
