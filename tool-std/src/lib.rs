@@ -17,6 +17,8 @@
 //! | `web` | `fetch_webpage`, `search_web` |
 //! | `vendor` | none: the requests that the packs of vendors share |
 //! | `slack` | `post_slack_message` |
+//! | `github` | `get_github_issue`, `get_github_pull_request`, `list_github_issues`, `search_github_issues`, `create_github_issue`, `create_github_pull_request`, `comment_github_issue` |
+//! | `whatsapp` | `send_whatsapp_template` |
 //!
 //! Arguments and results have names in the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. A result
 //! is the plain value; for an envelope such as `{"success":true,…}`, use [`CallResult::envelope`](tool_core::CallResult::envelope).
@@ -43,6 +45,8 @@ pub mod workspace;
 pub mod demo;
 #[cfg(all(feature = "git", unix))]
 pub mod git;
+#[cfg(feature = "github")]
+pub mod github;
 #[cfg(feature = "http-client")]
 #[cfg_attr(
     not(feature = "http"),
@@ -59,12 +63,14 @@ pub mod knowledge;
 pub mod slack;
 #[cfg(feature = "vendor")]
 #[cfg_attr(
-    not(feature = "slack"),
-    allow(dead_code, reason = "only the packs of vendors use the client")
+    not(all(feature = "slack", feature = "github")),
+    allow(dead_code, reason = "each pack uses a part of the client")
 )]
 pub mod vendor;
 #[cfg(feature = "web")]
 pub mod web;
+#[cfg(feature = "whatsapp")]
+pub mod whatsapp;
 
 #[cfg(all(feature = "process", unix))]
 pub mod process;

@@ -297,3 +297,12 @@ fn said(fault: &Fault) -> String {
 pub(crate) fn bearer(secret: &SecretString) -> SecretString {
     SecretString::from(format!("Bearer {}", secret.expose_secret()))
 }
+
+/// Returns `Basic` and the two secrets in Base64, for the header `Authorization`.
+#[cfg(feature = "whatsapp")]
+pub(crate) fn basic(name: &SecretString, password: &SecretString) -> SecretString {
+    use base64::Engine as _;
+    let pair = format!("{}:{}", name.expose_secret(), password.expose_secret());
+    let coded = base64::engine::general_purpose::STANDARD.encode(pair);
+    SecretString::from(format!("Basic {coded}"))
+}

@@ -41,6 +41,7 @@ mod schemas;
 pub mod demo;
 pub mod fs;
 pub mod git;
+pub mod github;
 pub mod http;
 pub mod human;
 pub mod knowledge;
@@ -49,6 +50,7 @@ pub mod process;
 pub mod slack;
 pub mod team;
 pub mod web;
+pub mod whatsapp;
 
 pub use contract::ToolContract;
 pub use envelope::{Envelope, ErrorKind, Failure, MissingVariable};
@@ -76,6 +78,10 @@ contracts! {
     demo { LogHelloWorld, SlowCount }
     fs { ListDirectory, ReadFile, ReadFileParts, FindFiles, SearchFiles, WriteFile, EditFile }
     git { GitClone, GitStatus, GitDiff, GitLog, GitCommit, GitBranch, GitFetch, GitPush }
+    github {
+        GetGithubIssue, GetGithubPullRequest, ListGithubIssues, SearchGithubIssues, CreateGithubIssue, CreateGithubPullRequest,
+        CommentGithubIssue,
+    }
     http { HttpGet (any JSON), HttpRequest (any JSON) }
     human { AskUser }
     knowledge { SearchKnowledge, GetKnowledge, WriteKnowledge }
@@ -87,4 +93,5 @@ contracts! {
     slack { PostSlackMessage }
     team { ConsultTeam, ConsultSpecialist, ResearchTopic (any JSON), SpawnTask }
     web { FetchWebpage, SearchWeb }
+    whatsapp { SendWhatsappTemplate }
 }

@@ -43,6 +43,10 @@ pub(super) enum Secret {
 pub(crate) struct SendError {
     pub(crate) error: ToolError,
     /// Whether a server may have received the request.
+    #[cfg_attr(
+        not(feature = "vendor"),
+        allow(dead_code, reason = "only the packs of vendors read it")
+    )]
     pub(crate) sent: bool,
 }
 

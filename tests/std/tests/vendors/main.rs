@@ -7,8 +7,10 @@
 )]
 
 mod faults;
+mod github;
 mod slack;
 mod stand_in;
 #[path = "../http/support.rs"]
 #[allow(dead_code, reason = "these tests use a part of the support")]
 mod support;
+mod whatsapp;

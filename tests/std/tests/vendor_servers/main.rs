@@ -1,0 +1,21 @@
+//! The packs of vendors against servers that others wrote, and against published OpenAPI documents.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod github;
+mod openapi;
+#[path = "../http/support.rs"]
+#[allow(dead_code, reason = "these tests use a part of the support")]
+mod support;
+
+use std::process::ExitCode;
+
+use test_support::suite;
+
+fn main() -> ExitCode {
+    suite![github::each_tool_fits_the_openapi_document_case].run()
+}
