@@ -74,6 +74,7 @@ pub(crate) struct OutputOptions {
 pub(crate) enum Command {
     List(List),
     Schema(Schema),
+    Types(Types),
     Call(Call),
     Check(Check),
     Lock(Lock),
@@ -117,6 +118,19 @@ pub(crate) struct Schema {
     /// Prints the schema of the output instead of the schema of the arguments.
     #[arg(long, conflicts_with = "definition", requires = "name")]
     pub(crate) output: bool,
+}
+
+/// Prints types for programs that call the tools: a TypeScript module with the arguments and results of each tool, and zod schemas of them.
+#[derive(Debug, Args)]
+pub(crate) struct Types {
+    /// Prints a TypeScript module.
+    #[arg(long, required = true)]
+    pub(crate) typescript: bool,
+    /// Prints only types, and no zod schemas, so that the module needs no package.
+    #[arg(long)]
+    pub(crate) no_zod: bool,
+    /// Prints the types of these tools. By default, the types of all tools.
+    pub(crate) names: Vec<String>,
 }
 
 pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {

@@ -29,6 +29,7 @@ mod serve;
 #[cfg(feature = "operate")]
 mod store;
 mod supply;
+mod types;
 
 #[cfg(feature = "cargo")]
 pub(crate) use lock::ROOT as LOCK_ROOT;
@@ -38,6 +39,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     match command {
         Command::List(words) => list::run(cli, &words, screen),
         Command::Schema(words) => schema::run(cli, &words, screen).await,
+        Command::Types(words) => types::run(cli, &words, screen).await,
         Command::Call(words) => call::run(cli, words, screen).await,
         Command::Check(words) => check::run(cli, &words, screen).await,
         Command::Lock(words) => lock::run(cli, &words, screen),

@@ -4,15 +4,8 @@ use std::fmt::Write as _;
 
 use tool_core::schema::dialect::schema_text;
 use tool_core::{Dialect, ToolDef};
-
-mod json;
-mod types;
-
-#[cfg(test)]
-mod tests;
-
-use json::Json;
-use types::Types;
+use tool_import::json::Json;
+use tool_import::typescript::{Types, comment, is_all_optional, key};
 
 /// The declaration of a tool.
 pub(crate) struct Declaration {
@@ -25,30 +18,26 @@ pub(crate) struct Declaration {
 impl Declaration {
     pub(crate) fn of(tool: &ToolDef) -> Self {
         let name = tool.wire_name();
-        let read = |text: &str| serde_json::from_str::<Json>(text).unwrap_or(Json::Null);
+        let read = |text: &str| Json::read(text).unwrap_or(Json::Null);
         let input = read(&schema_text(tool.input(), Dialect::JsonSchema));
         let output = tool.output_schema().map(|schema| read(&schema));
 
         let mut arguments = Types::new(name, "Input", &input);
         let taken = arguments.of(&input, 1);
-        let optional = if types::is_all_optional(&input) {
-            "?"
-        } else {
-            ""
-        };
+        let optional = if is_all_optional(&input) { "?" } else { "" };
         let mut results = Types::new(name, "Output", output.as_ref().unwrap_or(&Json::Null));
         let given = output
             .as_ref()
             .map_or_else(|| "unknown".to_owned(), |schema| results.of(schema, 1));
 
-        let mut method = types::comment(tool.description(), 1);
-        let key = types::key(name);
+        let mut method = comment(tool.description(), 1);
+        let key = key(name);
         let _ = writeln!(
             method,
             "  {key}(args{optional}: {taken}): Promise<{given}>;"
         );
         Self {
-            types: arguments.declared() + &results.declared(),
+            types: arguments.declared("") + &results.declared(""),
             method,
         }
     }

@@ -37,6 +37,7 @@ pub mod names;
 pub mod shape;
 pub mod source;
 mod tree;
+pub mod typescript;
 
 pub use tree::{Typed, typed};
 

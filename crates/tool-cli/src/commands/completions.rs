@@ -21,6 +21,7 @@ const VARIABLE: &str = "TOOL_CLI_COMPLETE";
 /// Commands other than `call` that have an argument for a tool name, with the name of the argument.
 const NAMED: &[(&str, &str)] = &[
     ("schema", "name"),
+    ("types", "names"),
     ("check", "names"),
     #[cfg(feature = "tokens")]
     ("budget", "names"),

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::json::Json;
-use super::types::{Types, comment, key};
+use super::{Types, comment, key};
+use crate::json::Json;
 
 /// Asserts the TypeScript type of a schema, preceded by the types that it refers to.
 #[track_caller]
@@ -11,7 +11,7 @@ fn declares(schema: &Value, expected: &str) {
     let schema: Json = serde_json::from_str(&schema.to_string()).unwrap();
     let mut types = Types::new("get_it", "Input", &schema);
     let own = types.of(&schema, 0);
-    assert_eq!(types.declared() + &own, expected);
+    assert_eq!(types.declared("") + &own, expected);
 }
 
 #[test]
@@ -102,5 +102,76 @@ fn keys_and_comments_are_well_formed() {
     assert_eq!(
         comment("One.\n\nTwo.", 1),
         "  /**\n   * One.\n   *\n   * Two.\n   */\n"
+    );
+}
+
+/// Returns the zod schema of the root, without its declaration.
+fn zod(schema: &Value) -> String {
+    let schema: Json = serde_json::from_str(&schema.to_string()).unwrap();
+    let text = super::Zod::new("get_it", "Input", &schema).declared();
+    let text = text.strip_prefix("export const GetItInputSchema: z.ZodType<GetItInput> = ");
+    text.unwrap().trim_end_matches(";\n").to_owned()
+}
+
+#[test]
+fn constraints_become_zod_checks() {
+    for (schema, expected) in [
+        (json!({"enum": ["a", "b"]}), r#"z.enum(["a", "b"])"#),
+        (
+            json!({"enum": ["a", 1, null]}),
+            r#"z.union([z.literal("a"), z.literal(1), z.null()])"#,
+        ),
+        (
+            json!({"type": ["integer", "null"], "minimum": 1, "maximum": 50}),
+            "z.union([z.int().gte(1).lte(50), z.null()])",
+        ),
+        // A number of JavaScript does not contain this bound exactly.
+        (
+            json!({"type": "integer", "maximum": 18_446_744_073_709_551_615_u64}),
+            "z.int()",
+        ),
+        (
+            json!({"type": "string", "minLength": 1, "pattern": "^\\d+$"}),
+            r#"z.string().refine(length(1, Infinity), "must have at least 1 characters").regex(new RegExp("^\\d+$", "u"))"#,
+        ),
+        (
+            json!({"type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": 3}),
+            "z.array(z.number()).min(1).max(3)",
+        ),
+        (
+            json!({"type": "array", "prefixItems": [{"type": "string"}]}),
+            "z.tuple([z.string()])",
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "boolean"}}),
+            "z.record(z.string(), z.boolean())",
+        ),
+        (
+            json!({"type": "object", "properties": {"a b": {"description": "A."}}, "additionalProperties": true}),
+            "z.object({\n  \"a b\": z.unknown().optional().describe(\"A.\"),\n}).catchall(z.unknown())",
+        ),
+        (
+            json!({"allOf": [{"type": "string"}, {"const": "x"}]}),
+            r#"z.intersection(z.string(), z.literal("x"))"#,
+        ),
+        (json!({"anyOf": []}), "z.never()"),
+        (json!({"$ref": "#/$defs/Gone"}), "z.unknown()"),
+    ] {
+        assert_eq!(zod(&schema), expected, "{schema}");
+    }
+}
+
+#[test]
+fn recursive_zod_schemas_refer_to_each_other() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]}},
+        "required": ["next"],
+        "additionalProperties": false,
+        "$defs": {"Node": {"$ref": "#"}},
+    });
+    assert_eq!(
+        zod(&schema),
+        "z.strictObject({\n  next: z.union([z.lazy(() => GetItInputNodeSchema), z.null()]),\n});\nexport const GetItInputNodeSchema: z.ZodType<GetItInputNode> = z.lazy(() => GetItInputSchema)"
     );
 }

@@ -2,58 +2,79 @@
 
 use std::fmt::Write as _;
 
-use super::json::Json;
+use super::{
+    comment, definition, entries, indent, items, key, literal, name_of, named, type_space,
+};
+use crate::json::Json;
 
 /// Maximum nesting depth, more than any provider accepts.
 const DEEPEST: usize = 40;
 
-/// The types of one schema, and the definitions that it refers to.
-pub(super) struct Types<'a> {
+/// The TypeScript types of one schema, and of the definitions that it refers to.
+///
+/// ```
+/// use tool_import::json::Json;
+/// use tool_import::typescript::Types;
+///
+/// let schema = Json::read(r#"{"type":"object","properties":{"days":{"type":"integer"}},"required":["days"]}"#)?;
+/// let mut types = Types::new("get_weather", "Input", &schema);
+/// assert_eq!(types.of(&schema, 0), "{\n  /** @type integer */\n  days: number;\n}");
+/// assert_eq!(types.declared(""), "");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Types<'a> {
     /// Prefix of the type names, because two tools may have definitions of the same name.
     space: String,
     root: &'a Json,
     /// Names of the referenced definitions, in the order of the first reference.
     named: Vec<String>,
+    /// What follows the type of an optional field.
+    optional: &'static str,
 }
 
 impl<'a> Types<'a> {
-    pub(super) fn new(tool: &str, part: &str, root: &'a Json) -> Self {
-        let mut space = String::new();
-        for word in tool.split(|letter: char| !letter.is_ascii_alphanumeric()) {
-            let mut letters = word.chars();
-            space.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-            space.push_str(letters.as_str());
-        }
-        space.push_str(part);
+    /// Begins the types of a schema. The names of its definitions begin with the name of the tool and of the part, such as `Input`.
+    pub fn new(tool: &str, part: &str, root: &'a Json) -> Self {
         Self {
-            space,
+            space: type_space(tool) + part,
             root,
             named: Vec::new(),
+            optional: "",
         }
     }
 
-    /// Returns the type of a schema; `depth` is the indentation of its lines.
-    pub(super) fn of(&mut self, schema: &Json, depth: usize) -> String {
+    /// Begins the types of a schema that is itself declared, with the name of the tool and of the part. An optional field may be `undefined`, so that
+    /// the type also equals the type of a zod schema if the compiler has the option `exactOptionalPropertyTypes`.
+    pub fn named(tool: &str, part: &str, root: &'a Json) -> Self {
+        Self {
+            named: vec![String::new()],
+            optional: " | undefined",
+            ..Self::new(tool, part, root)
+        }
+    }
+
+    /// Returns the type of a schema; `depth` is the indentation of its lines, in steps of two spaces.
+    pub fn of(&mut self, schema: &Json, depth: usize) -> String {
         if depth > DEEPEST {
             return "unknown".to_owned();
         }
-        if let Some(path) = schema.get("$ref").and_then(Json::text) {
+        if let Some(path) = schema.get("$ref").and_then(Json::as_text) {
             return self.reference(path);
         }
         if let Some(value) = schema.get("const") {
-            return value.literal();
+            return literal(value);
         }
         if let Some(values) = schema.get("enum") {
-            return union(values.items().iter().map(Json::literal));
+            return union(items(values).iter().map(literal));
         }
         for word in ["anyOf", "oneOf"] {
             if let Some(shapes) = schema.get(word) {
-                return union(shapes.items().iter().map(|shape| self.of(shape, depth)));
+                return union(items(shapes).iter().map(|shape| self.of(shape, depth)));
             }
         }
         if let Some(parts) = schema.get("allOf") {
-            let parts: Vec<String> = parts
-                .items()
+            let parts: Vec<String> = items(parts)
                 .iter()
                 .map(|part| self.of(part, depth))
                 .collect();
@@ -64,7 +85,7 @@ impl<'a> Types<'a> {
             Some(Json::List(kinds)) => union(
                 kinds
                     .iter()
-                    .map(|kind| self.plain(kind.text().unwrap_or(""), schema, depth)),
+                    .map(|kind| self.plain(kind.as_text().unwrap_or(""), schema, depth)),
             ),
             _ if schema.get("properties").is_some() => self.object(schema, depth),
             _ => "unknown".to_owned(),
@@ -84,13 +105,12 @@ impl<'a> Types<'a> {
     }
 
     fn array(&mut self, schema: &Json, depth: usize) -> String {
-        if let Some(items) = schema.get("prefixItems") {
-            let items: Vec<String> = items
-                .items()
+        if let Some(parts) = schema.get("prefixItems") {
+            let parts: Vec<String> = items(parts)
                 .iter()
                 .map(|item| self.of(item, depth))
                 .collect();
-            return format!("[{}]", items.join(", "));
+            return format!("[{}]", parts.join(", "));
         }
         let item = schema
             .get("items")
@@ -103,23 +123,24 @@ impl<'a> Types<'a> {
     }
 
     fn object(&mut self, schema: &Json, depth: usize) -> String {
-        let fields = schema.get("properties").map_or(&[][..], Json::entries);
+        let fields = schema.get("properties").map_or(&[][..], entries);
         let rest = schema
             .get("additionalProperties")
-            .filter(|rest| **rest != Json::Bool(false))
+            .filter(|rest| **rest != Json::Flag(false))
             .map(|rest| self.of(rest, depth + 1));
         if fields.is_empty() {
             return rest.map_or_else(|| "{}".to_owned(), |rest| format!("Record<string, {rest}>"));
         }
-        let required = schema.get("required").map_or(&[][..], Json::items);
+        let required = schema.get("required").map_or(&[][..], items);
         let mut text = String::from("{\n");
         for (name, field) in fields {
-            let must = required.iter().any(|known| known.text() == Some(name));
+            let must = required.iter().any(|known| known.as_text() == Some(name));
             text.push_str(&comment(&about(field), depth + 1));
             text.push_str(&indent(depth + 1));
             text.push_str(&key(name));
             text.push_str(if must { ": " } else { "?: " });
             text.push_str(&self.of(field, depth + 1));
+            text.push_str(if must { "" } else { self.optional });
             text.push_str(";\n");
         }
         if let Some(rest) = rest {
@@ -132,60 +153,30 @@ impl<'a> Types<'a> {
 
     /// Returns the type name for a reference, and records that its definition is needed.
     fn reference(&mut self, path: &str) -> String {
-        let name = match path.rsplit_once('/') {
-            Some((_, name)) if !name.is_empty() => name.to_owned(),
-            // The reference points to the whole schema.
-            _ => String::new(),
-        };
-        if self.definition(&name).is_none() {
+        let Some((name, _)) = definition(self.root, path) else {
             return "unknown".to_owned();
+        };
+        if !self.named.iter().any(|known| known == name) {
+            self.named.push(name.to_owned());
         }
-        if !self.named.contains(&name) {
-            self.named.push(name.clone());
-        }
-        self.name_of(&name)
+        name_of(&self.space, name)
     }
 
-    /// Returns the definition of a name; the empty name is the whole schema.
-    fn definition(&self, name: &str) -> Option<&'a Json> {
-        let root = self.root;
-        if name.is_empty() {
-            return Some(root);
-        }
-        let mut places = ["$defs", "definitions"].iter();
-        places.find_map(|place| root.get(place)?.get(name))
-    }
-
-    fn name_of(&self, name: &str) -> String {
-        let word = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
-        format!(
-            "{}{}",
-            self.space,
-            name.chars().filter(word).collect::<String>()
-        )
-    }
-
-    /// Declares the referenced types, each on separate lines.
-    pub(super) fn declared(mut self) -> String {
+    /// Declares the referenced types, each on separate lines that begin with `lead`, such as `export `.
+    pub fn declared(mut self, lead: &str) -> String {
         let mut text = String::new();
         let mut done = 0;
         while let Some(name) = self.named.get(done).cloned() {
             done += 1;
-            let schema = self.definition(&name);
-            let Some(schema) = schema else { continue };
+            let Some(schema) = named(self.root, &name) else {
+                continue;
+            };
             let body = self.of(schema, 0);
             text.push_str(&comment(&about(schema), 0));
-            let _ = writeln!(text, "type {} = {body};", self.name_of(&name));
+            let _ = writeln!(text, "{lead}type {} = {body};", name_of(&self.space, &name));
         }
         text
     }
-}
-
-/// Returns whether the whole argument may be omitted, because all properties are optional.
-pub(super) fn is_all_optional(schema: &Json) -> bool {
-    schema
-        .get("required")
-        .is_none_or(|required| required.items().is_empty())
 }
 
 /// Joins types to a union without duplicates.
@@ -221,17 +212,17 @@ const BOUNDS: [&str; 13] = [
 ];
 
 /// Returns the documentation of a value: its description, and the constraints that a type cannot express.
-fn about(schema: &Json) -> String {
+pub(super) fn about(schema: &Json) -> String {
     let mut text = schema
         .get("description")
-        .and_then(Json::text)
+        .and_then(Json::as_text)
         .unwrap_or("")
         .to_owned();
     let said: Vec<String> = BOUNDS
         .iter()
-        .filter_map(|word| Some(format!("@{word} {}", schema.get(word)?.literal())))
+        .filter_map(|word| Some(format!("@{word} {}", literal(schema.get(word)?))))
         .collect();
-    let whole = schema.get("type").and_then(Json::text) == Some("integer");
+    let whole = schema.get("type").and_then(Json::as_text) == Some("integer");
     let whole = whole.then(|| "@type integer".to_owned());
     for line in whole.into_iter().chain(said) {
         if !text.is_empty() {
@@ -240,40 +231,4 @@ fn about(schema: &Json) -> String {
         text.push_str(&line);
     }
     text
-}
-
-/// Formats a doc comment before a line; empty if there is no text.
-pub(super) fn comment(text: &str, depth: usize) -> String {
-    let text = text.trim().replace("*/", "*\\/");
-    let lead = indent(depth);
-    match text.lines().count() {
-        0 => String::new(),
-        1 => format!("{lead}/** {text} */\n"),
-        _ => {
-            let mut lines = String::new();
-            for line in text.lines() {
-                let gap = if line.is_empty() { "" } else { " " };
-                let _ = writeln!(lines, "{lead} *{gap}{}", line.trim_end());
-            }
-            format!("{lead}/**\n{lines}{lead} */\n")
-        }
-    }
-}
-
-fn indent(depth: usize) -> String {
-    "  ".repeat(depth)
-}
-
-/// Formats a key for an object type.
-pub(super) fn key(name: &str) -> String {
-    let mut bytes = name.bytes();
-    let plain = bytes
-        .next()
-        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$');
-    if plain {
-        name.to_owned()
-    } else {
-        serde_json::Value::from(name).to_string()
-    }
 }
