@@ -134,7 +134,7 @@ pub fn query_terms(query: &str) -> Vec<String> {
         match run {
             Run::Word(word) => terms.push(shortened(&word)),
             Run::Unspaced(letters) if letters.len() == 1 => {
-                terms.extend(letters.iter().map(char::to_string))
+                terms.extend(letters.iter().map(char::to_string));
             }
             Run::Unspaced(letters) => {
                 let pairs = letters.windows(2).map(|pair| pair.iter().collect());
@@ -224,8 +224,8 @@ pub fn rank<K: Clone>(query: &[String], candidates: &[Candidate<K>], total: u64)
         length += f64::from(words);
         counted.push((counts, f64::from(words)));
     }
-    let average = length / number(candidates.len().max(1));
-    let total = number(candidates.len()).max(total as f64);
+    let average = length / number(candidates.len()).max(1.0);
+    let total = number(candidates.len()).max(number(total));
     let weights = frequency.iter().map(|frequency| {
         let frequency = f64::from(*frequency);
         (1.0 + (total - frequency + 0.5) / (frequency + 0.5)).ln()
@@ -247,8 +247,8 @@ pub fn rank<K: Clone>(query: &[String], candidates: &[Candidate<K>], total: u64)
     ranked
 }
 
-fn number(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+fn number(count: impl TryInto<u32>) -> f64 {
+    f64::from(count.try_into().unwrap_or(u32::MAX))
 }
 
 /// Fuses rankings by reciprocal rank (k = 60), best first. Scores of different searches cannot be compared, so only ranks count. A key that is in several
@@ -264,12 +264,11 @@ pub fn fuse<K: Clone + Ord>(rankings: &[Vec<K>]) -> Vec<(K, f64)> {
     for ranking in rankings {
         for (place, key) in ranking.iter().enumerate() {
             let score = 1.0 / (FUSION + number(place) + 1.0);
-            match places.get(key).and_then(|place| fused.get_mut(*place)) {
-                Some((_, sum)) => *sum += score,
-                None => {
-                    places.insert(key, fused.len());
-                    fused.push((key.clone(), score));
-                }
+            if let Some((_, sum)) = places.get(key).and_then(|place| fused.get_mut(*place)) {
+                *sum += score;
+            } else {
+                places.insert(key, fused.len());
+                fused.push((key.clone(), score));
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::store::{KeyId, PlanRunId, SealedColumn, SealedPlace, ThreadId, Worksp
 use super::statement::{SqlDatabase, Statement, Value};
 
 /// A sealed column. Its table has the alias `t` in statements.
+#[derive(Clone, Copy)]
 pub(crate) struct Source {
     column: SealedColumn,
     pub(crate) table: &'static str,

@@ -333,8 +333,7 @@ tests! {
     #[test]
     async fn plan_waits_for_its_approval(store: impl PlanStore) {
         let store = &store;
-        let mut rules = PlanRules::default();
-        rules.approval = true;
+        let rules = PlanRules { approval: true, ..PlanRules::default() };
         let spec = compiled(&[json!("a")], Vec::new(), &rules);
         let answer = |approved| PlanChange::Answer(PlanAnswer { approved, by: "olga".to_owned(), reason: Some("ok".to_owned()), at: at(200) });
         let row = create(store, new("main", spec.clone())).await;

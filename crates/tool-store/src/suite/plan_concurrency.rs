@@ -106,12 +106,10 @@ async fn run(store: &impl PlanStore, mut row: PlanRow, kills: &[bool]) -> PlanRo
     }
 }
 
-fn outcome(
-    row: &PlanRow,
-) -> (
-    PlanStatus,
-    Vec<(PlanNodeStatus, Option<Value>, Option<usize>)>,
-) {
+/// The state of a node, its output, and the branch that it chose.
+type NodeOutcome = (PlanNodeStatus, Option<Value>, Option<usize>);
+
+fn outcome(row: &PlanRow) -> (PlanStatus, Vec<NodeOutcome>) {
     let nodes = row
         .nodes
         .iter()

@@ -389,13 +389,12 @@ impl PlanRow {
         for place in over {
             step.end_attempt(place, PlanAttemptStatus::Interrupted);
             let is_unresolved = unresolved.contains(&step.row.spec.draft().nodes[place].id);
-            step.set(
-                place,
-                match is_unresolved {
-                    true => PlanNodeStatus::Blocked,
-                    false => PlanNodeStatus::Ready,
-                },
-            );
+            let status = if is_unresolved {
+                PlanNodeStatus::Blocked
+            } else {
+                PlanNodeStatus::Ready
+            };
+            step.set(place, status);
         }
         step.end()
     }

@@ -70,12 +70,12 @@ impl<'r> Step<'r> {
     }
 
     fn set_run(&mut self, status: PlanStatus) {
-        let row = &mut self.row;
-        if row.status == status {
+        let before = self.row.status;
+        if before == status {
             return;
         }
-        debug_assert!(row.status.may_become(status), "{} to {status}", row.status);
-        row.status = status;
+        debug_assert!(before.may_become(status), "{before} to {status}");
+        self.row.status = status;
         let event = self.log(PlanEventKind::RunStatus, None);
         event.status = Some(status.as_str().to_owned());
     }
@@ -133,7 +133,6 @@ impl<'r> Step<'r> {
         let most = self.row.spec.most_attempts();
         let (attempt, status) = match new.outcome {
             PlanOutcome::Blocked => (PlanAttemptStatus::Blocked, PlanNodeStatus::Blocked),
-            PlanOutcome::Failed => (PlanAttemptStatus::Failed, PlanNodeStatus::Failed),
             PlanOutcome::Completed if !is_faulty => {
                 node.output.clone_from(&new.output);
                 node.artifacts.clone_from(&new.artifacts);
@@ -142,7 +141,9 @@ impl<'r> Step<'r> {
             PlanOutcome::Completed if node.failed_attempts() + 1 < most => {
                 (PlanAttemptStatus::Failed, PlanNodeStatus::Ready)
             }
-            PlanOutcome::Completed => (PlanAttemptStatus::Failed, PlanNodeStatus::Failed),
+            PlanOutcome::Completed | PlanOutcome::Failed => {
+                (PlanAttemptStatus::Failed, PlanNodeStatus::Failed)
+            }
         };
         self.end_attempt(place, attempt);
         self.set(place, status);
@@ -245,13 +246,12 @@ impl<'r> Step<'r> {
             PlanNodeKind::Join => passages.is_empty() || passages.contains(&Passage::Passed),
             _ => !passages.contains(&Passage::Closed),
         };
-        self.set(
-            place,
-            match begins {
-                true => PlanNodeStatus::Ready,
-                false => PlanNodeStatus::Skipped,
-            },
-        );
+        let status = if begins {
+            PlanNodeStatus::Ready
+        } else {
+            PlanNodeStatus::Skipped
+        };
+        self.set(place, status);
     }
 
     /// Runs a structural node.
