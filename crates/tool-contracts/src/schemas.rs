@@ -66,7 +66,7 @@ impl ContractSchema {
     ///
     /// Returns the first difference.
     pub fn check(&self, tool: &ToolDef) -> Result<(), ContractMismatch> {
-        // In the dialect of OpenAI, an argument with a default may be null, as an option may.
+        // In the dialect of OpenAI, an argument with a default may be null, like an optional argument.
         let input = |schema| value(&schema_text(schema, Dialect::OpenAi));
         let found = |part, (pointer, contract, tool)| ContractMismatch {
             name: self.name,

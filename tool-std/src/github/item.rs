@@ -114,7 +114,8 @@ impl Item {
         }
     }
 
-    /// Returns the summary. `repo` is the repository of the call; results of a search name theirs.
+    /// Returns the summary. `repo` is the repository of the call; each result of a search names its own
+    /// repository.
     pub(super) fn summary(&self, repo: Option<&str>) -> IssueSummary {
         let logins = self.assignees.iter().flatten();
         IssueSummary {

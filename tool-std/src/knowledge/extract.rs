@@ -19,7 +19,7 @@ pub(super) fn essence(mime: &str) -> String {
     essence.trim().to_ascii_lowercase()
 }
 
-/// Returns whether a MIME type is a text, which is its own index.
+/// Returns whether a MIME type is a text, so that the content itself is indexed.
 pub(super) fn is_text(essence: &str) -> bool {
     essence.starts_with("text/")
         || essence.ends_with("+json")

@@ -39,14 +39,13 @@ impl Indexer {
         self
     }
 
-    /// Sets the time after which another worker takes over the documents of a worker that died. The default is 60 seconds. The lease of a worker that lives is
-    /// extended.
+    /// Sets the time after which another worker takes over the documents of a worker that died. The default is 60 seconds. A running worker extends its lease.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// Sets the pause between two looks at the store for documents that other processes have written. The default is one second.
+    /// Sets the interval at which the worker reads the store to find documents that other processes have written. The default is one second.
     pub fn poll(mut self, pause: Duration) -> Self {
         self.poll = pause;
         self

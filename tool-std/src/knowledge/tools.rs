@@ -138,7 +138,7 @@ pub async fn get_knowledge(
     #[arg(length = 1..=255)]
     file: String,
 ) -> Result<KnowledgeDocument, ToolError> {
-    // A name that no document can have is the name of no document.
+    // No document can have an invalid name, so the document does not exist.
     let Ok(name) = DocumentName::new(&knowledge.workspace, file) else {
         return Ok(KnowledgeDocument::default());
     };

@@ -29,7 +29,7 @@ pub struct Types<'a> {
     root: &'a Json,
     /// Names of the referenced definitions, in the order of the first reference.
     named: Vec<String>,
-    /// What follows the type of an optional field.
+    /// The text after the type of an optional field.
     optional: &'static str,
 }
 

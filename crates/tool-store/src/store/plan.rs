@@ -81,7 +81,7 @@ pub struct NewPlanRun {
     pub at: Timestamp,
 }
 
-/// The state of a run that changes, in its stored form.
+/// The part of a run that changes, in its stored form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlanState {
     nodes: Vec<PlanNodeRun>,

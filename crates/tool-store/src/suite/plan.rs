@@ -224,7 +224,7 @@ tests! {
         assert_eq!((&row.input("b"), row.nodes[0].attempts.len()), (&json!({"n": 1}), 1));
         refused(store, &row, done("a"), "its result cannot change any more").await;
         refused(store, &row, done("user"), "belongs to `user:bob`").await;
-        // A ready node is begun by its result.
+        // The result of a ready node also begins the node.
         let row = change(store, &row, done("b")).await;
         assert_eq!((statuses(&row).as_str(), row.status), ("completed completed ready", PlanStatus::AwaitingHuman));
         let by_user = PlanSubmission { by: PlanOwner::new(PlanExecutor::User, "bob"), ..result("user", PlanOutcome::Completed) };

@@ -9,7 +9,7 @@ use tool_core::store::{
     StoreFuture, Timestamp,
 };
 
-/// A step of the index at which the store does not do its work.
+/// A step of the indexing at which the store fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     ClaimFails,

@@ -78,7 +78,7 @@ async fn document_of_a_stopped_worker_is_taken_over() {
     assert_eq!(desk.search("apples").await, ["a.md"]);
 }
 
-// A slow worker that lives keeps its document: the lease is extended.
+// A slow worker keeps its document, because it extends the lease.
 #[tokio::test]
 async fn lease_of_a_slow_worker_is_extended() {
     let (store, desk) = desk();

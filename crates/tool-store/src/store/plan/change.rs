@@ -333,7 +333,8 @@ impl PlanRow {
             PlanNodeStatus::Running => {
                 self.attempt(place, &new.node, new.attempt)?;
             }
-            // The work was done without a `Start`, as by an agent that has only the tools of the plan.
+            // The executor did the work without a `Start`, such as an agent that has only the tools of the
+            // plan.
             PlanNodeStatus::Ready if new.attempt.is_none() => {}
             PlanNodeStatus::Ready => {
                 let (node, attempt) = (new.node.clone(), new.attempt.unwrap_or_default());

@@ -55,7 +55,7 @@ pub struct PlanNode {
     pub output_schema_ref: Option<String>,
     /// The artifacts that the node produces.
     pub deliverables: Vec<PlanDeliverable>,
-    /// When the work is good, in words for the owner.
+    /// The criteria of good work, as texts for the owner.
     pub success_criteria: Vec<String>,
     /// Conditions on the structured output, which are checked when the result is submitted.
     pub completion_checks: Vec<PlanCondition>,

@@ -45,7 +45,7 @@ impl PlanStatus {
     pub const fn may_become(self, next: Self) -> bool {
         match self {
             Self::Running | Self::AwaitingHuman => self as u8 != next as u8,
-            // A node continues before the run can complete or fail.
+            // The run cannot complete or fail before a node continues.
             Self::Blocked => matches!(next, Self::Running | Self::AwaitingHuman | Self::Aborted),
             Self::Completed | Self::Aborted | Self::Failed => false,
         }
