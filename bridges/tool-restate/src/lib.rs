@@ -65,8 +65,8 @@
 //!
 //! # When to use this
 //!
-//! The workers of [`tool_agent::worker`] need nothing but the database, and give the same guarantees. Use this crate if the host runs Restate anyway: other services then
-//! start and observe turns like any invocation, Restate distributes them to deployments, and its UI shows the steps.
+//! The workers of [`tool_agent::worker`] need only the database, and give the same guarantees. Use this crate if the host already runs Restate: other services then start
+//! and observe turns like any invocation, Restate distributes them to deployments, and its UI shows the steps.
 //!
 //! The server of Restate has the Business Source License 1.1, which is not an open source license; this crate and the SDK do not contain it.
 //!
