@@ -176,6 +176,7 @@ impl Worker {
         let (ended, mut ends) = mpsc::unbounded();
         // The numbers of threads that the worker drives now, and of suspects among them.
         let (mut active, mut suspects) = (0, 0);
+        let mut hint = 0;
         while !stop.is_cancelled() {
             let free = inner.threads - active;
             let began = env::monotonic();
@@ -213,6 +214,7 @@ impl Worker {
                     suspects -= usize::from(end == Some(true));
                 }
                 () = inner.queue.queued(), if active < inner.threads => {}
+                later = inner.queue.queued_elsewhere(hint), if active < inner.threads => hint = later,
                 () = tokio::time::sleep(inner.poll), if active < inner.threads => {}
             }
             // All threads whose drives have ended are free.
@@ -340,7 +342,7 @@ impl WorkerBuilder {
     }
 
     /// Sets the interval at which the worker looks for threads; the default is 1 second. Threads that an [`AgentQueue`] of the same process queues are
-    /// claimed at once.
+    /// claimed at once, and a `PostgresStore` wakes the workers of other processes by a notification of the database.
     pub fn poll(mut self, poll: Duration) -> Self {
         self.inner.poll = poll.max(Duration::from_millis(1));
         self

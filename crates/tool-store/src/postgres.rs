@@ -104,6 +104,7 @@ pub use statements::statements;
 ///
 /// A kill switch or an enablement row that one process sets takes effect in all other processes within a second: `tool_core::Switches` and
 /// `tool_core::InstanceRules` poll a version number four times per second, and a notification (`NOTIFY`) usually shortens the wait to milliseconds.
+/// A thread that one process queues wakes the workers of all other processes in the same way; they also poll.
 /// Notifications need a separate connection ([`PostgresOptions::listener`]). The store tests it every two seconds, and replaces it if the server does not
 /// respond.
 ///
@@ -130,6 +131,7 @@ struct Inner {
     patience: Duration,
     losses: Arc<Losses>,
     listening: listen::Listening,
+    hints: listen::Hints,
 }
 
 /// The time of the last lost connection. The store tests connections that were opened earlier before it uses them.

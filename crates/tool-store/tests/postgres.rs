@@ -56,6 +56,7 @@ fn main() -> std::process::ExitCode {
         changes::listener_that_lost_its_connection_connects_again_case,
         changes::listener_with_a_half_open_connection_connects_again_case,
         changes::change_before_the_wait_is_not_missed_case,
+        changes::queued_thread_wakes_other_processes_case,
         child_threads::failed_write_to_a_child_thread_changes_nothing_case,
         clocks::approvals_expire_by_the_database_case,
         clocks::changes_of_operators_follow_the_database_case,

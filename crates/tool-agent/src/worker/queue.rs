@@ -74,6 +74,14 @@ impl AgentQueue {
         self.queued.notified().await;
     }
 
+    /// Waits until a different process may have queued a thread after a hint, and returns the next hint. An error of the store counts as no hint.
+    pub(super) async fn queued_elsewhere(&self, hint: u64) -> u64 {
+        match self.store.work_hint(hint).await {
+            Ok(later) => later,
+            Err(_) => std::future::pending().await,
+        }
+    }
+
     /// Stores a message of the user in the conversation of the context and queues the conversation, in one transaction.
     ///
     /// `agent` is the agent of a new conversation, as in [`AgentRuntime::respond`](crate::runtime::AgentRuntime::respond). An active run reads the message with

@@ -1,10 +1,11 @@
-//! Generations: counters that grow with every change of data that processes cache, and the listener that detects changes before the next poll.
+//! Generations: counters that grow with every change of data that processes cache, and the listener that detects changes and queued threads before the next
+//! poll.
 //!
 //! A process detects a change by polling the number. A notification only shortens the wait, and may be lost with the connection. The store sends it in a
 //! separate transaction after the change, because PostgreSQL serializes the commits of transactions that notify.
 
 use std::collections::BTreeMap;
-use std::sync::Weak;
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
@@ -17,8 +18,14 @@ use crate::sql::contents::Contents;
 
 use super::{Inner, PostgresStore};
 
-/// The channel of the notifications. The payload is the name of a generation.
+/// The channel of the notifications. The payload is the name of a generation, or [`WORK`].
 const CHANNEL: &str = "tool_store";
+
+/// The payload of a notification that a thread was queued.
+const WORK: &str = "work";
+
+/// The minimum time between two notifications of one process that threads were queued. The threads in between share the second one.
+const COALESCED: Duration = Duration::from_millis(20);
 
 /// The interval at which the listener checks its connection, and the timeout of the check. Without the check, the listener could not distinguish an idle
 /// connection from a connection whose server failed without closing it.
@@ -37,6 +44,8 @@ pub(super) type Generations = BTreeMap<String, u64>;
 #[derive(Debug)]
 pub(super) struct Listening {
     known: watch::Receiver<Generations>,
+    /// The number of notifications that threads were queued.
+    work: watch::Receiver<u64>,
     /// The listener ends when this sender is dropped or sends `true`.
     ends: watch::Sender<bool>,
 }
@@ -45,18 +54,32 @@ impl Listening {
     /// Starts a listener in the background if `options` is `Some`. The listener reads the numbers through `store`.
     pub(super) fn start(options: Option<PgConnectOptions>, store: Weak<Inner>) -> Self {
         let (known, receiver) = watch::channel(Generations::new());
+        let (queued, work) = watch::channel(0);
         let (ends, ended) = watch::channel(false);
         if let Some(options) = options {
-            env::spawn(run(options, store, known, ended));
+            let told = Told { known, queued };
+            env::spawn(run(options, store, told, ended));
         }
         Self {
             known: receiver,
+            work,
             ends,
         }
     }
 
     pub(super) fn end(&self) {
         self.ends.send_replace(true);
+    }
+
+    /// Waits until a thread may have been queued after a number, and returns the number. Without a listener, it waits forever.
+    pub(super) async fn work_queued(&self, after: u64) -> u64 {
+        let mut work = self.work.clone();
+        let number = work.wait_for(|now| *now > after).await;
+        let number = number.map(|number| *number);
+        match number {
+            Ok(number) => number,
+            Err(_) => std::future::pending().await,
+        }
     }
 
     /// Waits until the listener has read a later number of a generation. Without a listener, it waits forever.
@@ -70,18 +93,67 @@ impl Listening {
     }
 }
 
+/// What the listener tells the store.
+struct Told {
+    known: watch::Sender<Generations>,
+    queued: watch::Sender<u64>,
+}
+
+/// The state of the notifications that threads were queued: at most one task of a store sends them.
+#[derive(Debug, Default)]
+pub(super) struct Hints(Mutex<Sending>);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sending {
+    #[default]
+    Idle,
+    Sending,
+    /// A thread was queued after the task has begun to send.
+    Again,
+}
+
+impl Hints {
+    fn sending(&self) -> MutexGuard<'_, Sending> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records that a thread was queued. Returns true if the caller has to start the task.
+    fn begin(&self) -> bool {
+        let mut sending = self.sending();
+        let is_idle = *sending == Sending::Idle;
+        *sending = if is_idle {
+            Sending::Sending
+        } else {
+            Sending::Again
+        };
+        is_idle
+    }
+
+    /// Returns whether the task has to send again, after a notification.
+    fn goes_on(&self) -> bool {
+        let mut sending = self.sending();
+        let goes_on = *sending == Sending::Again;
+        *sending = if goes_on {
+            Sending::Sending
+        } else {
+            Sending::Idle
+        };
+        goes_on
+    }
+}
+
 /// Listens until the store is dropped or closed.
 async fn run(
     options: PgConnectOptions,
     store: Weak<Inner>,
-    known: watch::Sender<Generations>,
+    told: Told,
     mut ended: watch::Receiver<bool>,
 ) {
     let listening = async {
         let mut pause = Duration::ZERO;
         let mut is_reported = false;
         loop {
-            let lost = listen(&options, &store, &known, &mut pause).await;
+            let lost = listen(&options, &store, &told, &mut pause).await;
             if !is_reported {
                 tracing::warn!(error = %lost, "the connection for PostgreSQL notifications failed, changes of other processes are detected by polling");
                 is_reported = true;
@@ -105,7 +177,7 @@ async fn run(
 async fn listen(
     options: &PgConnectOptions,
     store: &Weak<Inner>,
-    known: &watch::Sender<Generations>,
+    told: &Told,
     pause: &mut Duration,
 ) -> sqlx::Error {
     let connected = async {
@@ -125,10 +197,14 @@ async fn listen(
     *pause = Duration::ZERO;
     // `try_recv` then returns `None` after a lost connection instead of reconnecting, because only `run` reconnects.
     listener.eager_reconnect(false);
+    // The numbers are also read after connecting, because earlier notifications were lost.
+    let (mut has_changes, mut has_work) = (true, true);
     loop {
-        // The numbers are also read after connecting, because earlier notifications were lost.
-        if let Ok(generations) = read(store).await {
-            known.send_if_modified(|known| {
+        if has_work {
+            told.queued.send_modify(|number| *number += 1);
+        }
+        if has_changes && let Ok(generations) = read(store).await {
+            told.known.send_if_modified(|known| {
                 let changed = *known != generations;
                 *known = generations;
                 changed
@@ -144,15 +220,21 @@ async fn listen(
                 },
             }
         };
-        match noticed {
-            Ok(Some(_)) => {}
+        let first = match noticed {
+            Ok(Some(first)) => first,
             Ok(None) => {
                 return sqlx::Error::Protocol("the connection of the listener ended".to_owned());
             }
             Err(error) => return error,
+        };
+        // One read covers all notifications that have already arrived.
+        has_work = first.payload() == WORK;
+        has_changes = !has_work;
+        while let Some(next) = listener.next_buffered() {
+            let is_work = next.payload() == WORK;
+            has_work |= is_work;
+            has_changes |= !is_work;
         }
-        // Notifications that have already arrived are covered by the next read.
-        while listener.next_buffered().is_some() {}
     }
 }
 
@@ -177,7 +259,7 @@ async fn read(store: &Weak<Inner>) -> Result<Generations, sqlx::Error> {
 }
 
 impl PostgresStore {
-    /// Sends a notification that a generation has changed. A failure is ignored, because other processes detect the change when they poll.
+    /// Sends a notification. A failure is ignored, because other processes detect the change when they poll.
     pub(super) async fn notify(&self, name: &'static str) {
         let notified = timeout(NOTIFY, async {
             let mut connection = self.connection().await?;
@@ -190,5 +272,22 @@ impl PostgresStore {
         if let Ok(Err(error)) = notified.await {
             tracing::debug!(%error, "other processes are not notified of a change, they detect it by polling");
         }
+    }
+
+    /// Notifies the workers of other processes in the background that a thread was queued.
+    pub(super) fn hint_work(&self) {
+        if !self.0.hints.begin() {
+            return;
+        }
+        let store = self.clone();
+        env::spawn(async move {
+            loop {
+                store.notify(WORK).await;
+                sleep(COALESCED).await;
+                if !store.0.hints.goes_on() {
+                    return;
+                }
+            }
+        });
     }
 }

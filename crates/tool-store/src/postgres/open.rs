@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::sql::contents::Contents;
 
 use super::change::too_slow;
-use super::listen::Listening;
+use super::listen::{Hints, Listening};
 use super::{Inner, Losses, PostgresStore};
 
 /// Default timeout of a statement, of the wait for a lock, and of the wait for a free connection.
@@ -190,6 +190,7 @@ impl PostgresOptions {
             is_named: !self.is_unprepared,
             patience: self.patience,
             losses,
+            hints: Hints::default(),
         });
         let store = PostgresStore(inner, Contents::default());
         // This fails if the migrator's URL leads to a different database, so that the tables are missing here.

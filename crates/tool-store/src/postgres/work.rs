@@ -28,7 +28,9 @@ impl WorkStore for PostgresStore {
             work.check(message.as_ref())?;
             let sealer = self.contents().sealer_if(message.is_some()).await?;
             let locks = || vec![lock(&work.thread)];
-            change!(self, locks(), db => shared::queue(db, &work, message.as_ref(), &sealer).await)
+            let queued = change!(self, locks(), db => shared::queue(db, &work, message.as_ref(), &sealer).await)?;
+            self.hint_of(Some(&queued.0));
+            Ok(queued)
         })
     }
 
@@ -38,9 +40,11 @@ impl WorkStore for PostgresStore {
         delay: Duration,
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>> {
-        step(
-            async move { change!(self, Vec::new(), db => shared::wake(db, thread, delay, at).await) },
-        )
+        step(async move {
+            let woken = change!(self, Vec::new(), db => shared::wake(db, thread, delay, at).await)?;
+            self.hint_of(woken.as_ref());
+            Ok(woken)
+        })
     }
 
     fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork> {
@@ -82,8 +86,14 @@ impl WorkStore for PostgresStore {
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>> {
         step(async move {
-            change!(self, Vec::new(), db => shared::release(db, thread, token, outcome, at).await)
+            let released = change!(self, Vec::new(), db => shared::release(db, thread, token, outcome, at).await)?;
+            self.hint_of(released.as_ref());
+            Ok(released)
         })
+    }
+
+    fn work_hint(&self, hint: u64) -> StoreFuture<'_, u64> {
+        step(async move { Ok(self.0.listening.work_queued(hint).await) })
     }
 
     fn work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<WorkRow>> {
@@ -100,5 +110,14 @@ impl WorkStore for PostgresStore {
 
     fn remove_work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
         step(async move { change!(self, Vec::new(), db => shared::remove(db, thread).await) })
+    }
+}
+
+impl PostgresStore {
+    /// Notifies the workers of other processes if a row was queued for now.
+    fn hint_of(&self, row: Option<&WorkRow>) {
+        if row.is_some_and(WorkRow::is_queued_now) {
+            self.hint_work();
+        }
     }
 }

@@ -293,6 +293,10 @@ impl WorkStore for Shield<dyn WorkStore> {
         shielded(|| self.0.release_work(thread, token, outcome, at))
     }
 
+    fn work_hint(&self, hint: u64) -> StoreFuture<'_, u64> {
+        shielded(|| self.0.work_hint(hint))
+    }
+
     fn work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<WorkRow>> {
         shielded(|| self.0.work(thread))
     }

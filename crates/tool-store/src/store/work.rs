@@ -341,6 +341,12 @@ impl WorkRow {
         true
     }
 
+    /// Returns whether the last change has queued the thread for now, so that a worker which waits can claim it.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn is_queued_now(&self) -> bool {
+        self.state == WorkState::Queued && self.is_ready(self.updated)
+    }
+
     /// Returns the workspace of the thread.
     pub fn workspace(&self) -> &Workspace {
         self.thread.workspace()
@@ -461,6 +467,14 @@ pub trait WorkStore: Send + Sync + 'static {
         outcome: WorkOutcome,
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>>;
+
+    /// Completes with a later number than `hint` when a different process may have queued a thread that is ready, for example after a notification of the
+    /// database. Pass 0 first, and then the last result. The caller must also poll, because a notification may be lost. The default implementation never
+    /// completes.
+    fn work_hint(&self, hint: u64) -> StoreFuture<'_, u64> {
+        let _ = hint;
+        Box::pin(std::future::pending())
+    }
 
     /// Returns the row of a thread; `None` if the thread was never queued.
     fn work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<WorkRow>>;

@@ -248,3 +248,97 @@ pub(crate) async fn listener_with_a_half_open_connection_connects_again_case() -
     );
     Ok(())
 }
+
+fn work(conversation: &str, delay: Duration) -> NewWork {
+    NewWork {
+        thread: ThreadId::new("acme", conversation).unwrap(),
+        agent: WorkAgent::new("chief", "1"),
+        principal: None,
+        facts: None,
+        delay,
+        at: Timestamp::now(),
+    }
+}
+
+/// Waits for the next hint of a store for at most a time.
+async fn hinted(store: &PostgresStore, hint: &mut u64, patience: Duration) -> bool {
+    let next = timeout(patience, store.work_hint(*hint)).await;
+    if let Ok(next) = &next {
+        *hint = *next.as_ref().unwrap();
+    }
+    next.is_ok()
+}
+
+// A thread that one process queues, wakes or releases for now wakes the workers of other processes. Many threads at once share notifications.
+pub(crate) async fn queued_thread_wakes_other_processes_case() -> Ran {
+    let database = Database::create().await?;
+    let one = database.options().open().await.unwrap();
+    let other = database.options().open().await.unwrap();
+    let (soon, quiet) = (Duration::from_millis(900), Duration::from_millis(200));
+    let mut hint = 0;
+    // The listener gives a hint when it has connected, because earlier notifications were lost.
+    assert!(hinted(&other, &mut hint, Duration::from_secs(10)).await);
+    while hinted(&other, &mut hint, quiet).await {}
+    for round in 0..5 {
+        let thread = format!("main-{round}");
+        one.queue_work(work(&thread, Duration::ZERO), None)
+            .await
+            .unwrap();
+        let began = Instant::now();
+        assert!(hinted(&other, &mut hint, soon).await, "round {round}");
+        assert!(began.elapsed() < soon);
+        while hinted(&other, &mut hint, quiet).await {}
+    }
+    // A thread for later is claimed by a poll.
+    let later = Duration::from_hours(1);
+    one.queue_work(work("later", later), None).await.unwrap();
+    assert!(!hinted(&other, &mut hint, quiet).await);
+    let later = ThreadId::new("acme", "later").unwrap();
+    let woken = one.wake_work(&later, Duration::ZERO, Timestamp::now());
+    assert!(woken.await.unwrap().is_some());
+    assert!(hinted(&other, &mut hint, soon).await);
+    while hinted(&other, &mut hint, quiet).await {}
+
+    // A worker that stops queues its thread again. A thread that waits wakes nobody.
+    for (outcome, wakes) in [
+        (WorkOutcome::Again(Duration::ZERO), true),
+        (WorkOutcome::Waiting, false),
+    ] {
+        let claim = WorkClaim {
+            agents: vec![WorkAgent::new("chief", "1")],
+            worker: "one".to_owned(),
+            lease: Duration::from_secs(30),
+            limit: 1,
+            suspects: 1,
+            most_recoveries: 3,
+            at: Timestamp::now(),
+        };
+        let claimed = one.claim_thread(&later, claim).await.unwrap().claimed;
+        let token = claimed[0].token.clone().unwrap();
+        let released = one.release_work(&later, &token, outcome, Timestamp::now());
+        assert!(released.await.unwrap().is_some());
+        let patience = if wakes { soon } else { quiet };
+        assert_eq!(hinted(&other, &mut hint, patience).await, wakes);
+        while hinted(&other, &mut hint, quiet).await {}
+    }
+
+    let began = Instant::now();
+    let before = hint;
+    let many = (0..200).map(|number| {
+        let (one, thread) = (&one, format!("many-{number}"));
+        async move { one.queue_work(work(&thread, Duration::ZERO), None).await }
+    });
+    for queued in futures::future::join_all(many).await {
+        queued.unwrap();
+    }
+    assert!(hinted(&other, &mut hint, soon).await);
+    while hinted(&other, &mut hint, quiet).await {}
+    // At most one notification per 20 ms, and one more for the last thread.
+    let most = u64::try_from(began.elapsed().as_millis()).unwrap() / 20 + 2;
+    assert!(
+        hint - before <= most.min(100),
+        "{} notifications",
+        hint - before
+    );
+    Ok(())
+}

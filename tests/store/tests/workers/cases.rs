@@ -350,3 +350,57 @@ pub(crate) async fn run_that_kills_its_processes_ends_at_the_crash_limit_on_sqli
     crashing(&on_sqlite().await).await;
     Ok(())
 }
+
+// A worker whose poll is an hour away drives a conversation that a different process queues, within a second.
+pub(crate) async fn notification_wakes_a_worker_before_its_poll_case() -> Ran {
+    use tool_agent::agent::Agent;
+    use tool_agent::model::{Script, ScriptedModel};
+    use tool_agent::runtime::{AgentEntry, AgentRuntime};
+    use tool_agent::worker::AgentQueue;
+
+    let stage = on_postgres().await?;
+    let queue_of = |store: &PostgresStore| AgentQueue::new(store.clone()).agent("chief", "1");
+    let store = PostgresStore::open(&stage.place).await.unwrap();
+    let model = ScriptedModel::new([Script::text("Hello.")]);
+    let turns = tool_core::turn::Turns::new(store.clone());
+    let runtime = AgentRuntime::builder(turns, &tool_core::Gate::builder().build())
+        .agent(AgentEntry::new(
+            Agent::builder("chief", model).build().unwrap(),
+        ))
+        .build()
+        .unwrap();
+    let worker = tool_agent::worker::Worker::builder(&runtime, &queue_of(&store))
+        .poll(Duration::from_hours(1))
+        .build()
+        .unwrap();
+    let stop = tool_core::CancellationToken::new();
+    let running = tokio::spawn({
+        let stop = stop.clone();
+        async move { worker.run(stop).await }
+    });
+    // The worker has polled once, and its store listens.
+    tokio::time::sleep(SLACK).await;
+    let queue = queue_of(&stage.store);
+    for round in 0..5 {
+        let conversation = format!("main-{round}");
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .conversation(&conversation)
+            .build();
+        let began = Instant::now();
+        queue.submit("chief", "Hello?", &cx).await.unwrap();
+        let is_done = |row: &WorkRow| row.cause == Some(WorkCause::Done);
+        loop {
+            use tool_core::store::WorkStore as _;
+            let row = stage.store.work(&thread(&conversation)).await.unwrap();
+            if row.is_some_and(|row| is_done(&row)) {
+                break;
+            }
+            assert!(began.elapsed() < SLACK, "round {round}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    stop.cancel();
+    running.await.unwrap();
+    Ok(())
+}

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         cases::suspended_worker_writes_nothing_on_sqlite_case,
         cases::run_that_kills_its_processes_ends_at_the_crash_limit_on_postgres_case,
         cases::run_that_kills_its_processes_ends_at_the_crash_limit_on_sqlite_case,
+        cases::notification_wakes_a_worker_before_its_poll_case,
         tree_cases::process_is_killed_at_every_point_of_a_tree_on_postgres_case,
         tree_cases::process_is_killed_at_every_point_of_a_tree_on_sqlite_case,
     ]
