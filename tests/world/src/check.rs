@@ -121,6 +121,7 @@ pub(crate) async fn retention(state: &Running<'_>) {
         effects: day,
         threads: day,
         runs: day,
+        budgets: day,
         unassigned: day,
         switches: day,
     };

@@ -148,6 +148,9 @@ struct Days {
     /// Runs that have ended, counted from their end.
     #[schema(minimum = 1)]
     runs: Option<u32>,
+    /// Budgets without an open reservation, counted from their last change.
+    #[schema(minimum = 1)]
+    budgets: Option<u32>,
     /// Messages that belong to no workspace.
     #[schema(minimum = 1)]
     unassigned: Option<u32>,
@@ -171,6 +174,7 @@ impl Days {
             effects: age("effects", self.effects)?,
             threads: age("threads", self.threads)?,
             runs: age("runs", self.runs)?,
+            budgets: age("budgets", self.budgets)?,
             unassigned: age("unassigned", self.unassigned)?,
             switches: age("switches", self.switches)?,
         })
@@ -199,6 +203,7 @@ struct PurgeReport {
     /// Threads whose messages were removed.
     threads: u64,
     runs: u64,
+    budgets: u64,
     /// Messages of no workspace.
     unassigned: u64,
     /// Stored long outputs that have expired.
@@ -243,6 +248,7 @@ async fn purge(
         effects: purged.effects,
         threads: purged.threads,
         runs: purged.runs,
+        budgets: purged.budgets,
         unassigned: purged.unassigned,
         spills: purged.spills,
         switches: purged.switches,

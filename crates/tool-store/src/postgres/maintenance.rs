@@ -1,6 +1,6 @@
 //! Erasure and retention in PostgreSQL.
 
-use crate::sql::{child, knowledge, plan, thread_event, work};
+use crate::sql::{budget, child, knowledge, plan, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
     Timestamp,
@@ -96,6 +96,12 @@ pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     removal("run", "r.ended <", since.as_millis(), most)
 }
 
+/// Removes budgets without reservations that were changed last before `since`. A reservation locks the row of its budget.
+pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
+    let condition = "NOT EXISTS (SELECT FROM tool_store.budget_reservation v WHERE v.workspace = r.workspace AND v.name = r.name) AND r.updated <";
+    removal("budget", condition, since.as_millis(), most)
+}
+
 /// The query for threads whose last message is old. `thread.last` is the number of the last message.
 pub(super) const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM tool_store.thread t \
      JOIN tool_store.message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
@@ -136,6 +142,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             child::erase(db, thread).await?;
             work::remove(db, thread).await?;
             thread_event::erase(db, thread).await?;
+            budget::erase(db, thread).await?;
             let messages = db
                 .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");
             let messages = messages.bind(thread.workspace().as_str());
@@ -188,6 +195,9 @@ impl PostgresStore {
         }
         if let Some(since) = since(retention.runs) {
             purged.runs = self.remove_rows(|| old_runs(since, most)).await?;
+        }
+        if let Some(since) = since(retention.budgets) {
+            purged.budgets = self.remove_rows(|| old_budgets(since, most)).await?;
         }
         if let Some(since) = since(retention.approvals) {
             purged.approvals = self.remove_rows(|| old_approvals(since, most)).await?;

@@ -2,7 +2,7 @@
 
 use crate::store::{
     BudgetAmount, BudgetFilter, BudgetId, BudgetLimits, BudgetRow, BudgetSettlement,
-    NewReservation, Reserved, Scope, StoreError, Workspace,
+    NewReservation, Reserved, Scope, StoreError, ThreadId, Workspace,
 };
 
 use super::columns::{Columns, SqlRow};
@@ -209,4 +209,11 @@ pub(crate) async fn remove<C: SqlChange>(db: &mut C, id: &BudgetId) -> Result<bo
     db.write(removal(RESERVATIONS, id, None)).await?;
     db.write(removal(TABLE, id, None)).await?;
     Ok(existed)
+}
+
+/// Removes the budget with the name of a conversation, which is erased.
+pub(crate) async fn erase<C: SqlChange>(db: &mut C, thread: &ThreadId) -> Result<(), C::Fault> {
+    let id = BudgetId::new(thread.workspace(), thread.conversation())?;
+    remove(db, &id).await?;
+    Ok(())
 }

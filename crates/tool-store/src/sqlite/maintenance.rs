@@ -1,6 +1,6 @@
 //! Erasure and retention in SQLite.
 
-use crate::sql::{child, knowledge, plan, thread_event, work};
+use crate::sql::{budget, child, knowledge, plan, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
     StoreFuture, ThreadId, Timestamp,
@@ -96,6 +96,17 @@ pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
+/// Removes budgets without reservations that were changed last before `since`.
+pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM budget WHERE rowid IN (SELECT b.rowid FROM budget b \
+         WHERE NOT EXISTS (SELECT 1 FROM budget_reservation r WHERE r.workspace = b.workspace AND r.name = b.name) AND b.updated < ",
+    );
+    query.push_bind(since.as_millis());
+    query.push(" LIMIT ").push_bind(most).push(")");
+    query
+}
+
 fn old_unassigned(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM message_unassigned WHERE rowid IN (SELECT rowid FROM message_unassigned WHERE at < ",
@@ -138,6 +149,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
             child::erase(&mut *db, thread).await?;
             work::remove(&mut *db, thread).await?;
             thread_event::erase(&mut *db, thread).await?;
+            budget::erase(&mut *db, thread).await?;
             let messages =
                 sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
                     .bind(thread.workspace().as_str())
@@ -189,6 +201,8 @@ impl SqliteStore {
         }
         let runs = since(retention.runs).map(|since| old_runs(since, most));
         purged.runs = self.remove(runs).await?;
+        let budgets = since(retention.budgets).map(|since| old_budgets(since, most));
+        purged.budgets = self.remove(budgets).await?;
         let approvals = since(retention.approvals).map(|since| old_approvals(since, most));
         purged.approvals = self.remove(approvals).await?;
         // Effects are removed after messages and approvals, which may refer to them.

@@ -66,6 +66,8 @@ pub struct Retention {
     pub threads: Option<Duration>,
     /// Runs that have ended, counted from their end. The last run number of a thread is kept.
     pub runs: Option<Duration>,
+    /// [Budgets](super::BudgetStore) without an open reservation, counted from their last change.
+    pub budgets: Option<Duration>,
     /// Messages without a workspace. Earlier versions stored them in threads that several workspaces used.
     pub unassigned: Option<Duration>,
     /// Kill switches and disables that are off, counted from when they were turned off.
@@ -85,6 +87,8 @@ pub struct Purged {
     pub threads: u64,
     /// Runs that were removed.
     pub runs: u64,
+    /// Budgets that were removed.
+    pub budgets: u64,
     /// Messages without a workspace that were removed.
     pub unassigned: u64,
     /// Spilled outputs that were removed.
@@ -110,6 +114,7 @@ impl Purged {
             effects,
             threads,
             runs,
+            budgets,
             unassigned,
             spills,
             switches,
@@ -118,8 +123,8 @@ impl Purged {
             more: _,
         } = *self;
         [
-            audit, approvals, effects, threads, runs, unassigned, spills, switches, requests,
-            events,
+            audit, approvals, effects, threads, runs, budgets, unassigned, spills, switches,
+            requests, events,
         ]
         .into_iter()
         .any(|rows| rows > 0 && rows >= u64::from(most))
@@ -174,7 +179,8 @@ pub trait Maintenance: Send + Sync + 'static {
     /// a model wrote. The messages of the children are kept: list the children first, and erase each of them.
     ///
     /// A [queue of threads](super::WorkStore) also removes the row of the thread, or the rows of the user, because a row contains facts about its caller.
-    /// A store of the [events of threads](super::ThreadEventStore) removes the events of the thread.
+    /// A store of the [events of threads](super::ThreadEventStore) removes the events of the thread, and a store of [budgets](super::BudgetStore) the
+    /// budget with the name of the conversation.
     ///
     /// A store of [documents](super::KnowledgeStore) removes the name of the user from the documents, and keeps the documents, which belong to the workspace.
     ///

@@ -5,6 +5,12 @@ use crate::*;
 use super::records::at;
 use super::{at_once, conflict, tests};
 
+/// The traits of a store whose budgets are erased and purged.
+#[doc(hidden)]
+pub trait Budgeted: BudgetStore + Maintenance {}
+
+impl<T: BudgetStore + Maintenance> Budgeted for T {}
+
 fn id(name: &str) -> BudgetId {
     BudgetId::new(&Workspace::new("acme"), name).unwrap()
 }
@@ -64,7 +70,7 @@ async fn names(store: &impl BudgetStore, scope: Scope<'_>, filter: BudgetFilter)
 }
 
 tests! {
-    ($) __suite_budget in budget for BudgetStore;
+    ($) __suite_budget in budget for Budgeted;
 
     // A reservation counts until the usage of the step replaces it.
     #[test]
@@ -195,6 +201,43 @@ tests! {
         assert_eq!(store.settle_budget(lost).await.unwrap(), None);
         reserve(store, NewReservation { budget: id("b"), ..new("s", tokens(7)) }).await.unwrap();
         assert_eq!(store.budget(&id("b")).await.unwrap().unwrap().reserved, tokens(7));
+    }
+
+    // A budget without an open reservation is purged after its retention, and an erasure of a conversation removes the budget with its name.
+    #[test]
+    async fn purge_and_erasure_remove_budgets(store: impl BudgetStore + Maintenance) {
+        let in_budget = |name: &str, step: &str| NewReservation { budget: id(name), ..new(step, tokens(100)) };
+        for name in ["main", "other", "open"] {
+            assert!(reserve(&store, in_budget(name, "one")).await.is_some());
+        }
+        for name in ["main", "other"] {
+            let settled = BudgetSettlement { budget: id(name), ..end("one", tokens(10)) };
+            assert!(store.settle_budget(settled).await.unwrap().is_some());
+        }
+        let foreign = NewReservation { budget: BudgetId::new(&Workspace::new("globex"), "main").unwrap(), ..new("one", tokens(100)) };
+        assert!(reserve(&store, foreign).await.is_some());
+
+        let day = std::time::Duration::from_hours(24);
+        let retention = Retention { budgets: Some(day), ..Retention::default() };
+        let later = |millis: i64| at(200 + 24 * 3_600_000 + millis);
+        let purge = async |now, most| store.purge(&retention, now, most).await.unwrap();
+        assert_eq!(purge(later(0), 10).await.budgets, 0);
+        let purged = purge(later(1), 1).await;
+        assert_eq!((purged.budgets, purged.more), (1, true));
+        let kept = names(&store, Scope::Workspace(&Workspace::new("acme")), BudgetFilter::default()).await;
+        assert_eq!(kept.len(), 2, "{kept:?}");
+        assert_eq!(purge(later(1), 10).await.budgets, 1);
+        // A reservation is open.
+        let scope = Workspace::new("acme");
+        assert_eq!(names(&store, Scope::Workspace(&scope), BudgetFilter::default()).await, ["open"]);
+        assert_eq!(store.purge(&Retention::default(), later(1), 10).await.unwrap().budgets, 0);
+
+        let thread = ThreadId::new("acme", "open").unwrap();
+        store.erase_contents(Erasure::Thread(&thread)).await.unwrap();
+        assert!(store.budget(&id("open")).await.unwrap().is_none());
+        // Other workspaces keep their budgets.
+        assert_eq!(names(&store, Scope::All, BudgetFilter::default()).await, ["main"]);
+        assert!(reserve(&store, in_budget("open", "two")).await.is_some());
     }
 }
 

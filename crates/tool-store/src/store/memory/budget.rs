@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{MemoryStore, Tables, limited};
+use super::{MemoryStore, Tables, count, limited};
 use crate::store::{
     BudgetAmount, BudgetFilter, BudgetId, BudgetRow, BudgetSettlement, BudgetStore, NewReservation,
-    Reserved, Scope, StoreError, StoreFuture,
+    Reserved, Scope, StoreError, StoreFuture, ThreadId, Timestamp,
 };
 
 #[derive(Default)]
@@ -17,6 +17,27 @@ struct Entry {
     row: BudgetRow,
     /// The open reservations, by step.
     held: BTreeMap<String, BudgetAmount>,
+}
+
+impl Budgets {
+    /// Removes the budget with the name of a conversation.
+    pub(super) fn erase(&mut self, thread: &ThreadId) {
+        self.rows.retain(|id, _| {
+            id.workspace() != thread.workspace() || id.name() != thread.conversation()
+        });
+    }
+
+    /// Removes budgets without reservations that were changed last before `since`. Returns their number.
+    pub(super) fn purge(&mut self, since: Timestamp, most: u32) -> u64 {
+        let is_old =
+            |(_, entry): &(&BudgetId, &Entry)| entry.held.is_empty() && entry.row.updated < since;
+        let old = self.rows.iter().filter(is_old).take(limited(Some(most)));
+        let old: Vec<BudgetId> = old.map(|(id, _)| id.clone()).collect();
+        for id in &old {
+            self.rows.remove(id);
+        }
+        count(old.len())
+    }
 }
 
 impl Tables {

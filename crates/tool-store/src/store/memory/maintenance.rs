@@ -55,6 +55,7 @@ impl Tables {
                 self.children.erase(thread);
                 self.work.remove(thread);
                 self.thread_events.erase(thread);
+                self.budgets.erase(thread);
             }
             Erasure::Principal {
                 workspace,
@@ -93,6 +94,9 @@ impl Tables {
         }
         if let Some(since) = Retention::since(retention.runs, now) {
             purged.runs = self.runs.retain(Scope::All, since, Some(most));
+        }
+        if let Some(since) = Retention::since(retention.budgets, now) {
+            purged.budgets = self.budgets.purge(since, most);
         }
         if let Some(since) = Retention::since(retention.approvals, now) {
             purged.approvals = self.purge_approvals(since, most);
