@@ -14,6 +14,7 @@
 //! | `http-runner` | none: runs stored HTTP operations |
 //! | `human` | `ask_user`, for the registry of a program whose client can show questions |
 //! | `knowledge` | `search_knowledge`, `get_knowledge`, `write_knowledge` |
+//! | `plan` | `create_execution_plan`, `replace_execution_plan`, `submit_execution_node_result`, `get_active_execution_plan`, `resume_execution_plan_run` |
 //! | `web` | `fetch_webpage`, `search_web` |
 //! | `vendor` | none: the requests that the packs of vendors share |
 //! | `slack` | `post_slack_message` |
@@ -72,6 +73,8 @@ pub mod web;
 #[cfg(feature = "whatsapp")]
 pub mod whatsapp;
 
+#[cfg(feature = "plan")]
+pub mod plan;
 #[cfg(all(feature = "process", unix))]
 pub mod process;
 

@@ -43,15 +43,19 @@ impl ToolContract for ReplaceExecutionPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct SubmitExecutionNodeResult {
-    /// The id of the node, which must be running.
+    /// The id of a task that is ready or running.
+    #[cfg_attr(feature = "schema", schema(length = 1..=64))]
     pub node_id: String,
-    /// The outcome of the attempt.
+    /// The outcome.
     pub status: AttemptStatus,
-    /// The output as JSON text, which must fit the node's output schema.
+    /// The output as JSON text, such as `{"verdict": "good"}`.
+    #[cfg_attr(feature = "schema", schema(length = 0..=65536))]
     pub structured_output: Option<String>,
-    /// The deliverables that the attempt produced.
+    /// The artifacts.
+    #[cfg_attr(feature = "schema", schema(max_items = 20))]
     pub artifacts: Vec<Artifact>,
-    /// Notes about the attempt.
+    /// Notes for people and for later tasks.
+    #[cfg_attr(feature = "schema", schema(length = 0..=4000))]
     pub notes: Option<String>,
 }
 
@@ -76,8 +80,9 @@ impl ToolContract for GetActiveExecutionPlan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct ResumeExecutionPlanRun {
-    /// The id of the interrupted run; null for the active run.
-    pub run_id: Option<String>,
+    /// The number of the run; null for the active run.
+    #[cfg_attr(feature = "schema", schema(range = 1..=9_007_199_254_740_991))]
+    pub run_id: Option<u64>,
 }
 
 impl ToolContract for ResumeExecutionPlanRun {
@@ -90,27 +95,35 @@ impl ToolContract for ResumeExecutionPlanRun {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct PlanDraft {
-    /// The title of the plan.
+    /// A short name for people.
+    #[cfg_attr(feature = "schema", schema(length = 1..=200))]
     pub title: String,
-    /// The goal of the plan.
+    /// What the plan achieves.
+    #[cfg_attr(feature = "schema", schema(length = 1..=4000))]
     pub objective: String,
-    /// The schemas that nodes refer to.
+    /// The JSON Schemas of outputs, to which nodes refer.
+    #[cfg_attr(feature = "schema", schema(max_items = 50))]
     pub schemas: Vec<PlanSchema>,
-    /// The nodes of the graph.
+    /// The nodes.
+    #[cfg_attr(feature = "schema", schema(max_items = 100))]
     pub nodes: Vec<PlanNode>,
-    /// The edges of the graph.
+    /// The edges: the node `to` comes after the node `from`. There may be no cycle.
+    #[cfg_attr(feature = "schema", schema(max_items = 400))]
     pub edges: Vec<PlanEdge>,
-    /// The ids of the nodes with which the run starts.
+    /// The ids of the nodes that begin: all nodes without an edge to them.
+    #[cfg_attr(feature = "schema", schema(max_items = 100))]
     pub entry_nodes: Vec<String>,
 }
 
-/// A schema of a plan.
+/// A JSON Schema of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct PlanSchema {
-    /// The name to which `output_schema_ref` refers.
-    pub name: String,
-    /// The JSON Schema as JSON text.
+    /// The id, to which `output_schema_ref` refers.
+    #[cfg_attr(feature = "schema", schema(length = 1..=64))]
+    pub id: String,
+    /// The JSON Schema as JSON text, without `$ref`.
+    #[cfg_attr(feature = "schema", schema(length = 1..=16384))]
     pub schema: String,
 }
 
@@ -118,61 +131,67 @@ pub struct PlanSchema {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct PlanNode {
-    /// The id of the node, unique in the plan.
+    /// The id, unique in the plan: letters, digits, `.`, `-` and `_`.
+    #[cfg_attr(feature = "schema", schema(length = 1..=64))]
     pub id: String,
-    /// The type of the node.
+    /// What the node does. A node that is not a task completes by itself, and has no owner, schema, deliverables and checks.
     #[serde(rename = "type")]
     pub kind: PlanNodeType,
     /// A short name for people.
+    #[cfg_attr(feature = "schema", schema(length = 0..=200))]
     pub label: String,
-    /// Who does the work of the node.
-    pub owner: PlanOwner,
-    /// The goal of the node.
+    /// Who does the work of a task; null for other nodes.
+    pub owner: Option<OwnerDraft>,
+    /// What the node achieves.
+    #[cfg_attr(feature = "schema", schema(length = 0..=4000))]
     pub objective: String,
-    /// Instructions for the owner.
+    /// How to do the work.
+    #[cfg_attr(feature = "schema", schema(length = 0..=4000))]
     pub instructions: String,
-    /// The name of the schema of the node's output.
+    /// The id of the schema of the output; null if the output is free.
     pub output_schema_ref: Option<String>,
-    /// The results that the owner has to submit.
+    /// The artifacts that the owner has to submit.
+    #[cfg_attr(feature = "schema", schema(max_items = 20))]
     pub deliverables: Vec<Deliverable>,
-    /// The criteria by which people judge the result.
+    /// When the work is good, in words for the owner.
+    #[cfg_attr(feature = "schema", schema(max_items = 20))]
     pub success_criteria: Vec<String>,
-    /// The checks that a result has to pass.
-    pub completion_checks: Vec<String>,
+    /// Conditions on the output, which are checked when it is submitted.
+    #[cfg_attr(feature = "schema", schema(max_items = 20))]
+    pub completion_checks: Vec<PlanCheck>,
 }
 
-/// The type of a node.
+/// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum PlanNodeType {
-    /// Work that the owner does.
+    /// Work of an owner.
     Task,
-    /// A structural node: the run continues on one of the edges.
+    /// Chooses one of its edges by the output of the node before it.
     Switch,
-    /// A structural node: the run continues after all edges to the node.
+    /// Waits until each node before it is completed or skipped.
     Join,
-    /// A structural node: several owners work on the same question.
+    /// Begins several branches at once, such as opinions on one question.
     DeliberationFork,
 }
 
-/// Who does the work of a node.
+/// Who does the work of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
-pub struct PlanOwner {
+pub struct OwnerDraft {
     /// The type of the executor.
-    #[serde(rename = "type")]
-    pub kind: ExecutorType,
-    /// The id of the agent, plugin or user; null for the system.
-    pub id: Option<String>,
+    pub executor: ExecutorType,
+    /// The name of the agent, plugin or person; null for any executor of this type.
+    pub name: Option<String>,
 }
 
 /// The type of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum ExecutorType {
-    /// An agent of the host.
+    /// An agent.
     Agent,
     /// A plugin of the host.
     Plugin,
@@ -182,60 +201,80 @@ pub enum ExecutorType {
     System,
 }
 
-/// A result that a node has to produce.
+/// An artifact that a task has to produce.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct Deliverable {
     /// The name, to which an artifact refers.
+    #[cfg_attr(feature = "schema", schema(length = 1..=200))]
     pub name: String,
-    /// A description of the deliverable.
+    /// What the artifact contains.
+    #[cfg_attr(feature = "schema", schema(length = 0..=1000))]
     pub description: String,
-    /// Whether the node is complete only with this deliverable.
+    /// Whether a result without the artifact is refused.
     pub required: bool,
+}
+
+/// A condition on an output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct PlanCheck {
+    /// The JSON Pointer of a value in the output, such as `/verdict`; empty for the whole output.
+    #[cfg_attr(feature = "schema", schema(length = 0..=500))]
+    pub pointer: String,
+    /// The expected value as JSON text, such as `"good"` or `true`; null if it is enough that the value exists.
+    #[cfg_attr(feature = "schema", schema(length = 0..=2000))]
+    pub equals: Option<String>,
 }
 
 /// An edge of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct PlanEdge {
-    /// The id of the node that has to be complete.
+    /// The id of the first node.
     pub from: String,
-    /// The id of the node that follows.
+    /// The id of the node that comes after it.
     pub to: String,
-    /// For an edge of a switch: the value of the switch's output with which the run continues here.
-    pub condition: Option<String>,
+    /// For an edge of a switch: the condition on the output of the node before the switch. Null for other edges, and for the edge that is taken if no
+    /// condition is met.
+    pub when: Option<PlanCheck>,
 }
 
-/// The outcome of an attempt.
+/// The outcome of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum AttemptStatus {
     /// The work is done.
     Completed,
-    /// The work failed.
+    /// The work cannot be done. The run of the plan fails.
     Failed,
-    /// The work cannot continue without a decision.
+    /// The work cannot continue without help.
     Blocked,
 }
 
-/// A deliverable that an attempt produced.
+/// An artifact that a task produced.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct Artifact {
     /// The name of the deliverable.
+    #[cfg_attr(feature = "schema", schema(length = 1..=200))]
     pub name: String,
-    /// The text of the artifact, or a reference to it.
-    pub content: String,
+    /// Where it is: a URL, or a path in the workspace.
+    #[cfg_attr(feature = "schema", schema(length = 0..=2000))]
+    pub uri: Option<String>,
+    /// Its text, if it is short.
+    #[cfg_attr(feature = "schema", schema(length = 0..=20000))]
+    pub content: Option<String>,
 }
 
 /// The result of the five tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct ExecutionPlanResult {
-    /// The run; null if there is no active run, or if blocking issues prevented one.
+    /// The run; null if the conversation has no active run, or if blocking issues prevented the change.
     pub plan: Option<PlanSnapshot>,
-    /// The issues of the draft or of the submitted result.
+    /// The issues of the draft or of the submitted result. A result with a blocking issue was not accepted.
     pub issues: Vec<PlanIssue>,
 }
 
@@ -243,20 +282,22 @@ pub struct ExecutionPlanResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct PlanSnapshot {
-    /// The id of the run.
-    pub run_id: String,
+    /// The number of the run in the conversation, which is also the version of the plan.
+    pub run_id: u64,
     /// The title of the plan.
     pub title: String,
-    /// The version of the plan.
-    pub version: u32,
-    /// The state of the run.
+    /// What the plan achieves.
+    pub objective: String,
+    /// The status of the run.
     pub status: RunStatus,
-    /// The nodes in the order of the draft.
+    /// The nodes, in the order of the draft.
     pub nodes: Vec<NodeSnapshot>,
-    /// The ids of the nodes that can run now.
+    /// The ids of the nodes that can begin now.
     pub ready_nodes: Vec<String>,
-    /// The id of the run that this run replaced.
-    pub replaces: Option<String>,
+    /// The number of the run that this run replaced; null if it replaced none.
+    pub replaces: Option<u64>,
+    /// The number of checkpoints: it increases when nodes are done.
+    pub checkpoint: u64,
 }
 
 /// The state of a node.
@@ -267,49 +308,73 @@ pub struct NodeSnapshot {
     pub id: String,
     /// The short name of the node.
     pub label: String,
-    /// The state of the node.
+    /// The owner, such as `agent:writer`; null for nodes that complete by themselves.
+    pub owner: Option<String>,
+    /// The status of the node.
     pub status: NodeStatus,
     /// The number of attempts.
     pub attempts: u32,
+    /// The notes of the last attempt.
+    pub notes: Option<String>,
+    /// What to do; null unless the node is ready or running.
+    pub work: Option<NodeWork>,
 }
 
-/// The state of a run.
+/// The work of a node that is ready or running.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct NodeWork {
+    /// What the node achieves.
+    pub objective: String,
+    /// How to do the work.
+    pub instructions: String,
+    /// When the work is good.
+    pub success_criteria: Vec<String>,
+    /// The names of the artifacts that are required.
+    pub required_artifacts: Vec<String>,
+    /// The JSON Schema of the output, as JSON text.
+    pub output_schema: Option<String>,
+    /// The output of the task before the node, or an object with the outputs of several, as JSON text.
+    pub input: String,
+}
+
+/// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Nodes are ready or running.
+    /// A node is ready or running.
     Running,
-    /// Only people can continue the run.
+    /// The run waits for a person.
     AwaitingHuman,
-    /// No node can run.
+    /// Each node that could continue is blocked.
     Blocked,
-    /// All nodes are done.
+    /// All nodes are completed or skipped.
     Completed,
-    /// The run was aborted or replaced.
+    /// The run was ended or replaced.
     Aborted,
-    /// A node failed for good.
+    /// A node failed.
     Failed,
 }
 
-/// The state of a node.
+/// The status of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum NodeStatus {
-    /// An earlier node is not done.
+    /// Nodes before it are not done.
     Pending,
-    /// The node can run.
+    /// It can begin.
     Ready,
-    /// The owner works on the node.
+    /// An executor works on it.
     Running,
-    /// The node is done.
+    /// Its result was accepted.
     Completed,
-    /// The node cannot continue without a decision.
+    /// It cannot continue without help.
     Blocked,
-    /// The run does not need the node.
+    /// The run does not need it.
     Skipped,
-    /// The node failed for good.
+    /// It failed.
     Failed,
 }
 
@@ -317,21 +382,21 @@ pub enum NodeStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct PlanIssue {
-    /// Whether the fault prevents the run.
+    /// Whether the fault prevents the change.
     pub severity: IssueSeverity,
-    /// The JSON pointer to the fault, such as `/nodes/2/owner`.
+    /// The JSON Pointer of the fault, such as `/nodes/2/owner`.
     pub pointer: String,
-    /// The fault, and what to write instead.
+    /// What is wrong, and what to write instead.
     pub message: String,
 }
 
 /// The severity of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum IssueSeverity {
     /// The plan does not start, or the result is not accepted.
     Blocking,
-    /// The plan starts all the same.
+    /// The plan starts, but probably does not work as intended.
     Warning,
 }

@@ -11,13 +11,8 @@ use tool_std::fs::find_files;
 use tool_std::git::git_push;
 
 /// The contracts of tools that this program does not link: those of teams are created by `tool-agent`, whose tests compare them.
-const NOT_LINKED: [&str; 10] = [
+const NOT_LINKED: [&str; 5] = [
     "ask_user",
-    "create_execution_plan",
-    "replace_execution_plan",
-    "submit_execution_node_result",
-    "get_active_execution_plan",
-    "resume_execution_plan_run",
     "consult_team",
     "consult_specialist",
     "research_topic",
