@@ -84,6 +84,8 @@ pub use ::http::{HeaderName, HeaderValue};
 #[cfg(feature = "web")]
 pub(crate) use body::{cut_chars, decode, is_text, looks_like_text, media_type};
 use connect::Tls;
+#[cfg(any(feature = "web", feature = "vendor"))]
+pub(crate) use credential::bearer;
 pub use credential::{AuthStyle, Credential};
 pub(crate) use follow::SendError;
 pub use guard::{AddressPolicy, Guard, Refusal};

@@ -19,7 +19,9 @@
 //! | `vendor` | none: the requests that the packs of vendors share |
 //! | `slack` | `post_slack_message` |
 //! | `github` | `get_github_issue`, `get_github_pull_request`, `list_github_issues`, `search_github_issues`, `create_github_issue`, `create_github_pull_request`, `comment_github_issue` |
+//! | `hubspot` | `search_hubspot_contacts`, `create_hubspot_contact`, `update_hubspot_contact`, `search_hubspot_tickets`, `create_hubspot_ticket`, `update_hubspot_ticket` |
 //! | `whatsapp` | `send_whatsapp_template` |
+//! | `email` | `send_email` |
 //!
 //! Arguments and results have names in the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. A result
 //! is the plain value; for an envelope such as `{"success":true,…}`, use [`CallResult::envelope`](tool_core::CallResult::envelope).
@@ -32,9 +34,9 @@ compile_error!(
     "the packs that work on files need a Unix system: build tool-std without `fs`, `process` and `git`"
 );
 
-#[cfg(any(feature = "http-client", feature = "git"))]
+#[cfg(any(feature = "http-client", feature = "git", feature = "email"))]
 mod excerpt;
-#[cfg(any(feature = "http-client", feature = "git"))]
+#[cfg(any(feature = "http-client", feature = "git", feature = "email"))]
 pub use excerpt::Excerpt;
 
 #[cfg(feature = "fs")]
@@ -44,6 +46,8 @@ pub mod workspace;
 
 #[cfg(feature = "demo")]
 pub mod demo;
+#[cfg(feature = "email")]
+pub mod email;
 #[cfg(all(feature = "git", unix))]
 pub mod git;
 #[cfg(feature = "github")]
@@ -54,6 +58,8 @@ pub mod github;
     allow(dead_code, reason = "only the tools use a part of the client")
 )]
 pub mod http;
+#[cfg(feature = "hubspot")]
+pub mod hubspot;
 #[cfg(feature = "human")]
 pub mod human;
 #[cfg(all(feature = "isolate", unix))]
@@ -64,7 +70,7 @@ pub mod knowledge;
 pub mod slack;
 #[cfg(feature = "vendor")]
 #[cfg_attr(
-    not(all(feature = "slack", feature = "github")),
+    not(all(feature = "slack", feature = "github", feature = "hubspot")),
     allow(dead_code, reason = "each pack uses a part of the client")
 )]
 pub mod vendor;

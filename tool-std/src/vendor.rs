@@ -134,6 +134,16 @@ impl Client {
 
     /// Sends a request. Repeats it if the vendor limits the rate.
     pub(crate) async fn send(&self, request: Request) -> Result<Reply, ToolError> {
+        let reads = request.reads();
+        self.repeat(request, reads).await
+    }
+
+    /// Sends a request that changes nothing although its method is `POST`, such as a search.
+    pub(crate) async fn read(&self, request: Request) -> Result<Reply, ToolError> {
+        self.repeat(request, true).await
+    }
+
+    async fn repeat(&self, request: Request, reads: bool) -> Result<Reply, ToolError> {
         self.http.admits(request.url()).map_err(|refusal| {
             let text = format!("requests to {} are not allowed here", self.vendor);
             ToolError::of(ErrorKind::Unavailable, text).operator(format!(
@@ -143,7 +153,6 @@ impl Client {
         })?;
         let mut repeats = 0;
         loop {
-            let reads = request.reads();
             let sent = self.http.attempt(request.clone()).await;
             let response = sent.map_err(|error| self.unsent(error, reads))?;
             let Some(wait) = limit(&response) else {
@@ -291,11 +300,6 @@ fn said(fault: &Fault) -> String {
         (true, false) => format!(": {text}"),
         (false, false) => format!(" (`{code}`): {text}"),
     }
-}
-
-/// Returns `Bearer` and the secret, for the header `Authorization`.
-pub(crate) fn bearer(secret: &SecretString) -> SecretString {
-    SecretString::from(format!("Bearer {}", secret.expose_secret()))
 }
 
 /// Returns `Basic` and the two secrets in Base64, for the header `Authorization`.

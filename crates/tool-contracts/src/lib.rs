@@ -39,10 +39,12 @@ mod json;
 mod schemas;
 
 pub mod demo;
+pub mod email;
 pub mod fs;
 pub mod git;
 pub mod github;
 pub mod http;
+pub mod hubspot;
 pub mod human;
 pub mod knowledge;
 pub mod plan;
@@ -76,6 +78,7 @@ macro_rules! contracts {
 
 contracts! {
     demo { LogHelloWorld, SlowCount }
+    email { SendEmail }
     fs { ListDirectory, ReadFile, ReadFileParts, FindFiles, SearchFiles, WriteFile, EditFile }
     git { GitClone, GitStatus, GitDiff, GitLog, GitCommit, GitBranch, GitFetch, GitPush }
     github {
@@ -83,6 +86,10 @@ contracts! {
         CommentGithubIssue,
     }
     http { HttpGet (any JSON), HttpRequest (any JSON) }
+    hubspot {
+        SearchHubspotContacts, CreateHubspotContact, UpdateHubspotContact, SearchHubspotTickets, CreateHubspotTicket,
+        UpdateHubspotTicket,
+    }
     human { AskUser }
     knowledge { SearchKnowledge, GetKnowledge, WriteKnowledge }
     plan {

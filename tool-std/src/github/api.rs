@@ -8,8 +8,8 @@ use tool_core::prelude::*;
 use tool_core::{ErrorKind, Issue};
 use url::Url;
 
-use crate::http::{Method, Request};
-use crate::vendor::{Client, Fault, Reply, bearer};
+use crate::http::{Method, Request, bearer};
+use crate::vendor::{Client, Fault, Reply};
 
 /// Maximum number of pages that are requested for one list.
 const MOST_PAGES: usize = 10;

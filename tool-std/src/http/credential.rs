@@ -95,10 +95,7 @@ impl Credential {
             return Err(ToolError::unavailable("the secret `http_api_key`"));
         };
         let (name, text) = match style {
-            AuthStyle::Bearer => (
-                AUTHORIZATION,
-                SecretString::from(format!("Bearer {}", secret.expose_secret())),
-            ),
+            AuthStyle::Bearer => (AUTHORIZATION, bearer(secret)),
             _ => (own.header.clone(), secret.clone()),
         };
         let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| {
@@ -108,4 +105,9 @@ impl Credential {
         value.set_sensitive(true);
         Ok(Some((name, value)))
     }
+}
+
+/// Returns `Bearer` and the secret, for the header `Authorization`.
+pub(crate) fn bearer(secret: &SecretString) -> SecretString {
+    SecretString::from(format!("Bearer {}", secret.expose_secret()))
 }

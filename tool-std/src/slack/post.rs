@@ -7,8 +7,8 @@ use tool_core::{ErrorKind, Issue};
 
 use super::SlackWrite;
 use crate::Excerpt;
-use crate::http::Method;
-use crate::vendor::{Fault, Reply, bearer};
+use crate::http::{Method, bearer};
+use crate::vendor::{Fault, Reply};
 
 /// Maximum number of characters of a message. Slack truncates longer messages, <https://docs.slack.dev/reference/methods/chat.postMessage>.
 const MOST_CHARS: usize = 40_000;

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod email;
 mod github;
 mod openapi;
 #[path = "../http/support.rs"]
@@ -17,5 +18,12 @@ use std::process::ExitCode;
 use test_support::suite;
 
 fn main() -> ExitCode {
-    suite![github::each_tool_fits_the_openapi_document_case].run()
+    suite![
+        email::message_arrives_unchanged_case,
+        email::login_is_sent_over_tls_only_case,
+        email::each_instance_uses_its_own_login_case,
+        email::faults_of_the_server_are_reported_case,
+        github::each_tool_fits_the_openapi_document_case,
+    ]
+    .run()
 }

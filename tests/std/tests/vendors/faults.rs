@@ -178,8 +178,8 @@ async fn redirects(trial: &Trial) {
     }
     if !trial.reads {
         assert!(other.seen().is_empty());
-        // A redirect that changes `POST` to `GET` is not followed, because its response would be mistaken for success.
-        let server = Server::start(PRIVATE, |_| response(302, &[("location", "/moved")], "")).await;
+        // A redirect that changes the method to `GET` is not followed, because its response would be mistaken for success.
+        let server = Server::start(PRIVATE, |_| response(303, &[("location", "/moved")], "")).await;
         trial.fails(&server, ErrorKind::Failed, 1).await;
     }
 }

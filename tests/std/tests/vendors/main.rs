@@ -6,8 +6,10 @@
     reason = "a test fails by panicking"
 )]
 
+mod email;
 mod faults;
 mod github;
+mod hubspot;
 mod slack;
 mod stand_in;
 #[path = "../http/support.rs"]
