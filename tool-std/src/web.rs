@@ -16,6 +16,8 @@
 //! Both tools use the [`Http`](crate::http::Http) of the context, so its guard, limits and certificates apply to pages and to redirects of search
 //! engines. Results are cited: the client gets each URL and the time of retrieval in addition to the output.
 //!
+//! A host can let a service read the pages, such as [`Firecrawl`], which runs the scripts of a page: see [`Pages`].
+//!
 //! The text of a page is untrusted input. If a host lets a model act on this text, the policy of the host should limit the calls that the model can
 //! make.
 //!
@@ -24,13 +26,17 @@
 mod article;
 mod choice;
 mod engines;
+mod firecrawl;
 mod page;
+mod pages;
 mod parse;
 mod search;
 
 pub use choice::Search;
 pub use engines::{Brave, DuckDuckGo, SearXng, SerpApi, Tavily};
+pub use firecrawl::Firecrawl;
 pub use page::{Link, Page, PageCitation, fetch_webpage};
+pub use pages::{FetchedPage, PageProvider, Pages};
 pub use search::{
     Depth, SearchHit, SearchProvider, SearchQuery, SearchResult, SearchResults, search_web,
 };

@@ -15,7 +15,7 @@ use super::parse::{TooMuch, parse_until};
 use crate::Excerpt;
 
 /// Maximum number of links in a result.
-const MOST_LINKS: usize = 100;
+pub(super) const MOST_LINKS: usize = 100;
 
 /// Maximum length of a link's URL in a result, in bytes. Longer URLs are left out, because a truncated URL would lead elsewhere.
 pub(super) const LONGEST_URL: usize = 2_000;

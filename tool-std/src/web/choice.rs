@@ -7,6 +7,7 @@ use tool_core::Effect;
 use tool_core::prelude::*;
 
 use super::engines::{Brave, DuckDuckGo, SerpApi, Tavily};
+use super::firecrawl::Firecrawl;
 use super::search::SearchProvider;
 use crate::http::Http;
 
@@ -19,7 +20,7 @@ use crate::http::Http;
 ///
 /// # Keys
 ///
-/// Three engines each have a separate secret: `tavily_api_key`, `serpapi_api_key` and `brave_api_key`. If that secret is not set, and for custom
+/// Four engines each have a separate secret: `tavily_api_key`, `serpapi_api_key`, `brave_api_key` and `firecrawl_api_key`. If that secret is not set, and for custom
 /// engines, `search_api_key` is the key of the selected engine.
 ///
 /// A name that no engine has, perhaps because of a typo, selects the first engine too. But then `search_api_key` may be the key of the intended
@@ -51,13 +52,14 @@ pub struct Search {
     pub(super) http: Http,
 }
 
-/// `tavily`, `serpapi`, `brave` and `duckduckgo`, in this order; `searxng` has no common address, so it is not included.
+/// `tavily`, `serpapi`, `brave`, `duckduckgo` and `firecrawl`, in this order; `searxng` has no common address, so it is not included.
 impl Default for Search {
     fn default() -> Self {
         Self::only(Tavily::new())
             .and(SerpApi::new())
             .and(Brave::new())
             .and(DuckDuckGo::new())
+            .and(Firecrawl::new())
     }
 }
 
@@ -124,6 +126,7 @@ pub(super) struct Keys {
     pub(super) tavily: Option<SecretString>,
     pub(super) serpapi: Option<SecretString>,
     pub(super) brave: Option<SecretString>,
+    pub(super) firecrawl: Option<SecretString>,
 }
 
 impl Keys {
@@ -137,6 +140,7 @@ impl Keys {
             "tavily" => (self.tavily, Some("tavily_api_key")),
             "serpapi" => (self.serpapi, Some("serpapi_api_key")),
             "brave" => (self.brave, Some("brave_api_key")),
+            "firecrawl" => (self.firecrawl, Some("firecrawl_api_key")),
             _ => (None, None),
         };
         let key = own.or(self.shared.filter(|_| meant));

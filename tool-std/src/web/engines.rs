@@ -5,10 +5,9 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tool_core::prelude::*;
-use tool_core::{ErrorKind, ExposeSecret as _};
 
 use super::search::{Depth, SearchHit, SearchProvider, SearchQuery, ask, request};
-use crate::http::{Http, Method, Request};
+use crate::http::{Http, Method, Request, bearer};
 
 /// Maximum number of results that the APIs of Tavily and Brave accept.
 const MOST: u32 = 20;
@@ -87,14 +86,7 @@ impl Place {
         } else {
             http.clone()
         };
-        http.admits(&self.url).map_err(|refusal| {
-            let text = "the search engine's host is not allowed here, continue without a search";
-            ToolError::of(ErrorKind::Unavailable, text).operator(format!(
-                "the guard refuses requests to `{engine}` at `{}`: {refusal}; add its host to the guard's allowlist, or choose another engine",
-                self.url
-            ))
-        })?;
-        ask(http.send(request), engine).await
+        ask(&http, request, "the search engine", engine).await
     }
 }
 
@@ -135,9 +127,8 @@ async fn tavily(
         Some(Depth::Advanced) => "advanced",
         Some(Depth::Basic) | None => "basic",
     };
-    let bearer = SecretString::from(format!("Bearer {}", key.expose_secret()));
     let request = request(Method::Post, &place.url)
-        .secret_header(AUTHORIZATION, &bearer)?
+        .secret_header(AUTHORIZATION, &bearer(key))?
         .json(&json!({
             "query": query.query,
             "max_results": query.limit.min(MOST),

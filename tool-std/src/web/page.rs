@@ -1,5 +1,6 @@
 //! The `fetch_webpage` tool, which returns the main text of a web page.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use tokio::sync::Semaphore;
@@ -7,7 +8,8 @@ use tool_core::ErrorKind;
 use tool_core::prelude::*;
 use url::Url;
 
-use super::article::{self, Article};
+use super::article::{self, Article, LONGEST_URL, MOST_LINKS};
+use super::pages::{FetchedPage, Pages};
 use super::parse::TooMuch;
 use crate::Excerpt;
 use crate::http::{HttpRead, Method, Request, Response};
@@ -68,7 +70,9 @@ pub struct PageCitation {
 )]
 pub async fn fetch_webpage(
     http: &HttpRead,
+    pages: &Pages,
     cx: &ToolContext,
+    #[secret("firecrawl_api_key", label = "API key of Firecrawl")] key: Option<SecretString>,
     /// The whole URL, `https://…` or `http://…`, of a page on the internet.
     #[arg(length = 1..=4096)]
     url: String,
@@ -76,19 +80,16 @@ pub async fn fetch_webpage(
     #[arg(default = 20000, range = 100..=200000)]
     max_chars: u32,
 ) -> Result<Page, ToolError> {
-    // One deadline covers the response and the extraction of its text.
-    let deadline = Instant::now() + http.longest();
-    let response = http.send(Request::new(Method::Get, url)).await?;
-    if response.status() != 200 {
-        return Err(refused(&response));
-    }
     let most = usize::try_from(max_chars).unwrap_or(usize::MAX);
-    let (mut article, mut truncated) = (text(&response, deadline).await?, response.is_cut());
+    let (url, mut article, mut truncated) = match pages.fetch(key.as_ref(), &url).await {
+        Some(page) => read_by_service(page?, &url)?,
+        None => read_here(http, url).await?,
+    };
     truncated |= cut_chars(&mut article.markdown, most);
     truncated |= cut_links(&mut article.links, most.max(LINKS));
-    let citation = Citation::new("web", response.url());
+    let citation = Citation::new("web", &url);
     let page = Page {
-        url: response.url().to_owned(),
+        url,
         title: article.title,
         markdown: article.markdown,
         links: article.links,
@@ -101,6 +102,45 @@ pub async fn fetch_webpage(
     };
     cx.cite(citation);
     Ok(page)
+}
+
+/// Reads a page in this program. Returns its URL, its text, and whether the response was cut.
+async fn read_here(http: &HttpRead, url: String) -> Result<(String, Article, bool), ToolError> {
+    // One deadline covers the response and the extraction of its text.
+    let deadline = Instant::now() + http.longest();
+    let response = http.send(Request::new(Method::Get, url)).await?;
+    if response.status() != 200 {
+        return Err(refused(&response));
+    }
+    let article = text(&response, deadline).await?;
+    Ok((response.url().to_owned(), article, response.is_cut()))
+}
+
+/// Converts a page that a service has read. What it returns is as untrusted as the page.
+fn read_by_service(page: FetchedPage, asked: &str) -> Result<(String, Article, bool), ToolError> {
+    if let Some(status) = page.status.filter(|status| *status != 200) {
+        return Err(ToolError::new(format!(
+            "`{asked}` returned the status {status}, use another URL"
+        )));
+    }
+    let web = |url: &str| {
+        let whole = Url::parse(url).ok().filter(|_| url.len() <= LONGEST_URL);
+        whole.filter(|url| matches!(url.scheme(), "http" | "https"))
+    };
+    let url = web(&page.url).map_or_else(|| asked.to_owned(), String::from);
+    let mut seen = HashSet::new();
+    let links = page.links.iter().filter_map(|link| web(link));
+    let links = links.filter(|link| seen.insert(link.clone()));
+    let links = links.take(MOST_LINKS).map(|link| Link {
+        text: Excerpt::of(link.as_str()),
+        url: link.into(),
+    });
+    let article = Article {
+        title: page.title.map(Excerpt::of),
+        markdown: page.markdown.trim().to_owned(),
+        links: links.collect(),
+    };
+    Ok((url, article, false))
 }
 
 /// Removes the links after `most` characters in total; returns whether any were removed.

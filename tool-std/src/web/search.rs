@@ -11,7 +11,7 @@ use super::article::{LONGEST_URL, text_of};
 use super::choice::{Keys, Search};
 use super::parse::parse;
 use crate::Excerpt;
-use crate::http::{Http, Request, Response};
+use crate::http::{Http, Request};
 
 /// Timeout of a request to a search engine.
 const WAIT: Duration = Duration::from_secs(10);
@@ -156,7 +156,8 @@ pub async fn search_web(
     #[secret("tavily_api_key", label = "API key of Tavily")] tavily: Option<SecretString>,
     #[secret("serpapi_api_key", label = "API key of SerpApi")] serpapi: Option<SecretString>,
     #[secret("brave_api_key", label = "API key of Brave Search")] brave: Option<SecretString>,
-    /// Name of the search engine: tavily, serpapi, brave, searxng or duckduckgo.
+    #[secret("firecrawl_api_key", label = "API key of Firecrawl")] firecrawl: Option<SecretString>,
+    /// Name of the search engine: tavily, serpapi, brave, searxng, duckduckgo or firecrawl.
     #[variable("SEARCH_PROVIDER")]
     provider: Option<String>,
     /// The query, as for a search engine.
@@ -176,6 +177,7 @@ pub async fn search_web(
         tavily,
         serpapi,
         brave,
+        firecrawl,
     };
     let key = keys.of(engine, meant).map_err(|error| match provider {
         Some(name) if !meant => search.unknown(&name),
@@ -229,17 +231,27 @@ fn plain(text: &str) -> String {
     text_of(&said).unwrap_or_default()
 }
 
-/// Sends a request and interprets the response, for all engines: a status other than 200 becomes an error for the model.
+/// Sends a request to a service and interprets the response: a status other than 200 becomes an error for the model. `what` names the service in the
+/// model's text, such as `the search engine`, and `name` in the operator's.
 pub(super) async fn ask(
-    send: impl Future<Output = Result<Response, ToolError>>,
-    engine: &str,
+    http: &Http,
+    request: Request,
+    what: &str,
+    name: &str,
 ) -> Result<serde_json::Value, ToolError> {
-    let response = send.await?;
+    let url = request.url().to_owned();
+    http.admits(&url).map_err(|refusal| {
+        let text = format!("{what}'s host is not allowed here, continue without it");
+        ToolError::of(ErrorKind::Unavailable, text).operator(format!(
+            "the guard refuses requests to `{name}` at `{url}`: {refusal}; add its host to the guard's allowlist, or choose another service"
+        ))
+    })?;
+    let response = http.send(request).await?;
     let status = response.status();
     let failed = |kind, text: &str| {
-        let error = ToolError::of(kind, format!("the search engine {text}"));
+        let error = ToolError::of(kind, format!("{what} {text}"));
         let said = Excerpt::<500>::of(response.text());
-        error.operator(format!("`{engine}` returned the status {status}: {said}"))
+        error.operator(format!("`{name}` returned the status {status}: {said}"))
     };
     let error = match status {
         200 if response.is_cut() => failed(
@@ -253,7 +265,7 @@ pub(super) async fn ask(
                 "returned an unexpected response, try again later",
             ),
         },
-        401 | 403 => failed(
+        401..=403 => failed(
             ErrorKind::Unavailable,
             "refuses the host's key or has not been set up for this, it cannot be used now",
         ),

@@ -7,5 +7,6 @@
 )]
 
 mod choice;
+mod firecrawl;
 mod page;
 mod search;

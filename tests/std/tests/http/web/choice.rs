@@ -174,7 +174,7 @@ async fn default_engine_address_is_checked_by_the_guard() {
         let error = result.error().unwrap();
         assert_eq!(asked, [""; 0], "{error:?}");
         assert_eq!(error.kind(), ErrorKind::Unavailable);
-        assert!(error.model_text().contains("continue without a search"));
+        assert!(error.model_text().contains("continue without it"));
         let message = error.operator_text();
         assert!(
             message.contains("`tavily` at `https://api.tavily.com/search`")
@@ -260,7 +260,7 @@ fn debug_output_names_engines_and_shows_no_secret() {
         cx.get::<HttpWrite>().unwrap()
     );
     assert!(
-        message.contains(r#"["tavily", "serpapi", "brave", "duckduckgo"]"#),
+        message.contains(r#"["tavily", "serpapi", "brave", "duckduckgo", "firecrawl"]"#),
         "{message}"
     );
     assert!(
