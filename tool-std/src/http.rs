@@ -54,7 +54,7 @@
 //!
 //! Not defended: the use that a public host makes of a request, and services at public addresses that trust requests from inside their own network.
 //!
-//! Cost: 65 crates in addition to those of `tool-core`.
+//! Cost: see the table of the [crate](crate#cost).
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};

@@ -25,6 +25,35 @@
 //!
 //! Arguments and results have names in the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. A result
 //! is the plain value; for an envelope such as `{"success":true,…}`, use [`CallResult::envelope`](tool_core::CallResult::envelope).
+//!
+//! # Cost
+//!
+//! The number of crates that each feature adds to those of `tool-core` without features. `.ci/build-times` measures how long the build of each feature
+//! takes on your machine.
+//!
+//! | feature | crates |
+//! |---|---|
+//! | `demo` | 3 |
+//! | `email` | 58 |
+//! | `fs` | 38 |
+//! | `git` | 25 |
+//! | `github` | 69 |
+//! | `http` | 69 |
+//! | `http-client` | 69 |
+//! | `http-runner` | 99 |
+//! | `hubspot` | 69 |
+//! | `human` | 34 |
+//! | `isolate` | 14 |
+//! | `knowledge` | 35 |
+//! | `plan` | 76 |
+//! | `process` | 27 |
+//! | `slack` | 69 |
+//! | `vendor` | 69 |
+//! | `web` | 113 |
+//! | `whatsapp` | 69 |
+//! | `workspace` | 14 |
+//!
+//! The names, arguments and results of the tools are also types of the crate `tool-contracts`, which clients can use without the packs.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -21,7 +21,7 @@
 //! The text of a page is untrusted input. If a host lets a model act on this text, the policy of the host should limit the calls that the model can
 //! make.
 //!
-//! Cost: 39 crates in addition to those of the feature `http`.
+//! Cost: see the table of the [crate](crate#cost).
 
 mod article;
 mod choice;

@@ -10,6 +10,7 @@
 mod build;
 mod envelopes;
 mod names;
+mod page;
 mod schemas;
 
 use std::process::ExitCode;
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
         build::contracts_build_for_web_assembly_case,
         envelopes::results_and_failures_are_read_case,
         names::no_crate_repeats_the_name_of_a_tool_case,
+        page::each_name_of_other_systems_has_one_row_case,
+        page::categories_have_the_tools_of_the_page_case,
         schemas::each_linked_tool_equals_its_contract_case,
         schemas::names_are_constants_case,
         schemas::http_result_is_read_without_loss_case,

@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::LazyLock;
+
+use serde_json::Value;
 
 /// Returns the package and its dependencies without dev-dependencies, in the versions of the lock file. `None` means the default features.
 fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
@@ -16,6 +20,8 @@ fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
         cargo.args(["--no-default-features", "--features", features]);
     }
     cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")));
+    // The setting would add the features that other packages enable.
+    cargo.env_remove("CARGO_RESOLVER_FEATURE_UNIFICATION");
     let said = cargo.output().unwrap();
     let crates = String::from_utf8(said.stdout).unwrap();
     // cargo prints `(proc-macro)` or a path after the version.
@@ -29,14 +35,14 @@ fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
     crates
 }
 
+/// The crates of `tool-core` without features.
+static CORE: LazyLock<BTreeSet<String>> = LazyLock::new(|| tree("tool-core", Some("")));
+
 /// Counts the crates that a package needs in addition to those of `tool-core`.
 fn added(package: &str, features: Option<&str>) -> usize {
     let crates = tree(package, features);
     let own = |name: &&String| !name.starts_with(&format!("{package} "));
-    crates
-        .difference(&tree("tool-core", Some("")))
-        .filter(own)
-        .count()
+    crates.difference(&CORE).filter(own).count()
 }
 
 // S2-28: the pack of file tools is small, and the docs of each pack that needs no network contain its number of crates.
@@ -74,10 +80,51 @@ fn file_pack_is_small_and_packs_document_their_crate_counts() {
     }
 }
 
-// S2-28: by default, only the pack of file tools is built.
+// S2-28: by default, only the pack of file tools is built, and it adds at most 40 crates.
 #[test]
 fn default_features_build_only_the_file_pack() {
     assert_eq!(tree("tool-std", None), tree("tool-std", Some("fs")));
-    assert!(added("tool-std", None) < 60);
+    assert!(added("tool-std", None) <= 40);
     assert_ne!(tree("tool-std", Some("fs,web")), tree("tool-std", None));
+}
+
+/// Returns the features of `tool-std`, sorted.
+fn features() -> Vec<String> {
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline"])
+        .args(["--format-version", "1"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let of_std = packages.iter().find(|one| one["name"] == "tool-std");
+    let features = of_std.unwrap()["features"].as_object().unwrap();
+    let named = features.keys().filter(|name| *name != "default");
+    named.cloned().collect()
+}
+
+// S2-28: the docs of `tool-std` have the number of crates of each feature. `UPDATE=1` writes the table.
+#[test]
+fn each_feature_documents_its_number_of_crates() {
+    const HEAD: &str = "//! | feature | crates |\n//! |---|---|\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tool-std/src/lib.rs");
+    let source = std::fs::read_to_string(&path).unwrap();
+    let (before, table) = source.split_once(HEAD).unwrap();
+    let end = table.find("//!\n").unwrap();
+    let mut expected = String::new();
+    for feature in features() {
+        let crates = added("tool-std", Some(&feature));
+        writeln!(expected, "//! | `{feature}` | {crates} |").unwrap();
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        let text = format!("{before}{HEAD}{expected}{}", &table[end..]);
+        std::fs::write(path, text).unwrap();
+        return;
+    }
+    assert_eq!(
+        &table[..end],
+        expected,
+        "run `UPDATE=1 cargo test -p std-tests --test fs each_feature`"
+    );
 }
