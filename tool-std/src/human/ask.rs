@@ -275,12 +275,15 @@ struct FitsQuestions;
 
 impl ClientCheck for FitsQuestions {
     fn check_arguments(&self, questions: &Value) -> Result<(), ToolError> {
-        read::<UserQuestions>(questions)?.check().map_err(refused)
+        read::<UserQuestions>(questions)?
+            .check()
+            .map_err(|error| refused(&error))
     }
 
     fn check_result(&self, questions: &Value, answers: &Value) -> Result<(), ToolError> {
         let questions: UserQuestions = read(questions)?;
-        questions.accept(&read(answers)?).map_err(refused)
+        let accepted = questions.accept(&read(answers)?);
+        accepted.map_err(|error| refused(&error))
     }
 }
 
@@ -288,6 +291,6 @@ fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ToolError> {
     Ok(T::deserialize(value)?)
 }
 
-fn refused(error: AnswerError) -> ToolError {
+fn refused(error: &AnswerError) -> ToolError {
     ToolError::of(ErrorKind::InvalidArguments, error.to_string())
 }

@@ -27,7 +27,7 @@ impl Indexer {
         Self {
             knowledge,
             worker: format!("indexer-{}", std::process::id()),
-            lease: Duration::from_secs(60),
+            lease: Duration::from_mins(1),
             poll: Duration::from_secs(1),
             most_recoveries: 3,
         }

@@ -184,7 +184,7 @@ pub async fn write_knowledge(
     mime: Option<String>,
 ) -> Result<KnowledgeWritten, ToolError> {
     if content.len() > MOST_CALL_BYTES {
-        return Err(too_large(format!(
+        return Err(too_large(&format!(
             "the content has {} bytes, and one call writes at most {MOST_CALL_BYTES} bytes: write the document in parts with `append`",
             content.len()
         )));
@@ -215,14 +215,14 @@ pub async fn write_knowledge(
             reindex_scheduled: row.ready.is_some(),
             size: row.size,
         }),
-        DocumentWritten::TooLarge { size } => Err(too_large(format!(
+        DocumentWritten::TooLarge { size } => Err(too_large(&format!(
             "the document would have {size} bytes, and a document has at most {} bytes: continue in another document",
             Document::MOST_BYTES
         ))),
     }
 }
 
-fn too_large(text: String) -> ToolError {
+fn too_large(text: &str) -> ToolError {
     ToolError::new(format!("DOCUMENT_SIZE_EXCEEDED: {text}"))
 }
 

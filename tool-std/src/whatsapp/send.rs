@@ -1,7 +1,7 @@
 //! The `send_whatsapp_template` tool.
 
 use ::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tool_core::prelude::*;
 use tool_core::{ExposeSecret as _, Issue};
 use url::form_urlencoded;
@@ -116,11 +116,10 @@ fn judge(variables: &[String]) -> Result<(), ToolError> {
 
 /// Returns `{"1": "…", "2": "…"}`, <https://www.twilio.com/docs/content/using-variables-with-content-api>.
 fn numbered(variables: &[String]) -> String {
-    let pairs = (1..).zip(variables).map(|(number, value)| {
-        let number: u32 = number;
-        (number.to_string(), Value::from(value.as_str()))
-    });
-    Value::Object(Map::from_iter(pairs)).to_string()
+    let pairs = (1_u32..)
+        .zip(variables)
+        .map(|(number, value)| (number.to_string(), Value::from(value.as_str())));
+    Value::Object(pairs.collect()).to_string()
 }
 
 /// A message, as Twilio sends it, <https://www.twilio.com/docs/messaging/api/message-resource>.
