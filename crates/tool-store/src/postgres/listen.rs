@@ -107,7 +107,8 @@ pub(super) struct Hints(Mutex<Sending>);
 enum Sending {
     #[default]
     Idle,
-    Sending,
+    /// The task sends one notification.
+    Once,
     /// A thread was queued after the task has begun to send.
     Again,
 }
@@ -122,7 +123,7 @@ impl Hints {
         let mut sending = self.sending();
         let is_idle = *sending == Sending::Idle;
         *sending = if is_idle {
-            Sending::Sending
+            Sending::Once
         } else {
             Sending::Again
         };
@@ -134,7 +135,7 @@ impl Hints {
         let mut sending = self.sending();
         let goes_on = *sending == Sending::Again;
         *sending = if goes_on {
-            Sending::Sending
+            Sending::Once
         } else {
             Sending::Idle
         };
