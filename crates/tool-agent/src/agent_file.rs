@@ -38,6 +38,25 @@
 //!     init_attachments: files
 //!     init_agent_name: topic
 //!     optional: RESEARCH
+//!   - agent: watcher
+//!     blocking: false
+//!     immediate:                      # starts before the first request of a conversation
+//!       message: Begin.               # starts one instance
+//!   - agent: seller
+//!     blocking: false
+//!     immediate:
+//!       per_instance: true            # starts one instance for each group of variables
+//!       name_env: SHOP
+//!       description_env: ORDER
+//!       scoped_env: [SHOP_TOKEN]
+//!     resumable:                      # instances that accept more messages; `{}` for the defaults
+//!       receives_messages: a          # or `b`; the default is `a`
+//!       most_instances: 3
+//!       parent_communication: implicit   # or `explicit`; the default is `implicit`
+//! spawn:                              # the sub-agents that the agent may start
+//!   enabled: true                     # the default
+//!   targets: [researcher, watcher, seller]   # the default: all `subagents`
+//!   depth: 2                          # the default is 1, the maximum is 3
 //! limits:
 //!   steps: 10
 //!   tokens: 100000
@@ -46,6 +65,9 @@
 //!   mode: native                      # or `tool`; the default is `tool`
 //!   retries: 1                        # the default is 2
 //! ```
+//!
+//! An agent of the kind `autonomous` may have the key `session` with the tools that end its sessions, in place of its first text: `session: {stop_tool: submit,
+//! fail_tool: give_up}`.
 //!
 //! In the instructions, `{{NAME}}` is replaced with the value of a declared text variable of the context, in one pass: placeholders in a value are not
 //! replaced. Other braces are unchanged. If a required variable has no value, the run ends before a request, with an error that names the variable. A
@@ -89,6 +111,10 @@ use tool_core::{ErrorKind, ToolContext, ToolError, VariableKind, VariableNeed, s
 use crate::agent::{Agent, AgentBuilder, OutputMode};
 use crate::model::{Endpoint, HttpModel, HttpModelBuilder};
 use crate::runtime::{AgentEntry, AgentKind, Handoff, PromptTool, Subagent};
+
+mod spawned;
+
+use spawned::{RawCommunication, RawSide};
 
 /// A fault of an agent file, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,6 +219,8 @@ struct RawAgent {
     handoffs: Vec<RawHandoff>,
     #[serde(default)]
     subagents: Vec<RawSubagent>,
+    spawn: Option<RawSpawn>,
+    session: Option<RawSession>,
     #[serde(default)]
     limits: RawLimits,
     #[serde(default)]
@@ -273,6 +301,46 @@ struct RawSubagent {
     init_attachments: Option<String>,
     init_agent_name: Option<String>,
     optional: Option<String>,
+    immediate: Option<RawImmediate>,
+    resumable: Option<RawResumable>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawImmediate {
+    message: Option<String>,
+    #[serde(default)]
+    per_instance: bool,
+    name_env: Option<String>,
+    description_env: Option<String>,
+    #[serde(default)]
+    scoped_env: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawResumable {
+    #[serde(default)]
+    receives_messages: RawSide,
+    most_instances: Option<NonZeroU32>,
+    #[serde(default)]
+    parent_communication: RawCommunication,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSpawn {
+    #[serde(default = "yes")]
+    enabled: bool,
+    targets: Option<Vec<String>>,
+    depth: Option<NonZeroU32>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSession {
+    stop_tool: Option<String>,
+    fail_tool: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -487,6 +555,16 @@ impl AgentFile {
             }
             seen.push(&variable.name);
         }
+        let mut immediates = source.match_indices("immediate");
+        for subagent in &raw.subagents {
+            let Some(immediate) = &subagent.immediate else {
+                continue;
+            };
+            let at = immediates.next().map(|(at, _)| place(source, at));
+            if let Some(why) = immediate.fault() {
+                return Err(AgentFileError::new(at, why));
+            }
+        }
         Ok(Self {
             raw,
             instructions: pieces,
@@ -559,7 +637,8 @@ impl AgentFile {
         Some(place(&self.source, at))
     }
 
-    /// Creates the entry of an agent in a runtime: its kind, its description, its lists of tools, its variables, and the agents that it calls.
+    /// Creates the entry of an agent in a runtime: its kind, its description, its lists of tools, its variables, the agents that it calls, and how its
+    /// sessions end. A [partner](crate::runtime::Session::partner) is an agent of the host, so set it with [`AgentEntry::session`].
     pub fn entry(&self, agent: Agent) -> AgentEntry {
         let raw = self.raw.clone();
         let mut entry = AgentEntry::new(agent);
@@ -577,6 +656,12 @@ impl AgentFile {
         }
         for variable in &raw.variables {
             entry = entry.variable(variable.need());
+        }
+        if let Some(spawn) = raw.spawn {
+            entry = entry.spawn(spawn.gate());
+        }
+        if let Some(session) = raw.session {
+            entry = entry.session(session.session());
         }
         let prompts = raw.prompts.into_iter().map(RawPrompt::tool);
         let handoffs = raw.handoffs.into_iter().map(|handoff| {
@@ -599,7 +684,7 @@ impl AgentFile {
 }
 
 /// Applies a setting that the file may contain.
-fn with<T>(tool: T, value: Option<String>, set: impl FnOnce(T, String) -> T) -> T {
+fn with<T, V>(tool: T, value: Option<V>, set: impl FnOnce(T, V) -> T) -> T {
     match value {
         Some(value) => set(tool, value),
         None => tool,
@@ -624,6 +709,10 @@ impl RawSubagent {
         let tool = with(tool, self.init_user_message, Subagent::init_user_message);
         let tool = with(tool, self.init_attachments, Subagent::init_attachments);
         let tool = with(tool, self.init_agent_name, Subagent::init_agent_name);
+        let immediate = self.immediate.map(RawImmediate::immediate);
+        let tool = with(tool, immediate, Subagent::immediate);
+        let resumable = self.resumable.map(RawResumable::resumable);
+        let tool = with(tool, resumable, Subagent::resumable);
         with(tool, self.optional, Subagent::optional)
     }
 }

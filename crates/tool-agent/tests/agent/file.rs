@@ -6,11 +6,12 @@ use object_store::memory::InMemory;
 use serde_json::Value;
 use tool_agent::agent_file::{AgentFile, AgentFileError};
 use tool_agent::model::{Script, ScriptedModel};
-use tool_agent::runtime::{AgentKind, AgentRuntime};
+use tool_agent::runtime::{AgentKind, AgentRuntime, RuntimeConfigError};
 use tool_core::Gate;
 use tool_core::prelude::*;
+use tool_core::store::seal::{SealKey, SealKeys, Vault};
 use tool_core::store::{MemoryStore, SkillVersion};
-use tool_core::turn::{ModelMessage, ModelRequest, TurnError};
+use tool_core::turn::{ModelMessage, ModelRequest, TurnError, Turns};
 
 use crate::{Seen, context, recorded, turns};
 
@@ -88,13 +89,18 @@ async fn example_of_the_documentation_is_loaded() {
         .arguments_schema(properties)
     };
     let store = MemoryStore::default();
+    let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
+    let vault = Vault::open(store.clone(), keys).await.unwrap();
     let runtime = AgentRuntime::builder(turns(), &Gate::builder().build())
-        .children(store)
+        .children(store.clone())
+        .vault(&vault)
         .files(Arc::new(InMemory::new()))
         .agent(file.entry(agent))
         .agent(called("summarize", "conversational"))
         .agent(called("billing", "conversational"))
         .agent(called("researcher", "autonomous"))
+        .agent(called("watcher", "autonomous"))
+        .agent(called("seller", "autonomous"))
         .build()
         .unwrap();
     let declared = runtime.variables("support").unwrap();
@@ -115,6 +121,114 @@ async fn example_of_the_documentation_is_loaded() {
     let mut names = tools.lock().unwrap().clone();
     names.sort();
     assert_eq!(names, ["summarize", "transfer_to_billing"]);
+}
+
+/// Builds a runtime of an agent in YAML and of its sub-agent.
+fn with_subagent(yaml: &str) -> Result<AgentRuntime, RuntimeConfigError> {
+    let file = load(&format!("name: chief\nmodel: {{name: m}}\n{yaml}"));
+    let agent = file.builder(ScriptedModel::new([Script::text("Hi.")]), &[]);
+    let helper = load("name: helper\nkind: autonomous\ndescription: Helps.\nmodel: {name: m}\n");
+    let helped = helper.builder(ScriptedModel::new([Script::text("Done.")]), &[]);
+    let store = MemoryStore::default();
+    AgentRuntime::builder(Turns::new(store.clone()), &Gate::builder().build())
+        .children(store)
+        .agent(file.entry(agent.unwrap().build().unwrap()))
+        .agent(helper.entry(helped.unwrap().build().unwrap()))
+        .build()
+}
+
+// The keys of sub-agents and of the spawn gate reach the runtime, which checks them.
+#[tokio::test]
+async fn keys_of_sub_agents_are_applied() {
+    let subagent = "subagents:\n  - agent: helper\n    blocking: false\n";
+    for (keys, expected) in [
+        (
+            "    immediate: {message: Go.}\nspawn: {enabled: false}\n",
+            "its spawn gate refuses",
+        ),
+        (
+            "    immediate: {message: Go.}\nspawn: {targets: []}\n",
+            "its spawn gate refuses",
+        ),
+        ("spawn: {targets: [other]}\n", "names `other`"),
+        ("spawn: {depth: 4}\n", "up to the depth 4"),
+        ("    immediate: {per_instance: true}\n", "names no variable"),
+        (
+            "    immediate: {per_instance: true, scoped_env: [TOKEN]}\n",
+            "`vault`",
+        ),
+        (
+            "    resumable: {receives_messages: b}\n",
+            "side B of a sub-agent without a partner",
+        ),
+        (
+            "    init_agent_name: x\n    resumable: {}\n",
+            "has no such property",
+        ),
+    ] {
+        let error = with_subagent(&format!("{subagent}{keys}"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{keys}{error}");
+    }
+    let offered = |keys: &str| {
+        let runtime = with_subagent(&format!("{subagent}{keys}")).unwrap();
+        let tools = runtime.tools("chief", &context().build()).unwrap();
+        tools.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(offered(""), ["helper"]);
+    let resumable = "    resumable: {most_instances: 2, parent_communication: explicit}\n";
+    assert!(offered(resumable).contains(&"subagent_create".to_owned()));
+
+    // An immediate sub-agent starts before the first request.
+    let runtime = with_subagent(&format!("{subagent}    immediate: {{message: Go.}}\n")).unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    runtime.idle().await;
+    let children = runtime.children(&cx).await.unwrap();
+    assert_eq!((children.len(), &*children[0].agent), (1, "helper"));
+}
+
+/// Submits the result.
+#[tool]
+fn submit() -> &'static str {
+    "submitted"
+}
+
+// A session of a sub-agent ends with the tool that its file names, without another request.
+#[tokio::test]
+async fn session_of_a_file_ends_with_its_tool() {
+    let chief = load("name: chief\nmodel: {name: m}\nsubagents: [{agent: helper}]\n");
+    let calls = [ToolCall::new("c-1", "helper", r#"{"message":"Go."}"#)];
+    let model = ScriptedModel::new([Script::calls(calls), Script::text("Hi.")]);
+    let agent = chief.builder(model, &[]).unwrap().build().unwrap();
+    let helper = load(
+        "name: helper\nkind: autonomous\ndescription: Helps.\nmodel: {name: m}\nsession: {stop_tool: submit, fail_tool: give_up}\n",
+    );
+    let model = ScriptedModel::new([
+        Script::calls([ToolCall::new("c-1", "submit", "{}")]),
+        Script::with(|_| panic!("the session has ended")),
+    ]);
+    let helped = helper
+        .builder(model, &[])
+        .unwrap()
+        .tools(|_| toolset![submit]);
+    let store = MemoryStore::default();
+    let turns = Turns::new(store.clone());
+    let runtime = AgentRuntime::builder(turns.clone(), &Gate::builder().build())
+        .children(store)
+        .agent(chief.entry(agent))
+        .agent(helper.entry(helped.build().unwrap()))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    let messages = turns.messages(&cx, None).await.unwrap();
+    assert!(
+        messages
+            .iter()
+            .any(|message| message.content.contains("submitted"))
+    );
 }
 
 // The same agent in TOML.
@@ -191,6 +305,31 @@ fn faults_of_yaml_have_their_place() {
             "is a secret",
         ),
         ("name: a\nmodel:\n  name: [m\n", (3, 9), "expected string"),
+        (
+            "name: a\nmodel: {name: m}\nsubagents:\n  - agent: b\n    immediate: {}\n",
+            (5, 5),
+            "write `message`, or `per_instance: true`",
+        ),
+        (
+            "name: a\nmodel: {name: m}\nsubagents:\n  - agent: b\n    immediate: {message: Go., per_instance: true}\n",
+            (5, 5),
+            "write `description_env`",
+        ),
+        (
+            "name: a\nmodel: {name: m}\nsubagents:\n  - agent: b\n    immediate: {message: Go., name_env: X}\n",
+            (5, 5),
+            "variables belong to instances",
+        ),
+        (
+            "name: a\nmodel: {name: m}\nsubagents:\n  - agent: b\n    resumable: {receives_messages: c}\n",
+            (5, 36),
+            "there is no value `c`",
+        ),
+        (
+            "name: a\nmodel: {name: m}\nspawn: {deepth: 2}\n",
+            (3, 9),
+            "did you mean `depth`?",
+        ),
     ];
     faults(&cases, AgentFile::from_yaml);
 }
