@@ -18,8 +18,8 @@ use crate::gate::Gate;
 use crate::gate::host::Ledger;
 use crate::run::ask;
 use crate::store::{
-    self, AuditRow, CallKey, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended,
-    EndedEffect, Intent, StoreError, Timestamp,
+    self, AuditRow, CallId, CallKey, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState,
+    Ended, EndedEffect, Intent, StoreError, Timestamp,
 };
 
 /// Proof that this process has the lease on the row of a call. Only this file creates it, and other files get it only after the ledger has written
@@ -409,10 +409,15 @@ impl Claim {
     /// A body that returned an output has taken effect, even if a later step failed. A body that was cut short after it began may have taken effect:
     /// that is ambiguous, never failed. If a body waits for the approval of a nested call, or for an operator to settle that call, its claim is
     /// released if the tool is idempotent or acts only through nested calls. When the body runs again, the ledger answers the nested calls.
-    pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
+    ///
+    /// The claim of a call of a conversation is also released if the driver dropped the call before its body began (`was_dropped`), for example because it lost its
+    /// lease: the next driver makes the call.
+    pub(super) fn ending(self, result: &CallResult, cx: &ToolContext, was_dropped: bool) -> Ending {
         let kind = result.error().map(ToolError::kind);
         let waits = kind == Some(ErrorKind::Pending) || result.unsettled().is_some();
-        let released = waits && cx.may_go_on();
+        let is_of_conversation = cx.identity().and_then(CallId::conversation).is_some();
+        let is_unbegun = was_dropped && is_of_conversation && !cx.was_cut() && !cx.has_returned();
+        let released = waits && cx.may_go_on() || is_unbegun;
         let state = match kind {
             None => EffectState::Succeeded,
             Some(_) if cx.has_returned() => EffectState::Succeeded,
@@ -445,6 +450,11 @@ impl Ending {
     /// Returns whether the call is over and has had no effect.
     pub(super) fn has_failed(&self) -> bool {
         self.end.state == EffectState::Failed && !self.end.released
+    }
+
+    /// Returns whether the call may begin again.
+    pub(super) fn is_released(&self) -> bool {
+        self.end.released
     }
 
     /// Returns the end as one part of a batch.

@@ -209,8 +209,11 @@ impl Turns {
         }
         let halted = halt.and_then(Halt::refuses_calls);
         let result = if let Some([text, why]) = halted {
-            let error = ToolError::of(ErrorKind::Cancelled, text);
             let tool = tools.get(&call.name);
+            // An earlier run may have begun a call that continues, such as a call of a sub-agent that waits, and such a call has no row of its own.
+            let may_have_begun = continues && tool.is_some_and(ToolDef::continues);
+            let text = if may_have_begun { why } else { text };
+            let error = ToolError::of(ErrorKind::Cancelled, text);
             run::refuse(tools.gate(), tool, call, cx, error, why).await
         } else if only_asks {
             // Without a gate, no person can be asked.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, EffectLedger, EffectState, MemoryStore, Scope};
+use tool_core::turn::{ModelMessage, Turn, Turns};
 use tool_core::{Audit, Effect, Gate};
 
 /// The number of bodies that have begun, and the number that have returned.
@@ -103,6 +104,76 @@ async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
             }
         }
     }
+}
+
+// B3: a turn that is dropped before the body of its call begins, for example because its driver lost the lease, leaves the call open, also after its row
+// was written. The next driver makes the call.
+#[tokio::test]
+async fn call_that_was_dropped_before_its_body_is_made_by_the_next_driver() {
+    let mut recorded = 0;
+    for polls in 0..40 {
+        let (store, bodies) = (MemoryStore::default(), Bodies::default());
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .conversation("main")
+            .with(bodies.clone())
+            .build();
+        let start = || {
+            let slow = crate::slow::Slow::new(store.clone(), 3);
+            let gate = Gate::builder()
+                .ledger(slow.clone())
+                .audit(Audit::required(slow))
+                .build();
+            let tools = toolset![send_in_steps].through(&gate);
+            (tools, gate, Turns::new(store.clone()))
+        };
+        let (tools, gate, turns) = start();
+        let call = ToolCall::new("call_0", "send_in_steps", r#"{"steps":3}"#);
+        let message = turns.record(ModelMessage::calls([call]), &cx).await;
+        let message = message.unwrap();
+        let mut run = Box::pin(turns.run(&tools, &message, &cx));
+        for _ in 0..polls {
+            let mut task = Context::from_waker(Waker::noop());
+            if run.as_mut().poll(&mut task).is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(run);
+        while gate.running() > 0 {
+            tokio::task::yield_now().await;
+        }
+        gate.drain(Duration::from_secs(5)).await;
+        let begun = bodies.begun.load(Ordering::SeqCst);
+        let returned = bodies.returned.load(Ordering::SeqCst);
+
+        let (tools, _gate, turns) = start();
+        // The end of the dropped run is written in the background.
+        let turn = loop {
+            match turns.run(&tools, &message, &cx).await.unwrap() {
+                Turn::Busy(_) => tokio::task::yield_now().await,
+                turn => break turn,
+            }
+        };
+        if begun > returned {
+            assert!(matches!(turn, Turn::Unsettled(_)), "{polls}: {turn:?}");
+            continue;
+        }
+        recorded += usize::from(begun == 0);
+        let Turn::Complete(results) = turn else {
+            panic!("{polls}: {turn:?}");
+        };
+        assert_eq!(results[0].text, "3", "{polls}");
+        assert_eq!(bodies.returned.load(Ordering::SeqCst), 1, "{polls}");
+        let audit = store.export(Scope::All, &AuditFilter::default()).await;
+        let audit = audit.unwrap();
+        assert!(audit.len() == 1 && audit[0].outcome.is_some(), "{audit:?}");
+    }
+    assert!(
+        recorded > 3,
+        "the turn was dropped before the body: {recorded}"
+    );
 }
 
 /// Fails in its first two attempts.

@@ -153,6 +153,34 @@ async fn stopped_turn_stops_at_an_ambiguous_call() {
     assert_eq!(texts(turn), ["7", STOPPED]);
 }
 
+// A6: a stopped turn does not report that a call was stopped before it began, if an earlier run may have begun the call and would continue it
+#[tokio::test]
+async fn stopped_turn_does_not_deny_the_beginning_of_a_call_that_continues() {
+    let host = Host::new();
+    let empty =
+        serde_json::json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let ask = |_: serde_json::Value, _: ToolContext| async {
+        Err::<String, _>(ToolError::of(ErrorKind::Pending, "the agent waits"))
+    };
+    let agent = tool_core::DynamicTool::new("agent", "Runs an agent.", empty.to_string(), ask);
+    let registry = tool_core::Registry::builder().dynamic(agent.continues());
+    let tools = registry.build().unwrap().open().through(&host.gate);
+    let turns = Turns::new(host.store.clone());
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("th-2")
+        .build();
+    let calls = ModelMessage::calls([ToolCall::new("c-1", "agent", "{}")]);
+    let message = turns.record(calls, &cx).await.unwrap();
+    // A drive of a different process began the call, and died while the call waited.
+    let token = tool_core::CancellationToken::new();
+    token.cancel();
+    let stopped = cx.derive().cancellation(token).build();
+    let turn = turns.run(&tools, &message, &stopped).await.unwrap();
+    assert_eq!(texts(turn), ["the turn was stopped"]);
+}
+
 /// A ledger that cannot be read.
 struct Unread(MemoryStore);
 

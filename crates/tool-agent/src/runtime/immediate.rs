@@ -44,6 +44,13 @@ impl AgentRuntime {
     ) -> Result<(), RuntimeError> {
         // This includes children of prompts, and of agents that made a handoff.
         let rows = self.children_of(&run.thread).await?;
+        let is_open = |row: &ChildRow| row.kind == ChildKind::Prompt && is_active(row);
+        let read = match messages {
+            // The thread was not read, because the choice of the agent does not depend on it.
+            [] if rows.iter().any(is_open) => self.0.turns.messages(&run.base, None).await?,
+            _ => Vec::new(),
+        };
+        let messages = if read.is_empty() { messages } else { &read };
         self.go_on(run, &rows, messages).await?;
         let mut live = resumable::has_live(&rows);
         if !standing.has_spoken && !self.entry(standing.next).subagents.is_empty() {
@@ -160,11 +167,16 @@ impl AgentRuntime {
             let answered = answered(messages);
             for row in rows {
                 let is_active = is_active(row);
+                let is_answered = row.call.is_some_and(|call| answered.contains(&call));
+                if row.kind == ChildKind::Prompt && is_active && is_answered {
+                    // The store failed when the call ended, or the process died.
+                    self.end_prompt(row).await?;
+                }
                 if row.kind == ChildKind::Subagent && row.state == ChildState::Deferred {
                     self.start_if_supplied(run, row).await?;
                 } else if row.kind == ChildKind::Subagent && is_active && row.waits {
                     // If the call was not cancelled, the call itself continues the session.
-                    if row.call.is_some_and(|call| answered.contains(&call)) {
+                    if is_answered {
                         self.cancel_session(run, row).await?;
                     }
                 } else if row.kind == ChildKind::Subagent && is_active {

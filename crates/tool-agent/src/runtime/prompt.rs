@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tool_core::store::{
     CallId, ChildKind, ChildOpened, ChildRow, ChildState, EndedSession, Message, NewMessage, Role,
-    Timestamp,
+    StoreError, Timestamp,
 };
 use tool_core::turn::{ModelMessage, ToolMessage, UserMessage};
 use tool_core::{ErrorKind, ToolContext, ToolError};
@@ -111,15 +111,10 @@ impl AgentRuntime {
         };
         let messages = self.0.turns.messages(&inner.base, None).await;
         let messages = messages.map_err(ToolError::foreign)?;
-        let end = EndedSession {
-            session: row.session,
-            state: ChildState::Terminated,
-            read: None,
-            message: None,
-            at: Timestamp::now(),
-        };
-        let ended = store.end_session(&row.thread, end).await;
-        ended.map_err(child::unavailable)?;
+        if let Err(error) = self.end_prompt(&row).await {
+            // The answer is not lost: the next drive of the conversation ends the row.
+            tracing::warn!(%error, thread = %row.thread, "the end of a prompt could not be stored");
+        }
         let mut result = result_of(tool, outcome, calls_in(&messages, entry));
         run.emit_of_child(AgentEventKind::ChildEnded {
             child: thread.conversation().to_owned(),
@@ -128,6 +123,23 @@ impl AgentRuntime {
         .await;
         result.skipped_attachments = skipped;
         Ok(result)
+    }
+
+    /// Stores the end of a prompt whose call is over.
+    pub(super) async fn end_prompt(&self, row: &ChildRow) -> Result<(), ToolError> {
+        let store = self.store()?;
+        let end = || EndedSession {
+            session: row.session,
+            state: ChildState::Terminated,
+            read: None,
+            message: None,
+            at: Timestamp::now(),
+        };
+        let ended = match store.end_session(&row.thread, end()).await {
+            Err(StoreError::Unavailable(_)) => store.end_session(&row.thread, end()).await,
+            ended => ended,
+        };
+        ended.map(drop).map_err(child::unavailable)
     }
 }
 

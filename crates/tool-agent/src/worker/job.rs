@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use tool_core::store::{ChildKind, ChildState, WorkOutcome, WorkRow};
+use tool_core::store::{ChildKind, ChildState, EffectState, Timestamp, WorkOutcome, WorkRow};
 use tool_core::turn::{Outcome, TurnError};
 use tool_core::{CancellationToken, ToolContext};
 
@@ -104,6 +104,12 @@ impl Inner {
         driven: Result<Outcome, RuntimeError>,
     ) -> WorkOutcome {
         match driven {
+            // The call still runs in a different process, or that process died and the lease of the call has not expired.
+            Ok(Outcome::Unsettled(effect)) if effect.state == EffectState::Running => {
+                let left = effect.intent.lease_until.as_millis() - Timestamp::now().as_millis();
+                let left = Duration::from_millis(u64::try_from(left).unwrap_or_default());
+                WorkOutcome::Again(self.poll.max(left / 3))
+            }
             Ok(
                 Outcome::Waiting(_)
                 | Outcome::Client(_)

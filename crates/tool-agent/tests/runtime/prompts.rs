@@ -1,13 +1,19 @@
 //! Prompt tools.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tool_agent::runtime::{AgentArguments, AgentEntry, AgentRuntime, PromptTool};
 use tool_core::Reply;
 use tool_core::prelude::*;
-use tool_core::store::{ChildKind, ChildState, Role};
+use tool_core::store::{
+    ChildChange, ChildFilter, ChildKind, ChildMessage, ChildOpened, ChildRow, ChildSender,
+    ChildState, ChildStore, EndedSession, MemoryStore, NewMessage, Role, Scope, SessionEnd,
+    StoreError, StoreFuture, ThreadId,
+};
 use tool_core::turn::{ModelMessage, Outcome};
 
 use crate::support::{Host, Log, agent, calls, context, in_conversation, results, text, thinking};
@@ -390,4 +396,99 @@ async fn files_are_passed_by_path() {
             result.text
         );
     }
+}
+
+/// A store of child threads in which the ends of sessions fail while a switch is on.
+#[derive(Clone)]
+struct Unending(MemoryStore, Arc<AtomicBool>);
+
+impl ChildStore for Unending {
+    fn open_child(
+        &self,
+        row: ChildRow,
+        most: Option<u32>,
+        messages: Vec<NewMessage>,
+    ) -> StoreFuture<'_, ChildOpened> {
+        self.0.open_child(row, most, messages)
+    }
+
+    fn child<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<ChildRow>> {
+        self.0.child(thread)
+    }
+
+    fn children<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ChildFilter,
+    ) -> StoreFuture<'a, Vec<ChildRow>> {
+        self.0.children(scope, filter)
+    }
+
+    fn message_child(
+        &self,
+        message: NewMessage,
+        sender: ChildSender,
+    ) -> StoreFuture<'_, ChildMessage> {
+        self.0.message_child(message, sender)
+    }
+
+    fn remove_child<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, bool> {
+        self.0.remove_child(thread)
+    }
+
+    fn change_child<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        change: ChildChange,
+    ) -> StoreFuture<'a, Option<ChildRow>> {
+        self.0.change_child(thread, change)
+    }
+
+    fn end_session<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        end: EndedSession,
+    ) -> StoreFuture<'a, SessionEnd> {
+        if self.1.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreError::Unavailable("the network is down".into())) });
+        }
+        self.0.end_session(thread, end)
+    }
+}
+
+// If the end of a prompt cannot be stored, its answer is not lost, and the next drive of the conversation ends its row.
+#[tokio::test]
+async fn row_of_a_prompt_whose_end_was_not_stored_is_ended_by_the_next_drive() {
+    let (host, log) = (Host::new(), Log::default());
+    let fails = Arc::new(AtomicBool::new(true));
+    let chief = agent(
+        "chief",
+        &log,
+        [
+            calls([("summary", json!({"message": "Go."}))]),
+            text("Done."),
+        ],
+    );
+    let runtime = host
+        .runtime()
+        .children(Unending(host.store.clone(), fails.clone()))
+        .agent(AgentEntry::new(chief.build().unwrap()).prompt(PromptTool::new("summary")))
+        .agent(
+            AgentEntry::new(agent("summary", &log, [text("Short.")]).build().unwrap())
+                .expose("Summarizes."),
+        )
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
+    let result = results(&host, &cx).await.pop().unwrap();
+    assert!(result.text.contains("Short."), "{result:?}");
+    let state = async || runtime.children(&cx).await.unwrap()[0].state;
+    assert_eq!(state().await, ChildState::Running);
+
+    fails.store(false, Ordering::SeqCst);
+    runtime.drive("chief", &cx).await.unwrap();
+    assert_eq!(state().await, ChildState::Terminated);
+    assert_eq!(log.of("summary").len(), 1);
 }

@@ -8,9 +8,14 @@ use tool_agent::agent::Agent;
 use tool_agent::runtime::{AgentEntry, AgentRuntime, Subagent};
 use tool_agent::worker::Worker;
 use tool_core::prelude::*;
-use tool_core::store::{ApprovalFilter, ChildState, Scope, WorkCause, WorkState, Workspace};
-use tool_core::turn::{ModelMessage, StopReason};
+use tool_core::store::{
+    ApprovalFilter, BudgetAmount, BudgetId, BudgetStore as _, CallId, ChildState, EffectEnd,
+    EffectLedger, EffectState, Intent, RunCause, RunFilter, RunStore as _, Scope, Timestamp, Usage,
+    WorkCause, WorkRow, WorkState, Workspace,
+};
+use tool_core::turn::{Budget, ModelMessage, StopReason};
 use tool_core::{CancellationToken, Reply};
+use tool_store::digest;
 
 use crate::support::{Blocker, Host, LEASE, Replies, cx, thread};
 
@@ -97,6 +102,84 @@ async fn conversation_waits_for_an_approval() {
     worker.run_until_idle().await;
     assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
     assert_eq!(host.counts("main").await, [1, 2, 1]);
+}
+
+/// Sends the report.
+#[tool]
+fn send() -> &'static str {
+    "sent"
+}
+
+// A call still runs in a different process, or that process died and the lease of the call has not expired. Nobody wakes the conversation, so it is queued
+// again, until the call has ended or an operator has to settle it.
+#[tokio::test]
+async fn conversation_whose_call_runs_elsewhere_is_queued_again() {
+    for settles in [true, false] {
+        let host = Host::new();
+        let model = Replies::new(|number| async move {
+            Ok(match number {
+                0 => ModelMessage::calls([ToolCall::new("c-1", "send", "{}")]),
+                _ => ModelMessage::text("Done."),
+            })
+        });
+        let tools = toolset![send];
+        host.submit("main").await;
+        let message = ModelMessage::calls([ToolCall::new("c-1", "send", "{}")]);
+        let message = host.turns().record(message, &cx("main")).await.unwrap();
+        let identity = CallId::in_thread(&thread("main"), message.seq(), 0);
+        let key = identity.key();
+        let lease = Duration::from_millis(400);
+        let intent = Intent {
+            identity,
+            earlier: None,
+            call: "c-1".to_owned(),
+            thread: Some("main".to_owned()),
+            agent: Some("chief".to_owned()),
+            tool: "send".to_owned(),
+            contract: tools.get("send").unwrap().contract().to_string(),
+            principal: "ann".to_owned(),
+            arguments_hash: digest::sha256(&["{}"]),
+            owner: "other".to_owned(),
+            at: Timestamp::now(),
+            lease_until: Timestamp::now().plus(lease),
+        };
+        EffectLedger::begin(&host.store, intent, None)
+            .await
+            .unwrap();
+
+        let chief = Agent::builder("chief", model).tools(move |_| tools.clone());
+        let worker = host.worker_with(chief).build().unwrap();
+        worker.run_until_idle().await;
+        let row = host.row("main").await;
+        assert_eq!((row.state, row.attempts), (WorkState::Queued, 0), "{row:?}");
+        if settles {
+            let end = EffectEnd {
+                state: EffectState::Succeeded,
+                result: None,
+                at: Timestamp::now(),
+                released: false,
+            };
+            let ended = EffectLedger::end(&host.store, &key, "other", end).await;
+            ended.unwrap();
+        } else {
+            tokio::time::sleep(lease).await;
+            let now = Timestamp::now();
+            assert_eq!(host.store.sweep(Scope::All, now).await.unwrap().len(), 1);
+        }
+        let stop = CancellationToken::new();
+        let running = tokio::spawn({
+            let (worker, stop) = (worker.clone(), stop.clone());
+            async move { worker.run(stop).await }
+        });
+        let expected = if settles {
+            WorkState::Ended
+        } else {
+            WorkState::Waiting
+        };
+        host.until("main", |row| row.state == expected).await;
+        stop.cancel();
+        running.await.unwrap();
+    }
 }
 
 // A failed request is repeated after a growing pause, and the thread of a conversation that fails too often
@@ -268,4 +351,75 @@ async fn claim_is_kept_until_sub_agents_have_ended() {
         (children.len(), children[0].state),
         (1, ChildState::Terminated)
     );
+}
+
+/// The usage that the models of the next test report for each request, and the output that is reserved for it.
+const USED: u64 = 10_000;
+
+// The runs of a worker and a sub-agent in the background share the budget that the context of the worker has. If it is used up, the conversation ends.
+#[tokio::test]
+async fn worker_and_background_sub_agents_share_a_budget() {
+    for (limit, fits) in [(4 * USED, true), (3 * USED + USED / 2, false)] {
+        let host = Host::new();
+        let used = |mut message: ModelMessage| {
+            message.usage = Some(Usage {
+                output_tokens: USED,
+                ..Usage::default()
+            });
+            message
+        };
+        let chief = Replies::new(move |number| async move {
+            let call = ToolCall::new("c-1", "researcher", r#"{"message":"Dig."}"#);
+            Ok(used(match number {
+                0 => ModelMessage::calls([call]),
+                1 => ModelMessage::text("I wait."),
+                _ => ModelMessage::text("It is deep."),
+            }))
+        });
+        let researcher =
+            Replies::new(move |_| async move { Ok(used(ModelMessage::text("1,308 m."))) });
+        let entry = |name: &str, model: &Replies| {
+            AgentEntry::new(Agent::builder(name, model.clone()).build().unwrap())
+        };
+        let subagent = Subagent::new("researcher").blocking(false);
+        let researcher_entry = entry("researcher", &researcher);
+        let runtime = AgentRuntime::builder(host.turns(), &host.gate)
+            .children(host.store.clone())
+            .agent(entry("chief", &chief).subagent(subagent))
+            .agent(researcher_entry.autonomous().expose("Digs."))
+            .build()
+            .unwrap();
+        let store = host.store.clone();
+        let worker = Worker::builder(&runtime, &host.queue)
+            .poll(Duration::from_millis(10))
+            .context(move |row: WorkRow| {
+                let budget = Budget::new(store.clone(), "main").output_tokens(USED - 1_000);
+                let cx = cx(row.thread.conversation()).derive();
+                let cx = cx.with(budget.most_tokens(limit)).build();
+                async move { Ok(cx) }
+            });
+        host.submit("main").await;
+        worker.build().unwrap().run_until_idle().await;
+        assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
+        let id = BudgetId::new(&Workspace::new("acme"), "main").unwrap();
+        let row = host.store.budget(&id).await.unwrap().unwrap();
+        let requests = chief.requests() + researcher.requests();
+        assert_eq!(requests, if fits { 4 } else { 3 }, "{row:?}");
+        let spent = USED * u64::try_from(requests).unwrap();
+        assert_eq!(
+            (row.spent.tokens, row.reserved),
+            (spent, BudgetAmount::default())
+        );
+        let filter = RunFilter {
+            conversation: Some("main".to_owned()),
+            ..RunFilter::default()
+        };
+        let runs = host.store.list_runs(Scope::All, &filter).await.unwrap();
+        let expected = if fits {
+            RunCause::Replied
+        } else {
+            RunCause::SharedBudget
+        };
+        assert_eq!(runs[0].cause, Some(expected), "{limit}");
+    }
 }

@@ -630,6 +630,22 @@ fn conversation_is_continued_by_another_process() {
     assert_eq!(requests[3]["messages"][1]["content"], "First question?");
 }
 
+// The conversations of a person are not readable for other users of the machine. An existing file keeps its mode.
+#[cfg(unix)]
+#[test]
+fn file_of_the_conversations_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let provider = Provider::start(vec![says("One."), says("Two.")]);
+    run(kept(&provider, &folder, &["Hello."]), "").succeeds();
+    let file = folder.path().join("chat.db");
+    let mode = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o600);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    run(kept(&provider, &folder, &["Hello."]), "").succeeds();
+    assert_eq!(mode(), 0o640);
+}
+
 #[test]
 fn wrong_use_of_the_history_is_reported() {
     let folder = tempfile::tempdir().unwrap();

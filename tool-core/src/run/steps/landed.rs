@@ -35,7 +35,7 @@ use crate::redact::Clean;
 #[cfg(feature = "host")]
 use crate::run::ask;
 #[cfg(feature = "host")]
-use crate::run::claim::{self, Before};
+use crate::run::claim::{self, Before, Ending};
 #[cfg(feature = "host")]
 use crate::run::closing::Closing;
 #[cfg(feature = "host")]
@@ -475,7 +475,7 @@ fn closing(
         result.found(Some(doubt));
     }
     let ending = match record {
-        Some(Record::Row(claim)) => Some(claim.ending(result, cx)),
+        Some(Record::Row(claim)) => Some(claim.ending(result, cx, was_dropped)),
         Some(Record::Nothing(_) | Record::Audited(_)) | None => None,
     };
     let has_left_nothing = match &ending {
@@ -485,7 +485,10 @@ fn closing(
     if has_left_nothing {
         cx.has_left_nothing();
     }
+    let is_released = ending.as_ref().is_some_and(Ending::is_released);
+    // The next driver makes a call that was dropped before its body, so it gets no result now.
     let journal = flight.gate().journal();
+    let journal = journal.filter(|_| !(was_dropped && is_released));
     let filed = journal.zip(identity.as_ref()).and_then(|(journal, call)| {
         let filing = cx.filing(call, journal)?;
         Some((Arc::clone(filing), filing.message(result)?))
@@ -494,7 +497,8 @@ fn closing(
     // The result is not stored if the caller has dropped the call or if a drain has cancelled it.
     let is_cancelled = result.error().map(ToolError::kind) == Some(ErrorKind::Cancelled);
     let is_left_open = is_cancelled && (was_dropped || flight.gate().is_draining());
-    if (is_left_open && ending.is_none() && flight.may_come_again()) || result.undecided {
+    let may_begin = ending.is_none() || is_released;
+    if (is_left_open && may_begin && flight.may_come_again()) || result.undecided {
         end = end.open();
     }
     let audit = flight.close(identity, end);

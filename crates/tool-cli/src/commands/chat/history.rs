@@ -69,6 +69,9 @@ impl History {
             return Err(Failure::usage(format!("the file `{file}` does not exist"))
                 .hint("give the `--store` of the chat that has the conversations"));
         }
+        if file != ":memory:" {
+            create_private(file);
+        }
         let store = SqliteStore::open(url).await;
         let store = store.map_err(|error| Failure::usage(error.to_string()))?;
         Ok(Self { store, workspace })
@@ -205,6 +208,16 @@ impl History {
         let first = messages.iter().find(|message| message.role == Role::User);
         Ok(first.map_or_else(String::new, of_user))
     }
+}
+
+/// Creates a file for conversations that only its owner can read. SQLite gives its other files the same mode. If the file exists or cannot be created,
+/// opening the store uses it or reports the reason.
+fn create_private(file: &str) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(file);
 }
 
 /// Returns whether `chat` began a conversation, and the conversation is not the thread of a sub-agent.
