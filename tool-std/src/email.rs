@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `smtp_username`, `smtp_password` | the login of the server; without both, the tool does not log in |
 //!
-//! The host names the server, the sender and, if it wants to, the recipients:
+//! The host names the server, the sender and, optionally, the allowed recipients:
 //!
 //! ```
 //! use tool_core::{SecretString, ToolContext};

@@ -153,7 +153,7 @@ pub struct PlanNode {
     /// The artifacts that the owner has to submit.
     #[cfg_attr(feature = "schema", schema(max_items = 20))]
     pub deliverables: Vec<Deliverable>,
-    /// When the work is good, in words for the owner.
+    /// The criteria of good work, as texts for the owner.
     #[cfg_attr(feature = "schema", schema(max_items = 20))]
     pub success_criteria: Vec<String>,
     /// Conditions on the output, which are checked when it is submitted.

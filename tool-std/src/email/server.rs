@@ -10,7 +10,7 @@ use tool_core::{ErrorKind, ExposeSecret as _, SecretString, ToolError};
 use super::{Encryption, Settings};
 use crate::Excerpt;
 
-/// Hands a message to the server, within the timeout.
+/// Passes a message to the server, within the timeout.
 pub(super) async fn deliver(
     settings: &Settings,
     login: Option<(SecretString, SecretString)>,

@@ -183,7 +183,7 @@ fn filters(filters: &[HubSpotFilter]) -> Result<Vec<Value>, ToolError> {
     Err(ToolError::invalid_arguments(issues))
 }
 
-/// The properties of a call: those with an argument of their own, then the list. A name that is set twice is an error.
+/// Returns the properties of a call: first those that have an argument, then the list. A name that is set twice is an error.
 pub(super) fn properties(
     own: &[(&str, Option<String>)],
     more: Vec<HubSpotProperty>,

@@ -24,7 +24,7 @@ const CHANNEL: &str = "tool_store";
 /// The payload of a notification that a thread was queued.
 const WORK: &str = "work";
 
-/// The minimum time between two notifications of one process that threads were queued. The threads in between share the second one.
+/// The minimum time between two notifications of one process that threads were queued. Threads that are queued in between share the second notification.
 const COALESCED: Duration = Duration::from_millis(20);
 
 /// The interval at which the listener checks its connection, and the timeout of the check. Without the check, the listener could not distinguish an idle
@@ -71,7 +71,7 @@ impl Listening {
         self.ends.send_replace(true);
     }
 
-    /// Waits until a thread may have been queued after a number, and returns the number. Without a listener, it waits forever.
+    /// Waits until a notification after the one with this number has arrived, and returns its number. Without a listener, it waits forever.
     pub(super) async fn work_queued(&self, after: u64) -> u64 {
         let mut work = self.work.clone();
         let number = work.wait_for(|now| *now > after).await;
@@ -109,7 +109,7 @@ enum Sending {
     Idle,
     /// The task sends one notification.
     Once,
-    /// A thread was queued after the task has begun to send.
+    /// A thread was queued after the task had begun to send.
     Again,
 }
 

@@ -114,7 +114,7 @@ impl WorkStore for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Notifies the workers of other processes if a row was queued for now.
+    /// Notifies the workers of other processes if a row was queued that is ready at once.
     fn hint_of(&self, row: Option<&WorkRow>) {
         if row.is_some_and(WorkRow::is_queued_now) {
             self.hint_work();

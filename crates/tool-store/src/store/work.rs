@@ -341,7 +341,7 @@ impl WorkRow {
         true
     }
 
-    /// Returns whether the last change has queued the thread for now, so that a worker which waits can claim it.
+    /// Returns whether the last change has queued the thread and it is ready at once, so that a worker which waits can claim it.
     #[cfg(feature = "postgres")]
     pub(crate) fn is_queued_now(&self) -> bool {
         self.state == WorkState::Queued && self.is_ready(self.updated)

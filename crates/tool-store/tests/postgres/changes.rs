@@ -269,7 +269,8 @@ async fn hinted(store: &PostgresStore, hint: &mut u64, patience: Duration) -> bo
     next.is_ok()
 }
 
-// A thread that one process queues, wakes or releases for now wakes the workers of other processes. Many threads at once share notifications.
+// A thread that one process queues, wakes or releases, and that is ready at once, wakes the workers of other processes. Many threads at once share
+// notifications.
 pub(crate) async fn queued_thread_wakes_other_processes_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
