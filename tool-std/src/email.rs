@@ -34,8 +34,6 @@
 //!
 //! A server that refuses a single recipient refuses the message. If the connection breaks after the message was sent and before the server's answer,
 //! the call ends with [`Interrupted`](tool_core::ErrorKind::Interrupted).
-//!
-//! Cost: 55 crates in addition to those of `tool-core`, and 9 in a program that has the feature `http` too.
 
 mod send;
 mod server;
