@@ -82,7 +82,7 @@ mod tools;
 
 pub use ::http::{HeaderName, HeaderValue};
 #[cfg(feature = "web")]
-pub(crate) use body::{cut_chars, decode, is_text, looks_like_text, media_type};
+pub(crate) use body::{cut_chars, is_text, looks_like_text, media_type};
 use connect::Tls;
 #[cfg(any(feature = "web", feature = "vendor"))]
 pub(crate) use credential::bearer;

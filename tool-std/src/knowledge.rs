@@ -47,7 +47,11 @@
 //!
 //! | type | index | features |
 //! |---|---|---|
-//! | `text/markdown`, `text/plain`, other text, JSON, XML, YAML | the text | |
+//! | `text/markdown`, `text/plain`, other text, JSON, XML, YAML | the text, in UTF-8 | |
+//! | `text/html`, `application/xhtml+xml` | the text as Markdown, without navigation; without the feature, the HTML | `knowledge-html` |
+//! | `application/pdf` | the text, which a child process in a sandbox reads ([`Indexer`]) | `knowledge-pdf` |
+//!
+//! [`write_knowledge`](fn@write_knowledge) writes texts only. A host adds other documents with [`Knowledge::write`].
 //!
 //! A document that cannot be indexed has the status `failed`, and its error begins with a code: see [`DocumentFault`].
 //!
@@ -63,6 +67,8 @@ mod extract;
 mod fault;
 mod handle;
 mod index;
+#[cfg(all(feature = "knowledge-pdf", unix))]
+mod pdf;
 mod tools;
 
 pub use fault::DocumentFault;

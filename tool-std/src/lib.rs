@@ -14,6 +14,8 @@
 //! | `http-runner` | none: runs stored HTTP operations |
 //! | `human` | `ask_user`, for the registry of a program whose client can show questions |
 //! | `knowledge` | `search_knowledge`, `get_knowledge`, `write_knowledge` |
+//! | `knowledge-html`, `knowledge-pdf` | none: documents in HTML and PDF for the pack `knowledge` |
+//! | `html` | none: HTML as Markdown, for other packs |
 //! | `plan` | `create_execution_plan`, `replace_execution_plan`, `submit_execution_node_result`, `get_active_execution_plan`, `resume_execution_plan_run` |
 //! | `web` | `fetch_webpage`, `search_web` |
 //! | `vendor` | none: the requests that the packs of vendors share |
@@ -38,6 +40,7 @@
 //! | `fs` | 38 |
 //! | `git` | 25 |
 //! | `github` | 69 |
+//! | `html` | 49 |
 //! | `http` | 69 |
 //! | `http-client` | 69 |
 //! | `http-runner` | 99 |
@@ -45,6 +48,8 @@
 //! | `human` | 34 |
 //! | `isolate` | 14 |
 //! | `knowledge` | 35 |
+//! | `knowledge-html` | 77 |
+//! | `knowledge-pdf` | 95 |
 //! | `plan` | 76 |
 //! | `process` | 27 |
 //! | `slack` | 69 |
@@ -67,6 +72,15 @@ compile_error!(
 mod excerpt;
 #[cfg(any(feature = "http-client", feature = "git", feature = "email"))]
 pub use excerpt::Excerpt;
+
+#[cfg(any(feature = "http-client", feature = "html"))]
+mod charset;
+#[cfg(feature = "html")]
+#[cfg_attr(
+    not(any(feature = "web", feature = "knowledge-html")),
+    allow(dead_code, reason = "only the packs use the converter")
+)]
+mod html;
 
 #[cfg(feature = "fs")]
 pub mod fs;

@@ -29,7 +29,6 @@ mod engines;
 mod firecrawl;
 mod page;
 mod pages;
-mod parse;
 mod search;
 
 pub use choice::Search;

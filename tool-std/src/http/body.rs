@@ -224,24 +224,6 @@ pub(crate) fn looks_like_text(bytes: &[u8]) -> bool {
             .any(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))
 }
 
-/// Decodes bytes as text. The encoding is determined by the byte order mark, otherwise by the server, otherwise by the declaration in the page. If
-/// all are missing, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, in which all bytes are valid.
-pub(crate) fn decode(
-    bytes: &[u8],
-    charset: Option<&str>,
-    of_page: Option<&'static Encoding>,
-) -> String {
-    let said = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
-    let encoding = said.or(of_page).unwrap_or_else(|| {
-        // A character may be cut at the end.
-        match std::str::from_utf8(bytes) {
-            Err(error) if error.error_len().is_some() => encoding_rs::WINDOWS_1252,
-            _ => encoding_rs::UTF_8,
-        }
-    });
-    encoding.decode(bytes).0.into_owned()
-}
-
 /// Cuts a text after `most` characters; returns whether any were removed.
 pub(crate) fn cut_chars(text: &mut String, most: usize) -> bool {
     match text.char_indices().nth(most) {

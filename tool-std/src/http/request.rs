@@ -9,8 +9,9 @@ use tool_core::ExposeSecret as _;
 use tool_core::prelude::*;
 use url::Url;
 
-use super::body::{decode, media_type};
+use super::body::media_type;
 use super::follow::Secret;
+use crate::charset::decode;
 
 /// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, StrictSchema)]

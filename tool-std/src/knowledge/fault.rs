@@ -12,19 +12,51 @@ pub enum DocumentFault {
     UnsupportedType,
     /// `NOT_TEXT`: the MIME type is a text, and the content is not UTF-8.
     NotText,
+    /// `HTML_TOO_COMPLEX`: the HTML has too many elements, elements that are nested too deeply, or takes too long to be read.
+    HtmlTooComplex,
+    /// `PDF_ENCRYPTED`: the PDF can only be opened with a password.
+    PdfEncrypted,
+    /// `PDF_SCANNED`: the PDF contains no text, for example because its pages are images.
+    PdfScanned,
+    /// `PDF_DAMAGED`: the file is not a PDF, or is damaged.
+    PdfDamaged,
+    /// `PDF_TOO_MUCH_MEMORY`: reading the PDF took more memory than allowed, for example because its streams decompress to a multiple of their size.
+    PdfMemory,
+    /// `PDF_TIMEOUT`: reading the PDF took longer than allowed.
+    PdfTimeout,
+    /// `TEXT_TOO_LARGE`: the extracted text is longer than a document may be.
+    TextTooLarge,
     /// `CRASH_LIMIT`: the processes that indexed the document died.
     CrashLimit,
 }
 
 impl DocumentFault {
     /// Every fault.
-    pub const ALL: &'static [Self] = &[Self::UnsupportedType, Self::NotText, Self::CrashLimit];
+    pub const ALL: &'static [Self] = &[
+        Self::UnsupportedType,
+        Self::NotText,
+        Self::HtmlTooComplex,
+        Self::PdfEncrypted,
+        Self::PdfScanned,
+        Self::PdfDamaged,
+        Self::PdfMemory,
+        Self::PdfTimeout,
+        Self::TextTooLarge,
+        Self::CrashLimit,
+    ];
 
     /// Returns the code, such as `NOT_TEXT`.
     pub const fn code(self) -> &'static str {
         match self {
             Self::UnsupportedType => "UNSUPPORTED_TYPE",
             Self::NotText => "NOT_TEXT",
+            Self::HtmlTooComplex => "HTML_TOO_COMPLEX",
+            Self::PdfEncrypted => "PDF_ENCRYPTED",
+            Self::PdfScanned => "PDF_SCANNED",
+            Self::PdfDamaged => "PDF_DAMAGED",
+            Self::PdfMemory => "PDF_TOO_MUCH_MEMORY",
+            Self::PdfTimeout => "PDF_TIMEOUT",
+            Self::TextTooLarge => "TEXT_TOO_LARGE",
             Self::CrashLimit => DocumentRow::CRASH_LIMIT,
         }
     }
@@ -40,6 +72,21 @@ impl DocumentFault {
                 "this type of document cannot be searched, write its text as Markdown"
             }
             Self::NotText => "the document is not UTF-8 text, write it in UTF-8",
+            Self::HtmlTooComplex => {
+                "the HTML is too complex, write the text of the document as Markdown"
+            }
+            Self::PdfEncrypted => {
+                "the PDF is protected by a password, upload a copy without a password"
+            }
+            Self::PdfScanned => {
+                "the PDF contains no text, only images: upload a PDF with text, or write its text as Markdown"
+            }
+            Self::PdfDamaged => "the file is not a valid PDF, export it again",
+            Self::PdfMemory => "the PDF needs too much memory, upload it in smaller parts",
+            Self::PdfTimeout => "the PDF takes too long to be read, upload it in smaller parts",
+            Self::TextTooLarge => {
+                "the text of the document is too long, upload it in smaller parts"
+            }
             Self::CrashLimit => {
                 "the document ended the process that indexed it several times, write it in smaller parts"
             }

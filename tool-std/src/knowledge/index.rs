@@ -8,7 +8,7 @@ use tool_core::store::{
     Document, DocumentRow, IndexClaim, IndexOutcome, Scope, StoreError, Timestamp,
 };
 
-use super::extract;
+use super::extract::{Extractor, NoText};
 use super::handle::Knowledge;
 
 /// A worker that indexes documents. [`Knowledge::indexer`] creates it; the host runs it in the background, in any number of processes.
@@ -20,7 +20,12 @@ pub struct Indexer {
     lease: Duration,
     poll: Duration,
     most_recoveries: u32,
+    extractor: Extractor,
 }
+
+/// The pause before a document is read again that the host could not read.
+#[cfg(all(feature = "knowledge-pdf", unix))]
+const HOST_PAUSE: Duration = Duration::from_secs(60);
 
 impl Indexer {
     pub(super) fn new(knowledge: Knowledge) -> Self {
@@ -30,6 +35,7 @@ impl Indexer {
             lease: Duration::from_mins(1),
             poll: Duration::from_secs(1),
             most_recoveries: 3,
+            extractor: Extractor::default(),
         }
     }
 
@@ -48,6 +54,22 @@ impl Indexer {
     /// Sets the interval at which the worker reads the store to find documents that other processes have written. The default is one second.
     pub fn poll(mut self, pause: Duration) -> Self {
         self.poll = pause;
+        self
+    }
+
+    /// Sets the sandbox of the child process that reads PDF files. The default is [`Isolation::new`](crate::isolate::Isolation::new), for which the `main` of
+    /// the host begins with [`tool_std::helper`](crate::helper).
+    #[cfg(all(feature = "knowledge-pdf", unix))]
+    pub fn isolation(mut self, isolation: crate::isolate::Isolation) -> Self {
+        self.extractor.pdf.isolation = isolation;
+        self
+    }
+
+    /// Sets the memory and the time that the child process may use to read one PDF file: bytes, by default 512 MiB, and by default 30 seconds.
+    #[cfg(all(feature = "knowledge-pdf", unix))]
+    pub fn pdf_limits(mut self, memory: u64, time: Duration) -> Self {
+        self.extractor.pdf.memory = memory;
+        self.extractor.pdf.time = time;
         self
     }
 
@@ -126,9 +148,17 @@ impl Indexer {
     }
 
     async fn outcome(&self, row: &DocumentRow, content: Vec<u8>) -> IndexOutcome {
-        let text = match extract::text(&row.mime, &content) {
+        let text = match self.extractor.text(&row.mime, &content).await {
             Ok(text) => text,
-            Err(fault) => return IndexOutcome::Failed(fault.code().to_owned()),
+            Err(NoText::Fault(fault)) => return IndexOutcome::Failed(fault.code().to_owned()),
+            #[cfg(all(feature = "knowledge-pdf", unix))]
+            Err(NoText::Host(error)) => {
+                tracing::warn!(
+                    error,
+                    "the child process that reads PDF files cannot be started"
+                );
+                return IndexOutcome::Retry(HOST_PAUSE);
+            }
         };
         let chunks = match &text {
             Some(text) => Document::chunks(text),

@@ -7,7 +7,6 @@ use tool_core::store::{
     StoreError, Timestamp,
 };
 
-use super::extract::{essence, is_text};
 use super::fault::explained;
 use super::handle::{KnowledgeReader, KnowledgeWriter};
 
@@ -148,10 +147,15 @@ pub async fn get_knowledge(
     };
     cx.cite(Citation::new("knowledge", name.file()));
     let Document { row, content, text } = document;
+    let own = if Document::is_text(&row.mime) {
+        String::from_utf8(content).ok()
+    } else {
+        None
+    };
     Ok(KnowledgeDocument {
         found: true,
         file: Some(name.file().to_owned()),
-        content: String::from_utf8(content).ok().or(text),
+        content: own.or(text),
         mime: Some(row.mime),
         size: Some(row.size),
         source: Some(row.source),
@@ -190,7 +194,7 @@ pub async fn write_knowledge(
         )));
     }
     let name = DocumentName::new(&knowledge.workspace, file).map_err(refused)?;
-    if let Some(mime) = mime.as_deref().filter(|mime| !is_text(&essence(mime))) {
+    if let Some(mime) = mime.as_deref().filter(|mime| !Document::is_text(mime)) {
         return Err(ToolError::new(format!(
             "`{mime}` is not a text type, use `text/markdown`, `text/plain` or another text type"
         )));

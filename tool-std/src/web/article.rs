@@ -5,23 +5,17 @@ use std::time::Instant;
 
 use dom_query::Document;
 use dom_smoothie::Readability;
-use encoding_rs::{Encoding, UTF_8};
-use htmd::HtmlToMarkdown;
-use htmd::options::{BulletListMarker, Options};
 use url::Url;
 
 use super::page::Link;
-use super::parse::{TooMuch, parse_until};
 use crate::Excerpt;
+use crate::html::{TooMuch, markdown, parse_until, text_of};
 
 /// Maximum number of links in a result.
 pub(super) const MOST_LINKS: usize = 100;
 
 /// Maximum length of a link's URL in a result, in bytes. Longer URLs are left out, because a truncated URL would lead elsewhere.
 pub(super) const LONGEST_URL: usize = 2_000;
-
-/// Number of bytes of a page that are searched for its charset.
-const CHARSET_HEAD: usize = 1024;
 
 /// Elements that are never the text of a page, even if the page has hardly any other text.
 const NAVIGATION: &str = "nav, [role=navigation]";
@@ -54,20 +48,10 @@ pub(super) fn read(html: &str, url: &Url, deadline: Instant) -> Result<Article, 
     let links = links(&main, url);
     main.select("img, picture, video, audio, script, style")
         .remove();
-    let converter = HtmlToMarkdown::builder()
-        .scripting_enabled(false)
-        .options(Options {
-            bullet_list_marker: BulletListMarker::Dash,
-            ul_bullet_spacing: 1,
-            ol_number_spacing: 1,
-            ..Options::default()
-        })
-        .build();
-    // The HTML was just produced by the parser, so this does not fail; if it did, an empty text would be better than an error.
-    let markdown = converter.convert(&main.html()).unwrap_or_default();
+    let markdown = markdown(&main.html());
     Ok(Article {
         title: title.map(Excerpt::of),
-        markdown: markdown.trim().to_owned(),
+        markdown,
         links,
     })
 }
@@ -108,32 +92,4 @@ fn links(document: &Document, base: &Url) -> Vec<Link> {
         }
     }
     all
-}
-
-/// Joins a text into one line; `None` if it is blank.
-pub(super) fn text_of(text: &str) -> Option<String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    (!words.is_empty()).then(|| words.join(" "))
-}
-
-/// Returns the charset that a page declares, as browsers find it: in a `meta` element among its first bytes.
-pub(super) fn charset(html: &[u8]) -> Option<&'static Encoding> {
-    let head = &html[..html.len().min(CHARSET_HEAD)];
-    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
-    head.split("<meta").skip(1).find_map(|after| {
-        let element = after.split('>').next()?;
-        let (_, value) = element.split_once("charset")?;
-        let value = value.trim_start().strip_prefix('=')?.trim_start();
-        let label = value
-            .trim_start_matches(['"', '\''])
-            .split(['"', '\'', ';', ' ', '/'])
-            .next()?;
-        let said = Encoding::for_label(label.as_bytes())?;
-        // The declaration was readable as ASCII, so the page cannot be UTF-16.
-        Some(if said.is_ascii_compatible() {
-            said
-        } else {
-            UTF_8
-        })
-    })
 }

@@ -8,9 +8,9 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 
-use super::article::text_of;
 use super::pages::{FetchedPage, PageProvider};
 use super::search::{SearchHit, SearchProvider, SearchQuery, ask, request};
+use crate::html::text_of;
 use crate::http::{Http, Method, Request, bearer};
 
 /// Maximum time that Firecrawl may take for a page. The timeout of the host's [`Http`] applies as well.

@@ -3,23 +3,17 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use tokio::sync::Semaphore;
 use tool_core::ErrorKind;
 use tool_core::prelude::*;
 use url::Url;
 
 use super::article::{self, Article, LONGEST_URL, MOST_LINKS};
 use super::pages::{FetchedPage, Pages};
-use super::parse::TooMuch;
 use crate::Excerpt;
+use crate::charset::{charset, decode};
+use crate::html::{TooMuch, apart};
 use crate::http::{HttpRead, Method, Request, Response};
-use crate::http::{cut_chars, decode, is_text, looks_like_text, media_type};
-
-/// Stack size of the thread that reads a page. Memory is used only as far as a page is deeply nested.
-const STACK: usize = 64 << 20;
-
-/// Maximum number of pages that are read at the same time.
-const READERS: usize = 8;
+use crate::http::{cut_chars, is_text, looks_like_text, media_type};
 
 /// Number of characters of links that a page may have even if `max_chars` is smaller.
 const LINKS: usize = 1_000;
@@ -187,7 +181,7 @@ async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolErr
     if let Some(note) = response.note() {
         return Err(ToolError::new(format!("the page cannot be read: {note}")));
     }
-    let (bytes, (essence, charset)) = (response.bytes(), media_type(response.headers()));
+    let (bytes, (essence, stated)) = (response.bytes(), media_type(response.headers()));
     if !is_text(&essence).unwrap_or_else(|| looks_like_text(bytes)) {
         return Err(ToolError::new(format!(
             "`{}` is not a text page but `{}`, use another source",
@@ -200,11 +194,7 @@ async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolErr
         "" | "application/octet-stream" => looks_like_html(bytes),
         _ => false,
     };
-    let text = decode(
-        bytes,
-        charset,
-        is_html.then(|| article::charset(bytes)).flatten(),
-    );
+    let text = decode(bytes, stated, is_html.then(|| charset(bytes)).flatten());
     if !is_html {
         return Ok(Article {
             title: None,
@@ -231,23 +221,6 @@ async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolErr
             "the page cannot be read, use another source",
         )),
     }
-}
-
-/// Runs `work` in a thread with a large stack; `None` if it panics. A thread cannot be stopped from outside, so it counts as one of the [`READERS`]
-/// until it ends, even if its call has timed out.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    static PLACES: Semaphore = Semaphore::const_new(READERS);
-    let place = PLACES.acquire().await.ok()?;
-    let (done, result) = futures::channel::oneshot::channel();
-    std::thread::Builder::new()
-        .name("page".to_owned())
-        .stack_size(STACK)
-        .spawn(move || {
-            let _place = place;
-            drop(done.send(work()));
-        })
-        .ok()?;
-    result.await.ok()
 }
 
 fn looks_like_html(bytes: &[u8]) -> bool {

@@ -7,10 +7,10 @@ use tool_core::ErrorKind;
 use tool_core::prelude::*;
 use url::Url;
 
-use super::article::{LONGEST_URL, text_of};
+use super::article::LONGEST_URL;
 use super::choice::{Keys, Search};
-use super::parse::parse;
 use crate::Excerpt;
+use crate::html::{parse, text_of};
 use crate::http::{Http, Request};
 
 /// Timeout of a request to a search engine.

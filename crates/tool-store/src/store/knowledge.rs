@@ -12,6 +12,17 @@ use crate::text_search::{Candidate, fuse, rank};
 /// Maximum length of a file name, in bytes.
 const MOST_FILE: usize = 255;
 
+/// Types that are texts although their names do not begin with `text/`.
+const TEXTS: &[&str] = &[
+    "application/json",
+    "application/xml",
+    "application/yaml",
+    "application/toml",
+    "application/javascript",
+    "application/x-ndjson",
+    "application/sql",
+];
+
 /// Maximum length of a MIME type and of a source, in bytes.
 const MOST_WORD: usize = 500;
 
@@ -173,6 +184,23 @@ impl Document {
 
     /// The number of characters at the beginning of a chunk that are also at the end of the previous chunk.
     pub const CHUNK_OVERLAP: usize = 200;
+
+    /// Returns whether a MIME type is a text, so that the content of the document is its text.
+    ///
+    /// ```
+    /// use tool_store::Document;
+    ///
+    /// assert!(Document::is_text("text/html; charset=utf-8") && Document::is_text("application/ld+json"));
+    /// assert!(!Document::is_text("application/pdf"));
+    /// ```
+    pub fn is_text(mime: &str) -> bool {
+        let essence = mime.split(';').next().unwrap_or_default();
+        let essence = essence.trim().to_ascii_lowercase();
+        let suffixes = ["+json", "+xml", "+yaml"];
+        essence.starts_with("text/")
+            || suffixes.iter().any(|suffix| essence.ends_with(suffix))
+            || TEXTS.contains(&essence.as_str())
+    }
 
     /// Splits a text into chunks of [`CHUNK_CHARS`](Self::CHUNK_CHARS) characters that overlap by [`CHUNK_OVERLAP`](Self::CHUNK_OVERLAP) characters. A
     /// blank text has no chunks.
@@ -386,7 +414,7 @@ impl DocumentRow {
                 "the {name} has the type `{own}`: append content of this type, or replace the document"
             )));
         }
-        if str::from_utf8(content).is_err() {
+        if !Document::is_text(own) || str::from_utf8(content).is_err() {
             return Err(StoreError::Conflict(format!(
                 "the {name} is not a text (`{own}`): replace it instead of appending"
             )));

@@ -150,6 +150,8 @@ tests! {
         conflict(store.write_document(html).await, "text/markdown");
         write(&store, replace("c.pdf", [255, 254])).await;
         conflict(store.write_document(append("c.pdf", "x")).await, "not a text");
+        write(&store, DocumentWrite { mime: Some("application/pdf".to_owned()), ..replace("c.pdf", "%PDF-1.4") }).await;
+        conflict(store.write_document(append("c.pdf", "x")).await, "not a text");
         conflict(store.write_document(DocumentWrite { content: vec![255], ..append("a.md", "") }).await, "UTF-8");
         conflict(store.write_document(DocumentWrite { source: String::new(), ..append("a.md", "") }).await, "source");
         assert_eq!(store.document(&name("a.md")).await.unwrap().unwrap().content, b"one\n\ntwo");

@@ -7,6 +7,8 @@
 )]
 
 mod faults;
+#[cfg(target_os = "linux")]
+mod formats;
 mod indexing;
 mod support;
 mod tools;

@@ -29,15 +29,15 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// The error for a page that exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooMuch;
+pub(crate) struct TooMuch;
 
 /// Parses a page with the default time limit.
-pub(super) fn parse(html: &str) -> Result<Document, TooMuch> {
+pub(crate) fn parse(html: &str) -> Result<Document, TooMuch> {
     parse_until(html, Instant::now() + LONGEST)
 }
 
 /// Parses a page until the deadline at the latest.
-pub(super) fn parse_until(html: &str, deadline: Instant) -> Result<Document, TooMuch> {
+pub(crate) fn parse_until(html: &str, deadline: Instant) -> Result<Document, TooMuch> {
     let options = ParseOpts {
         tree_builder: TreeBuilderOpts {
             scripting_enabled: false,

@@ -1,0 +1,110 @@
+//! The text of PDF files, which a child process in a sandbox reads.
+//!
+//! A PDF is hostile input: its streams decompress to any size, its objects refer to each other in circles, and libraries that read it panic. The child process
+//! has no files, no network and no environment, and limits of memory and time.
+
+use std::ffi::OsString;
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use pdf_extract::{Error, OutputError, extract_text_from_mem};
+use tool_core::store::Document;
+use tool_isolate::{Cause, Exit, Isolation, Job, JobOutcome, Keep, Limits};
+
+use super::extract::NoText;
+use super::fault::DocumentFault;
+
+/// The mode in which the host's binary reads a PDF from its standard input and writes the text to its standard output.
+const MODE: &str = "tool-std-pdf";
+
+tool_isolate::mode!(MODE, read);
+
+/// The exit code for a PDF with a password.
+const ENCRYPTED: u8 = 3;
+
+/// The exit code for a file that is not a PDF, or is damaged. It is also the code of a panic.
+const DAMAGED: u8 = 101;
+
+/// The exit code for a text that cannot be written, because the host does not read more.
+const UNREAD: u8 = 4;
+
+/// Runs in the child process.
+fn read(_: Vec<OsString>) -> u8 {
+    let mut content = Vec::new();
+    if std::io::stdin().lock().read_to_end(&mut content).is_err() {
+        return DAMAGED;
+    }
+    let text = match extract_text_from_mem(&content) {
+        Ok(text) => text,
+        Err(OutputError::PdfError(Error::Decryption(_) | Error::UnsupportedSecurityHandler(_))) => {
+            return ENCRYPTED;
+        }
+        Err(_) => return DAMAGED,
+    };
+    let mut output = std::io::stdout().lock();
+    let written = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush());
+    if written.is_ok() { 0 } else { UNREAD }
+}
+
+/// The sandbox of the child process, and its limits.
+#[derive(Clone, Debug)]
+pub(super) struct PdfReader {
+    pub(super) isolation: Isolation,
+    pub(super) memory: u64,
+    pub(super) time: Duration,
+}
+
+impl Default for PdfReader {
+    fn default() -> Self {
+        Self {
+            isolation: Isolation::new(),
+            memory: 512 << 20,
+            time: Duration::from_secs(30),
+        }
+    }
+}
+
+impl PdfReader {
+    pub(super) async fn text(&self, content: Vec<u8>) -> Result<String, NoText> {
+        let limits = Limits::default()
+            .memory(self.memory)
+            .processes(16)
+            .file_size(0);
+        let job = Job::this(MODE).stdin().limits(limits).deadline(self.time);
+        let host = |error: tool_isolate::IsolateError| NoText::Host(error.to_string());
+        let mut running = self.isolation.spawn(job).await.map_err(host)?;
+        running.feed(content);
+        let most = u32::try_from(Document::MOST_BYTES).unwrap_or(u32::MAX);
+        let outcome = running.finish(Keep::all(most)).await.map_err(host)?;
+        Ok(text(outcome)?)
+    }
+}
+
+/// Returns the text that the child process has written, or the reason why there is none.
+fn text(outcome: JobOutcome) -> Result<String, DocumentFault> {
+    let ended = outcome.ended;
+    if outcome.too_much {
+        return Err(DocumentFault::TextTooLarge);
+    }
+    if matches!(ended.because, Cause::Deadline(_)) {
+        return Err(DocumentFault::PdfTimeout);
+    }
+    // Rust's allocator aborts the process with this text if the limit of the process is reached.
+    let has_no_memory = outcome.stderr.text().contains("memory allocation of");
+    if ended.out_of_memory || has_no_memory {
+        return Err(DocumentFault::PdfMemory);
+    }
+    if ended.exit == Exit::Code(ENCRYPTED.into()) {
+        return Err(DocumentFault::PdfEncrypted);
+    }
+    if !ended.success() {
+        return Err(DocumentFault::PdfDamaged);
+    }
+    let text = String::from_utf8_lossy(&outcome.stdout.head).into_owned();
+    if text.trim().is_empty() {
+        return Err(DocumentFault::PdfScanned);
+    }
+    Ok(text)
+}
