@@ -141,7 +141,7 @@ fn replace_ids(
     earlier: &mut HashSet<String>,
 ) {
     let most = match provider {
-        // A message without `written` may have come from the server that the request is for, which gets its ids back as they came.
+        // A message without `written` may have been written by the server of this request. That server accepts its own ids, so they stay unchanged.
         Provider::Chat if message.written.is_none() => usize::MAX,
         Provider::Chat => 40,
         // Results name the function, and every id is accepted.

@@ -151,7 +151,7 @@ fn hand_off(handoff: &Handoff, target: usize, entry: &AgentEntry) -> DynamicTool
             Ok::<_, ToolError>(text)
         }
     };
-    // A handoff only changes the thread, in which its result records it.
+    // The only effect of a handoff is its result, which is a message of the thread.
     DynamicTool::new(handoff.tool(), description, empty, pass)
         .category(HANDOFF)
         .read_only()

@@ -263,7 +263,7 @@ async fn truncated_output_is_not_asked_for_again() {
     assert!(matches!(outcome, Err(AgentError::Truncated)), "{outcome:?}");
 }
 
-// A run that waits for an approval has no output yet, and continues to its output after the answer.
+// A run that waits for an approval has no output. After the answer, it continues until it has one.
 #[tokio::test]
 async fn run_with_an_approval_is_resumed_to_its_output() {
     let store = MemoryStore::default();

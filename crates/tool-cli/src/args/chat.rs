@@ -47,7 +47,7 @@ pub(crate) struct Chat {
     /// Keeps the conversations in a SQLite file, such as `sqlite:chat.db`. A file that does not exist is created.
     #[arg(long, value_name = "URL", help_heading = "History")]
     pub(crate) store: Option<String>,
-    /// Continues the last conversation of the store, or the one with this id. A call that waits for an approval is asked about again.
+    /// Continues the last conversation of the store, or the one with this id. If a call waits for an approval, the program asks for it again.
     #[arg(
         long = "continue",
         value_name = "ID",

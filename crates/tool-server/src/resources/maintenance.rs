@@ -186,7 +186,7 @@ impl Days {
 #[serde(deny_unknown_fields)]
 struct PurgeRequest {
     days: Days,
-    /// The most rows of each kind that the request removes; 200 by default.
+    /// The maximum number of rows of each kind that the request removes; 200 by default.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 10_000, default = 200)]
     most: Option<u32>,

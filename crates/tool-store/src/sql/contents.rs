@@ -38,7 +38,7 @@ pub(crate) enum Opened {
     Unfetched,
 }
 
-/// How a handle of a store keeps contents: sealed with the keys of a cipher, or as they are.
+/// How a handle of a store writes contents: sealed with the keys of a cipher, or in clear text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents(Option<Arc<Handle>>);
 
@@ -113,7 +113,7 @@ impl Sealer {
         self.0.as_ref().map(|(_, key)| key)
     }
 
-    /// Returns the columns of a text, whose place is `place`.
+    /// Returns the columns in which a text is stored. If the text is sealed, `place` returns its place.
     pub(crate) fn seal<'t>(
         &self,
         text: &'t str,

@@ -160,7 +160,7 @@ async fn unknown_owners_are_rejected() {
         (
             json!({"executor": "plugin", "name": null}),
             "/nodes/0/owner/name",
-            "a plugin has a name",
+            "the owner `plugin` needs a name",
         ),
         (
             json!({"executor": "system", "name": null}),

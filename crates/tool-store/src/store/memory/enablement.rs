@@ -264,7 +264,7 @@ impl Tables {
         Ok(self.apply(instance, &before, &[], by, pin.at))
     }
 
-    /// Settles the tools that a skill required before and the tools that it requires now.
+    /// Updates the rows of all tools that a skill required before or requires now.
     fn apply(
         &mut self,
         instance: &InstanceId,

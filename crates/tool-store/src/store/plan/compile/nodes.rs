@@ -51,7 +51,7 @@ impl Check<'_> {
                 self.block(format!("/nodes/{at}/owner"), message);
             }
             Some(owner) if owner.executor == PlanExecutor::Plugin && owner.name.is_none() => {
-                self.block(format!("/nodes/{at}/owner/name"), "a plugin has a name: write it");
+                self.block(format!("/nodes/{at}/owner/name"), "the owner `plugin` needs a name: write the name of the plugin");
             }
             Some(_) => {}
         }
