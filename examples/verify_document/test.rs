@@ -180,7 +180,7 @@ async fn invalid_judgment_is_not_returned() {
             result.model_text()
         );
     }
-    // What no schema states is checked too.
+    // Contradictions that a schema cannot express are refused too.
     for contradiction in [
         with("bill_type", json!(null)),
         with("is_bill", json!(false)),

@@ -49,7 +49,7 @@ pub(crate) struct Judgment {
 }
 
 impl Judgment {
-    /// Returns the fault that no schema states. The schema itself is checked before.
+    /// Returns a contradiction that a schema cannot express. The schema itself is checked before.
     fn fault(&self) -> Option<&'static str> {
         match (self.is_bill, self.bill_type) {
             (true, None) => Some("`bill_type` is null although `is_bill` is true"),

@@ -19,7 +19,7 @@ const HTML_TIME: std::time::Duration = std::time::Duration::from_secs(20);
 pub(super) enum NoText {
     /// The document cannot be indexed.
     Fault(DocumentFault),
-    /// The host cannot read the document now, for this reason. The document is not at fault.
+    /// The host cannot read the document now, for this reason. The document itself is not faulty.
     #[cfg(all(feature = "knowledge-pdf", unix))]
     Host(String),
 }

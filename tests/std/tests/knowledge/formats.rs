@@ -194,7 +194,7 @@ async fn pdf_bomb_has_a_named_error() {
     assert_eq!(desk.search("warranty").await, ["terms.pdf"]);
 }
 
-// Issue 17, part 3: a PDF that takes too long is given up.
+// Issue 17, part 3: reading a PDF stops at the time limit.
 #[tokio::test]
 async fn slow_pdf_has_a_named_error() {
     let desk = Desk::new();
@@ -210,7 +210,7 @@ async fn slow_pdf_has_a_named_error() {
     failed(&desk.get("slow.pdf").await, DocumentFault::PdfTimeout);
 }
 
-// A host without the helper process does not blame the document: it waits.
+// On a host without the helper process, the document does not fail: it waits.
 #[tokio::test]
 async fn pdf_waits_for_a_host_with_a_sandbox() {
     let desk = Desk::new();
