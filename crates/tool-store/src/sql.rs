@@ -12,6 +12,8 @@ pub(crate) mod fence;
 pub(crate) mod knowledge;
 pub(crate) mod plan;
 pub(crate) mod records;
+pub(crate) mod room;
+pub(crate) mod schedule;
 pub(crate) mod sealed;
 pub(crate) mod spill;
 pub(crate) mod statement;

@@ -37,7 +37,11 @@ mod memory;
 #[cfg(feature = "host")]
 mod plan;
 #[cfg(feature = "host")]
+mod room;
+#[cfg(feature = "host")]
 mod run;
+#[cfg(feature = "host")]
+mod schedule;
 #[cfg(feature = "host")]
 mod sealed;
 #[cfg(feature = "host")]
@@ -144,9 +148,19 @@ pub use plan::{
     PlanSeverity, PlanSpec, PlanStatus, PlanStore, PlanSubmission,
 };
 #[cfg(feature = "host")]
+pub use room::{
+    NewRoomEvent, NewRoomMessage, RoomCompaction, RoomEvent, RoomEventFilter, RoomEventState,
+    RoomMessage, RoomStore,
+};
+#[cfg(feature = "host")]
 pub use run::{
     NewRun, RunBegun, RunCause, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
     RunStop, RunStore,
+};
+#[cfg(feature = "host")]
+pub use schedule::{
+    NewTask, ScheduleStore, SkippedRun, TaskAttempt, TaskClaim, TaskDefinition, TaskFilter, TaskId,
+    TaskOutcome, TaskRow, TaskRun, TaskRunFilter, TaskRunState, TaskStep, TaskTiming, TaskUpdate,
 };
 #[cfg(feature = "host")]
 pub use sealed::{

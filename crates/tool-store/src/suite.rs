@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, Maintenance, PlanStore, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
+//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, Maintenance, PlanStore, StoredToolStore, RoomStore, ScheduleStore, ThreadEventStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -36,6 +36,8 @@
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`KnowledgeStore`], with [`Maintenance`] | optional | `knowledge` |
 //! | [`PlanStore`], with [`Maintenance`] | optional | `plan`, `plan_concurrency` |
+//! | [`RoomStore`], with [`Maintenance`] | optional | `room` |
+//! | [`ScheduleStore`], with [`Maintenance`] | optional | `schedule` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
 //! | [`ThreadEventStore`], with [`Maintenance`] | optional | `thread_event` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
@@ -77,8 +79,8 @@ use crate::StoreError;
 use crate::{
     ApprovalRow, BatchStore, BudgetRow, BudgetStore, Catalogue, ChangeStore, ChildRow, ChildStore,
     Directory, DocumentRow, EffectClaim, EnablementStore, EventStore, KnowledgeStore, Maintenance,
-    MemoryStore, PlanRow, PlanStore, RunRow, SpillPart, Store, StoredToolStore, ThreadEventStore,
-    VaultStore, WorkRow, WorkStore,
+    MemoryStore, PlanRow, PlanStore, RoomStore, RunRow, ScheduleStore, SpillPart, Store,
+    StoredToolStore, ThreadEventStore, VaultStore, WorkRow, WorkStore,
 };
 
 #[doc(hidden)]
@@ -122,7 +124,11 @@ pub mod property;
 #[doc(hidden)]
 pub mod records;
 #[doc(hidden)]
+pub mod room;
+#[doc(hidden)]
 pub mod run;
+#[doc(hidden)]
+pub mod schedule;
 #[doc(hidden)]
 pub mod sealed;
 #[doc(hidden)]
@@ -271,7 +277,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `KnowledgeStore`,
-/// `Maintenance`, `PlanStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
+/// `Maintenance`, `PlanStore`, `RoomStore`, `ScheduleStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -290,6 +296,8 @@ macro_rules! conformance {
         $crate::conformance! { @ plan [__suite_plan] $opener }
         $crate::conformance! { @ plan_concurrency [__suite_plan_concurrency] $opener }
     };
+    (@ RoomStore $opener:expr) => { $crate::conformance! { @ room [__suite_room __suite_room_races] $opener } };
+    (@ ScheduleStore $opener:expr) => { $crate::conformance! { @ schedule [__suite_schedule __suite_schedule_races] $opener } };
     (@ StoredToolStore $opener:expr) => {
         $crate::conformance! { @ edit_request [__suite_edit_request __suite_edit_request_races] $opener }
         $crate::conformance! { @ stored_tool [__suite_stored_tool __suite_stored_tool_races] $opener }
@@ -369,6 +377,14 @@ macro_rules! conformance_cases {
     (@ ChildStore $cases:ident $opener:expr) => {
         $crate::__suite_child! { @ $cases $opener }
         $crate::__suite_child_races! { @ $cases $opener }
+    };
+    (@ RoomStore $cases:ident $opener:expr) => {
+        $crate::__suite_room! { @ $cases $opener }
+        $crate::__suite_room_races! { @ $cases $opener }
+    };
+    (@ ScheduleStore $cases:ident $opener:expr) => {
+        $crate::__suite_schedule! { @ $cases $opener }
+        $crate::__suite_schedule_races! { @ $cases $opener }
     };
     (@ ThreadEventStore $cases:ident $opener:expr) => {
         $crate::__suite_thread_event! { @ $cases $opener }

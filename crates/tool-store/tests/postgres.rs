@@ -131,6 +131,8 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             KnowledgeStore,
             Maintenance,
             PlanStore,
+            RoomStore,
+            ScheduleStore,
             StoredToolStore,
             ThreadEventStore,
             VaultStore,
@@ -152,6 +154,8 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             ChangeStore,
             ChildStore,
             Maintenance,
+            RoomStore,
+            ScheduleStore,
             ThreadEventStore,
             VaultStore,
             WorkStore

@@ -1,6 +1,6 @@
 //! Erasure and retention in PostgreSQL.
 
-use crate::sql::{budget, child, knowledge, plan, thread_event, work};
+use crate::sql::{budget, child, knowledge, plan, room, schedule, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
     Timestamp,
@@ -102,6 +102,11 @@ pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Postgres>
     removal("budget", condition, since.as_millis(), most)
 }
 
+/// Removes runs of scheduled tasks that ended before `since`.
+pub(super) fn old_task_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
+    removal("task_run", "r.ended <", since.as_millis(), most)
+}
+
 /// The query for threads whose last message is old. `thread.last` is the number of the last message.
 pub(super) const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM tool_store.thread t \
      JOIN tool_store.message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
@@ -143,6 +148,8 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             work::remove(db, thread).await?;
             thread_event::erase(db, thread).await?;
             budget::erase(db, thread).await?;
+            room::erase(db, thread).await?;
+            schedule::erase(db, thread).await?;
             let messages = db
                 .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");
             let messages = messages.bind(thread.workspace().as_str());
@@ -155,6 +162,8 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
         } => {
             work::erase_user(db, workspace, principal).await?;
             knowledge::erase_user(db, workspace, principal).await?;
+            room::erase_user(db, workspace, principal).await?;
+            schedule::erase_user(db, workspace, principal).await?;
             let audit = db.query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
             erased.audit = audit.rows_affected();
@@ -195,6 +204,7 @@ impl PostgresStore {
         }
         if let Some(since) = since(retention.runs) {
             purged.runs = self.remove_rows(|| old_runs(since, most)).await?;
+            purged.task_runs = self.remove_rows(|| old_task_runs(since, most)).await?;
         }
         if let Some(since) = since(retention.budgets) {
             purged.budgets = self.remove_rows(|| old_budgets(since, most)).await?;
@@ -258,6 +268,7 @@ impl PostgresStore {
                     work::remove(db, &thread).await?;
                     thread_event::erase(db, &thread).await?;
                     plan::erase(db, Erasure::Thread(&thread)).await?;
+                    room::erase(db, &thread).await?;
                 }
             }
             Ok(removed)

@@ -298,7 +298,7 @@ async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error>
 }
 
 /// The files of `migrations/postgres`, in order.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "state",
@@ -313,6 +313,16 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
         4,
         "plans",
         include_str!("../../migrations/postgres/0004_plans.sql"),
+    ),
+    (
+        5,
+        "schedules",
+        include_str!("../../migrations/postgres/0005_schedules.sql"),
+    ),
+    (
+        6,
+        "rooms",
+        include_str!("../../migrations/postgres/0006_rooms.sql"),
     ),
 ];
 

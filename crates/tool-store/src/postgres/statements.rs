@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use crate::sql::{
-    budget, child, directory, fence, knowledge, plan, sealed, stored_tool, thread_event, work,
+    budget, child, directory, fence, knowledge, plan, room, schedule, sealed, stored_tool,
+    thread_event, work,
 };
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
     ChildFilter, ChildKind, ChildRow, ChildState, DocumentFilter, DocumentName, DocumentStatus,
     EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter, IncludeDeleted,
-    InstanceId, KeyId, PlanRunId, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn,
-    SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, ThreadId,
-    Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent, WorkFilter, WorkState,
-    Workspace,
+    InstanceId, KeyId, PlanRunId, RoomEventFilter, RoomEventState, RunCursor, RunFence, RunFilter,
+    RunId, Scope, SealedColumn, SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter,
+    SwitchKey, SwitchKind, TaskFilter, TaskId, TaskRunFilter, ThreadId, Timestamp, ToolSource,
+    VariableFilter, VariableLevel, WorkAgent, WorkFilter, WorkState, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -45,6 +46,8 @@ pub fn statements() -> Vec<(&'static str, String)> {
     budgets(&mut all, &own);
     documents(&mut all, &own);
     plans(&mut all, &own);
+    rooms(&mut all, &own);
+    schedules(&mut all, &own);
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
@@ -382,6 +385,51 @@ fn plans(all: &mut Vec<Statement>, own: &Workspace) {
     };
     let removal = plan::removal(of_principal);
     add(all, "plan_run_by_principal", &removal.query);
+}
+
+fn rooms(all: &mut Vec<Statement>, own: &Workspace) {
+    let Ok(thread) = ThreadId::new(own, "x") else {
+        return;
+    };
+    let page = RoomEventFilter {
+        limit: Some(10),
+        after: 1,
+        state: None,
+    };
+    let pending = RoomEventFilter {
+        state: Some(RoomEventState::Pending),
+        ..page.clone()
+    };
+    add(all, "room_event_pkey", &room::events(&thread, &page).query);
+    add(
+        all,
+        "room_event_by_state",
+        &room::events(&thread, &pending).query,
+    );
+    add(all, "room_message_pkey", &room::messages(&thread).query);
+}
+
+fn schedules(all: &mut Vec<Statement>, own: &Workspace) {
+    let Ok(id) = TaskId::new(own, "x") else {
+        return;
+    };
+    for is_later in [true, false] {
+        let page = TaskFilter {
+            limit: Some(10),
+            after: is_later.then(|| id.clone()),
+        };
+        for scope in [Scope::All, Scope::Workspace(own)] {
+            add(all, "task_pkey", &schedule::listing(scope, &page).query);
+        }
+    }
+    let now = Timestamp::default();
+    add(all, "task_ready", &schedule::ready(now, 10).query);
+    let runs = TaskRunFilter {
+        limit: Some(10),
+        before: Some(now),
+    };
+    add(all, "task_run_pkey", &schedule::runs(&id, &runs).query);
+    add(all, "task_run_ended", &maintenance::old_task_runs(now, 10));
 }
 
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {

@@ -1,6 +1,6 @@
 //! Erasure and retention in SQLite.
 
-use crate::sql::{budget, child, knowledge, plan, thread_event, work};
+use crate::sql::{budget, child, knowledge, plan, room, schedule, thread_event, work};
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
     StoreFuture, ThreadId, Timestamp,
@@ -107,6 +107,16 @@ pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
+/// Removes runs of scheduled tasks that ended before `since`.
+pub(super) fn old_task_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM task_run WHERE rowid IN (SELECT rowid FROM task_run WHERE ended < ",
+    );
+    query.push_bind(since.as_millis());
+    query.push(" LIMIT ").push_bind(most).push(")");
+    query
+}
+
 fn old_unassigned(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM message_unassigned WHERE rowid IN (SELECT rowid FROM message_unassigned WHERE at < ",
@@ -150,6 +160,8 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
             work::remove(&mut *db, thread).await?;
             thread_event::erase(&mut *db, thread).await?;
             budget::erase(&mut *db, thread).await?;
+            room::erase(&mut *db, thread).await?;
+            schedule::erase(&mut *db, thread).await?;
             let messages =
                 sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
                     .bind(thread.workspace().as_str())
@@ -162,6 +174,8 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
         } => {
             work::erase_user(&mut *db, workspace, principal).await?;
             knowledge::erase_user(&mut *db, workspace, principal).await?;
+            room::erase_user(&mut *db, workspace, principal).await?;
+            schedule::erase_user(&mut *db, workspace, principal).await?;
             let audit = sqlx::query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut *db).await?;
             erased.audit = audit.rows_affected();
@@ -203,6 +217,8 @@ impl SqliteStore {
         purged.runs = self.remove(runs).await?;
         let budgets = since(retention.budgets).map(|since| old_budgets(since, most));
         purged.budgets = self.remove(budgets).await?;
+        let task_runs = since(retention.runs).map(|since| old_task_runs(since, most));
+        purged.task_runs = self.remove(task_runs).await?;
         let approvals = since(retention.approvals).map(|since| old_approvals(since, most));
         purged.approvals = self.remove(approvals).await?;
         // Effects are removed after messages and approvals, which may refer to them.
@@ -256,6 +272,7 @@ impl SqliteStore {
                         work::remove(&mut *db, &thread).await?;
                         thread_event::erase(&mut *db, &thread).await?;
                         plan::erase(&mut *db, Erasure::Thread(&thread)).await?;
+                        room::erase(&mut *db, &thread).await?;
                     }
                 }
                 Ok(removed)

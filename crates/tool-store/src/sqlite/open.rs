@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 20] = [
+const MIGRATIONS: [(i64, &str, &str); 22] = [
     (
         1,
         "state",
@@ -305,6 +305,16 @@ const MIGRATIONS: [(i64, &str, &str); 20] = [
         21,
         "plans",
         include_str!("../../migrations/sqlite/0021_plans.sql"),
+    ),
+    (
+        22,
+        "schedules",
+        include_str!("../../migrations/sqlite/0022_schedules.sql"),
+    ),
+    (
+        23,
+        "rooms",
+        include_str!("../../migrations/sqlite/0023_rooms.sql"),
     ),
 ];
 

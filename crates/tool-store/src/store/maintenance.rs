@@ -62,9 +62,9 @@ pub struct Retention {
     pub effects: Option<Duration>,
     /// Messages of threads without a new message for this time. The last sequence number of a thread is kept, so that a new call never has the
     /// identity of an old call. The row of the thread as a child thread and its row in the queue of
-    /// workers are removed as well.
+    /// workers are removed as well, and so is its room.
     pub threads: Option<Duration>,
-    /// Runs that have ended, counted from their end. The last run number of a thread is kept.
+    /// Runs that have ended, counted from their end, and runs of scheduled tasks. The last run number of a thread is kept.
     pub runs: Option<Duration>,
     /// [Budgets](super::BudgetStore) without an open reservation, counted from their last change.
     pub budgets: Option<Duration>,
@@ -89,6 +89,8 @@ pub struct Purged {
     pub runs: u64,
     /// Budgets that were removed.
     pub budgets: u64,
+    /// Runs of scheduled tasks that were removed.
+    pub task_runs: u64,
     /// Messages without a workspace that were removed.
     pub unassigned: u64,
     /// Spilled outputs that were removed.
@@ -115,6 +117,7 @@ impl Purged {
             threads,
             runs,
             budgets,
+            task_runs,
             unassigned,
             spills,
             switches,
@@ -123,8 +126,8 @@ impl Purged {
             more: _,
         } = *self;
         [
-            audit, approvals, effects, threads, runs, budgets, unassigned, spills, switches,
-            requests, events,
+            audit, approvals, effects, threads, runs, budgets, task_runs, unassigned, spills,
+            switches, requests, events,
         ]
         .into_iter()
         .any(|rows| rows > 0 && rows >= u64::from(most))
@@ -185,6 +188,11 @@ pub trait Maintenance: Send + Sync + 'static {
     /// A store of [documents](super::KnowledgeStore) removes the name of the user from the documents, and keeps the documents, which belong to the workspace.
     ///
     /// A store of [plans](super::PlanStore) removes the runs of the thread, or the runs for the user, with their events.
+    ///
+    /// A store of [rooms](super::RoomStore) removes the room of the thread, or the events and messages that the user wrote. A summary is kept, because its parts have
+    /// no author.
+    ///
+    /// A [schedule](super::ScheduleStore) removes the runs whose conversation is the thread, or the tasks of the user with their runs.
     ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the

@@ -29,7 +29,11 @@ mod maintenance;
 #[cfg(feature = "host")]
 mod plan;
 #[cfg(feature = "host")]
+mod room;
+#[cfg(feature = "host")]
 mod run;
+#[cfg(feature = "host")]
+mod schedule;
 #[cfg(feature = "host")]
 mod sealed;
 #[cfg(feature = "host")]
@@ -93,7 +97,11 @@ struct Tables {
     #[cfg(feature = "host")]
     plans: plan::Plans,
     #[cfg(feature = "host")]
+    rooms: room::Rooms,
+    #[cfg(feature = "host")]
     runs: run::Runs,
+    #[cfg(feature = "host")]
+    schedule: schedule::Schedule,
     spills: spill::Spills,
     catalogue: catalogue::Entries,
     enablement: enablement::Enablement,

@@ -44,6 +44,15 @@ const ROWS: &str = "
         FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.plan_event (workspace, conversation, run, seq, kind, at)
         SELECT 'w' || n % 100, 'c' || n % 500, n, 1, 'created', n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.room_event (workspace, conversation, seq, id, author, body, state, created, updated)
+        SELECT 'w' || n % 100, 'c' || n % 500, n, 'e' || n, 'u' || n % 500, '', CASE WHEN n % 40 = 0 THEN 'pending' ELSE 'completed' END, n, n
+        FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.room_message (workspace, conversation, seq, key, author, body, is_summary, at)
+        SELECT 'w' || n % 100, 'c' || n % 500, n, 'k' || n, 'u' || n % 500, '', false, n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.task (workspace, id, principal, definition, enabled, errors, ready, version, created, updated)
+        SELECT 'w' || n % 100, 't' || n, 'u' || n % 500, '{}', true, 0, CASE WHEN n % 2 = 0 THEN n END, 1, n, n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.task_run (workspace, task, due, state, attempts, conversation, started, ended)
+        SELECT 'w' || n % 100, 't' || n % 500, n, 'succeeded', 1, 'c' || n % 500, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) SELECT 's' || n, 0, '', '', 'k' || n % 10 FROM generate_series(1, 20000) n;

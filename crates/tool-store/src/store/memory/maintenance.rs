@@ -56,6 +56,8 @@ impl Tables {
                 self.work.remove(thread);
                 self.thread_events.erase(thread);
                 self.budgets.erase(thread);
+                self.rooms.erase(thread);
+                self.schedule.erase(thread);
             }
             Erasure::Principal {
                 workspace,
@@ -63,6 +65,8 @@ impl Tables {
             } => {
                 self.work.erase_user(workspace, principal);
                 self.documents.erase_user(workspace, principal);
+                self.rooms.erase_user(workspace, principal);
+                self.schedule.erase_user(workspace, principal);
                 erased.audit = self.audit.keep(|row| {
                     row.identity.workspace() != workspace
                         || row.principal.as_deref() != Some(principal)
@@ -94,6 +98,7 @@ impl Tables {
         }
         if let Some(since) = Retention::since(retention.runs, now) {
             purged.runs = self.runs.retain(Scope::All, since, Some(most));
+            purged.task_runs = self.schedule.retain_runs(since, most);
         }
         if let Some(since) = Retention::since(retention.budgets, now) {
             purged.budgets = self.budgets.purge(since, most);
@@ -143,6 +148,7 @@ impl Tables {
             self.work.remove(id);
             self.thread_events.erase(id);
             self.plans.erase(Erasure::Thread(id));
+            self.rooms.erase(id);
         }
         count(over.len())
     }

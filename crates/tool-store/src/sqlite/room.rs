@@ -1,0 +1,81 @@
+//! Rooms in SQLite.
+
+use crate::sql::room as shared;
+use crate::store::{
+    NewRoomEvent, NewRoomMessage, RoomCompaction, RoomEvent, RoomEventFilter, RoomMessage,
+    RoomStore, StoreFuture, ThreadId, Timestamp,
+};
+
+use super::{SqliteStore, step};
+
+impl RoomStore for SqliteStore {
+    fn add_room_event(&self, event: NewRoomEvent) -> StoreFuture<'_, bool> {
+        step(async move {
+            event.check()?;
+            let added =
+                self.change(move |db| Box::pin(async move { shared::add_event(db, &event).await }));
+            added.await
+        })
+    }
+
+    fn take_room_events<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        limit: u32,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Vec<RoomEvent>> {
+        let room = room.clone();
+        step(self.change(move |db| {
+            Box::pin(async move { shared::take_events(db, &room, limit, at).await })
+        }))
+    }
+
+    fn complete_room_events<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        ids: &'a [String],
+        notes: Option<&'a str>,
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64> {
+        let (room, ids, notes) = (room.clone(), ids.to_vec(), notes.map(str::to_owned));
+        step(self.change(move |db| {
+            Box::pin(
+                async move { shared::complete_events(db, &room, &ids, notes.as_deref(), at).await },
+            )
+        }))
+    }
+
+    fn return_room_events<'a>(&'a self, room: &'a ThreadId, at: Timestamp) -> StoreFuture<'a, u64> {
+        let room = room.clone();
+        step(
+            self.change(move |db| {
+                Box::pin(async move { shared::return_events(db, &room, at).await })
+            }),
+        )
+    }
+
+    fn room_events<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        filter: &'a RoomEventFilter,
+    ) -> StoreFuture<'a, Vec<RoomEvent>> {
+        step(async move { shared::list_events(&mut &*self, room, filter).await })
+    }
+
+    fn add_room_message(&self, message: NewRoomMessage) -> StoreFuture<'_, u64> {
+        step(async move {
+            message.check()?;
+            let added = self
+                .change(move |db| Box::pin(async move { shared::add_message(db, &message).await }));
+            added.await
+        })
+    }
+
+    fn room_messages<'a>(&'a self, room: &'a ThreadId) -> StoreFuture<'a, Vec<RoomMessage>> {
+        step(async move { shared::list_messages(&mut &*self, room).await })
+    }
+
+    fn compact_room(&self, compaction: RoomCompaction) -> StoreFuture<'_, ()> {
+        step(self.change(move |db| Box::pin(async move { shared::compact(db, &compaction).await })))
+    }
+}

@@ -1,0 +1,618 @@
+//! Scheduled tasks: their definitions, claims of due runs, and the rows of runs.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace, words};
+use crate::env;
+
+/// The id of a scheduled task: a workspace, and an id in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId {
+    workspace: Workspace,
+    id: String,
+}
+
+impl TaskId {
+    /// Creates the id of a task. Take the workspace from the session, not from the request: the workspace isolates tenants from each other. Fails with
+    /// `Conflict` if the id is empty or contains a NUL character.
+    pub fn new(workspace: &Workspace, id: impl Into<String>) -> Result<Self, StoreError> {
+        let id = id.into();
+        if id.is_empty() || id.contains('\0') {
+            return Err(StoreError::Conflict(
+                "the id of the task is empty or contains a NUL character: use the id that the task was created with".to_owned(),
+            ));
+        }
+        Ok(Self {
+            workspace: workspace.clone(),
+            id,
+        })
+    }
+
+    /// Creates a new id.
+    pub fn generate(workspace: &Workspace) -> Self {
+        let (process, serial) = env::serial();
+        let now = Timestamp::now().as_millis();
+        Self {
+            workspace: workspace.clone(),
+            id: format!("task-{now:x}-{:x}", process ^ serial.rotate_left(32)),
+        }
+    }
+
+    /// Returns the workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Returns the id in the workspace.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (id, workspace) = (&self.id, self.workspace.as_str());
+        write!(f, "task `{id}` of workspace `{workspace}`")
+    }
+}
+
+/// When a task is due.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+pub enum TaskTiming {
+    /// The task is due at the times that a cron expression names.
+    Cron {
+        /// The expression.
+        expression: String,
+        /// The IANA name of the time zone in which the expression is read.
+        timezone: String,
+    },
+    /// The task is due at times of equal distance.
+    Interval {
+        /// The distance in milliseconds.
+        every_ms: u64,
+        /// The time from which the distances are counted.
+        from: Timestamp,
+    },
+    /// The task is due once.
+    Once {
+        /// The due time.
+        at: Timestamp,
+    },
+}
+
+/// The part of a task that its author writes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskDefinition {
+    /// A name for people.
+    pub name: String,
+    /// The message that begins the turn of a run.
+    pub prompt: String,
+    /// When the task is due.
+    pub timing: TaskTiming,
+    /// Whether the task is removed after a run that has succeeded.
+    pub delete_after_run: bool,
+    /// Whether all runs share one conversation.
+    pub keep_history: bool,
+    /// The channel through which the answer is sent.
+    pub outbound_channel: Option<String>,
+    /// The address in the channel.
+    pub outbound_target: Option<String>,
+}
+
+/// A task to create.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTask {
+    /// The id of the task.
+    pub id: TaskId,
+    /// The user on whose behalf the task runs; `None` if there is none.
+    pub principal: Option<String>,
+    /// The definition.
+    pub definition: TaskDefinition,
+    /// Whether the task runs when it is due.
+    pub enabled: bool,
+    /// The first due time; `None` if the task is never due.
+    pub due: Option<Timestamp>,
+    /// When the task was created.
+    pub at: Timestamp,
+}
+
+impl NewTask {
+    /// Returns the error if the workspace has a task with this id.
+    pub fn exists(&self) -> StoreError {
+        StoreError::Conflict(format!("the {} exists already: choose another id", self.id))
+    }
+}
+
+/// A change of a task. It resets the count of errors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskUpdate {
+    /// The new definition.
+    pub definition: TaskDefinition,
+    /// Whether the task runs when it is due.
+    pub enabled: bool,
+    /// The next due time.
+    pub due: Option<Timestamp>,
+    /// Why the task is switched off; `None` for a change by its author.
+    pub error: Option<String>,
+    /// When the task was changed.
+    pub at: Timestamp,
+}
+
+/// A scheduled task as it is stored.
+///
+/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskRow {
+    /// The id of the task.
+    pub id: TaskId,
+    /// The user on whose behalf the task runs.
+    pub principal: Option<String>,
+    /// The definition.
+    pub definition: TaskDefinition,
+    /// Whether the task runs when it is due.
+    pub enabled: bool,
+    /// The next due time that no process has claimed.
+    pub due: Option<Timestamp>,
+    /// The time of a run that a person or a model has requested, and that no process has claimed.
+    pub requested: Option<Timestamp>,
+    /// The due time of the current run.
+    pub running: Option<Timestamp>,
+    /// The token of the process that has claimed the current run; `None` while the run waits for its next attempt.
+    pub token: Option<String>,
+    /// The name of the process that has claimed the current run.
+    pub worker: Option<String>,
+    /// How many attempts have failed since the last success.
+    pub errors: u32,
+    /// The error of the last failed attempt.
+    pub last_error: Option<String>,
+    /// When a process may claim the task: the due time, the time of the next attempt, or the end of the lease of a claimed run.
+    pub ready: Option<Timestamp>,
+    /// The number of changes of the row.
+    pub version: u64,
+    /// When the task was created.
+    pub created: Timestamp,
+    /// When the row was last changed.
+    pub updated: Timestamp,
+}
+
+/// The state of one run of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskRunState {
+    /// A process drives the run, or it waits for its next attempt.
+    Running,
+    /// The run has succeeded.
+    Succeeded,
+    /// The turn of the run waits for a person, and its conversation continues it.
+    Waiting,
+    /// All attempts of the run have failed.
+    Failed,
+    /// The due time was skipped.
+    Skipped,
+}
+
+words!(TaskRunState {
+    Running = "running",
+    Succeeded = "succeeded",
+    Waiting = "waiting",
+    Failed = "failed",
+    Skipped = "skipped",
+});
+
+/// One run of a task. A task has at most one run for each due time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskRun {
+    /// The task.
+    pub task: TaskId,
+    /// The due time, which identifies the run.
+    pub due: Timestamp,
+    /// The state.
+    pub state: TaskRunState,
+    /// The number of attempts, with the current one.
+    pub attempts: u32,
+    /// The conversation of the run; `None` for a skipped due time.
+    pub conversation: Option<String>,
+    /// Why the due time was skipped, why the last attempt failed, or what the run waits for.
+    pub reason: Option<String>,
+    /// When the first attempt began, or when the due time was skipped.
+    pub started: Timestamp,
+    /// When the run ended.
+    pub ended: Option<Timestamp>,
+}
+
+impl TaskRun {
+    /// Creates the row of a run or a skipped due time, with no attempt.
+    pub fn new(task: TaskId, due: Timestamp, state: TaskRunState, at: Timestamp) -> Self {
+        Self {
+            task,
+            due,
+            state,
+            attempts: 0,
+            conversation: None,
+            reason: None,
+            started: at,
+            ended: (state != TaskRunState::Running).then_some(at),
+        }
+    }
+}
+
+impl TaskRun {
+    /// Applies a claim to the row of its run.
+    pub fn begin(&mut self, claim: &TaskClaim) {
+        self.attempts += 1;
+        self.conversation = Some(claim.conversation.clone());
+        (self.state, self.ended) = (TaskRunState::Running, None);
+    }
+
+    /// Applies [`TaskStep::run`] to the row.
+    pub fn step(&mut self, state: TaskRunState, reason: Option<String>, at: Timestamp) {
+        (self.state, self.reason) = (state, reason);
+        self.ended = (state != TaskRunState::Running).then_some(at);
+    }
+}
+
+/// A due time that does not run, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedRun {
+    /// The due time.
+    pub due: Timestamp,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+/// The claim of a run of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskClaim {
+    /// The task.
+    pub id: TaskId,
+    /// The [`version`](TaskRow::version) of the row that the claim was computed from.
+    pub version: u64,
+    /// The due time of the run: the [`running`](TaskRow::running) time of the row if it has one, else the [`requested`](TaskRow::requested) time, else a due time.
+    pub due: Timestamp,
+    /// The conversation of the run.
+    pub conversation: String,
+    /// The due times before it that do not run.
+    pub skipped: Vec<SkippedRun>,
+    /// The due time after it. It is ignored if the run is not a new run of a due time.
+    pub next: Option<Timestamp>,
+    /// The name of the process, for people.
+    pub worker: String,
+    /// How long the process has the run, unless it extends the claim.
+    pub lease: Duration,
+    /// The number of failed attempts after which the task is switched off.
+    pub most_errors: u32,
+    /// When the claim is made.
+    pub at: Timestamp,
+}
+
+impl TaskClaim {
+    /// Returns the row of a new run, with no attempt.
+    pub fn run(&self) -> TaskRun {
+        TaskRun::new(self.id.clone(), self.due, TaskRunState::Running, self.at)
+    }
+
+    /// Returns the rows of the skipped due times.
+    pub fn skipped_runs(&self) -> impl Iterator<Item = TaskRun> {
+        self.skipped.iter().map(|skipped| TaskRun {
+            reason: Some(skipped.reason.clone()),
+            ..TaskRun::new(self.id.clone(), skipped.due, TaskRunState::Skipped, self.at)
+        })
+    }
+}
+
+/// The end of an attempt of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskAttempt {
+    /// The outcome.
+    pub outcome: TaskOutcome,
+    /// When the attempt ended.
+    pub at: Timestamp,
+}
+
+/// The outcome of an attempt of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskOutcome {
+    /// The run has succeeded.
+    Succeeded,
+    /// The turn waits for a person. The run has ended, and does not count as an error.
+    Waiting(String),
+    /// The attempt has failed. The run is attempted again after the time; without a time, the run has failed and the task is switched off.
+    Failed {
+        /// The error, for people.
+        error: String,
+        /// The time before the next attempt.
+        retry: Option<Duration>,
+    },
+}
+
+/// The result of a state transition of a task, for authors of a store: what to write beside the row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskStep {
+    /// The state and the reason of the current run, if it has ended or failed.
+    pub run: Option<(Timestamp, TaskRunState, Option<String>)>,
+    /// Whether the task is removed.
+    pub removed: bool,
+}
+
+impl TaskRow {
+    /// Creates the row of a new task.
+    pub fn new(new: NewTask) -> Self {
+        let mut row = Self {
+            id: new.id,
+            principal: new.principal,
+            definition: new.definition,
+            enabled: new.enabled,
+            due: new.due,
+            requested: None,
+            running: None,
+            token: None,
+            worker: None,
+            errors: 0,
+            last_error: None,
+            ready: None,
+            version: 1,
+            created: new.at,
+            updated: new.at,
+        };
+        row.ready = row.next_ready();
+        row
+    }
+
+    /// Returns the workspace of the task.
+    pub fn workspace(&self) -> &Workspace {
+        self.id.workspace()
+    }
+
+    /// Returns when a task without a current run may be claimed.
+    fn next_ready(&self) -> Option<Timestamp> {
+        let due = self.due.filter(|_| self.enabled);
+        match (self.requested, due) {
+            (Some(requested), Some(due)) => Some(requested.min(due)),
+            (requested, due) => requested.or(due),
+        }
+    }
+
+    /// Returns the error if the row has a different version than the caller has read.
+    pub fn check(&self, expected: u64) -> Result<(), StoreError> {
+        if self.version == expected {
+            return Ok(());
+        }
+        Err(StoreError::Stale(format!(
+            "the {} was changed since it was read: read it again",
+            self.id
+        )))
+    }
+
+    fn changed(&mut self, at: Timestamp) {
+        self.version += 1;
+        self.updated = at;
+    }
+
+    fn end_run(&mut self) {
+        (self.running, self.token, self.worker) = (None, None, None);
+        self.ready = self.next_ready();
+    }
+
+    /// Applies [`ScheduleStore::update_task`] to the row. A run that waits for its next attempt ends.
+    pub fn update(&mut self, update: TaskUpdate) -> TaskStep {
+        self.definition = update.definition;
+        (self.enabled, self.due) = (update.enabled, update.due);
+        (self.errors, self.last_error) = (0, update.error);
+        let mut step = TaskStep::default();
+        match self.running {
+            // The process that has the run continues it.
+            Some(_) if self.token.is_some() => {}
+            Some(due) => {
+                let reason = "the task was changed before the next attempt".to_owned();
+                step.run = Some((due, TaskRunState::Failed, Some(reason)));
+                self.end_run();
+            }
+            None => self.end_run(),
+        }
+        self.changed(update.at);
+        step
+    }
+
+    /// Applies [`ScheduleStore::request_task_run`] to the row.
+    pub fn request(&mut self, at: Timestamp) {
+        self.requested = Some(self.requested.unwrap_or(at));
+        if self.running.is_none() {
+            self.ready = self.next_ready();
+        }
+        self.changed(at);
+    }
+
+    /// Returns whether [`ScheduleStore::claim_task`] may apply a claim to the row.
+    pub fn is_claimable(&self, claim: &TaskClaim) -> bool {
+        let is_ready = self.ready.is_some_and(|ready| ready <= claim.at);
+        let is_current = self.running.is_none_or(|running| running == claim.due);
+        self.version == claim.version && is_ready && is_current
+    }
+
+    /// Applies [`ScheduleStore::claim_task`] to a row that [is claimable](Self::is_claimable). `ended` is true if the run of this due time has ended before.
+    /// Returns the end of the run, if the task has lost too many processes or if the run has ended before; otherwise the row has a token.
+    pub fn claim(&mut self, claim: &TaskClaim, ended: bool) -> TaskStep {
+        let mut step = TaskStep::default();
+        self.changed(claim.at);
+        if self.running.is_none() {
+            if self.requested == Some(claim.due) {
+                self.requested = None;
+            } else {
+                self.due = claim.next;
+            }
+            if ended {
+                self.end_run();
+                return step;
+            }
+        } else if self.token.is_some() {
+            // The process of the last attempt has not extended its lease.
+            self.errors += 1;
+            let error = "the process ended during the run".to_owned();
+            self.last_error = Some(error.clone());
+            if self.errors >= claim.most_errors {
+                step.run = Some((claim.due, TaskRunState::Failed, Some(error)));
+                self.enabled = false;
+                self.end_run();
+                return step;
+            }
+        }
+        self.running = Some(claim.due);
+        self.token = Some(Self::new_token());
+        self.worker = Some(claim.worker.clone());
+        self.ready = Some(claim.at.plus(claim.lease));
+        step
+    }
+
+    fn new_token() -> String {
+        let (process, serial) = env::serial();
+        format!("{process:016x}{serial:016x}")
+    }
+
+    /// Applies [`ScheduleStore::extend_task`] to the row. Returns false if the token is not that of the current claim.
+    pub fn extend(&mut self, token: &str, lease: Duration, at: Timestamp) -> bool {
+        if self.token.as_deref() != Some(token) {
+            return false;
+        }
+        self.ready = Some(at.plus(lease));
+        true
+    }
+
+    /// Applies [`ScheduleStore::end_task_attempt`] to the row. Returns `None` if the token is not that of the current claim.
+    pub fn end_attempt(&mut self, token: &str, attempt: TaskAttempt) -> Option<TaskStep> {
+        let due = self.running?;
+        if self.token.as_deref() != Some(token) {
+            return None;
+        }
+        let mut step = TaskStep::default();
+        let is_once = matches!(self.definition.timing, TaskTiming::Once { .. });
+        match attempt.outcome {
+            TaskOutcome::Succeeded => {
+                step.run = Some((due, TaskRunState::Succeeded, None));
+                step.removed = self.definition.delete_after_run;
+                (self.errors, self.last_error) = (0, None);
+                self.enabled &= !is_once || self.due.is_some();
+                self.end_run();
+            }
+            TaskOutcome::Waiting(reason) => {
+                step.run = Some((due, TaskRunState::Waiting, Some(reason)));
+                (self.errors, self.last_error) = (0, None);
+                self.enabled &= !is_once || self.due.is_some();
+                self.end_run();
+            }
+            TaskOutcome::Failed { error, retry } => {
+                self.errors += 1;
+                self.last_error = Some(error.clone());
+                match retry {
+                    Some(wait) => {
+                        step.run = Some((due, TaskRunState::Running, Some(error)));
+                        (self.token, self.worker) = (None, None);
+                        self.ready = Some(attempt.at.plus(wait));
+                    }
+                    None => {
+                        step.run = Some((due, TaskRunState::Failed, Some(error)));
+                        self.enabled = false;
+                        self.end_run();
+                    }
+                }
+            }
+        }
+        self.changed(attempt.at);
+        Some(step)
+    }
+}
+
+/// A filter for tasks: a row must match every field that is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskFilter {
+    /// The maximum number of rows.
+    pub limit: Option<u32>,
+    /// The cursor: only rows after it. It is the [`TaskRow::id`] of the last row of the previous page.
+    pub after: Option<TaskId>,
+}
+
+/// A filter for the runs of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskRunFilter {
+    /// The maximum number of rows.
+    pub limit: Option<u32>,
+    /// The cursor: only runs with an earlier due time.
+    pub before: Option<Timestamp>,
+}
+
+/// A store of scheduled tasks, which any number of processes run.
+///
+/// A process reads the [tasks that are ready](Self::ready_tasks), computes from each row which due time runs, which due times are skipped and when the task is
+/// due next, and [claims](Self::claim_task) the run. Of several processes, one gets the claim. A run is identified by its task and its due time, so it
+/// happens once. A process that dies loses its claim when the lease ends, and the run is claimed again as the same run.
+#[doc(alias("cron", "scheduler", "timer"))]
+pub trait ScheduleStore: Send + Sync + 'static {
+    /// Creates a task. Fails with `Conflict` if the workspace has a task with this id.
+    fn create_task(&self, new: NewTask) -> StoreFuture<'_, TaskRow>;
+
+    /// Returns the row of a task; `None` if the workspace has no task with this id.
+    fn task<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<TaskRow>>;
+
+    /// Lists tasks, ordered by workspace and id.
+    fn list_tasks<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a TaskFilter,
+    ) -> StoreFuture<'a, Vec<TaskRow>>;
+
+    /// Changes a task, by the rules of [`TaskRow::update`], and returns its row; `None` if it does not exist. Fails with `Stale` if the row has a different
+    /// [`version`](TaskRow::version) than `expected`.
+    fn update_task<'a>(
+        &'a self,
+        id: &'a TaskId,
+        update: TaskUpdate,
+        expected: u64,
+    ) -> StoreFuture<'a, Option<TaskRow>>;
+
+    /// Requests a run of a task as soon as possible, also if the task is switched off. Returns the row; `None` if it does not exist.
+    fn request_task_run<'a>(
+        &'a self,
+        id: &'a TaskId,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<TaskRow>>;
+
+    /// Removes a task. Returns whether it existed. Its runs are kept; the process that has claimed its current run cannot extend its claim.
+    fn remove_task<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, bool>;
+
+    /// Returns the tasks of all workspaces that a process may claim at this time, the one that has waited longest first.
+    fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>>;
+
+    /// Claims a run of a task, by the rules of [`TaskRow::claim`], and writes the rows of the skipped due times. Returns the row with the token of the claim and
+    /// the row of the run; `None` if the task cannot be claimed as the claim was computed, or if the run has ended.
+    fn claim_task(&self, claim: TaskClaim) -> StoreFuture<'_, Option<(TaskRow, TaskRun)>>;
+
+    /// Extends a claim. Returns false if the claim has ended, so that the process must stop the run.
+    fn extend_task<'a>(
+        &'a self,
+        id: &'a TaskId,
+        token: &'a str,
+        lease: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool>;
+
+    /// Ends the attempt of a claimed run, by the rules of [`TaskRow::end_attempt`]. Returns whether the token was that of the current claim; otherwise nothing is
+    /// changed.
+    fn end_task_attempt<'a>(
+        &'a self,
+        id: &'a TaskId,
+        token: &'a str,
+        attempt: TaskAttempt,
+    ) -> StoreFuture<'a, bool>;
+
+    /// Lists the runs of a task, the latest due time first.
+    fn list_task_runs<'a>(
+        &'a self,
+        id: &'a TaskId,
+        filter: &'a TaskRunFilter,
+    ) -> StoreFuture<'a, Vec<TaskRun>>;
+}
