@@ -12,7 +12,8 @@
 //! | `isolate` | none: runs the programs of other packs in a sandbox |
 //! | `http` | `http_get`, `http_request` |
 //! | `http-runner` | none: runs stored HTTP operations |
-//! | `human` | `ask_user`, for the registry of a program whose client can show questions |
+//! | `human` | `send_message_to_human`, `mark_room_event_completed`, `compact_room_history`, `send_outbound_message`; `ask_user`, which the host adds to its registry |
+//! | `schedule` | `schedule_task` |
 //! | `knowledge` | `search_knowledge`, `get_knowledge`, `write_knowledge` |
 //! | `knowledge-html`, `knowledge-pdf` | none: documents in HTML and PDF for the pack `knowledge` |
 //! | `html` | none: HTML as Markdown, for other packs |
@@ -105,6 +106,8 @@ pub mod http;
 pub mod hubspot;
 #[cfg(feature = "human")]
 pub mod human;
+#[cfg(feature = "schedule")]
+pub mod schedule;
 #[cfg(all(feature = "isolate", unix))]
 pub use tool_isolate as isolate;
 #[cfg(feature = "knowledge")]

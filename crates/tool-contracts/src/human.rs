@@ -84,3 +84,109 @@ pub struct UserAnswer {
     /// The text that the user wrote.
     pub text: Option<String>,
 }
+
+/// The arguments of `send_message_to_human`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct SendMessageToHuman {
+    /// The text to send.
+    #[cfg_attr(feature = "schema", schema(length = 1..=20000))]
+    pub message: String,
+}
+
+impl ToolContract for SendMessageToHuman {
+    const NAME: &'static str = "send_message_to_human";
+    type Input = Self;
+    type Output = SentMessage;
+}
+
+/// The address that a message was sent to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct SentMessage {
+    /// The name of the channel.
+    pub channel: String,
+    /// The address in the channel.
+    pub target: String,
+}
+
+/// The arguments of `mark_room_event_completed`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct MarkRoomEventCompleted {
+    /// The ids of the events.
+    #[cfg_attr(feature = "schema", schema(min_items = 1, max_items = 100))]
+    pub event_ids: Vec<String>,
+    /// What was done, for the people who look after the room.
+    #[cfg_attr(feature = "schema", schema(length = 0..=4000))]
+    pub notes: Option<String>,
+}
+
+impl ToolContract for MarkRoomEventCompleted {
+    const NAME: &'static str = "mark_room_event_completed";
+    type Input = Self;
+    type Output = CompletedEvents;
+}
+
+/// The number of events that a call has completed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct CompletedEvents {
+    /// How many events are completed now that were not before.
+    pub completed_count: u64,
+}
+
+/// The arguments of `compact_room_history`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct CompactRoomHistory {
+    /// How many of the latest messages to keep.
+    #[cfg_attr(feature = "schema", schema(range = 0..=1000))]
+    pub keep_recent: Option<u32>,
+}
+
+impl ToolContract for CompactRoomHistory {
+    const NAME: &'static str = "compact_room_history";
+    type Input = Self;
+    type Output = CompactedHistory;
+}
+
+/// The result of a compaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct CompactedHistory {
+    /// How many messages the summary has replaced; 0 if there was nothing to compact.
+    pub compacted_messages: u64,
+    /// How many messages are kept beside the summary.
+    pub kept_messages: u64,
+}
+
+/// The arguments of `send_outbound_message`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+pub struct SendOutboundMessage {
+    /// The text to send.
+    #[cfg_attr(feature = "schema", schema(length = 1..=20000))]
+    pub message: String,
+}
+
+impl ToolContract for SendOutboundMessage {
+    const NAME: &'static str = "send_outbound_message";
+    type Input = Self;
+    type Output = Replied;
+}
+
+/// The message that was sent in place of an answer of the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(StrictSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Replied {
+    /// Whether the person has the reply, so that the model does not answer again.
+    pub reply_handled: bool,
+    /// The text that was sent.
+    pub reply_text: String,
+    /// The name of the channel.
+    pub channel: String,
+    /// The address in the channel.
+    pub target: String,
+}

@@ -49,6 +49,7 @@ pub mod human;
 pub mod knowledge;
 pub mod plan;
 pub mod process;
+pub mod schedule;
 pub mod slack;
 pub mod team;
 pub mod web;
@@ -90,7 +91,7 @@ contracts! {
         SearchHubspotContacts, CreateHubspotContact, UpdateHubspotContact, SearchHubspotTickets, CreateHubspotTicket,
         UpdateHubspotTicket,
     }
-    human { AskUser }
+    human { AskUser, SendMessageToHuman, MarkRoomEventCompleted, CompactRoomHistory, SendOutboundMessage }
     knowledge { SearchKnowledge, GetKnowledge, WriteKnowledge }
     plan {
         CreateExecutionPlan, ReplaceExecutionPlan, SubmitExecutionNodeResult, GetActiveExecutionPlan,
@@ -98,6 +99,7 @@ contracts! {
     }
     process { RunCommand }
     slack { PostSlackMessage }
+    schedule { ScheduleTask }
     team { ConsultTeam, ConsultSpecialist, ResearchTopic (any JSON), SpawnTask }
     web { FetchWebpage, SearchWeb }
     whatsapp { SendWhatsappTemplate }

@@ -16,9 +16,11 @@ use tool_cli::Cli;
 use tool_code::Code;
 use tool_core::Rules;
 use tool_core::policy::{PolicyFile, SharedPolicy};
+use tool_core::store::MemoryStore;
 use tool_std::git::Git;
 use tool_std::http::{Guard, Http, special_range};
 use tool_std::isolate::Isolation;
+use tool_std::schedule::Schedules;
 use tool_std::web::{DuckDuckGo, SearXng, Search};
 use tool_std::workspace::Workspaces;
 
@@ -54,6 +56,8 @@ fn host() -> Result<Cli, Box<dyn Error>> {
         Ok(url) => Search::only(SearXng::at(url)),
         Err(_) => Search::only(DuckDuckGo::new()),
     };
+    // This program has no model that could run tasks, so they are only listed.
+    let schedules = Schedules::new(MemoryStore::default());
     let code = Code::builder().build()?;
     let cli = Cli::new().name("packs").rules(rules);
     let cli = cli.context(move |cx| {
@@ -64,6 +68,7 @@ fn host() -> Result<Cli, Box<dyn Error>> {
             .with(http.clone())
             .with(git.clone())
             .with(search.clone())
+            .with(schedules.clone())
     });
     // Code may call only the tools that its caller may call.
     Ok(cli.shape(move |tools, cx| match code.beside(&tools, cx) {

@@ -131,6 +131,7 @@ fn calls() -> Vec<Once> {
             json!({"code": "const plan = await tools.read_file({path: 'plan.md'}); return plan.lines + 40;"}),
             r#""result":42"#,
         ),
+        once("schedule_task", json!({"action": "list"}), r#""tasks":[]"#),
         once("describe_api", json!({}), "read_file"),
     ]
 }

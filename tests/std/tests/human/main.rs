@@ -7,3 +7,6 @@
 )]
 
 mod ask;
+mod room;
+mod support;
+mod trigger;

@@ -1,4 +1,4 @@
-//! Worker processes that are killed or suspended, on PostgreSQL and on a SQLite file.
+//! Worker and scheduler processes that are killed or suspended, on PostgreSQL and on a SQLite file.
 //!
 //! This program starts itself as its worker processes. Each process drives scripted agents, whose effects are lines of a file.
 
@@ -19,6 +19,10 @@ mod cases;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
+mod schedule;
+#[cfg(unix)]
+mod schedule_cases;
+#[cfg(unix)]
 mod tree;
 #[cfg(unix)]
 mod tree_cases;
@@ -33,6 +37,9 @@ fn main() -> ExitCode {
     if let Some(job) = tree::Job::of_this_process() {
         return tree::run(&job);
     }
+    if let Some(job) = schedule::Job::of_this_process() {
+        return schedule::run(&job);
+    }
     test_support::suite![
         cases::killed_worker_is_replaced_within_a_lease_on_postgres_case,
         cases::killed_worker_is_replaced_within_a_lease_on_sqlite_case,
@@ -45,6 +52,10 @@ fn main() -> ExitCode {
         cases::notification_wakes_a_worker_before_its_poll_case,
         tree_cases::process_is_killed_at_every_point_of_a_tree_on_postgres_case,
         tree_cases::process_is_killed_at_every_point_of_a_tree_on_sqlite_case,
+        schedule_cases::three_processes_run_each_task_once_on_postgres_case,
+        schedule_cases::three_processes_run_each_task_once_on_sqlite_case,
+        schedule_cases::killed_scheduler_is_replaced_within_a_lease_on_postgres_case,
+        schedule_cases::killed_scheduler_is_replaced_within_a_lease_on_sqlite_case,
     ]
     .run()
 }

@@ -1,0 +1,157 @@
+//! Outbound channels, and the tool that answers the sender of a triggered conversation.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use tool_core::prelude::*;
+use tool_core::store::{Timestamp, Workspace};
+use tool_core::{Effect, host_value};
+
+/// A message for a person, to be sent through a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutboundMessage {
+    /// The workspace of the conversation.
+    pub workspace: Workspace,
+    /// The name of the channel, such as `whatsapp`.
+    pub channel: String,
+    /// The address of the person or group in the channel, such as a phone number.
+    pub target: String,
+    /// The text to send.
+    pub text: String,
+    /// Identifies the message. A message that is sent again, for example after a crash, has the same key: pass it to a service that accepts such a key.
+    pub key: String,
+}
+
+/// Sends messages to people. Hosts implement this trait, for example with the API of a messenger.
+#[doc(alias("messenger", "notification", "delivery"))]
+pub trait OutboundChannel: Send + Sync + 'static {
+    /// Sends a message. Returns when the service has accepted the message; an error means that it was not sent.
+    fn send<'a>(&'a self, message: &'a OutboundMessage) -> BoxFuture<'a, Result<(), ToolError>>;
+}
+
+/// A channel, and the address in it.
+#[derive(Clone)]
+pub struct Outbound {
+    service: Arc<dyn OutboundChannel>,
+    channel: String,
+    target: String,
+}
+
+impl Outbound {
+    /// Creates an address from the service that sends, the name of the channel, and the address of the person or group in the channel.
+    pub fn new(
+        service: impl OutboundChannel,
+        channel: impl Into<String>,
+        target: impl Into<String>,
+    ) -> Self {
+        Self::shared(Arc::new(service), channel, target)
+    }
+
+    /// Does the same as [`new`](Self::new), for a service that is shared.
+    pub fn shared(
+        service: Arc<dyn OutboundChannel>,
+        channel: impl Into<String>,
+        target: impl Into<String>,
+    ) -> Self {
+        Self {
+            service,
+            channel: channel.into(),
+            target: target.into(),
+        }
+    }
+
+    /// Returns the name of the channel.
+    pub fn channel(&self) -> &str {
+        &self.channel
+    }
+
+    /// Returns the address in the channel.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Sends a text. `key` identifies the message: see [`OutboundMessage::key`].
+    pub async fn send(
+        &self,
+        text: &str,
+        key: impl Into<String>,
+        cx: &ToolContext,
+    ) -> Result<(), ToolError> {
+        let message = OutboundMessage {
+            workspace: cx.own_workspace(),
+            channel: self.channel.clone(),
+            target: self.target.clone(),
+            text: text.to_owned(),
+            key: key.into(),
+        };
+        self.service.send(&message).await
+    }
+}
+
+impl fmt::Debug for Outbound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outbound")
+            .field("channel", &self.channel)
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The sender whose message started a conversation, as a host value of [`send_outbound_message`]. A host adds it to the context of a turn that a channel has
+/// triggered, with the rules of [`Runtime::Webhook`](tool_core::Runtime::Webhook).
+#[derive(Clone, Debug)]
+pub struct Trigger(pub Outbound);
+
+host_value!(Trigger, Effect::WRITE.union(Effect::EXTERNAL));
+
+/// The message that was sent in place of an answer of the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Replied {
+    /// Whether the person has the reply, so that the model does not answer again.
+    pub reply_handled: bool,
+    /// The text that was sent.
+    pub reply_text: String,
+    /// The name of the channel.
+    pub channel: String,
+    /// The address in the channel.
+    pub target: String,
+}
+
+/// Sends a message to the person who started this conversation through a channel. The message is your answer: write nothing after it.
+///
+/// [`Turns`](tool_core::turn::Turns) ends the turn with the sent text as the answer, so the model is not called again. The host adds a [`Trigger`].
+#[tool(
+    category = "conversation-trigger",
+    harness,
+    example("An answer", { "message": "Your order was sent today." }),
+)]
+pub async fn send_outbound_message(
+    cx: &ToolContext,
+    trigger: &Trigger,
+    /// The text to send.
+    #[arg(length = 1..=20000)]
+    message: String,
+) -> Result<Replied, ToolError> {
+    let Trigger(outbound) = trigger;
+    outbound.send(&message, message_key(cx), cx).await?;
+    Ok(Replied {
+        reply_handled: true,
+        reply_text: message,
+        channel: outbound.channel().to_owned(),
+        target: outbound.target().to_owned(),
+    })
+}
+
+/// Returns the key of the message that a call sends: the identity of the call. Without a gate, a call has no identity, and the key is new for each call.
+pub(super) fn message_key(cx: &ToolContext) -> String {
+    match cx.idempotency_key() {
+        Some(key) => key.to_string(),
+        None => {
+            let (call, at) = (cx.call_id().unwrap_or_default(), Timestamp::now());
+            format!("{call}@{}", at.as_millis())
+        }
+    }
+}

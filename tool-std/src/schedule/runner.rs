@@ -1,0 +1,328 @@
+//! The scheduler: claims due runs and drives them.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, Either, FutureExt as _, select};
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use tool_core::store::{
+    ScheduleStore, StoreError, TaskAttempt, TaskClaim, TaskOutcome, TaskRow, TaskRun, TaskUpdate,
+    Timestamp,
+};
+use tool_core::{CancellationToken, ToolError};
+
+use super::plan::plan;
+use super::turn::DueTask;
+
+/// How often a scheduler looks for due tasks.
+const TICK: Duration = Duration::from_secs(30);
+
+/// How many runs one scheduler drives at the same time.
+const CONCURRENT: usize = 3;
+
+/// How long a process has a run without extending its claim.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// The waits after the first, the second and each further failed attempt.
+const BACKOFF: [Duration; 3] = [
+    Duration::from_secs(30),
+    Duration::from_secs(60),
+    Duration::from_secs(5 * 60),
+];
+
+/// The number of failed attempts after which a task is switched off.
+const MOST_ERRORS: u32 = 5;
+
+/// How often one look reads the ready tasks again. It is limited, because the clock of a database may be behind that of this process.
+const MOST_LOOKS: u32 = 4;
+
+/// The end of a run that did not fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskDone {
+    /// The run has succeeded.
+    Succeeded,
+    /// The turn of the run waits for a person, for this reason. The host continues it like any other conversation.
+    Waiting(String),
+}
+
+/// Drives the runs of tasks. Hosts implement this trait, usually with [`DueTask::drive`].
+pub trait TaskRunner: Send + Sync + 'static {
+    /// Drives one attempt of a run. An error is an error of the task: the run is attempted again later. If a process died during an earlier attempt, the run is
+    /// attempted again with the same [`DueTask::conversation`], so the implementation has to continue what the earlier attempt began.
+    ///
+    /// The future is dropped if the claim was lost, for example because the task was removed.
+    fn run<'a>(&'a self, task: &'a DueTask) -> BoxFuture<'a, Result<TaskDone, ToolError>>;
+}
+
+/// Runs the tasks of a store when they are due. Any number of schedulers in any number of processes can share one store: each run happens once.
+///
+/// | rule | |
+/// |---|---|
+/// | a scheduler looks for due tasks | every 30 seconds ([`tick`](Self::tick)) |
+/// | runs at the same time | 3 for each scheduler ([`concurrent`](Self::concurrent)), and one for each task |
+/// | a failed attempt is repeated | after 30 seconds, 1 minute, and then 5 minutes, as the same run |
+/// | a task is switched off | after 5 failed attempts without a success; the run is then `failed` |
+/// | due times that no process has claimed in time | the last 5 run later, one after the other; each earlier one is a row with the state `skipped` and its reason |
+/// | a process dies | its runs are attempted again when the lease ends ([`lease`](Self::lease)), which counts as a failed attempt |
+#[derive(Clone)]
+pub struct Scheduler {
+    store: Arc<dyn ScheduleStore>,
+    runner: Arc<dyn TaskRunner>,
+    worker: String,
+    tick: Duration,
+    lease: Duration,
+    concurrent: usize,
+}
+
+impl Scheduler {
+    /// Creates a scheduler.
+    pub fn new(store: impl ScheduleStore, runner: impl TaskRunner) -> Self {
+        Self {
+            store: Arc::new(store),
+            runner: Arc::new(runner),
+            worker: format!("process {}", std::process::id()),
+            tick: TICK,
+            lease: LEASE,
+            concurrent: CONCURRENT,
+        }
+    }
+
+    /// Sets the name of the process, for people who look at a claimed task; by default the number of the process.
+    #[must_use]
+    pub fn worker(mut self, name: impl Into<String>) -> Self {
+        self.worker = name.into();
+        self
+    }
+
+    /// Sets how often the scheduler looks for due tasks; 30 seconds by default.
+    #[must_use]
+    pub fn tick(mut self, tick: Duration) -> Self {
+        self.tick = tick;
+        self
+    }
+
+    /// Sets how long a process has a run without extending its claim; 1 minute by default. A claim is extended three times in its length.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// Sets how many runs the scheduler drives at the same time; 3 by default, and at least 1.
+    #[must_use]
+    pub fn concurrent(mut self, runs: usize) -> Self {
+        self.concurrent = runs.max(1);
+        self
+    }
+
+    /// Runs due tasks until the token is cancelled, and then waits for the current runs. To stop sooner, drop the future: the runs are attempted again when
+    /// their leases end.
+    ///
+    /// An error of the store is logged, and the next tick tries again.
+    pub async fn run(&self, stop: CancellationToken) {
+        let mut runs = FuturesUnordered::new();
+        while !stop.is_cancelled() {
+            self.claim_into(&mut runs).await;
+            let is_full = runs.len() >= self.concurrent;
+            let ended = async {
+                match runs.next().await {
+                    Some(()) => {}
+                    None => std::future::pending().await,
+                }
+            };
+            let tick = tokio::time::sleep(self.tick);
+            let next = async {
+                if is_full {
+                    ended.await;
+                } else {
+                    select(pin!(ended), pin!(tick)).await;
+                }
+            };
+            select(pin!(next), pin!(stop.cancelled())).await;
+        }
+        while runs.next().await.is_some() {}
+    }
+
+    /// Runs all tasks that are due now, and returns the number of attempts. It ends when no task is due and no run is active; a failed attempt is repeated
+    /// only if its wait has passed by then.
+    ///
+    /// A host that is woken by something else, such as a timer of its platform, calls this in place of [`run`](Self::run).
+    pub async fn run_due(&self) -> usize {
+        let (mut runs, mut attempts) = (FuturesUnordered::new(), 0);
+        loop {
+            attempts += self.claim_into(&mut runs).await;
+            match runs.next().await {
+                Some(()) => attempts += 1,
+                None => return attempts,
+            }
+        }
+    }
+
+    /// Claims due runs while there is room for them. Returns how many of the current runs have ended meanwhile.
+    async fn claim_into<'s>(&'s self, runs: &mut FuturesUnordered<BoxFuture<'s, ()>>) -> usize {
+        let room = self.concurrent.saturating_sub(runs.len());
+        let (claimed, ended) = beside(self.claim(room), runs).await;
+        match claimed {
+            Ok(claimed) => {
+                runs.extend(
+                    claimed
+                        .into_iter()
+                        .map(|(row, run)| -> BoxFuture<'s, ()> { Box::pin(self.drive(row, run)) }),
+                );
+            }
+            Err(error) => tracing::error!(%error, "the scheduler cannot read its store"),
+        }
+        ended
+    }
+
+    async fn claim(&self, room: usize) -> Result<Vec<(TaskRow, TaskRun)>, StoreError> {
+        let mut claimed = Vec::new();
+        // Other processes may claim the same rows first, so more rows are read than there is room for.
+        let limit = u32::try_from(room.saturating_mul(8)).unwrap_or(u32::MAX);
+        for _ in 0..MOST_LOOKS {
+            let at = Timestamp::now();
+            let ready = self.store.ready_tasks(at, limit).await?;
+            let mut changed = false;
+            for row in ready {
+                if claimed.len() == room {
+                    break;
+                }
+                if let Some(claim) = self.claim_of(&row, at).await? {
+                    changed = true;
+                    claimed.extend(self.store.claim_task(claim).await?);
+                }
+            }
+            // A claim of a run that has ended before makes the next due time ready.
+            if !changed || claimed.len() == room {
+                break;
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// Returns the claim of a ready task. A task whose schedule cannot be read is switched off.
+    async fn claim_of(
+        &self,
+        row: &TaskRow,
+        at: Timestamp,
+    ) -> Result<Option<TaskClaim>, StoreError> {
+        let plan = match plan(row, at) {
+            Ok(Some(plan)) => plan,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                tracing::error!(task = %row.id, %error, "a task is switched off, because its schedule cannot be read");
+                let update = TaskUpdate {
+                    definition: row.definition.clone(),
+                    enabled: false,
+                    due: None,
+                    error: Some(error.to_string()),
+                    at,
+                };
+                // If another process changed the task, the next look reads it again.
+                let _ = self.store.update_task(&row.id, update, row.version).await;
+                return Ok(None);
+            }
+        };
+        Ok(Some(TaskClaim {
+            id: row.id.clone(),
+            version: row.version,
+            due: plan.due,
+            conversation: super::turn::conversation_of(row, plan.due),
+            skipped: plan.skipped,
+            next: plan.next,
+            worker: self.worker.clone(),
+            lease: self.lease,
+            most_errors: MOST_ERRORS,
+            at,
+        }))
+    }
+
+    /// Drives one attempt of a claimed run, and stores its end.
+    async fn drive(&self, row: TaskRow, run: TaskRun) {
+        let token = row.token.clone().unwrap_or_default();
+        let errors = row.errors;
+        let task = DueTask::new(row, run);
+        let id = task.row().id.clone();
+        let outcome = {
+            let body = AssertUnwindSafe(self.runner.run(&task)).catch_unwind();
+            let lost = self.extend(&task, &token);
+            match select(pin!(body), pin!(lost)).await {
+                Either::Left((Ok(done), _)) => done,
+                Either::Left((Err(_), _)) => Err(ToolError::new("the runner of the task panicked")),
+                Either::Right(((), _)) => {
+                    tracing::warn!(task = %id, due = task.due().as_millis(), "a run was dropped, because its claim was lost");
+                    return;
+                }
+            }
+        };
+        let outcome = match outcome {
+            Ok(TaskDone::Succeeded) => TaskOutcome::Succeeded,
+            Ok(TaskDone::Waiting(reason)) => TaskOutcome::Waiting(reason),
+            Err(error) => {
+                tracing::warn!(task = %id, error = error.operator_text(), "an attempt of a task failed");
+                TaskOutcome::Failed {
+                    error: error.model_text(),
+                    retry: backoff(errors),
+                }
+            }
+        };
+        let at = Timestamp::now();
+        let ended = self
+            .store
+            .end_task_attempt(&id, &token, TaskAttempt { outcome, at });
+        if let Err(error) = ended.await {
+            // The run is attempted again when the lease ends.
+            tracing::error!(task = %id, %error, "the end of a run cannot be stored");
+        }
+    }
+
+    /// Extends the claim of a run three times in its length. Completes when the claim is lost.
+    async fn extend(&self, task: &DueTask, token: &str) {
+        loop {
+            tokio::time::sleep(self.lease / 3).await;
+            let at = Timestamp::now();
+            let extended = self
+                .store
+                .extend_task(&task.row().id, token, self.lease, at);
+            if !matches!(extended.await, Ok(true)) {
+                return;
+            }
+        }
+    }
+}
+
+/// Waits for some work, and polls the runs meanwhile: a run may have a transaction of the store open for which the work waits. Returns how many runs have ended.
+async fn beside<T>(
+    work: impl Future<Output = T>,
+    runs: &mut FuturesUnordered<BoxFuture<'_, ()>>,
+) -> (T, usize) {
+    let (mut work, mut ended) = (pin!(work), 0);
+    while !runs.is_empty() {
+        match select(work.as_mut(), runs.next()).await {
+            Either::Left((done, _)) => return (done, ended),
+            Either::Right(_) => ended += 1,
+        }
+    }
+    (work.await, ended)
+}
+
+/// Returns the wait after a failed attempt, if the task had this number of errors before; `None` if it has too many now.
+fn backoff(errors: u32) -> Option<Duration> {
+    let last = BACKOFF.len() - 1;
+    let wait = usize::try_from(errors).map_or(last, |errors| errors.min(last));
+    (errors + 1 < MOST_ERRORS).then(|| BACKOFF[wait])
+}
+
+impl fmt::Debug for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheduler")
+            .field("worker", &self.worker)
+            .field("tick", &self.tick)
+            .field("lease", &self.lease)
+            .field("concurrent", &self.concurrent)
+            .finish_non_exhaustive()
+    }
+}
