@@ -42,7 +42,7 @@ pub(super) enum Start<'a> {
     /// A message that is stored when the run begins.
     Message(UserMessage),
     /// A run that was begun before, and the results of the client for its open calls.
-    Begun(BegunRun, &'a [ClientResult]),
+    Begun(Box<BegunRun>, &'a [ClientResult]),
 }
 
 impl AgentRuntime {
@@ -183,7 +183,7 @@ impl BegunAgentRun {
                 return Err(error);
             }
         };
-        let start = Start::Begun(self.run, supplied);
+        let start = Start::Begun(Box::new(self.run), supplied);
         self.runtime.driven(&run, start, None).await
     }
 

@@ -61,9 +61,19 @@ pub struct UiView {
     shown: String,
     /// Whether the interface shows pieces of the open step.
     has_pieces: bool,
-    holds: bool,
-    resets: bool,
+    pieces: Pieces,
     is_over: bool,
+}
+
+/// What happens with the pieces of a step before its message is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pieces {
+    /// They are shown. If the step is repeated, the message ends with an error.
+    Shown,
+    /// They are shown, and withdrawn if the step is repeated.
+    Reset,
+    /// They are not shown.
+    Held,
 }
 
 impl UiView {
@@ -74,8 +84,7 @@ impl UiView {
             conversation: conversation.into(),
             shown: String::new(),
             has_pieces: false,
-            holds: false,
-            resets: false,
+            pieces: Pieces::Shown,
             is_over: false,
         }
     }
@@ -83,14 +92,14 @@ impl UiView {
     /// Shows the text and the calls of a step when its message is complete, instead of piece by piece.
     #[must_use]
     pub fn holding(mut self) -> Self {
-        self.holds = true;
+        self.pieces = Pieces::Held;
         self
     }
 
     /// Withdraws pieces with the chunk `reset-step`, which only version 7 of the AI SDK knows. Other versions end the message with an error.
     #[must_use]
     pub fn resetting(mut self) -> Self {
-        self.resets = true;
+        self.pieces = Pieces::Reset;
         self
     }
 
@@ -168,7 +177,7 @@ impl UiView {
             }
             AgentEventKind::StepStarted { .. } => Ok(self.writer.step()),
             AgentEventKind::Text { delta } => {
-                if !self.holds {
+                if self.pieces != Pieces::Held {
                     self.shown.push_str(delta);
                 }
                 self.piece(&Delta::Text(delta.clone()))
@@ -229,7 +238,7 @@ impl UiView {
 
     /// Withdraws the pieces of the open step.
     fn withdraw(&mut self) -> Vec<Chunk> {
-        if !self.resets {
+        if self.pieces != Pieces::Reset {
             return self.fail();
         }
         self.has_pieces = false;
@@ -238,7 +247,7 @@ impl UiView {
     }
 
     fn piece(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
-        if self.holds {
+        if self.pieces == Pieces::Held {
             return Ok(Vec::new());
         }
         self.has_pieces = true;
