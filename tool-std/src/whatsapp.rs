@@ -6,7 +6,7 @@
 //! ```text
 //! send_whatsapp_template {"content_sid": "HXb5b62575e6e4ff6129ad7c8efe1f983e", "variables": ["Ann", "12 March"]}
 //!
-//! {"reply_handled":true,"reply_text":"Hello Ann, your appointment is on 12 March.","message_sid":"SM0123456789abcdef0123456789abcdef"}
+//! {"replyHandled":true,"replyText":"Hello Ann, your appointment is on 12 March.","messageSid":"SM0123456789abcdef0123456789abcdef"}
 //! ```
 //!
 //! | secret | meaning |

@@ -27,6 +27,7 @@ impl ToolContract for SendWhatsappTemplate {
 /// A template that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SentTemplate {
     /// Always true: the person has got an answer, so the text of the model is not sent as well.
     pub reply_handled: bool,

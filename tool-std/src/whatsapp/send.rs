@@ -13,6 +13,7 @@ use crate::vendor::{Fault, Reply, basic};
 
 /// A template that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SentTemplate {
     /// Always true: the person has got an answer, so the text of the model is not sent as well.
     pub reply_handled: bool,

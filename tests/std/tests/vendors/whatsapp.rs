@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tool_core::prelude::*;
+use tool_core::store::MemoryStore;
 use tool_core::testing::{assert_kept, violations};
-use tool_core::{ErrorKind, Rules, Runtime, ToolContextBuilder};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
+use tool_core::{ErrorKind, Gate, Rules, Runtime, ToolContextBuilder};
 use tool_std::vendor::Api;
 use tool_std::whatsapp::{Sender, WhatsApp, WhatsAppTrigger, send_whatsapp_template};
 
@@ -164,7 +167,7 @@ fn only_turns_of_whatsapp_have_the_tool() {
     assert!(!has(channel("whatsapp"), &without));
 }
 
-// The contract of send_whatsapp_template: content_sid and positional variables → reply_handled, reply_text, message_sid.
+// The contract of send_whatsapp_template: content_sid and positional variables → replyHandled, replyText, messageSid.
 #[tokio::test]
 async fn template_is_sent_to_the_person_who_wrote() {
     let server = Server::start(PRIVATE, twilio).await;
@@ -184,9 +187,9 @@ async fn template_is_sent_to_the_person_who_wrote() {
         assert_eq!(
             output(&send(&cx, arguments).await),
             json!({
-                "reply_handled": true,
-                "reply_text": "Hello Ann & \"Bob\", see you on 12 März.",
-                "message_sid": "SM0123456789abcdef0123456789abcdef"
+                "replyHandled": true,
+                "replyText": "Hello Ann & \"Bob\", see you on 12 März.",
+                "messageSid": "SM0123456789abcdef0123456789abcdef"
             })
         );
         let form = form(&server.seen().pop().unwrap());
@@ -194,6 +197,63 @@ async fn template_is_sent_to_the_person_who_wrote() {
         let variables: Value = serde_json::from_str(&form["ContentVariables"]).unwrap();
         assert_eq!(variables, json!({"1": "Ann & \"Bob\"", "2": "12 März"}));
     }
+}
+
+/// A model that answers with a template, and would then answer again.
+struct Answers(u32);
+
+impl Model for Answers {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        self.0 += 1;
+        let arguments = json!({"content_sid": TEMPLATE, "variables": ["Ann", "12 March"]});
+        let message = match self.0 {
+            1 => ModelMessage::calls([ToolCall::new(
+                "c-1",
+                "send_whatsapp_template",
+                arguments.to_string(),
+            )]),
+            _ => ModelMessage::text("a second answer"),
+        };
+        Box::pin(async { Ok(message) })
+    }
+}
+
+// S1-101: the template is the answer of the turn. It is sent once, and the model is not called again.
+#[tokio::test]
+async fn template_is_the_answer_of_the_turn() {
+    let server = Server::start(PRIVATE, twilio).await;
+    let store = MemoryStore::default();
+    let gate = Gate::builder().ledger(store.clone()).build();
+    let cx = context(number().api(api(&server, "")))
+        .workspace("acme")
+        .conversation("main")
+        .build();
+    let (turns, mut model) = (Turns::new(store), Answers(0));
+    turns.say("When is it?", &cx).await.unwrap();
+    let registry = Registry::builder()
+        .tool::<send_whatsapp_template>()
+        .build()
+        .unwrap();
+    let tools = |cx: &ToolContext| {
+        let channel = "whatsapp".to_owned();
+        let rules = Rules::default().runtime(Runtime::Webhook { channel });
+        registry.toolset(cx, &rules).through(&gate)
+    };
+    let outcome = turns.drive(&mut model, tools, &cx).await.unwrap();
+    let answer = "Hello Ann, see you on 12 March.";
+    assert!(
+        matches!(&outcome, Outcome::Replied(text) if text == answer),
+        "{outcome:?}"
+    );
+    let again = turns.drive(&mut model, tools, &cx).await.unwrap();
+    assert!(
+        matches!(&again, Outcome::Answered(text) if text == answer),
+        "{again:?}"
+    );
+    assert_eq!((model.0, server.seen().len()), (1, 1));
 }
 
 // The contract of send_whatsapp_template: invalid arguments are refused before a request.
