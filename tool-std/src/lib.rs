@@ -53,6 +53,7 @@
 //! | `knowledge-pdf` | 95 |
 //! | `plan` | 76 |
 //! | `process` | 27 |
+//! | `schedule` | 50 |
 //! | `slack` | 69 |
 //! | `vendor` | 69 |
 //! | `web` | 113 |

@@ -120,9 +120,16 @@ fn schemas(tools: &[ToolTypes]) -> String {
 fn part(body: &mut String, tool: &ToolTypes, part: &str, schema: Option<&Json>, zod: bool) {
     let any = Json::Record(Vec::new());
     let schema = schema.unwrap_or(&any);
-    body.push_str(&Types::named(&tool.name, part, schema).declared("export "));
+    // Null is the same as no value for an optional argument. With `undefined`, the type also equals that of the zod schema if the compiler has the option
+    // `exactOptionalPropertyTypes`.
+    let (kind, check) = if part == "Input" {
+        (" | null | undefined", ".nullish()")
+    } else {
+        (" | undefined", ".optional()")
+    };
+    body.push_str(&Types::named(&tool.name, part, schema, kind).declared("export "));
     if zod {
-        body.push_str(&Zod::new(&tool.name, part, schema).declared());
+        body.push_str(&Zod::new(&tool.name, part, schema, check).declared());
     }
 }
 

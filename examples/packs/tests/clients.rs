@@ -134,6 +134,70 @@ fn calls() -> Vec<Once> {
         once("schedule_task", json!({"action": "list"}), r#""tasks":[]"#),
         once("describe_api", json!({}), "read_file"),
     ]
+    .into_iter()
+    .chain(calls_of_stores())
+    .chain(calls_of_github())
+    .collect()
+}
+
+/// Calls of the tools that keep documents and plans.
+fn calls_of_stores() -> Vec<Once> {
+    let plan = json!({
+        "title": "Report", "objective": "Write the report", "schemas": [], "edges": [], "entry_nodes": ["write"],
+        "nodes": [{
+            "id": "write", "type": "task", "label": "Write", "owner": {"executor": "agent", "name": "writer"},
+            "objective": "Write the text", "instructions": "", "output_schema_ref": null, "deliverables": [],
+            "success_criteria": ["It is short."], "completion_checks": [],
+        }],
+    });
+    let ready = r#""ready_nodes":["write"]"#;
+    vec![
+        once(
+            "write_knowledge",
+            json!({"action": "write", "file": "returns.md", "content": "Returns are free."}),
+            r#""ok":true"#,
+        ),
+        once(
+            "get_knowledge",
+            json!({"file": "returns.md"}),
+            "Returns are free.",
+        ),
+        // The document may not be indexed yet.
+        once(
+            "search_knowledge",
+            json!({"query": "returns"}),
+            r#""found":"#,
+        ),
+        once("create_execution_plan", json!({"draft": plan}), ready),
+        once("get_active_execution_plan", json!({}), "Report"),
+        once(
+            "replace_execution_plan",
+            json!({"draft": plan, "reason": "A better plan"}),
+            ready,
+        ),
+        once("resume_execution_plan_run", json!({}), ready),
+        once(
+            "submit_execution_node_result",
+            json!({"node_id": "write", "status": "completed", "structured_output": null, "artifacts": [], "notes": null}),
+            "completed",
+        ),
+    ]
+}
+
+/// Calls of the tools that read from GitHub.
+fn calls_of_github() -> Vec<Once> {
+    let repo = || json!({"repo": "acme/site"});
+    let numbered = || json!({"repo": "acme/site", "number": 17});
+    vec![
+        once("get_github_issue", numbered(), "A lamp burns"),
+        once("list_github_issues", repo(), "A lamp burns"),
+        once(
+            "search_github_issues",
+            json!({"query": "lamp"}),
+            "A lamp burns",
+        ),
+        once("get_github_pull_request", numbered(), "A lamp burns"),
+    ]
 }
 
 /// The files and servers that the packs work on. They are removed when the test ends.
@@ -161,7 +225,8 @@ impl World {
             .env("WORKSPACES_ROOT", self.folder.path().join("workspaces"))
             .env("PACKS_GIT", format!("file://{}", server.display()))
             .env("PACKS_LOCAL", "1")
-            .env("PACKS_SEARXNG", &self.web);
+            .env("PACKS_SEARXNG", &self.web)
+            .env("PACKS_GITHUB", format!("{}/github", self.web));
     }
 
     /// Replaces the placeholders in the arguments.
@@ -212,7 +277,12 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
     }
     std::io::copy(&mut from.take(length), &mut std::io::sink())?;
     let path = first.split(' ').nth(1).unwrap_or_default();
-    let (kind, body) = if path.starts_with("/page") {
+    let found;
+    let github = path.strip_prefix("/github");
+    let (kind, body) = if let Some(path) = github {
+        found = github_answer(path);
+        ("application/json", &*found)
+    } else if path.starts_with("/page") {
         ("text/html", PAGE)
     } else if path.starts_with("/search") {
         ("application/json", FOUND)
@@ -224,6 +294,24 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
         "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )
+}
+
+/// Returns a response of GitHub's API: an issue or a pull request, a list or a search.
+fn github_answer(path: &str) -> String {
+    let item = json!({
+        "number": 17, "title": "A lamp burns", "state": "open", "html_url": "https://github.com/acme/site/issues/17",
+        "repository_url": "https://api.github.com/repos/acme/site", "user": {"login": "ann"}, "body": "It does.",
+        "head": {"ref": "draft", "label": "acme:draft"}, "base": {"ref": "main", "label": "acme:main"},
+        "commits": 1, "changed_files": 1, "additions": 1, "deletions": 0,
+    });
+    let answer = if path.starts_with("/search") {
+        json!({"total_count": 1, "incomplete_results": false, "items": [item]})
+    } else if path.contains("/17") {
+        item
+    } else {
+        json!([item])
+    };
+    answer.to_string()
 }
 
 /// Returns the path of the repository in a result of `git_clone`, below the workspace.

@@ -108,7 +108,7 @@ fn keys_and_comments_are_well_formed() {
 /// Returns the zod schema of the root, without its declaration.
 fn zod(schema: &Value) -> String {
     let schema: Json = serde_json::from_str(&schema.to_string()).unwrap();
-    let text = super::Zod::new("get_it", "Input", &schema).declared();
+    let text = super::Zod::new("get_it", "Input", &schema, ".optional()").declared();
     let text = text.strip_prefix("export const GetItInputSchema: z.ZodType<GetItInput> = ");
     text.unwrap().trim_end_matches(";\n").to_owned()
 }

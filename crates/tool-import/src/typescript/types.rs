@@ -44,12 +44,11 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Begins the types of a schema that is itself declared, with the name of the tool and of the part. An optional field may be `undefined`, so that
-    /// the type also equals the type of a zod schema if the compiler has the option `exactOptionalPropertyTypes`.
-    pub fn named(tool: &str, part: &str, root: &'a Json) -> Self {
+    /// Begins the types of a schema that is itself declared, with the name of the tool and of the part. The type of an optional field ends with `optional`.
+    pub(super) fn named(tool: &str, part: &str, root: &'a Json, optional: &'static str) -> Self {
         Self {
             named: vec![String::new()],
-            optional: " | undefined",
+            optional,
             ..Self::new(tool, part, root)
         }
     }

@@ -17,14 +17,17 @@ pub(super) struct Zod<'a> {
     root: &'a Json,
     /// Names of the referenced definitions, in the order of the first reference; the first is the whole schema.
     named: Vec<String>,
+    /// The method for the schema of an optional field.
+    optional: &'static str,
 }
 
 impl<'a> Zod<'a> {
-    pub(super) fn new(tool: &str, part: &str, root: &'a Json) -> Self {
+    pub(super) fn new(tool: &str, part: &str, root: &'a Json, optional: &'static str) -> Self {
         Self {
             space: type_space(tool) + part,
             root,
             named: vec![String::new()],
+            optional,
         }
     }
 
@@ -134,7 +137,7 @@ impl<'a> Zod<'a> {
                 indent(depth + 1),
                 key(name),
                 self.of(field, depth + 1),
-                if must { "" } else { ".optional()" },
+                if must { "" } else { self.optional },
                 described(field)
             );
         }

@@ -45,7 +45,8 @@ for (const [name, result] of results) {
 // A length counts characters, and a bound of a number is checked.
 const pattern = (length: number) => toolSchemas.find_files.input.safeParse({ pattern: "😀".repeat(length) }).success;
 const limit = (limit: number) => toolSchemas.find_files.input.safeParse({ pattern: "*", limit }).success;
-const verdicts = [pattern(1000), pattern(1001), pattern(0), limit(1000), limit(1001), limit(0.5)];
-if (verdicts.join() !== "true,false,false,true,false,false") throw new Error(verdicts.join());
+const limit_or_none = (limit: null | undefined) => toolSchemas.find_files.input.safeParse({ pattern: "*", limit }).success;
+const verdicts = [pattern(1000), pattern(1001), pattern(0), limit(1000), limit(1001), limit(0.5), limit_or_none(null), limit_or_none(undefined)];
+if (verdicts.join() !== "true,false,false,true,false,false,true,true") throw new Error(verdicts.join());
 
 console.log(`${count} examples, ${results.length} results, ${typeof paths}, ${typeof absent}`);
