@@ -38,8 +38,8 @@
 //! # Time zones and changes of the clock
 //!
 //! Cron expressions have five fields, without seconds, and are evaluated in the time zone of the task, with the rules that this program contains. A fixed time
-//! that a change of the clock skips runs at the first instant after it; a fixed time that occurs twice runs once, the first time. A field with `*` or a step in
-//! the hours runs at each hour that there is.
+//! that a change of the clock skips runs at the first instant after it; a fixed time that occurs twice runs once, the first time. A schedule with `*` or a step
+//! in the field of the hours runs at each hour that exists on that day.
 //!
 //! # Trust
 //!
