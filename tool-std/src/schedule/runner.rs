@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_secs(30);
 /// How many runs one scheduler drives at the same time.
 const CONCURRENT: usize = 3;
 
-/// How long a process has a run without extending its claim.
+/// How long a process holds a run without extending its claim.
 const LEASE: Duration = Duration::from_secs(60);
 
 /// The waits after the first, the second and each further failed attempt.
@@ -36,7 +36,7 @@ const BACKOFF: [Duration; 3] = [
 /// The number of failed attempts after which a task is switched off.
 const MOST_ERRORS: u32 = 5;
 
-/// How often one look reads the ready tasks again. It is limited, because the clock of a database may be behind that of this process.
+/// How often one poll reads the ready tasks again. It is limited, because the clock of a database may be behind that of this process.
 const MOST_LOOKS: u32 = 4;
 
 /// The end of a run that did not fail.
@@ -104,7 +104,7 @@ impl Scheduler {
         self
     }
 
-    /// Sets how long a process has a run without extending its claim; 1 minute by default. A claim is extended three times in its length.
+    /// Sets how long a process holds a run without extending its claim; 1 minute by default. A claim is extended three times in this time.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
@@ -221,7 +221,7 @@ impl Scheduler {
                     error: Some(error.to_string()),
                     at,
                 };
-                // If another process changed the task, the next look reads it again.
+                // If another process changed the task, the next poll reads it again.
                 let _ = self.store.update_task(&row.id, update, row.version).await;
                 return Ok(None);
             }

@@ -283,7 +283,7 @@ pub struct TaskClaim {
     pub next: Option<Timestamp>,
     /// The name of the process, for people.
     pub worker: String,
-    /// How long the process has the run, unless it extends the claim.
+    /// How long the process holds the run, unless it extends the claim.
     pub lease: Duration,
     /// The number of failed attempts after which the task is switched off.
     pub most_errors: u32,

@@ -25,7 +25,7 @@ fn hourly() -> TaskTiming {
     }
 }
 
-// A task runs at each due time once, also if the scheduler looks more often.
+// A task runs at each due time once, also if the scheduler polls more often.
 #[tokio::test]
 async fn each_due_time_runs_once() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
@@ -89,7 +89,7 @@ async fn five_missed_due_times_run_later() {
     assert_eq!(self::runs(&store).await.len(), 13);
 }
 
-// After a long time, the number of rows of skipped due times is bounded, and the last one stands for the rest.
+// After a long time, the number of rows of skipped due times is bounded, and the last row represents the rest.
 #[tokio::test]
 async fn rows_of_skipped_due_times_are_bounded() {
     let (clock, _entered) = Clock::at("2026-01-01T00:00:00Z");
