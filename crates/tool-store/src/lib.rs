@@ -45,6 +45,7 @@
 //! | [`BudgetStore`] | budgets that several runs share, and their reservations |
 //! | [`KnowledgeStore`] | the documents of a workspace, their searchable chunks, and the jobs that index them |
 //! | [`PlanStore`] | plans of several tasks, and their runs |
+//! | [`LongTermStore`] | long-term memories of agents, with searches by words and by embeddings, and the notes of threads |
 //! | [`RoomStore`] | rooms: the backlog of events, and the history of messages |
 //! | [`ScheduleStore`] | scheduled tasks, the claims of their runs, and the runs |
 //! | [`RunStore`] | the driver of each thread, and how each run ended |

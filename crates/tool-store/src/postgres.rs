@@ -17,6 +17,7 @@ mod journal;
 mod knowledge;
 mod ledger;
 mod listen;
+mod long_term;
 mod maintenance;
 mod plan;
 mod request;

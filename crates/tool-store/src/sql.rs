@@ -10,6 +10,8 @@ pub(crate) mod directory;
 pub(crate) mod enablement;
 pub(crate) mod fence;
 pub(crate) mod knowledge;
+pub(crate) mod long_term;
+pub(crate) mod note;
 pub(crate) mod plan;
 pub(crate) mod records;
 pub(crate) mod room;

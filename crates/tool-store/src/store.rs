@@ -32,6 +32,8 @@ mod knowledge;
 #[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
+pub(crate) mod long_term;
+#[cfg(feature = "host")]
 mod maintenance;
 mod memory;
 #[cfg(feature = "host")]
@@ -133,6 +135,12 @@ pub use knowledge::{
 #[cfg(feature = "host")]
 pub use ledger::{
     Begun, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
+};
+#[cfg(feature = "host")]
+pub use long_term::{
+    Durability, Importance, LongTermStore, MemoryCorrection, MemoryEvent, MemoryFilter, MemoryHit,
+    MemoryQuery, MemoryRow, MemoryScope, MemorySource, MemoryType, MemoryVector, NewMemory,
+    NewNote, Note, NoteBlock, Remembered,
 };
 #[cfg(feature = "host")]
 pub use maintenance::{Erased, Erasure, Maintenance, Purged, Retention};

@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, Maintenance, PlanStore, StoredToolStore, RoomStore, ScheduleStore, ThreadEventStore, VaultStore, WorkStore]
+//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, LongTermStore, Maintenance, PlanStore, RoomStore, ScheduleStore, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -38,6 +38,7 @@
 //! | [`PlanStore`], with [`Maintenance`] | optional | `plan`, `plan_concurrency` |
 //! | [`RoomStore`], with [`Maintenance`] | optional | `room` |
 //! | [`ScheduleStore`], with [`Maintenance`] | optional | `schedule` |
+//! | [`LongTermStore`], with [`Maintenance`] | optional | `long_term` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
 //! | [`ThreadEventStore`], with [`Maintenance`] | optional | `thread_event` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
@@ -78,9 +79,9 @@ use crate::StoreError;
 #[cfg(doc)]
 use crate::{
     ApprovalRow, BatchStore, BudgetRow, BudgetStore, Catalogue, ChangeStore, ChildRow, ChildStore,
-    Directory, DocumentRow, EffectClaim, EnablementStore, EventStore, KnowledgeStore, Maintenance,
-    MemoryStore, PlanRow, PlanStore, RoomStore, RunRow, ScheduleStore, SpillPart, Store,
-    StoredToolStore, ThreadEventStore, VaultStore, WorkRow, WorkStore,
+    Directory, DocumentRow, EffectClaim, EnablementStore, EventStore, KnowledgeStore,
+    LongTermStore, Maintenance, MemoryStore, PlanRow, PlanStore, RoomStore, RunRow, ScheduleStore,
+    SpillPart, Store, StoredToolStore, ThreadEventStore, VaultStore, WorkRow, WorkStore,
 };
 
 #[doc(hidden)]
@@ -111,6 +112,8 @@ pub mod journal;
 pub mod knowledge;
 #[doc(hidden)]
 pub mod ledger;
+#[doc(hidden)]
+pub mod long_term;
 #[doc(hidden)]
 pub mod maintenance;
 #[doc(hidden)]
@@ -277,7 +280,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `KnowledgeStore`,
-/// `Maintenance`, `PlanStore`, `RoomStore`, `ScheduleStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
+/// `LongTermStore`, `Maintenance`, `PlanStore`, `RoomStore`, `ScheduleStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -291,6 +294,7 @@ macro_rules! conformance {
     (@ ChildStore $opener:expr) => { $crate::conformance! { @ child [__suite_child __suite_child_races] $opener } };
     (@ EventStore $opener:expr) => { $crate::conformance! { @ event [__suite_event __suite_event_readers] $opener } };
     (@ KnowledgeStore $opener:expr) => { $crate::conformance! { @ knowledge [__suite_knowledge __suite_knowledge_races] $opener } };
+    (@ LongTermStore $opener:expr) => { $crate::conformance! { @ long_term [__suite_long_term __suite_long_term_races] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ PlanStore $opener:expr) => {
         $crate::conformance! { @ plan [__suite_plan] $opener }
@@ -410,6 +414,10 @@ macro_rules! conformance_cases {
     (@ KnowledgeStore $cases:ident $opener:expr) => {
         $crate::__suite_knowledge! { @ $cases $opener }
         $crate::__suite_knowledge_races! { @ $cases $opener }
+    };
+    (@ LongTermStore $cases:ident $opener:expr) => {
+        $crate::__suite_long_term! { @ $cases $opener }
+        $crate::__suite_long_term_races! { @ $cases $opener }
     };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
     (@ PlanStore $cases:ident $opener:expr) => {

@@ -28,6 +28,9 @@ mod tests {
     #[path = "../shared/erasure.rs"]
     pub(crate) mod erasure;
     pub(crate) mod events;
+    #[path = "../shared/memories.rs"]
+    pub(crate) mod large_memories;
+    pub(crate) mod memories;
     pub(crate) mod plans;
     pub(crate) mod pooler;
     pub(crate) mod processes;
@@ -40,7 +43,7 @@ mod tests {
 #[cfg(unix)]
 use tests::{
     changes, child_threads, children, clocks, commit, contents, crash, database, erasure, events,
-    plans, pooler, processes, sealed, sentinels, start, stored_tools,
+    large_memories, memories, plans, pooler, processes, sealed, sentinels, start, stored_tools,
 };
 
 #[cfg(unix)]
@@ -80,6 +83,7 @@ fn main() -> std::process::ExitCode {
         events::restored_database_resets_its_readers_case,
         events::rows_of_savepoints_are_events_of_their_transaction_case,
         events::transaction_of_another_database_delays_no_event_case,
+        memories::small_scope_is_found_next_to_a_large_one_case,
         plans::every_list_and_filter_uses_its_index_case,
         pooler::store_works_behind_a_pooler_in_transaction_mode_case,
         sealed::contents_are_read_back_unchanged_case,
@@ -89,6 +93,7 @@ fn main() -> std::process::ExitCode {
         sealed::journals_of_sealing_handles_are_separate_case,
         sealed::key_service_is_needed_to_write_contents_case,
         sealed::error_names_the_missing_key_of_contents_case,
+        sealed::memories_are_not_sealed_case,
         sealed::moved_contents_do_not_open_case,
         sealed::no_file_of_the_server_contains_a_secret_case,
         sealed::retirement_waits_for_contents_that_are_being_written_case,
@@ -129,6 +134,7 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             EnablementStore,
             EventStore,
             KnowledgeStore,
+            LongTermStore,
             Maintenance,
             PlanStore,
             RoomStore,

@@ -181,6 +181,15 @@ async fn unsealed_contents_are_read() {
     }
 }
 
+// Memories and notes are not sealed, so a handle that seals contents refuses them.
+#[tokio::test]
+async fn memories_are_not_sealed() {
+    let (_folder, stores) = stores().await;
+    for store in stores {
+        contents::memories_are_not_sealed(store).await;
+    }
+}
+
 // Rotation seals the contents of each column with the new key and may be interrupted. A key in use is not retired.
 #[tokio::test]
 async fn rotation_covers_contents() {

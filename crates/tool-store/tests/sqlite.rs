@@ -433,6 +433,68 @@ async fn removed_document_is_removed_from_every_file() {
     assert_eq!(found(), 0);
 }
 
+// The words of a memory are in a full-text index too, whose segments keep removed words by default.
+#[tokio::test]
+async fn words_of_erased_memories_are_removed_from_every_file() {
+    const SENTINELS: [&str; 3] = ["sentinelone", "sentineltwo", "sentinelthree"];
+    let (folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let found = || {
+        let files = std::fs::read_dir(folder.path()).unwrap();
+        let files: Vec<Vec<u8>> = files
+            .map(|file| std::fs::read(file.unwrap().path()).unwrap())
+            .collect();
+        SENTINELS.map(|word| {
+            // An index stores only the end of a word that begins like the previous word.
+            let end = &word.as_bytes()[4..];
+            files
+                .iter()
+                .any(|bytes| bytes.windows(end.len()).any(|at| at == end))
+        })
+    };
+    let workspace = acme();
+    for (number, word) in SENTINELS.into_iter().enumerate() {
+        let new = NewMemory {
+            scope: MemoryScope::shared(&workspace),
+            content: format!("The word is {word}"),
+            memory_type: MemoryType::Fact,
+            durability: Durability::Core,
+            importance: Importance::default(),
+            source: MemorySource::User,
+            principal: Some(format!("user {number}")),
+            conversation: None,
+            vector: None,
+            at: at(100),
+        };
+        store.remember(new).await.unwrap();
+    }
+    assert_eq!(found(), [true, true, true]);
+    let of_user = Erasure::Principal {
+        workspace: &workspace,
+        principal: "user 0",
+    };
+    let erased = store.erase_contents(of_user).await.unwrap();
+    assert_eq!((erased.memories, found()), (1, [false, true, true]));
+    let filter = MemoryFilter::default();
+    let rows = store.list_memories(Scope::All, &filter).await.unwrap();
+    let second = rows.iter().find(|row| row.content.ends_with(SENTINELS[1]));
+    let correction = MemoryCorrection {
+        content: Some("The word is different".to_owned()),
+        ..MemoryCorrection::default()
+    };
+    let id = &second.unwrap().id;
+    let corrected = store.correct_memory(&workspace, id, &correction).await;
+    assert_eq!(
+        (corrected.unwrap().source, found()),
+        (MemorySource::User, [false, false, true])
+    );
+    store
+        .remove_memories(&MemoryScope::shared(&workspace))
+        .await
+        .unwrap();
+    assert_eq!(found(), [false, false, false]);
+}
+
 #[tokio::test]
 async fn text_of_a_deleted_spill_is_deleted() {
     let (_folder, file) = folder();

@@ -52,6 +52,8 @@ struct ErasureReport {
     spills: u64,
     /// Variables that were removed.
     variables: u64,
+    /// Memories that were removed.
+    memories: u64,
     /// Responses under idempotency keys that were removed.
     requests: u64,
 }
@@ -68,6 +70,7 @@ fn respond(changed: &Changed) -> String {
         audit: erased.audit,
         spills: erased.spills,
         variables: erased.variables,
+        memories: erased.memories,
         requests: erased.requests,
     })
 }
@@ -213,11 +216,13 @@ struct PurgeReport {
     requests: u64,
     /// Events that are older than seven days.
     events: u64,
+    /// Ephemeral memories that have expired.
+    memories: u64,
     /// Whether the same request, sent again, may remove more rows.
     more: bool,
 }
 
-/// Removes old rows of all workspaces, outputs and idempotency keys that have expired, and events that are older than seven days.
+/// Removes old rows of all workspaces, outputs, memories and idempotency keys that have expired, and events that are older than seven days.
 ///
 /// Repeat the request while `more` is true. The audit row is stored before the removal.
 #[utoipa::path(post, path = "/v1/maintenance/purge", tag = "maintenance", request_body = PurgeRequest,
@@ -254,6 +259,7 @@ async fn purge(
         switches: purged.switches,
         requests: purged.requests,
         events: purged.events,
+        memories: purged.memories,
         more: purged.more,
     })))
 }

@@ -427,8 +427,16 @@ macro_rules! change {
 }
 
 /// Runs a query outside of a transaction with one of sqlx's methods that begin with `fetch`. The query is built again for each retry.
+///
+/// With the word `planned`, the server plans the query with the values of its parameters, and prepares no statement.
 macro_rules! fetch {
-    ($store:expr, $method:ident, $query:expr) => {{
+    ($store:expr, $method:ident, $query:expr) => {
+        $crate::postgres::change::fetch!(@ true, $store, $method, $query)
+    };
+    ($store:expr, $method:ident, $query:expr, planned) => {
+        $crate::postgres::change::fetch!(@ false, $store, $method, $query)
+    };
+    (@ $is_kept:literal, $store:expr, $method:ident, $query:expr) => {{
         let store: &$crate::postgres::PostgresStore = $store;
         let mut tries = $crate::postgres::change::Tries::default();
         loop {
@@ -439,7 +447,7 @@ macro_rules! fetch {
                     // A pooler forwards both steps of the statement, parsing and running, to the same server connection only within a transaction.
                     $crate::postgres::change::read_only(&mut connection).await?;
                 }
-                let found = $query.persistent(is_named).$method(&mut *connection).await?;
+                let found = $query.persistent(is_named && $is_kept).$method(&mut *connection).await?;
                 if !is_named {
                     $crate::postgres::change::commit_read(&mut connection).await?;
                 }

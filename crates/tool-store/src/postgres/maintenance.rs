@@ -1,6 +1,8 @@
 //! Erasure and retention in PostgreSQL.
 
-use crate::sql::{budget, child, knowledge, plan, room, schedule, thread_event, work};
+use crate::sql::{
+    budget, child, knowledge, long_term, note, plan, room, schedule, thread_event, work,
+};
 use crate::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
     Timestamp,
@@ -150,6 +152,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             budget::erase(db, thread).await?;
             room::erase(db, thread).await?;
             schedule::erase(db, thread).await?;
+            erased.memories = long_term::erase_thread(db, thread).await?;
             let messages = db
                 .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");
             let messages = messages.bind(thread.workspace().as_str());
@@ -164,6 +167,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             knowledge::erase_user(db, workspace, principal).await?;
             room::erase_user(db, workspace, principal).await?;
             schedule::erase_user(db, workspace, principal).await?;
+            erased.memories = long_term::erase_user(db, workspace, principal).await?;
             let audit = db.query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
             erased.audit = audit.rows_affected();
@@ -199,6 +203,8 @@ impl PostgresStore {
         });
         let mut purged = expired?;
         purged.events = self.remove_rows(|| event::expiry(now, most)).await?;
+        let memories = || long_term::expiry(now, most).query;
+        purged.memories = self.remove_rows(memories).await?;
         if let Some(since) = since(retention.threads) {
             purged.threads = self.remove_threads(since, most).await?;
         }
@@ -269,6 +275,7 @@ impl PostgresStore {
                     thread_event::erase(db, &thread).await?;
                     plan::erase(db, Erasure::Thread(&thread)).await?;
                     room::erase(db, &thread).await?;
+                        note::remove(db, &thread).await?;
                 }
             }
             Ok(removed)

@@ -298,11 +298,16 @@ async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error>
 }
 
 /// The files of `migrations/postgres`, in order.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (
         1,
         "state",
         include_str!("../../migrations/postgres/0001_state.sql"),
+    ),
+    (
+        2,
+        "memory",
+        include_str!("../../migrations/postgres/0002_memory.sql"),
     ),
     (
         3,

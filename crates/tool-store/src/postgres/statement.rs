@@ -2,9 +2,11 @@
 
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
+use crate::store::long_term::Lookup;
 use crate::store::{AuditRow, NewMessage, RequestKey, Timestamp, ToolEdited, Workspace};
-use sqlx::Postgres;
+use crate::text_search::tsquery_string;
 use sqlx::postgres::PgRow;
+use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, fetch};
 use super::{Fault, PostgresStore, audit, request, text, thread};
@@ -15,6 +17,16 @@ sql_database!(Postgres {
     const CLAIM: &'static str = " FOR UPDATE SKIP LOCKED";
     const LOCK: &'static str = " FOR UPDATE";
     const RUN_LEASE: &'static str = "lapses";
+    const TEXT_JOIN: &'static str = "JOIN";
+    const TEXT_ORDER: &'static str = "m.seq";
+
+    fn match_text(query: &mut QueryBuilder<Self>, lookup: &Lookup<'_>) {
+        let labels: Vec<String> = lookup.labels.iter().map(|label| tsquery_string(label)).collect();
+        let (labels, term) = (labels.join(" | "), tsquery_string(lookup.term));
+        query.push("t.words @@ ");
+        query.push_bind(format!("({labels}) & {term}"));
+        query.push("::tsquery");
+    }
 
     fn storable(text: &str) -> String {
         text::storable(text).into_owned()

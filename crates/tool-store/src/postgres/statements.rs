@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use crate::sql::{
-    budget, child, directory, fence, knowledge, plan, room, schedule, sealed, stored_tool,
-    thread_event, work,
+    budget, child, directory, fence, knowledge, long_term, note, plan, room, schedule, sealed,
+    stored_tool, thread_event, work,
 };
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
     ChildFilter, ChildKind, ChildRow, ChildState, DocumentFilter, DocumentName, DocumentStatus,
     EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter, IncludeDeleted,
-    InstanceId, KeyId, PlanRunId, RoomEventFilter, RoomEventState, RunCursor, RunFence, RunFilter,
-    RunId, Scope, SealedColumn, SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter,
-    SwitchKey, SwitchKind, TaskFilter, TaskId, TaskRunFilter, ThreadId, Timestamp, ToolSource,
-    VariableFilter, VariableLevel, WorkAgent, WorkFilter, WorkState, Workspace,
+    InstanceId, KeyId, MemoryFilter, MemoryScope, PlanRunId, RoomEventFilter, RoomEventState,
+    RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn, SealedPlace, SecretFilter,
+    StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, TaskFilter, TaskId, TaskRunFilter,
+    ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent, WorkFilter,
+    WorkState, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -48,6 +49,7 @@ pub fn statements() -> Vec<(&'static str, String)> {
     plans(&mut all, &own);
     rooms(&mut all, &own);
     schedules(&mut all, &own);
+    memories(&mut all, &own);
     runs(&mut all, &own);
     switches(&mut all, &own);
     enablements(&mut all, &own);
@@ -430,6 +432,48 @@ fn schedules(all: &mut Vec<Statement>, own: &Workspace) {
     };
     add(all, "task_run_pkey", &schedule::runs(&id, &runs).query);
     add(all, "task_run_ended", &maintenance::old_task_runs(now, 10));
+}
+
+fn memories(all: &mut Vec<Statement>, own: &Workspace) {
+    let (scope, now) = (MemoryScope::shared(own), Timestamp::default());
+    for is_later in [true, false] {
+        let page = MemoryFilter {
+            limit: Some(10),
+            after: is_later.then(|| (own.clone(), "x".to_owned())),
+            ..MemoryFilter::default()
+        };
+        let of_principal = MemoryFilter {
+            principal: Some("x".to_owned()),
+            ..page.clone()
+        };
+        for scope in [Scope::All, Scope::Workspace(own)] {
+            let listing = long_term::listing(scope, &page);
+            add(all, "memory_by_id", &listing.query);
+        }
+        let listing = long_term::listing(Scope::Workspace(own), &of_principal);
+        add(all, "memory_by_principal", &listing.query);
+    }
+    for (index, statement) in [
+        ("memory_by_id", long_term::one(own, "x")),
+        ("memory_by_", long_term::of_hash(&scope, "x")),
+        ("memory_by_id", long_term::removal(own, "id", "x")),
+        ("memory_by_", long_term::removal_of_scope(&scope)),
+        (
+            "memory_by_conversation",
+            long_term::removal(own, "conversation", "x"),
+        ),
+        (
+            "memory_by_principal",
+            long_term::removal(own, "principal", "x"),
+        ),
+        ("memory_by_expiry", long_term::expiry(now, 10)),
+        ("memory_by_", long_term::unembedded_listing(own, "x", 10)),
+    ] {
+        add(all, index, &statement.query);
+    }
+    if let Ok(thread) = ThreadId::new(own, "x") {
+        add(all, "thread_note_pkey", &note::one(&thread).query);
+    }
 }
 
 fn runs(all: &mut Vec<Statement>, own: &Workspace) {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use sqlx::{Database, QueryBuilder};
 
+use crate::store::long_term::Lookup;
 use crate::store::{
     AuditRow, NewMessage, RequestKey, StoreError, Timestamp, ToolEdited, Workspace,
 };
@@ -28,6 +29,15 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
 
     /// The column of a run with the end of its lease by the deciding clock.
     const RUN_LEASE: &'static str;
+
+    /// The join of a full-text index with the table of its rows. It reads the index first.
+    const TEXT_JOIN: &'static str;
+
+    /// The number of a row in a full-text index joined by [`TEXT_JOIN`](Self::TEXT_JOIN), by which a search is ordered without a sort.
+    const TEXT_ORDER: &'static str;
+
+    /// Adds the condition that the row `t` of a full-text index has a label and the term of a lookup.
+    fn match_text(query: &mut QueryBuilder<Self>, lookup: &Lookup<'_>);
 
     /// Converts a [free text](SqlRow::free_text) to its stored form.
     fn storable(text: &str) -> String;

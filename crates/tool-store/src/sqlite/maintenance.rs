@@ -1,6 +1,8 @@
 //! Erasure and retention in SQLite.
 
-use crate::sql::{budget, child, knowledge, plan, room, schedule, thread_event, work};
+use crate::sql::{
+    budget, child, knowledge, long_term, note, plan, room, schedule, thread_event, work,
+};
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
     StoreFuture, ThreadId, Timestamp,
@@ -162,6 +164,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
             budget::erase(&mut *db, thread).await?;
             room::erase(&mut *db, thread).await?;
             schedule::erase(&mut *db, thread).await?;
+            erased.memories = long_term::erase_thread(&mut *db, thread).await?;
             let messages =
                 sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
                     .bind(thread.workspace().as_str())
@@ -176,6 +179,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
             knowledge::erase_user(&mut *db, workspace, principal).await?;
             room::erase_user(&mut *db, workspace, principal).await?;
             schedule::erase_user(&mut *db, workspace, principal).await?;
+            erased.memories = long_term::erase_user(&mut *db, workspace, principal).await?;
             let audit = sqlx::query(audit::ERASE).bind(principal);
             let audit = audit.bind(workspace.as_str()).execute(&mut *db).await?;
             erased.audit = audit.rows_affected();
@@ -208,6 +212,9 @@ impl SqliteStore {
             spills: self.remove(Some(old_spills(now, most))).await?,
             requests: self.remove(Some(change::expiry(now, most))).await?,
             events: self.remove(Some(event::expiry(now, most))).await?,
+            memories: self
+                .remove(Some(long_term::expiry(now, most).query))
+                .await?,
             ..Purged::default()
         };
         if let Some(since) = since(retention.threads) {
@@ -273,6 +280,7 @@ impl SqliteStore {
                         thread_event::erase(&mut *db, &thread).await?;
                         plan::erase(&mut *db, Erasure::Thread(&thread)).await?;
                         room::erase(&mut *db, &thread).await?;
+                        note::remove(&mut *db, &thread).await?;
                     }
                 }
                 Ok(removed)

@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 22] = [
+const MIGRATIONS: [(i64, &str, &str); 23] = [
     (
         1,
         "state",
@@ -295,6 +295,11 @@ const MIGRATIONS: [(i64, &str, &str); 22] = [
         18,
         "budgets",
         include_str!("../../migrations/sqlite/0018_budgets.sql"),
+    ),
+    (
+        19,
+        "memory",
+        include_str!("../../migrations/sqlite/0019_memory.sql"),
     ),
     (
         20,

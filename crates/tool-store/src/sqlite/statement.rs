@@ -2,9 +2,11 @@
 
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
+use crate::store::long_term::Lookup;
 use crate::store::{AuditRow, NewMessage, RequestKey, Timestamp, ToolEdited, Workspace};
-use sqlx::Sqlite;
+use crate::text_search::fts5_string;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::{Fault, SqliteStore, audit, change, thread};
 
@@ -16,6 +18,15 @@ sql_database!(Sqlite {
     /// Empty, because the transaction holds the write lock.
     const LOCK: &'static str = "";
     const RUN_LEASE: &'static str = "lease_until";
+    const TEXT_JOIN: &'static str = "CROSS JOIN";
+    const TEXT_ORDER: &'static str = "t.rowid";
+
+    fn match_text(query: &mut QueryBuilder<Self>, lookup: &Lookup<'_>) {
+        let labels: Vec<String> = lookup.labels.iter().map(|label| fts5_string(label)).collect();
+        let (labels, term) = (labels.join(" OR "), fts5_string(lookup.term));
+        query.push("t.memory_text MATCH ");
+        query.push_bind(format!("labels : ({labels}) AND terms : {term}"));
+    }
 
     fn storable(text: &str) -> String {
         text.to_owned()

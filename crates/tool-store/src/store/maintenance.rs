@@ -35,12 +35,14 @@ pub struct Erased {
     pub spills: u64,
     /// Variables of the thread or the user that were removed.
     pub variables: u64,
+    /// Memories that were removed.
+    pub memories: u64,
     /// Stored responses that were removed: responses that may contain erased contents, and responses to requests of the user.
     pub requests: u64,
 }
 
 /// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs and idempotency keys, which are removed
-/// when they expire, and events, which are removed after [`EVENTS_KEPT`](super::EVENTS_KEPT).
+/// when they expire, ephemeral memories, and events, which are removed after [`EVENTS_KEPT`](super::EVENTS_KEPT).
 ///
 /// ```
 /// use std::time::Duration;
@@ -101,6 +103,8 @@ pub struct Purged {
     pub requests: u64,
     /// Events older than [`EVENTS_KEPT`](super::EVENTS_KEPT) that were removed.
     pub events: u64,
+    /// Expired [ephemeral](super::Durability::Ephemeral) memories that were removed.
+    pub memories: u64,
     /// Whether a table had as many rows as one purge removes, so that a further purge may find more.
     pub more: bool,
 }
@@ -123,11 +127,12 @@ impl Purged {
             switches,
             requests,
             events,
+            memories,
             more: _,
         } = *self;
         [
-            audit, approvals, effects, threads, runs, budgets, task_runs, unassigned, spills,
-            switches, requests, events,
+            approvals, audit, budgets, effects, events, memories, requests, runs, spills, switches,
+            task_runs, threads, unassigned,
         ]
         .into_iter()
         .any(|rows| rows > 0 && rows >= u64::from(most))
@@ -194,13 +199,16 @@ pub trait Maintenance: Send + Sync + 'static {
     ///
     /// A [schedule](super::ScheduleStore) removes the runs whose conversation is the thread, or the tasks of the user with their runs.
     ///
+    /// A store of [memories](super::LongTermStore) also removes the notes of the thread, and the memories that were last stored in the thread or for the user.
+    ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the
     /// responses to requests of the user.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;
 
     /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have
-    /// expired at `now`, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each.
+    /// expired at `now`, expired memories, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each. A thread is
+    /// removed with its notes, and the memories that were stored in it are kept.
     fn purge<'a>(
         &'a self,
         retention: &'a Retention,

@@ -25,6 +25,8 @@ mod knowledge;
 #[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
+mod long_term;
+#[cfg(feature = "host")]
 mod maintenance;
 #[cfg(feature = "host")]
 mod plan;
@@ -98,6 +100,8 @@ struct Tables {
     plans: plan::Plans,
     #[cfg(feature = "host")]
     rooms: room::Rooms,
+    #[cfg(feature = "host")]
+    memories: long_term::Memories,
     #[cfg(feature = "host")]
     runs: run::Runs,
     #[cfg(feature = "host")]

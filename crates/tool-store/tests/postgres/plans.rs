@@ -53,6 +53,10 @@ const ROWS: &str = "
         SELECT 'w' || n % 100, 't' || n, 'u' || n % 500, '{}', true, 0, CASE WHEN n % 2 = 0 THEN n END, 1, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.task_run (workspace, task, due, state, attempts, conversation, started, ended)
         SELECT 'w' || n % 100, 't' || n % 500, n, 'succeeded', 1, 'c' || n % 500, n, n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.memory (id, workspace, agent, hash, content, type, durability, importance, source, principal, conversation, created, updated)
+        SELECT 'm' || n, 'w' || n % 100, 'a' || n % 500, 'h' || n, 'x', 'fact', CASE WHEN n % 200 = 0 THEN 'ephemeral' ELSE 'core' END, 0, 'user', 'p' || n % 500,
+               't' || n % 500, n, n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.thread_note (workspace, conversation, block) SELECT 'w' || n % 100, 'c' || n, '' FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
         SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
     INSERT INTO tool_store.spill_chunk (handle, start, text, sealed, seal_key) SELECT 's' || n, 0, '', '', 'k' || n % 10 FROM generate_series(1, 20000) n;

@@ -243,6 +243,12 @@ pub(crate) async fn contents_are_read_back_unchanged_case() -> Ran {
     Ok(())
 }
 
+// Memories and notes are not sealed, so a handle that seals contents refuses them.
+pub(crate) async fn memories_are_not_sealed_case() -> Ran {
+    contents::memories_are_not_sealed(store().await?).await;
+    Ok(())
+}
+
 // Contents that were written before the host enabled sealing are still read, and contents that are written later are sealed.
 pub(crate) async fn unsealed_contents_are_read_case() -> Ran {
     contents::unsealed_contents_are_read(store().await?).await;

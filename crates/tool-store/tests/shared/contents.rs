@@ -10,7 +10,14 @@ use tool_store::*;
 
 /// A store that seals contents on request.
 pub(crate) trait Sealing:
-    Store + BatchStore + ChangeStore + ThreadEventStore + VaultStore + Maintenance + Clone
+    Store
+    + BatchStore
+    + ChangeStore
+    + LongTermStore
+    + ThreadEventStore
+    + VaultStore
+    + Maintenance
+    + Clone
 {
     fn sealed_by(&self, vault: &Vault) -> Result<Self, VaultError>;
 }
@@ -599,6 +606,55 @@ pub(crate) async fn erasure_removes_sealed_contents(plain: impl Sealing) {
 
 /// The number of values that [`fill`] seals: two messages, two requests, two edited answers, three chunks, a response and an event.
 pub(crate) const FILLED: u64 = 11;
+
+/// A handle that seals contents refuses to write memories and notes, whose words would be in a full-text index; a handle without sealing stores them, and the
+/// sealing handle reads them.
+pub(crate) async fn memories_are_not_sealed(plain: impl Sealing) {
+    let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
+    let vault = Vault::open(plain.clone(), keys).await.unwrap();
+    let sealing = plain.sealed_by(&vault).unwrap();
+    let scope = MemoryScope::shared(&acme());
+    let new = |content: &str| NewMemory {
+        scope: scope.clone(),
+        content: content.to_owned(),
+        memory_type: MemoryType::Fact,
+        durability: Durability::Core,
+        importance: Importance::default(),
+        source: MemorySource::User,
+        principal: None,
+        conversation: None,
+        vector: None,
+        at: at(100),
+    };
+    let note = || NewNote {
+        thread: thread("main"),
+        author: "a".to_owned(),
+        text: "x".to_owned(),
+        at: at(100),
+    };
+    let stored = plain.remember(new("tea")).await.unwrap().memory;
+    plain.append_note(note()).await.unwrap();
+    let correction = MemoryCorrection {
+        content: Some("milk".to_owned()),
+        ..MemoryCorrection::default()
+    };
+    for refused in [
+        sealing.remember(new("milk")).await.err(),
+        sealing.append_note(note()).await.err(),
+        sealing
+            .correct_memory(&acme(), &stored.id, &correction)
+            .await
+            .err(),
+    ] {
+        let text = refused.unwrap().to_string();
+        assert!(text.contains("without sealing"), "{text}");
+    }
+    assert_eq!(
+        sealing.memory(&acme(), &stored.id).await.unwrap(),
+        Some(stored)
+    );
+    assert_eq!(sealing.notes(&thread("main")).await.unwrap().total(), 1);
+}
 
 /// Writes sentinels through every path that seals contents, and returns them.
 pub(crate) async fn fill(store: &impl Sealing) -> Vec<String> {

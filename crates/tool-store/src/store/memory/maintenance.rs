@@ -58,6 +58,7 @@ impl Tables {
                 self.budgets.erase(thread);
                 self.rooms.erase(thread);
                 self.schedule.erase(thread);
+                erased.memories = self.memories.erase_thread(thread);
             }
             Erasure::Principal {
                 workspace,
@@ -67,6 +68,7 @@ impl Tables {
                 self.documents.erase_user(workspace, principal);
                 self.rooms.erase_user(workspace, principal);
                 self.schedule.erase_user(workspace, principal);
+                erased.memories = self.memories.erase_user(workspace, principal);
                 erased.audit = self.audit.keep(|row| {
                     row.identity.workspace() != workspace
                         || row.principal.as_deref() != Some(principal)
@@ -91,6 +93,7 @@ impl Tables {
             spills: self.purge_spills(now, most),
             requests: self.requests.expire(now, most),
             events: self.events.purge(now, most),
+            memories: self.memories.purge(now, most),
             ..Purged::default()
         };
         if let Some(since) = Retention::since(retention.threads, now) {
@@ -149,6 +152,7 @@ impl Tables {
             self.thread_events.erase(id);
             self.plans.erase(Erasure::Thread(id));
             self.rooms.erase(id);
+            self.memories.remove_notes(id);
         }
         count(over.len())
     }

@@ -1,0 +1,143 @@
+//! Memories and notes in SQLite.
+
+use crate::sql::{long_term as shared, note};
+use crate::store::long_term::unsealable;
+use crate::store::{
+    LongTermStore, MemoryCorrection, MemoryFilter, MemoryHit, MemoryQuery, MemoryRow, MemoryScope,
+    MemoryVector, NewMemory, NewNote, NoteBlock, Remembered, Scope, StoreFuture, ThreadId,
+    Workspace,
+};
+
+use crate::sql::statement::SqlChange as _;
+
+use super::{Fault, SqliteStore, step};
+
+impl SqliteStore {
+    fn check_unsealed(&self) -> Result<(), Fault> {
+        match self.contents.shared() {
+            Some(_) => Err(unsealable().into()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl LongTermStore for SqliteStore {
+    fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered> {
+        step(async move {
+            new.check()?;
+            self.check_unsealed()?;
+            let remembered =
+                self.change(move |db| Box::pin(async move { shared::remember(db, &new).await }));
+            remembered.await
+        })
+    }
+
+    fn search_memories<'a>(
+        &'a self,
+        reader: &'a MemoryScope,
+        query: &'a MemoryQuery,
+    ) -> StoreFuture<'a, Vec<MemoryHit>> {
+        step(async move { shared::search(&mut &*self, reader, query).await })
+    }
+
+    fn nearest_memories<'a>(
+        &'a self,
+        reader: &'a MemoryScope,
+        vector: &'a MemoryVector,
+        query: &'a MemoryQuery,
+    ) -> StoreFuture<'a, Vec<MemoryHit>> {
+        step(async move { shared::nearest_memories(&mut &*self, reader, vector, query).await })
+    }
+
+    fn memory<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<MemoryRow>> {
+        step(async move { shared::memory(&mut &*self, workspace, id).await })
+    }
+
+    fn list_memories<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a MemoryFilter,
+    ) -> StoreFuture<'a, Vec<MemoryRow>> {
+        step(async move { shared::list(&mut &*self, scope, filter).await })
+    }
+
+    fn correct_memory<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        correction: &'a MemoryCorrection,
+    ) -> StoreFuture<'a, MemoryRow> {
+        let (workspace, id, correction) = (workspace.clone(), id.to_owned(), correction.clone());
+        step(async move {
+            correction.check()?;
+            self.check_unsealed()?;
+            let corrected = self.change(move |db| {
+                Box::pin(async move { shared::correct(db, &workspace, &id, &correction).await })
+            });
+            let corrected = corrected.await?;
+            self.forget().await?;
+            Ok(corrected)
+        })
+    }
+
+    fn remove_memory<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool> {
+        let removal = shared::removal(workspace, "id", id);
+        step(async move {
+            let removed = self.change(|db| Box::pin(async move { db.write(removal).await }));
+            let removed = removed.await?;
+            self.forget().await?;
+            Ok(removed > 0)
+        })
+    }
+
+    fn remove_memories<'a>(&'a self, scope: &'a MemoryScope) -> StoreFuture<'a, u64> {
+        let removal = shared::removal_of_scope(scope);
+        step(async move {
+            let removed = self.change(|db| Box::pin(async move { db.write(removal).await }));
+            let removed = removed.await?;
+            self.forget().await?;
+            Ok(removed)
+        })
+    }
+
+    fn memories_to_embed<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        model: &'a str,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<MemoryRow>> {
+        step(async move { shared::unembedded(&mut &*self, workspace, model, limit).await })
+    }
+
+    fn embed_memory<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        hash: &'a str,
+        vector: &'a MemoryVector,
+    ) -> StoreFuture<'a, bool> {
+        let (workspace, vector) = (workspace.clone(), vector.clone());
+        let (id, hash) = (id.to_owned(), hash.to_owned());
+        step(self.change(move |db| {
+            Box::pin(async move { shared::embed(db, &workspace, &id, &hash, &vector).await })
+        }))
+    }
+
+    fn append_note(&self, note: NewNote) -> StoreFuture<'_, NoteBlock> {
+        step(async move {
+            note.check()?;
+            self.check_unsealed()?;
+            let appended =
+                self.change(move |db| Box::pin(async move { note::append(db, &note).await }));
+            appended.await
+        })
+    }
+
+    fn notes<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, NoteBlock> {
+        step(async move { note::notes(&mut &*self, thread).await })
+    }
+}

@@ -1,0 +1,121 @@
+//! Embeddings of memories.
+
+use crate::store::StoreError;
+
+/// An embedding: a vector of unit length, and the model that computed it. Vectors of different models are never compared.
+///
+/// ```
+/// use tool_store::MemoryVector;
+///
+/// let vector = MemoryVector::new("text-embedding-3-small", vec![3.0, 4.0])?;
+/// assert_eq!(vector.values(), [0.6, 0.8]);
+/// assert!(MemoryVector::new("text-embedding-3-small", vec![0.0, 0.0]).is_err());
+/// # Ok::<(), tool_store::StoreError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryVector {
+    model: String,
+    values: Vec<f32>,
+}
+
+impl MemoryVector {
+    /// The maximum number of dimensions.
+    pub const MOST_DIMENSIONS: usize = 8_192;
+
+    /// Creates a vector, and scales it to unit length. Fails with `Conflict` if the model has no name or a name with a NUL character, if the vector has no
+    /// values or more than [`MOST_DIMENSIONS`](Self::MOST_DIMENSIONS), if a value is not a number, or if all values are 0.
+    pub fn new(model: impl Into<String>, mut values: Vec<f32>) -> Result<Self, StoreError> {
+        let model = model.into();
+        let conflict = |fault: &str| {
+            Err(StoreError::Conflict(format!(
+                "the embedding of model `{model}` {fault}"
+            )))
+        };
+        if model.is_empty() || model.contains('\0') {
+            return conflict("has no valid model name: use the name of the model");
+        }
+        if values.is_empty() || values.len() > Self::MOST_DIMENSIONS {
+            return conflict("has no values or more than 8,192: use the vector of the model");
+        }
+        let length = values.iter().map(|value| f64::from(*value).powi(2));
+        let length = length.sum::<f64>().sqrt();
+        if !length.is_finite() || length == 0.0 {
+            return conflict(
+                "contains a value that is not a number, or only zeros: use the vector of the model",
+            );
+        }
+        for value in &mut values {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the quotient of two `f32` values"
+            )]
+            let scaled = (f64::from(*value) / length) as f32;
+            *value = scaled;
+        }
+        Ok(Self { model, values })
+    }
+
+    /// Returns the name of the model.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Returns the values, a vector of unit length.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Returns the values as bytes, little-endian.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let values = self.values.iter();
+        values.flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    /// Returns the values of stored bytes; `None` if their number is not that of a vector.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn values_of(bytes: &[u8]) -> Option<Vec<f32>> {
+        let (values, []) = bytes.as_chunks::<4>() else {
+            return None;
+        };
+        Some(
+            values
+                .iter()
+                .map(|value| f32::from_le_bytes(*value))
+                .collect(),
+        )
+    }
+}
+
+/// Returns the cosine of two vectors of unit length; `None` if they have different numbers of dimensions.
+fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
+    if one.len() != other.len() {
+        return None;
+    }
+    // Eight sums, so that the compiler can use vector instructions.
+    let (ones, others) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+    let mut sums = [0.0_f32; 8];
+    for (one, other) in ones.0.iter().zip(others.0) {
+        for ((sum, one), other) in sums.iter_mut().zip(one).zip(other) {
+            *sum += one * other;
+        }
+    }
+    let rest = ones.1.iter().zip(others.1).map(|(one, other)| one * other);
+    Some(f64::from(sums.iter().sum::<f32>() + rest.sum::<f32>()))
+}
+
+/// Returns the keys of at most `limit` vectors with the largest cosines, and these cosines, best first. Equal cosines keep their order.
+pub(crate) fn nearest<K: Clone, V: AsRef<[f32]>>(
+    vector: &MemoryVector,
+    vectors: impl IntoIterator<Item = (K, V)>,
+    limit: usize,
+) -> Vec<(K, f64)> {
+    let cosines = vectors.into_iter().filter_map(|(key, values)| {
+        let cosine = cosine(vector.values(), values.as_ref())?;
+        Some((key, cosine))
+    });
+    let mut cosines: Vec<(K, f64)> = cosines.collect();
+    cosines.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    cosines.truncate(limit);
+    cosines
+}

@@ -1,0 +1,369 @@
+//! In-memory memories of agents, and notes of threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{MemoryStore, Tables, count, limited};
+use crate::store::long_term::{CANDIDATES, best, nearest, ranked, weighted};
+use crate::store::{
+    LongTermStore, MemoryCorrection, MemoryEvent, MemoryFilter, MemoryHit, MemoryQuery, MemoryRow,
+    MemoryScope, MemoryVector, NewMemory, NewNote, NoteBlock, Remembered, Scope, StoreError,
+    StoreFuture, ThreadId, Timestamp, Workspace, new_row_id,
+};
+use crate::text_search::{index_text, query_terms};
+
+struct Entry {
+    row: MemoryRow,
+    terms: String,
+    vector: Option<MemoryVector>,
+}
+
+#[derive(Default)]
+pub(super) struct Memories {
+    rows: BTreeMap<u64, Entry>,
+    by_id: BTreeMap<(Workspace, String), u64>,
+    by_hash: BTreeMap<(MemoryScope, String), u64>,
+    /// The rows of each scope.
+    scopes: BTreeMap<MemoryScope, BTreeSet<u64>>,
+    last: u64,
+    notes: BTreeMap<ThreadId, NoteBlock>,
+}
+
+impl Memories {
+    fn insert(&mut self, row: MemoryRow, vector: Option<MemoryVector>) {
+        self.last += 1;
+        let id = (row.scope.workspace().clone(), row.id.clone());
+        self.by_id.insert(id, self.last);
+        self.scopes
+            .entry(row.scope.clone())
+            .or_default()
+            .insert(self.last);
+        self.put(self.last, row, vector);
+    }
+
+    /// Writes a row and its hash.
+    fn put(&mut self, number: u64, row: MemoryRow, vector: Option<MemoryVector>) {
+        let terms = index_text(&row.content);
+        self.by_hash
+            .insert((row.scope.clone(), row.hash.clone()), number);
+        self.rows.insert(number, Entry { row, terms, vector });
+    }
+
+    fn change(&mut self, number: u64, row: MemoryRow, vector: Option<MemoryVector>) {
+        if let Some(old) = self.rows.get(&number) {
+            let key = (old.row.scope.clone(), old.row.hash.clone());
+            self.by_hash.remove(&key);
+        }
+        self.put(number, row, vector);
+    }
+
+    fn remove(&mut self, number: u64) {
+        let Some(Entry { row, .. }) = self.rows.remove(&number) else {
+            return;
+        };
+        self.by_id
+            .remove(&(row.scope.workspace().clone(), row.id.clone()));
+        if let Some(numbers) = self.scopes.get_mut(&row.scope) {
+            numbers.remove(&number);
+        }
+        self.by_hash.remove(&(row.scope, row.hash));
+    }
+
+    fn number(&self, workspace: &Workspace, id: &str) -> Option<u64> {
+        let key = (workspace.clone(), id.to_owned());
+        self.by_id.get(&key).copied()
+    }
+
+    /// Returns the entries of the scopes that a reader reads, newest first.
+    fn readable(&self, reader: &MemoryScope) -> impl Iterator<Item = (u64, &Entry)> {
+        let scopes = reader.readable();
+        let numbers = scopes
+            .iter()
+            .filter_map(|scope| self.scopes.get(scope))
+            .flatten();
+        let mut numbers: Vec<u64> = numbers.copied().collect();
+        numbers.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
+        let entries = numbers.into_iter();
+        entries.filter_map(|number| Some((number, self.rows.get(&number)?)))
+    }
+
+    /// Returns the most similar memory of a scope that the new content may replace.
+    fn similar(&self, new: &NewMemory) -> Option<u64> {
+        let vector = new.vector.as_ref()?;
+        let numbers = self.scopes.get(&new.scope)?.iter();
+        let vectors = numbers.filter_map(|number| {
+            let entry = self.rows.get(number)?;
+            let stored = entry.vector.as_ref()?;
+            let fits = stored.model() == vector.model() && entry.row.admits(new);
+            fits.then(|| (*number, stored.values()))
+        });
+        let nearest = nearest(vector, vectors, 1);
+        let (number, cosine) = nearest.first()?;
+        (*cosine > MemoryRow::SAME).then_some(*number)
+    }
+
+    fn remember(&mut self, new: NewMemory) -> Result<Remembered, StoreError> {
+        new.check()?;
+        let mut row = new.clone().row(new_row_id()?);
+        let equal = self.by_hash.get(&(row.scope.clone(), row.hash.clone()));
+        let equal = equal.copied();
+        let Some(number) = equal.or_else(|| self.similar(&new)) else {
+            self.insert(row.clone(), new.vector);
+            let event = MemoryEvent::Add;
+            return Ok(Remembered { event, memory: row });
+        };
+        let stored = self
+            .rows
+            .get(&number)
+            .map(|entry| (entry.row.clone(), entry.vector.clone()));
+        let Some((stored, vector)) = stored else {
+            return Err(StoreError::Corrupt(
+                "a memory has an index entry and no row".to_owned(),
+            ));
+        };
+        row = stored;
+        if equal.is_some() {
+            row.repeat(&new);
+        } else {
+            row.replace(&new);
+        }
+        self.change(number, row.clone(), new.vector.or(vector));
+        let event = MemoryEvent::Update;
+        Ok(Remembered { event, memory: row })
+    }
+
+    fn search(&self, reader: &MemoryScope, query: &MemoryQuery) -> Vec<MemoryHit> {
+        let terms = query_terms(&query.text);
+        let mut found = vec![Vec::new(); terms.len()];
+        for scope in reader.readable() {
+            let numbers = self.scopes.get(&scope).into_iter().flatten().rev();
+            let entries = numbers.filter_map(|number| Some((*number, self.rows.get(number)?)));
+            let entries: Vec<(u64, &Entry)> = entries
+                .filter(|(_, entry)| query.admits(&entry.row))
+                .collect();
+            for (term, found) in terms.iter().zip(&mut found) {
+                let matches = entries
+                    .iter()
+                    .filter(|(_, entry)| entry.terms.split(' ').any(|word| word == term));
+                found.extend(matches.map(|(number, _)| *number).take(CANDIDATES));
+            }
+        }
+        let candidates = best(&found).into_iter().filter_map(|number| {
+            let entry = self.rows.get(&number)?;
+            Some((entry.row.clone(), entry.terms.clone()))
+        });
+        ranked(&terms, candidates.collect(), query)
+    }
+
+    fn nearest(
+        &self,
+        reader: &MemoryScope,
+        vector: &MemoryVector,
+        query: &MemoryQuery,
+    ) -> Vec<MemoryHit> {
+        let vectors = self.readable(reader).filter_map(|(number, entry)| {
+            let stored = entry.vector.as_ref()?;
+            let fits = stored.model() == vector.model() && query.admits(&entry.row);
+            fits.then(|| (number, stored.values()))
+        });
+        let nearest = nearest(vector, vectors, query.considered());
+        let hits = nearest.into_iter().filter_map(|(number, cosine)| {
+            let entry = self.rows.get(&number)?;
+            Some((entry.row.clone(), cosine))
+        });
+        weighted(hits, query)
+    }
+
+    fn correct(
+        &mut self,
+        workspace: &Workspace,
+        id: &str,
+        correction: &MemoryCorrection,
+    ) -> Result<MemoryRow, StoreError> {
+        correction.check()?;
+        let missing = || MemoryRow::missing(id);
+        let number = self.number(workspace, id).ok_or_else(missing)?;
+        let entry = self.rows.get(&number).ok_or_else(missing)?;
+        let mut row = entry.row.clone();
+        row.correct(correction);
+        let key = (row.scope.clone(), row.hash.clone());
+        if self.by_hash.get(&key).is_some_and(|other| *other != number) {
+            return Err(row.duplicate());
+        }
+        let vector = entry.vector.clone().filter(|_| row.model.is_some());
+        self.change(number, row.clone(), vector);
+        Ok(row)
+    }
+
+    fn remove_where(&mut self, mut condition: impl FnMut(&MemoryRow) -> bool, most: usize) -> u64 {
+        let rows = self.rows.iter();
+        let rows = rows.filter(|(_, entry)| condition(&entry.row));
+        let numbers: Vec<u64> = rows.map(|(number, _)| *number).take(most).collect();
+        for number in &numbers {
+            self.remove(*number);
+        }
+        count(numbers.len())
+    }
+
+    /// Removes the notes of a thread, and keeps its memories.
+    pub(super) fn remove_notes(&mut self, thread: &ThreadId) {
+        self.notes.remove(thread);
+    }
+
+    /// Removes the memories that were stored in a thread, and the notes of the thread.
+    pub(super) fn erase_thread(&mut self, thread: &ThreadId) -> u64 {
+        self.remove_notes(thread);
+        let is_of = |row: &MemoryRow| {
+            row.scope.workspace() == thread.workspace()
+                && row.conversation.as_deref() == Some(thread.conversation())
+        };
+        self.remove_where(is_of, usize::MAX)
+    }
+
+    /// Removes the memories that were stored for a user.
+    pub(super) fn erase_user(&mut self, workspace: &Workspace, principal: &str) -> u64 {
+        let is_of = |row: &MemoryRow| {
+            row.scope.workspace() == workspace && row.principal.as_deref() == Some(principal)
+        };
+        self.remove_where(is_of, usize::MAX)
+    }
+
+    /// Removes expired memories.
+    pub(super) fn purge(&mut self, now: Timestamp, most: u32) -> u64 {
+        self.remove_where(|row| row.is_expired(now), limited(Some(most)))
+    }
+}
+
+impl LongTermStore for MemoryStore {
+    fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered> {
+        self.step(move |tables| tables.memories.remember(new))
+    }
+
+    fn search_memories<'a>(
+        &'a self,
+        reader: &'a MemoryScope,
+        query: &'a MemoryQuery,
+    ) -> StoreFuture<'a, Vec<MemoryHit>> {
+        self.step(move |tables| Ok(tables.memories.search(reader, query)))
+    }
+
+    fn nearest_memories<'a>(
+        &'a self,
+        reader: &'a MemoryScope,
+        vector: &'a MemoryVector,
+        query: &'a MemoryQuery,
+    ) -> StoreFuture<'a, Vec<MemoryHit>> {
+        self.step(move |tables| Ok(tables.memories.nearest(reader, vector, query)))
+    }
+
+    fn memory<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<MemoryRow>> {
+        self.step(move |Tables { memories, .. }| {
+            let number = memories.number(workspace, id);
+            let entry = number.and_then(|number| memories.rows.get(&number));
+            Ok(entry.map(|entry| entry.row.clone()))
+        })
+    }
+
+    fn list_memories<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a MemoryFilter,
+    ) -> StoreFuture<'a, Vec<MemoryRow>> {
+        self.step(move |Tables { memories, .. }| {
+            let numbers = memories.by_id.iter().filter(|((workspace, id), _)| {
+                let after = filter.after.as_ref();
+                scope.covers(workspace)
+                    && after.is_none_or(|(own, last)| (workspace, id) > (own, last))
+            });
+            let rows = numbers.filter_map(|(_, number)| Some(&memories.rows.get(number)?.row));
+            let rows = rows.filter(|row| {
+                let (owner, principal) = (filter.scope.as_ref(), filter.principal.as_ref());
+                owner.is_none_or(|owner| row.scope == *owner)
+                    && principal.is_none_or(|wanted| row.principal.as_ref() == Some(wanted))
+            });
+            Ok(rows.take(limited(filter.limit)).cloned().collect())
+        })
+    }
+
+    fn correct_memory<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        correction: &'a MemoryCorrection,
+    ) -> StoreFuture<'a, MemoryRow> {
+        self.step(move |tables| tables.memories.correct(workspace, id, correction))
+    }
+
+    fn remove_memory<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool> {
+        self.step(move |Tables { memories, .. }| {
+            let number = memories.number(workspace, id);
+            if let Some(number) = number {
+                memories.remove(number);
+            }
+            Ok(number.is_some())
+        })
+    }
+
+    fn remove_memories<'a>(&'a self, scope: &'a MemoryScope) -> StoreFuture<'a, u64> {
+        self.step(move |Tables { memories, .. }| {
+            Ok(memories.remove_where(|row| row.scope == *scope, usize::MAX))
+        })
+    }
+
+    fn memories_to_embed<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        model: &'a str,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<MemoryRow>> {
+        self.step(move |Tables { memories, .. }| {
+            let rows = memories.rows.values().map(|entry| &entry.row);
+            let rows = rows.filter(|row| {
+                row.scope.workspace() == workspace && row.model.as_deref() != Some(model)
+            });
+            Ok(rows.take(limited(Some(limit))).cloned().collect())
+        })
+    }
+
+    fn embed_memory<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        hash: &'a str,
+        vector: &'a MemoryVector,
+    ) -> StoreFuture<'a, bool> {
+        self.step(move |Tables { memories, .. }| {
+            let number = memories.number(workspace, id);
+            let entry = number.and_then(|number| memories.rows.get_mut(&number));
+            let Some(entry) = entry.filter(|entry| entry.row.hash == hash) else {
+                return Ok(false);
+            };
+            entry.row.model = Some(vector.model().to_owned());
+            entry.vector = Some(vector.clone());
+            Ok(true)
+        })
+    }
+
+    fn append_note(&self, note: NewNote) -> StoreFuture<'_, NoteBlock> {
+        self.step(move |Tables { memories, .. }| {
+            note.check()?;
+            let block = memories.notes.entry(note.thread.clone()).or_default();
+            block.append(note);
+            Ok(block.clone())
+        })
+    }
+
+    fn notes<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, NoteBlock> {
+        self.step(move |tables| {
+            Ok(tables
+                .memories
+                .notes
+                .get(thread)
+                .cloned()
+                .unwrap_or_default())
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Searches in a large table of memories, for each database.
+
+use std::time::{Duration, Instant};
+
+use tool_store::*;
+
+fn scope(agent: &str) -> MemoryScope {
+    MemoryScope::agent(&Workspace::new("acme"), agent).unwrap()
+}
+
+async fn remember(store: &impl LongTermStore, agent: &str, content: &str) {
+    let new = NewMemory {
+        scope: scope(agent),
+        content: content.to_owned(),
+        memory_type: MemoryType::Fact,
+        durability: Durability::Core,
+        importance: Importance::new(0.5).unwrap(),
+        source: MemorySource::User,
+        principal: None,
+        conversation: None,
+        vector: None,
+        at: Timestamp::from_millis(100),
+    };
+    store.remember(new).await.unwrap();
+}
+
+/// Stores the memory of the large scope that is then copied.
+pub(crate) async fn remember_one(store: &impl LongTermStore) {
+    remember(store, "large", "The user drinks tea").await;
+}
+
+async fn search(store: &impl LongTermStore, agent: &str, text: &str) -> (usize, Duration) {
+    let query = MemoryQuery {
+        text: text.to_owned(),
+        types: Vec::new(),
+        limit: 20,
+        now: Timestamp::from_millis(200),
+    };
+    #[allow(clippy::disallowed_methods, reason = "the test measures the time")]
+    let start = Instant::now();
+    let found = store.search_memories(&scope(agent), &query).await.unwrap();
+    assert!(found.iter().all(|hit| hit.memory.scope == scope(agent)));
+    (found.len(), start.elapsed())
+}
+
+/// Stores 10 memories of a small scope, and searches in both scopes.
+pub(crate) async fn small_scope_is_found(store: &impl LongTermStore) {
+    for number in 0..10 {
+        remember(store, "small", &format!("The user drinks tea {number}")).await;
+    }
+    let mut slowest = Duration::ZERO;
+    for _ in 0..10 {
+        let (found, took) = search(store, "large", "what does the user drink? tea").await;
+        assert_eq!(found, 20);
+        slowest = slowest.max(took);
+    }
+    let (rare, took) = search(store, "large", "tea word50000").await;
+    assert_eq!(rare, 20);
+    slowest = slowest.max(took);
+    let (small, took) = search(store, "small", "what does the user drink? tea").await;
+    assert_eq!(small, 10);
+    println!(
+        "the slowest search of the large scope took {slowest:?}, that of the small scope {took:?}"
+    );
+    // These machines are shared with other tests; a search that reads the whole table takes longer.
+    assert!(slowest < Duration::from_secs(1) && took < Duration::from_secs(1));
+}
