@@ -12,6 +12,7 @@
 //! | `isolate` | none: runs the programs of other packs in a sandbox |
 //! | `http` | `http_get`, `http_request` |
 //! | `http-runner` | none: runs stored HTTP operations |
+//! | `memory` | `search_memory`, `remember`, `memory_block`, `search_conversation` |
 //! | `human` | `send_message_to_human`, `mark_room_event_completed`, `compact_room_history`, `send_outbound_message`; `ask_user`, which the host adds to its registry |
 //! | `schedule` | `schedule_task` |
 //! | `knowledge` | `search_knowledge`, `get_knowledge`, `write_knowledge` |
@@ -51,6 +52,7 @@
 //! | `knowledge` | 35 |
 //! | `knowledge-html` | 77 |
 //! | `knowledge-pdf` | 95 |
+//! | `memory` | 34 |
 //! | `plan` | 76 |
 //! | `process` | 27 |
 //! | `schedule` | 50 |
@@ -107,6 +109,8 @@ pub mod http;
 pub mod hubspot;
 #[cfg(feature = "human")]
 pub mod human;
+#[cfg(feature = "memory")]
+pub mod memory;
 #[cfg(feature = "schedule")]
 pub mod schedule;
 #[cfg(all(feature = "isolate", unix))]

@@ -47,6 +47,7 @@ pub mod http;
 pub mod hubspot;
 pub mod human;
 pub mod knowledge;
+pub mod memory;
 pub mod plan;
 pub mod process;
 pub mod schedule;
@@ -92,6 +93,7 @@ contracts! {
         UpdateHubspotTicket,
     }
     human { AskUser, SendMessageToHuman, MarkRoomEventCompleted, CompactRoomHistory, SendOutboundMessage }
+    memory { SearchMemory, Remember, MemoryBlock, SearchConversation }
     knowledge { SearchKnowledge, GetKnowledge, WriteKnowledge }
     plan {
         CreateExecutionPlan, ReplaceExecutionPlan, SubmitExecutionNodeResult, GetActiveExecutionPlan,

@@ -1,0 +1,65 @@
+//! Tools with which an agent remembers facts across conversations, and searches them and its conversation.
+//!
+//! ```text
+//! remember {"content": "Ada drinks green tea.", "memory_type": "preference"}
+//!
+//! {"id":"7f0c…","event":"add","importance":0.65,"note":null}
+//!
+//! search_memory {"query": "what does Ada drink?", "limit": 1}
+//!
+//! {"query":"what does Ada drink?","count":1,"results":[{"id":"7f0c…","content":"Ada drinks green tea.","memory_type":"preference",
+//!  "durability":"standard","importance":0.65,"score":0.0164,"scope":"agent","source":"model","created_at":"2026-03-01T09:30:00Z",
+//!  "updated_at":"2026-03-01T09:30:00Z"}],"note":null}
+//! ```
+//!
+//! | tool | effect |
+//! |---|---|
+//! | [`search_memory`](fn@search_memory) | reads the memories that all agents of the workspace share, and those of the calling agent |
+//! | [`remember`](fn@remember) | stores a memory; the same content is stored once |
+//! | [`memory_block`](fn@memory_block) | appends a note to the block of the conversation |
+//! | [`search_conversation`](fn@search_conversation) | reads the earlier messages of the conversation |
+//!
+//! The host adds a [`Memory`] to the context: it contains the store, and optionally an [`Embedder`] for searches by meaning, such as `HttpEmbedder` (feature
+//! `http-client`). Without an embedder, memories are found by their words. The workspace, the agent and the conversation come from the context and never from the model, so an agent cannot name the memories of
+//! another.
+//!
+//! The tools have no secrets. Before a text is stored, the secrets of the context are redacted from it.
+//!
+//! Memories are untrusted input: a model may have remembered what a web page says. Each result states the author of its content
+//! ([`MemorySource`]), and content of a less trusted source never replaces that of a more trusted one. If a host lets a model act on memories, the policy of the
+//! host should limit the calls that the model can make.
+//!
+//! # Limits
+//!
+//! | value | limit |
+//! |---|---|
+//! | content of a memory | 2,000 characters |
+//! | results of a search | 20 |
+//! | note | 500 characters |
+//! | block of notes | 4,000 characters; the oldest notes are shortened, then removed |
+//! | memories that one word of a query contributes | the newest 256 |
+
+mod conversation;
+#[cfg(feature = "http-client")]
+mod embeddings;
+mod host;
+mod importance;
+mod note;
+mod record;
+mod search;
+mod services;
+mod types;
+
+pub use conversation::{
+    ConversationHit, ConversationResults, ConversationRole, search_conversation,
+};
+#[cfg(feature = "http-client")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http-client")))]
+pub use embeddings::HttpEmbedder;
+pub use host::Memory;
+pub use importance::Heuristic;
+pub use note::{BlockState, memory_block};
+pub use record::{Remembered, remember};
+pub use search::{MemoryResult, MemoryResults, search_memory};
+pub use services::{Embedder, ImportanceScorer, Reranker};
+pub use types::{Durability, MemoryChange, MemoryOwner, MemorySource, MemoryType};
