@@ -508,17 +508,14 @@ impl TaskRow {
             TaskOutcome::Failed { error, retry } => {
                 self.errors += 1;
                 self.last_error = Some(error.clone());
-                match retry {
-                    Some(wait) => {
-                        step.run = Some((due, TaskRunState::Running, Some(error)));
-                        (self.token, self.worker) = (None, None);
-                        self.ready = Some(attempt.at.plus(wait));
-                    }
-                    None => {
-                        step.run = Some((due, TaskRunState::Failed, Some(error)));
-                        self.enabled = false;
-                        self.end_run();
-                    }
+                if let Some(wait) = retry {
+                    step.run = Some((due, TaskRunState::Running, Some(error)));
+                    (self.token, self.worker) = (None, None);
+                    self.ready = Some(attempt.at.plus(wait));
+                } else {
+                    step.run = Some((due, TaskRunState::Failed, Some(error)));
+                    self.enabled = false;
+                    self.end_run();
                 }
             }
         }
