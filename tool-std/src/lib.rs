@@ -6,6 +6,8 @@
 //! | feature | tools |
 //! |---|---|
 //! | `fs` (default) | `read_file`, `read_file_parts`, `write_file`, `edit_file`, `list_directory`, `find_files`, `search_files` |
+//! | `attachments` | `upload_attachment` |
+//! | `attachments-s3` | none: files in S3 for the pack `attachments` |
 //! | `demo` | `log_hello_world`, `slow_count` |
 //! | `process` | `run_command` |
 //! | `git` | `git_clone`, `git_status`, `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch`, `git_push` |
@@ -37,6 +39,8 @@
 //!
 //! | feature | crates |
 //! |---|---|
+//! | `attachments` | 84 |
+//! | `attachments-s3` | 136 |
 //! | `demo` | 3 |
 //! | `email` | 58 |
 //! | `fs` | 38 |
@@ -91,6 +95,8 @@ pub mod fs;
 #[cfg(feature = "workspace")]
 pub mod workspace;
 
+#[cfg(feature = "attachments")]
+pub mod attachments;
 #[cfg(feature = "demo")]
 pub mod demo;
 #[cfg(feature = "email")]

@@ -38,6 +38,7 @@ mod json;
 #[cfg(feature = "schema")]
 mod schemas;
 
+pub mod attachments;
 pub mod demo;
 pub mod email;
 pub mod fs;
@@ -79,6 +80,7 @@ macro_rules! contracts {
 }
 
 contracts! {
+    attachments { UploadAttachment }
     demo { LogHelloWorld, SlowCount }
     email { SendEmail }
     fs { ListDirectory, ReadFile, ReadFileParts, FindFiles, SearchFiles, WriteFile, EditFile }

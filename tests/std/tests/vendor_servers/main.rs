@@ -9,6 +9,7 @@
 mod email;
 mod github;
 mod openapi;
+mod s3;
 #[path = "../http/support.rs"]
 #[allow(dead_code, reason = "these tests use a part of the support")]
 mod support;
@@ -24,6 +25,8 @@ fn main() -> ExitCode {
         email::each_instance_uses_its_own_login_case,
         email::faults_of_the_server_are_reported_case,
         github::each_tool_fits_the_openapi_document_case,
+        s3::files_are_stored_in_s3_case,
+        s3::missing_bucket_is_unavailable_case,
     ]
     .run()
 }
