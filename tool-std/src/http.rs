@@ -84,7 +84,12 @@ pub use ::http::{HeaderName, HeaderValue};
 #[cfg(feature = "web")]
 pub(crate) use body::{cut_chars, is_text, looks_like_text, media_type};
 use connect::Tls;
-#[cfg(any(feature = "web", feature = "vendor"))]
+#[cfg(any(
+    feature = "web",
+    feature = "slack",
+    feature = "github",
+    feature = "hubspot"
+))]
 pub(crate) use credential::bearer;
 pub use credential::{AuthStyle, Credential};
 pub(crate) use follow::SendError;

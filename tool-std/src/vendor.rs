@@ -18,8 +18,8 @@
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
+use tool_core::ErrorKind;
 use tool_core::prelude::*;
-use tool_core::{ErrorKind, ExposeSecret as _};
 use url::Url;
 
 use crate::Excerpt;
@@ -306,6 +306,7 @@ fn said(fault: &Fault) -> String {
 #[cfg(feature = "whatsapp")]
 pub(crate) fn basic(name: &SecretString, password: &SecretString) -> SecretString {
     use base64::Engine as _;
+    use tool_core::ExposeSecret as _;
     let pair = format!("{}:{}", name.expose_secret(), password.expose_secret());
     let coded = base64::engine::general_purpose::STANDARD.encode(pair);
     SecretString::from(format!("Basic {coded}"))
