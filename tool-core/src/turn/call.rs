@@ -119,6 +119,13 @@ pub(super) async fn is_final(
     Ok(true)
 }
 
+/// Returns whether a call may have begun in an earlier run without a row that states it: a read, a call that continues, such as one of a sub-agent that
+/// waits, and every call without a ledger.
+fn leaves_no_row(tools: &Toolset, tool: Option<&ToolDef>) -> bool {
+    let has_ledger = tools.gate().is_some_and(|gate| gate.ledger().is_some());
+    !has_ledger || tool.is_some_and(|tool| tool.continues() || tool.may_always_run_again())
+}
+
 /// Returns how a call ended whose result is not stored, because the drain of the host or the deadline of the turn caused it.
 fn stays_open(
     tools: &Toolset,
@@ -208,11 +215,10 @@ impl Turns {
             );
         }
         let halted = halt.and_then(Halt::refuses_calls);
-        let result = if let Some([text, why]) = halted {
+        let result = if let Some([unbegun, uncertain, why]) = halted {
             let tool = tools.get(&call.name);
-            // An earlier run may have begun a call that continues, such as a call of a sub-agent that waits, and such a call has no row of its own.
-            let may_have_begun = continues && tool.is_some_and(ToolDef::continues);
-            let text = if may_have_begun { why } else { text };
+            let may_have_begun = continues && leaves_no_row(tools, tool);
+            let text = if may_have_begun { uncertain } else { unbegun };
             let error = ToolError::of(ErrorKind::Cancelled, text);
             run::refuse(tools.gate(), tool, call, cx, error, why).await
         } else if only_asks {

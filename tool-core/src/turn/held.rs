@@ -36,15 +36,18 @@ pub(super) enum Halt {
 impl Halt {
     /// Returns the error texts for calls that have no result yet; `None` if these calls stay open for the next run.
     ///
-    /// The first text is for a call that has not run, the second for a call that has run in part.
-    pub(super) fn refuses_calls(self) -> Option<[&'static str; 2]> {
+    /// The first text is for a call that has not run, the second for a call of which no store states whether it has begun, and the third for a call that has
+    /// run in part.
+    pub(super) fn refuses_calls(self) -> Option<[&'static str; 3]> {
         match self {
             Self::Cancelled => Some([
                 "the turn was stopped before this call",
+                "the turn was stopped before this call ended",
                 "the turn was stopped",
             ]),
             Self::Interrupted => Some([
                 "a new message of the user arrived before this call, so it was not run; call it again if it is still wanted",
+                "a new message of the user arrived before this call ended; call it again if it is still wanted",
                 "a new message of the user arrived",
             ]),
             Self::Lost | Self::Deadline | Self::Draining => None,

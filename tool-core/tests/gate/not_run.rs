@@ -178,7 +178,7 @@ async fn stopped_turn_does_not_deny_the_beginning_of_a_call_that_continues() {
     token.cancel();
     let stopped = cx.derive().cancellation(token).build();
     let turn = turns.run(&tools, &message, &stopped).await.unwrap();
-    assert_eq!(texts(turn), ["the turn was stopped"]);
+    assert_eq!(texts(turn), ["the turn was stopped before this call ended"]);
 }
 
 /// A ledger that cannot be read.
