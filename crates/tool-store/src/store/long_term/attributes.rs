@@ -73,7 +73,7 @@ impl Durability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemorySource {
-    /// The output of a tool, such as a web page. Treat it like any text of a stranger.
+    /// The output of a tool, such as a web page. Treat it as untrusted text.
     Tool,
     /// A model, with a call of a tool.
     Model,
