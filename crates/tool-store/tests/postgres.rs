@@ -90,6 +90,7 @@ fn main() -> std::process::ExitCode {
         sealed::erasure_and_retention_remove_stored_responses_case,
         sealed::erasure_removes_sealed_contents_case,
         sealed::erasure_removes_variables_case,
+        sealed::plans_are_sealed_case,
         sealed::journals_of_sealing_handles_are_separate_case,
         sealed::key_service_is_needed_to_write_contents_case,
         sealed::error_names_the_missing_key_of_contents_case,

@@ -235,6 +235,15 @@ async fn journals_of_sealing_handles_are_separate() {
     }
 }
 
+// Plans and their results are sealed, rotated and erased like other contents.
+#[tokio::test]
+async fn plans_are_sealed() {
+    let (_folder, stores) = stores().await;
+    for store in stores {
+        contents::plans_are_sealed(store).await;
+    }
+}
+
 // Erasure removes sealed contents, and their key no longer counts as used for them.
 #[tokio::test]
 async fn erasure_removes_sealed_contents() {

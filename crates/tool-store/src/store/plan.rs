@@ -18,7 +18,6 @@ pub use draft::{
     PlanCondition, PlanDeliverable, PlanDraft, PlanEdge, PlanExecutor, PlanNode, PlanNodeKind,
     PlanOwner, PlanSchema,
 };
-use state::PlanCheckpoint as Checkpoint;
 pub use state::{
     PlanAnswer, PlanApproval, PlanArtifact, PlanAttempt, PlanAttemptStatus, PlanCheckpoint,
     PlanEvent, PlanEventKind, PlanNodeRun, PlanNodeStatus, PlanStatus,
@@ -86,7 +85,7 @@ pub struct NewPlanRun {
 pub(crate) struct PlanState {
     nodes: Vec<PlanNodeRun>,
     approval: Option<PlanApproval>,
-    checkpoint: Checkpoint,
+    checkpoint: PlanCheckpoint,
     reason: Option<String>,
 }
 

@@ -285,6 +285,12 @@ pub(crate) async fn journals_of_sealing_handles_are_separate_case() -> Ran {
     Ok(())
 }
 
+// Plans and their results are sealed, rotated and erased like other contents.
+pub(crate) async fn plans_are_sealed_case() -> Ran {
+    contents::plans_are_sealed(store().await?).await;
+    Ok(())
+}
+
 // Erasure removes sealed contents, and their key no longer counts as used for them.
 pub(crate) async fn erasure_removes_sealed_contents_case() -> Ran {
     contents::erasure_removes_sealed_contents(store().await?).await;

@@ -1,5 +1,7 @@
 //! Sealed contents, for each store that can seal them.
 
+mod sealed_plans;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,6 +9,8 @@ use futures::future::BoxFuture;
 use tool_store::seal::{KeyError, KeyProvider, SealKey, SealKeys, Vault, VaultError};
 use tool_store::suite::records::{acme, at, message, request, says, spill, thread};
 use tool_store::*;
+
+pub(crate) use sealed_plans::plans_are_sealed;
 
 /// A store that seals contents on request.
 pub(crate) trait Sealing:
