@@ -86,6 +86,7 @@ pub(crate) enum Command {
     Audit(operate::AuditLog),
     Effects(operate::Effects),
     Runs(operate::Runs),
+    Plan(operate::Plan),
     Secrets(operate::Secrets),
     Switch(operate::SwitchTools),
     Import(Import),

@@ -77,6 +77,8 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         #[cfg(feature = "operate")]
         Command::Runs(words) => operate::runs::run(cli, words, screen).await,
         #[cfg(feature = "operate")]
+        Command::Plan(words) => operate::plan::run(words, screen).await,
+        #[cfg(feature = "operate")]
         Command::Secrets(words) => operate::secrets::run(cli, words, screen).await,
         #[cfg(feature = "operate")]
         Command::Switch(words) => operate::switches::run(cli, words, screen).await,
@@ -85,6 +87,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         | Command::Audit(_)
         | Command::Effects(_)
         | Command::Runs(_)
+        | Command::Plan(_)
         | Command::Secrets(_)
         | Command::Switch(_) => Err(missing(
             "a command for operators",

@@ -279,6 +279,33 @@ pub(crate) enum RunsAction {
     },
 }
 
+/// Prints the plan of a conversation.
+///
+/// A model makes plans with the tools of the pack `plan` of `tool-std`. They are read from the store of the host.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(subcommand)]
+    pub(crate) action: PlanAction,
+}
+
+/// An action on plans.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanAction {
+    /// Prints a run of a plan: its nodes in stages, with their statuses.
+    Show {
+        /// The conversation of the plan.
+        conversation: String,
+        /// The number of the run in the conversation. By default the last one.
+        number: Option<u64>,
+        /// Prints a flowchart in the language of Mermaid.
+        #[arg(long)]
+        mermaid: bool,
+    },
+}
+
 /// Lists the secrets of a workspace without their values, and writes them.
 ///
 /// With `--store`, the keys of the vault are read from the environment variable `TOOL_SEAL_KEYS`, as by the host.
@@ -406,6 +433,7 @@ impl super::Command {
             Self::Audit(words) => Some(&words.target),
             Self::Effects(words) => Some(&words.target),
             Self::Runs(words) => Some(&words.target),
+            Self::Plan(words) => Some(&words.target),
             Self::Secrets(words) => Some(&words.target),
             Self::Switch(words) => Some(&words.target),
             _ => None,

@@ -7,6 +7,7 @@
 )]
 
 mod operate;
+mod plan;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -527,6 +528,9 @@ fn main() -> ExitCode {
             })
             .case(&format!("commands_work_on_a_store::{name}"), move || {
                 on_new(store, operate::on_a_store)
+            })
+            .case(&format!("plans_are_printed::{name}"), move || {
+                on_new(store, plan::runs_are_printed)
             })
             .case(&format!("sealed_contents_are_read::{name}"), move || {
                 on_new(store, operate::on_a_store_with_sealed_contents)
