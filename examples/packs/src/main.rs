@@ -20,7 +20,7 @@
 //! | `send_email` | `smtp_password`; the host must also put an `Email` into the context, with the server and the sender |
 //! | `send_whatsapp_template` | `twilio_account_sid`, `twilio_auth_token`; only in turns that a message on WhatsApp has started |
 //!
-//! The documents, plans and scheduled tasks are kept in memory and end with the program.
+//! The documents, memories, plans and scheduled tasks are kept in memory and end with the program.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -37,6 +37,7 @@ use tool_std::github::GitHub;
 use tool_std::http::{Guard, Http, special_range};
 use tool_std::isolate::Isolation;
 use tool_std::knowledge::Knowledge;
+use tool_std::memory::Memory;
 use tool_std::plan::Plans;
 use tool_std::schedule::Schedules;
 use tool_std::vendor::Api;
@@ -82,6 +83,7 @@ fn host() -> Result<Cli, Box<dyn Error>> {
     let store = MemoryStore::default();
     let knowledge = Knowledge::new(store.clone());
     index(&knowledge);
+    let memory = Memory::new(store.clone());
     // This program has no model that could run tasks, so they are only listed.
     let schedules = Schedules::new(store.clone());
     let writer = PlanOwner::new(PlanExecutor::Agent, "writer");
@@ -105,6 +107,7 @@ fn host() -> Result<Cli, Box<dyn Error>> {
             .with(github.clone())
             .with(knowledge.clone())
             .with(plans.clone())
+            .with(memory.clone())
     });
     // Code may call only the tools that its caller may call.
     Ok(cli.shape(move |tools, cx| match code.beside(&tools, cx) {

@@ -127,6 +127,26 @@ fn calls() -> Vec<Once> {
             "https://example.com/lamps",
         ),
         once(
+            "remember",
+            json!({"content": "Ada drinks green tea.", "memory_type": "preference", "scope": "org"}),
+            r#""event":"add""#,
+        ),
+        once(
+            "search_memory",
+            json!({"query": "tea"}),
+            "Ada drinks green tea.",
+        ),
+        once(
+            "memory_block",
+            json!({"note": "The plan is in plan.md."}),
+            r#""total_notes":1"#,
+        ),
+        once(
+            "search_conversation",
+            json!({"query": "plan"}),
+            r#""count":0"#,
+        ),
+        once(
             "run_code",
             json!({"code": "const plan = await tools.read_file({path: 'plan.md'}); return plan.lines + 40;"}),
             r#""result":42"#,
