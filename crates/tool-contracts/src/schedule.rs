@@ -94,6 +94,7 @@ pub struct ScheduleResult {
 }
 
 /// A scheduled task.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct ScheduledTask {

@@ -30,10 +30,9 @@ const KILLS: u32 = 100;
 fn statuses_change_only_as_the_table_allows() {
     use PlanNodeStatus::{Blocked, Completed, Failed, Pending, Ready, Running, Skipped};
     let nodes = |from| match from {
-        Pending => vec![Ready, Skipped],
+        Pending | Blocked => vec![Ready, Skipped],
         Ready => vec![Running, Skipped],
         Running => vec![Ready, Completed, Blocked, Skipped, Failed],
-        Blocked => vec![Ready, Skipped],
         Completed | Skipped | Failed => Vec::new(),
     };
     for from in PlanNodeStatus::ALL {

@@ -147,11 +147,9 @@ pub async fn send_outbound_message(
 
 /// Returns the key of the message that a call sends: the identity of the call. Without a gate, a call has no identity, and the key is new for each call.
 pub(super) fn message_key(cx: &ToolContext) -> String {
-    match cx.idempotency_key() {
-        Some(key) => key.to_string(),
-        None => {
-            let (call, at) = (cx.call_id().unwrap_or_default(), Timestamp::now());
-            format!("{call}@{}", at.as_millis())
-        }
+    if let Some(key) = cx.idempotency_key() {
+        return key.to_string();
     }
+    let (call, at) = (cx.call_id().unwrap_or_default(), Timestamp::now());
+    format!("{call}@{}", at.as_millis())
 }

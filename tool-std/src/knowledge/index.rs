@@ -25,7 +25,7 @@ pub struct Indexer {
 
 /// The pause before a document is read again that the host could not read.
 #[cfg(all(feature = "knowledge-pdf", unix))]
-const HOST_PAUSE: Duration = Duration::from_secs(60);
+const HOST_PAUSE: Duration = Duration::from_mins(1);
 
 impl Indexer {
     pub(super) fn new(knowledge: Knowledge) -> Self {

@@ -78,13 +78,13 @@ impl PdfReader {
         running.feed(content);
         let most = u32::try_from(Document::MOST_BYTES).unwrap_or(u32::MAX);
         let outcome = running.finish(Keep::all(most)).await.map_err(host)?;
-        Ok(text(outcome)?)
+        Ok(text(&outcome)?)
     }
 }
 
 /// Returns the text that the child process has written, or the reason why there is none.
-fn text(outcome: JobOutcome) -> Result<String, DocumentFault> {
-    let ended = outcome.ended;
+fn text(outcome: &JobOutcome) -> Result<String, DocumentFault> {
+    let ended = &outcome.ended;
     if outcome.too_much {
         return Err(DocumentFault::TextTooLarge);
     }

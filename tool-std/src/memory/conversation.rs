@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tool_core::Reads;
 use tool_core::prelude::*;
 use tool_core::store::text_search::{Candidate, index_text, query_terms, rank};
-use tool_core::store::{Message, Role, Timestamp};
+use tool_core::store::{CallId, Message, Role, Timestamp};
 use tool_core::turn::{ModelMessage, UserMessage};
 
 use super::Memory;
@@ -83,7 +83,7 @@ pub async fn search_conversation(
     let thread = thread(cx)?;
     let roles = roles.filter(|roles| !roles.is_empty());
     let is_wanted = |role| roles.as_ref().is_none_or(|roles| roles.contains(&role));
-    let own = cx.identity().and_then(|call| call.place());
+    let own = cx.identity().and_then(CallId::place);
     let terms = query_terms(&query);
     let (mut found, mut after, mut last_user) = (Found::of(terms), 0, 0);
     'pages: loop {

@@ -42,9 +42,10 @@ const WAIT: Duration = Duration::from_secs(20);
 pub struct HttpEmbedder {
     http: Http,
     url: String,
-    model: String,
+    /// The model in requests.
+    api_model: String,
     /// The model with its number of dimensions, if the host sets it.
-    name: String,
+    model: String,
     dimensions: Option<u32>,
     key: Option<SecretString>,
     wait: Duration,
@@ -54,7 +55,7 @@ impl fmt::Debug for HttpEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpEmbedder")
             .field("url", &self.url)
-            .field("model", &self.name)
+            .field("model", &self.model)
             .finish_non_exhaustive()
     }
 }
@@ -66,7 +67,7 @@ impl HttpEmbedder {
         Self {
             http: Http::default(),
             url: format!("{}/embeddings", base.trim_end_matches('/')),
-            name: model.clone(),
+            api_model: model.clone(),
             model,
             dimensions: None,
             key: None,
@@ -83,7 +84,7 @@ impl HttpEmbedder {
     /// Requests vectors with this number of dimensions, for models that can shorten their vectors.
     pub fn dimensions(mut self, dimensions: u32) -> Self {
         self.dimensions = Some(dimensions);
-        self.name = format!("{}/{dimensions}", self.model);
+        self.model = format!("{}/{dimensions}", self.api_model);
         self
     }
 
@@ -100,7 +101,8 @@ impl HttpEmbedder {
     }
 
     async fn request(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ToolError> {
-        let mut body = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
+        let mut body =
+            json!({ "model": self.api_model, "input": texts, "encoding_format": "float" });
         if let Some(dimensions) = self.dimensions {
             body["dimensions"] = json!(dimensions);
         }
@@ -159,7 +161,7 @@ struct Vector {
 
 impl Embedder for HttpEmbedder {
     fn model(&self) -> &str {
-        &self.name
+        &self.model
     }
 
     fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Vec<Vec<f32>>, ToolError>> {

@@ -263,15 +263,12 @@ pub async fn resume_execution_plan_run(
     run_id: Option<u64>,
 ) -> Result<ExecutionPlanResult, ToolError> {
     let thread = thread(cx)?;
-    let id = match run_id {
-        Some(number) => PlanRunId::new(thread, number),
-        None => {
-            let active = plans.store.active_plan(&thread).await;
-            active
-                .map_err(ToolError::foreign)?
-                .ok_or_else(none_active)?
-                .id
-        }
+    let id = if let Some(number) = run_id {
+        PlanRunId::new(thread, number)
+    } else {
+        let active = plans.store.active_plan(&thread).await;
+        let active = active.map_err(ToolError::foreign)?;
+        active.ok_or_else(none_active)?.id
     };
     let change = PlanChange::Resume {
         unresolved: Vec::new(),

@@ -56,7 +56,7 @@ fn latest(
     first: Timestamp,
     now: Timestamp,
 ) -> Result<VecDeque<Timestamp>, TimingError> {
-    let mut reach = Duration::from_secs(60 * 60);
+    let mut reach = Duration::from_hours(1);
     loop {
         let start = before(now, reach).max(first);
         let mut last = VecDeque::from([first]);

@@ -24,13 +24,13 @@ const TICK: Duration = Duration::from_secs(30);
 const CONCURRENT: usize = 3;
 
 /// How long a process holds a run without extending its claim.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 
 /// The waits after the first, the second and each further failed attempt.
 const BACKOFF: [Duration; 3] = [
     Duration::from_secs(30),
-    Duration::from_secs(60),
-    Duration::from_secs(5 * 60),
+    Duration::from_mins(1),
+    Duration::from_mins(5),
 ];
 
 /// The number of failed attempts after which a task is switched off.

@@ -81,6 +81,7 @@ pub enum ScheduleType {
 }
 
 /// A scheduled task.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct ScheduledTask {
     /// The id of the task.
@@ -282,8 +283,8 @@ fn required<T>(value: Option<T>, pointer: &str, expected: &str) -> Result<T, Too
 }
 
 /// Returns the error of a schedule, at the argument that causes it.
-fn faulty(pointer: &str, error: TimingError) -> ToolError {
-    let pointer = match &error {
+fn faulty(pointer: &str, error: &TimingError) -> ToolError {
+    let pointer = match error {
         TimingError::Timezone(_) => "/timezone",
         _ => pointer,
     };
@@ -320,15 +321,15 @@ impl Fields {
             ScheduleType::OneShot => {
                 let text = required(self.run_at.as_deref(), "/run_at", "a time")?;
                 let at =
-                    read_time(text, timezone, now).map_err(|error| faulty("/run_at", error))?;
+                    read_time(text, timezone, now).map_err(|error| faulty("/run_at", &error))?;
                 if at < now {
                     return Err(issue("/run_at", "a time in the future", text));
                 }
                 return Ok((TaskTiming::Once { at }, at));
             }
         };
-        let due = next_due(&timing, now).map_err(|error| faulty(pointer, error))?;
-        let due = due.ok_or_else(|| faulty(pointer, TimingError::Never))?;
+        let due = next_due(&timing, now).map_err(|error| faulty(pointer, &error))?;
+        let due = due.ok_or_else(|| faulty(pointer, &TimingError::Never))?;
         Ok((timing, due))
     }
 
@@ -381,7 +382,7 @@ impl Fields {
         } else if enabled && !row.enabled {
             // Due times while the task was off are not missed.
             due = next_due(&definition.timing, now)
-                .map_err(|error| faulty("/schedule_type", error))?;
+                .map_err(|error| faulty("/schedule_type", &error))?;
             if due.is_none() {
                 return Err(issue(
                     "/run_at",
@@ -390,10 +391,13 @@ impl Fields {
                 ));
             }
         }
-        replace(&mut definition.name, &self.name);
-        replace(&mut definition.prompt, &self.prompt);
-        replace(&mut definition.delete_after_run, &self.delete_after_run);
-        replace(&mut definition.keep_history, &self.keep_history);
+        replace(&mut definition.name, self.name.as_ref());
+        replace(&mut definition.prompt, self.prompt.as_ref());
+        replace(
+            &mut definition.delete_after_run,
+            self.delete_after_run.as_ref(),
+        );
+        replace(&mut definition.keep_history, self.keep_history.as_ref());
         if self.outbound_channel.is_some() || self.outbound_target.is_some() {
             definition
                 .outbound_channel
@@ -411,7 +415,7 @@ impl Fields {
     }
 }
 
-fn replace<T: Clone>(field: &mut T, value: &Option<T>) {
+fn replace<T: Clone>(field: &mut T, value: Option<&T>) {
     if let Some(value) = value {
         field.clone_from(value);
     }

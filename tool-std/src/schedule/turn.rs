@@ -102,12 +102,12 @@ impl DueTask {
                 Ok(TaskDone::Succeeded)
             }
             Outcome::Replied(_) => Ok(TaskDone::Succeeded),
-            Outcome::Waiting(_) => waiting("an approval"),
-            Outcome::Client(_) => waiting("the client"),
-            Outcome::Lacking(_) => waiting("variables"),
-            Outcome::Unsettled(_) => {
-                waiting("an operator, because the outcome of a call is unknown")
-            }
+            Outcome::Waiting(_) => Ok(waiting("an approval")),
+            Outcome::Client(_) => Ok(waiting("the client")),
+            Outcome::Lacking(_) => Ok(waiting("variables")),
+            Outcome::Unsettled(_) => Ok(waiting(
+                "an operator, because the outcome of a call is unknown",
+            )),
             other => {
                 let cause = other.cause().map_or("busy", |cause| cause.as_str());
                 Err(failed(format_args!("the turn ended early: {cause}")))
@@ -186,8 +186,8 @@ async fn drive_when_free<M: Model + ?Sized>(
     ))
 }
 
-fn waiting(what: &str) -> Result<TaskDone, ToolError> {
-    Ok(TaskDone::Waiting(format!("the turn waits for {what}")))
+fn waiting(what: &str) -> TaskDone {
+    TaskDone::Waiting(format!("the turn waits for {what}"))
 }
 
 fn failed(text: impl Display) -> ToolError {

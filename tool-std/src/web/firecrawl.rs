@@ -14,7 +14,7 @@ use crate::html::text_of;
 use crate::http::{Http, Method, Request, bearer};
 
 /// Maximum time that Firecrawl may take for a page. The timeout of the host's [`Http`] applies as well.
-const PAGE_WAIT: Duration = Duration::from_secs(60);
+const PAGE_WAIT: Duration = Duration::from_mins(1);
 
 /// The service Firecrawl: a search engine for [`Search`](super::Search), and a reader of pages for [`Pages`](super::Pages), which runs the
 /// scripts of a page.
@@ -92,7 +92,7 @@ impl Firecrawl {
 }
 
 impl SearchProvider for Firecrawl {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "firecrawl"
     }
 

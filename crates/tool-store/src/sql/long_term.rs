@@ -1,12 +1,12 @@
 //! Rows and statements of memories.
 
 use crate::store::long_term::{
-    CANDIDATES, Lookup, best, kept_since, labels_of, nearest, ranked, wanted_labels, weighted,
+    CANDIDATES, Lookup, best, kept_since, labels_of, ranked, wanted_labels,
 };
 use crate::store::{
     Durability, Importance, MemoryCorrection, MemoryEvent, MemoryFilter, MemoryHit, MemoryQuery,
-    MemoryRow, MemoryScope, MemorySource, MemoryType, MemoryVector, NewMemory, Remembered, Scope,
-    StoreError, ThreadId, Timestamp, Workspace, new_row_id,
+    MemoryRow, MemoryScope, MemorySource, MemoryType, NewMemory, Remembered, Scope, StoreError,
+    ThreadId, Timestamp, Workspace, new_row_id,
 };
 use crate::text_search::{index_text, query_terms};
 
@@ -280,7 +280,7 @@ pub(crate) async fn search<R: SqlReader>(
         Ok((read(row)?, terms))
     });
     let candidates = candidates.collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(ranked(&terms, candidates, query))
+    Ok(ranked(&terms, &candidates, query))
 }
 
 /// Implements [`LongTermStore::memory`](crate::store::LongTermStore::memory).

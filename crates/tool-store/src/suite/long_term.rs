@@ -375,7 +375,7 @@ tests! {
         let left = async |limit| store.memories_to_embed(&acme, "new", limit).await.unwrap();
         assert_eq!((left(10).await.len(), left(1).await.len()), (2, 1));
         assert!(store.embed_memory(&acme, &first.id, &first.hash, &new([1.0, 0.0])).await.unwrap());
-        assert_eq!(left(10).await, [second.clone()]);
+        assert_eq!(left(10).await, std::slice::from_ref(&second));
         assert!(!store.embed_memory(&acme, &second.id, &first.hash, &new([0.0, 1.0])).await.unwrap());
         assert!(!store.embed_memory(&Workspace::new("umbrella"), &second.id, &second.hash, &new([0.0, 1.0])).await.unwrap());
         assert!(store.embed_memory(&acme, &second.id, &second.hash, &new([0.0, 1.0])).await.unwrap());

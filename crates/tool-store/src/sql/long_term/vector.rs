@@ -1,6 +1,17 @@
 //! Embeddings of memories.
 
-use super::*;
+use crate::store::long_term::{nearest, weighted};
+use crate::store::{
+    MemoryHit, MemoryQuery, MemoryRow, MemoryScope, MemoryType, MemoryVector, NewMemory,
+    StoreError, Workspace,
+};
+
+use super::super::columns::{Columns, SqlRow};
+use super::super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
+use super::{
+    COLUMNS, NAMED, locked, narrow_to_numbers, narrow_to_readable, narrow_to_scope, number, one,
+    read, save,
+};
 
 const TABLE: &str = "memory_vector";
 

@@ -101,14 +101,12 @@ impl NoteBlock {
     fn compact(&mut self) -> bool {
         let older = self.notes.len().saturating_sub(1);
         let long = self.notes.iter_mut().take(older);
-        let long = long.filter(|note| !note.shortened);
-        if let Some((note, end)) = long
-            .filter_map(|note| {
-                let (end, _) = note.text.char_indices().nth(Self::SHORT)?;
-                Some((note, end))
-            })
-            .next()
-        {
+        let mut long = long.filter(|note| !note.shortened);
+        let first = long.find_map(|note| {
+            let (end, _) = note.text.char_indices().nth(Self::SHORT)?;
+            Some((note, end))
+        });
+        if let Some((note, end)) = first {
             note.text.truncate(end);
             note.text.push('…');
             note.shortened = true;

@@ -68,7 +68,7 @@ pub(crate) fn best(found: &[Vec<u64>]) -> Vec<u64> {
 /// Ranks candidates, which are ordered by number, newest first.
 pub(crate) fn ranked(
     terms: &[String],
-    candidates: Vec<(MemoryRow, String)>,
+    candidates: &[(MemoryRow, String)],
     query: &MemoryQuery,
 ) -> Vec<MemoryHit> {
     let keyed = candidates.iter().zip(0..);

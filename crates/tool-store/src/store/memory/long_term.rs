@@ -151,7 +151,7 @@ impl Memories {
             let entry = self.rows.get(&number)?;
             Some((entry.row.clone(), entry.terms.clone()))
         });
-        ranked(&terms, candidates.collect(), query)
+        ranked(&terms, &candidates.collect::<Vec<_>>(), query)
     }
 
     fn nearest(
