@@ -105,7 +105,10 @@ pub(crate) async fn verify_document(
         .conversation("document")
         .build();
     let message = UserMessage::from([Part::text("Judge this document."), document]);
-    let judgment: Judgment = agent.run(message, &turns, &own).await.map_err(failed)?;
+    let judgment: Judgment = agent
+        .run(message, &turns, &own)
+        .await
+        .map_err(|error| failed(&error))?;
     match judgment.fault() {
         None => Ok(judgment),
         Some(fault) => {
@@ -177,8 +180,8 @@ fn agent(cx: &ToolContext, keys: &ApiKeys, judges: &Judges) -> Result<Agent, Too
 }
 
 /// Converts an error. The model that called the tool learns what to do, the operator reads the cause.
-fn failed(error: AgentError) -> ToolError {
-    let text = match &error {
+fn failed(error: &AgentError) -> ToolError {
+    let text = match error {
         AgentError::NoOutput(_) => "the model returned no valid judgment, try again",
         _ => "the document cannot be checked now, try again later",
     };

@@ -20,7 +20,7 @@
 //! | `send_email` | `smtp_password`; the host must also put an `Email` into the context, with the server and the sender |
 //! | `send_whatsapp_template` | `twilio_account_sid`, `twilio_auth_token`; only in turns that a message on WhatsApp has started |
 //!
-//! The documents, memories, plans and scheduled tasks are kept in memory and end with the program.
+//! The attachments, documents, memories, plans and scheduled tasks are kept in memory and end with the program.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -32,6 +32,8 @@ use tool_code::Code;
 use tool_core::policy::{PolicyFile, SharedPolicy};
 use tool_core::store::{MemoryStore, PlanExecutor, PlanOwner};
 use tool_core::{Registry, Rules};
+use tool_std::attachments::Uploads;
+use tool_std::attachments::object_store::memory::InMemory;
 use tool_std::git::Git;
 use tool_std::github::GitHub;
 use tool_std::http::{Guard, Http, special_range};
@@ -84,6 +86,7 @@ fn host() -> Result<Cli, Box<dyn Error>> {
     let knowledge = Knowledge::new(store.clone());
     index(&knowledge);
     let memory = Memory::new(store.clone());
+    let uploads = Uploads::new(Arc::new(InMemory::new()));
     // This program has no model that could run tasks, so they are only listed.
     let schedules = Schedules::new(store.clone());
     let writer = PlanOwner::new(PlanExecutor::Agent, "writer");
@@ -108,6 +111,7 @@ fn host() -> Result<Cli, Box<dyn Error>> {
             .with(knowledge.clone())
             .with(plans.clone())
             .with(memory.clone())
+            .with(uploads.clone())
     });
     // Code may call only the tools that its caller may call.
     Ok(cli.shape(move |tools, cx| match code.beside(&tools, cx) {

@@ -77,6 +77,11 @@ fn calls() -> Vec<Once> {
         once("find_files", json!({"pattern": "*.md"}), "plan.md"),
         once("search_files", json!({"pattern": "St[a-z]+"}), "1. Start"),
         once(
+            "upload_attachment",
+            json!({"data": "aGVsbG8=", "file": "hello.txt"}),
+            "attachments/hello.txt",
+        ),
+        once(
             "run_command",
             json!({"command": ["sort", "-r"], "stdin": "a\nb\n"}),
             r#""stdout":"b\na\n""#,

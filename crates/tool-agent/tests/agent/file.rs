@@ -128,12 +128,12 @@ fn with_subagent(yaml: &str) -> Result<AgentRuntime, RuntimeConfigError> {
     let file = load(&format!("name: chief\nmodel: {{name: m}}\n{yaml}"));
     let agent = file.builder(ScriptedModel::new([Script::text("Hi.")]), &[]);
     let helper = load("name: helper\nkind: autonomous\ndescription: Helps.\nmodel: {name: m}\n");
-    let helped = helper.builder(ScriptedModel::new([Script::text("Done.")]), &[]);
+    let child = helper.builder(ScriptedModel::new([Script::text("Done.")]), &[]);
     let store = MemoryStore::default();
     AgentRuntime::builder(Turns::new(store.clone()), &Gate::builder().build())
         .children(store)
         .agent(file.entry(agent.unwrap().build().unwrap()))
-        .agent(helper.entry(helped.unwrap().build().unwrap()))
+        .agent(helper.entry(child.unwrap().build().unwrap()))
         .build()
 }
 
@@ -209,7 +209,7 @@ async fn session_of_a_file_ends_with_its_tool() {
         Script::calls([ToolCall::new("c-1", "submit", "{}")]),
         Script::with(|_| panic!("the session has ended")),
     ]);
-    let helped = helper
+    let child = helper
         .builder(model, &[])
         .unwrap()
         .tools(|_| toolset![submit]);
@@ -218,7 +218,7 @@ async fn session_of_a_file_ends_with_its_tool() {
     let runtime = AgentRuntime::builder(turns.clone(), &Gate::builder().build())
         .children(store)
         .agent(chief.entry(agent))
-        .agent(helper.entry(helped.build().unwrap()))
+        .agent(helper.entry(child.build().unwrap()))
         .build()
         .unwrap();
     let cx = context().build();

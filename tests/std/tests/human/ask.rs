@@ -114,7 +114,7 @@ async fn asked(questions: &UserQuestions, given: Option<&UserAnswers>) -> (bool,
     let results = match turns.run(&tools, &message, &cx).await.unwrap() {
         Turn::Complete(results) => results,
         Turn::Client(_) => {
-            let given = supplied(given.expect("the questions are not refused"));
+            let given = supplied(given.unwrap());
             match turns.supply(&tools, [given], &cx).await.unwrap() {
                 Turn::Complete(results) => results,
                 turn => panic!("{turn:?}"),

@@ -78,13 +78,11 @@ fn file(content: &[u8], filter: &str, sixth: &str, trailer: &str) -> Vec<u8> {
         file.extend_from_slice(b"\nendobj\n");
     }
     let table = file.len();
-    let mut end = "xref\n0 7\n0000000000 65535 f \n".to_owned();
+    file.extend_from_slice(b"xref\n0 7\n0000000000 65535 f \n");
     for place in places {
-        end.push_str(&format!("{place:010} 00000 n \n"));
+        file.extend_from_slice(format!("{place:010} 00000 n \n").as_bytes());
     }
-    end.push_str(&format!(
-        "trailer\n<< /Size 7 /Root 1 0 R {trailer} >>\nstartxref\n{table}\n%%EOF\n"
-    ));
+    let end = format!("trailer\n<< /Size 7 /Root 1 0 R {trailer} >>\nstartxref\n{table}\n%%EOF\n");
     file.extend_from_slice(end.as_bytes());
     file
 }

@@ -20,7 +20,7 @@ fn desk() -> (FaultyStore, Desk) {
 #[tokio::test]
 async fn running_indexer_indexes_new_documents() {
     let desk = Desk::new();
-    let task = tokio::spawn(desk.knowledge.indexer().poll(Duration::from_secs(60)).run());
+    let task = tokio::spawn(desk.knowledge.indexer().poll(Duration::from_mins(1)).run());
     for word in ["apples", "pears"] {
         desk.write(&format!("{word}.md"), word).await;
         let found = timeout(Duration::from_secs(10), async {

@@ -73,7 +73,7 @@ async fn roles_and_conversations_are_separate(store: impl Stores) {
         assert_eq!(both, [model.clone(), user.clone()]);
         for (role, expected) in [("user", &user), ("assistant", &model)] {
             let found = search(&cx, json!({ "query": "tea", "roles": [role] })).await;
-            assert_eq!(contents(&found, "snippet"), [expected.clone()]);
+            assert_eq!(contents(&found, "snippet"), std::slice::from_ref(expected));
             assert_eq!(found["results"][0]["role"], json!(role));
         }
         let all = json!({ "query": "tea", "roles": ["user", "assistant"], "limit": 1 });
@@ -147,19 +147,16 @@ impl Model for Searcher {
         request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let last = request.messages.last().unwrap();
-        let message = match last.role {
-            Role::Tool => {
-                let result: Value = serde_json::from_str(&last.content).unwrap();
-                ModelMessage::text(result["text"].as_str().unwrap())
-            }
-            _ => {
-                let arguments = json!({ "query": "delivery address" }).to_string();
-                let call = ToolCall::new("call_0", "search_conversation", arguments);
-                let text = "I search for the delivery address.".to_owned();
-                ModelMessage {
-                    text,
-                    ..ModelMessage::calls([call])
-                }
+        let message = if last.role == Role::Tool {
+            let result: Value = serde_json::from_str(&last.content).unwrap();
+            ModelMessage::text(result["text"].as_str().unwrap())
+        } else {
+            let arguments = json!({ "query": "delivery address" }).to_string();
+            let call = ToolCall::new("call_0", "search_conversation", arguments);
+            let text = "I search for the delivery address.".to_owned();
+            ModelMessage {
+                text,
+                ..ModelMessage::calls([call])
             }
         };
         Box::pin(async { Ok(message) })

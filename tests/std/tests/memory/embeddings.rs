@@ -92,7 +92,7 @@ async fn faulty_responses_are_errors() {
         r#"{"data":[{"index":7,"embedding":[1.0]}]}"#,
         r#"{"data":[{"index":0,"embedding":[]}]}"#,
     ] {
-        let server = Server::start(PRIVATE, move |_| response(200, &[], body.to_owned())).await;
+        let server = Server::start(PRIVATE, move |_| response(200, &[], body)).await;
         let error = embedder(&server)
             .embed(&["x".to_owned()])
             .await
@@ -104,7 +104,7 @@ async fn faulty_responses_are_errors() {
     }
     let server = Server::start(PRIVATE, |_| {
         std::thread::sleep(Duration::from_millis(400));
-        response(200, &[], "{}".to_owned())
+        response(200, &[], "{}")
     })
     .await;
     let slow = embedder(&server).timeout(Duration::from_millis(50));

@@ -61,7 +61,7 @@ impl ImportanceScorer for Fixed {
         _: Durability,
     ) -> BoxFuture<'a, Result<f64, ToolError>> {
         async {
-            if self.0 == 0.123 {
+            if (self.0 - 0.123).abs() < f64::EPSILON {
                 return Err(ToolError::unavailable("the scorer"));
             }
             Ok(self.0)

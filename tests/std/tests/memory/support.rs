@@ -42,7 +42,7 @@ pub(crate) async fn call(cx: &ToolContext, tool: &str, arguments: Value) -> Resu
     let result = tools.call(call, cx).await;
     match result.output() {
         Some(output) => Ok(serde_json::from_str(output.get()).unwrap()),
-        None => Err(result.model_text().to_string()),
+        None => Err(result.model_text().clone()),
     }
 }
 
@@ -93,7 +93,7 @@ const SUBJECTS: [&[&str]; 4] = [
 ];
 
 impl Embedder for Subjects {
-    fn model(&self) -> &str {
+    fn model(&self) -> &'static str {
         "subjects"
     }
 
@@ -115,7 +115,7 @@ impl Embedder for Subjects {
 pub(crate) struct Broken;
 
 impl Embedder for Broken {
-    fn model(&self) -> &str {
+    fn model(&self) -> &'static str {
         "broken"
     }
 

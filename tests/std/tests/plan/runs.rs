@@ -284,7 +284,7 @@ async fn interrupted_run_is_resumed() {
     let now = Timestamp::now();
     for (node, lease_until) in [
         ("b", now),
-        ("c", now.plus(std::time::Duration::from_secs(600))),
+        ("c", now.plus(std::time::Duration::from_mins(10))),
     ] {
         let changed = host
             .store

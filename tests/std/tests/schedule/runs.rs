@@ -196,13 +196,13 @@ async fn three_runs_are_active_at_the_same_time() {
     for name in ["a", "b", "c", "d", "e", "f"] {
         store.create_task(task(name, every_minute())).await.unwrap();
     }
-    clock.pass(Duration::from_secs(60));
+    clock.pass(Duration::from_mins(1));
     assert_eq!(scheduler.run_due().await, 7);
     assert_eq!(runner.most_active(), 3);
     // Two missed due times of one task run one after the other.
     let alone = Runner::taking(Duration::from_secs(5));
     let (_store, scheduler) = created(&alone, every_minute()).await;
-    clock.pass(Duration::from_secs(120));
+    clock.pass(Duration::from_mins(2));
     assert_eq!((scheduler.run_due().await, alone.most_active()), (2, 1));
 }
 
@@ -216,7 +216,7 @@ async fn two_schedulers_share_the_runs() {
         store.create_task(task(name, every_minute())).await.unwrap();
     }
     let schedulers = [0, 1].map(|_| Scheduler::new(store.clone(), runner.clone()));
-    clock.pass(Duration::from_secs(60));
+    clock.pass(Duration::from_mins(1));
     let [one, two] = &schedulers;
     let (one, two) = futures::join!(one.run_due(), two.run_due());
     assert_eq!((one + two, runner.dues().len()), (4, 4));
@@ -226,7 +226,7 @@ async fn two_schedulers_share_the_runs() {
 #[tokio::test(start_paused = true)]
 async fn lost_run_is_the_same_run() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
-    let runner = Runner::taking(Duration::from_secs(3_600));
+    let runner = Runner::taking(Duration::from_hours(1));
     let (store, scheduler) = created(&runner, hourly()).await;
     clock.set("2026-03-01T01:00:00Z");
     // The future is dropped in the middle of the run, as if the process had ended.
@@ -260,7 +260,7 @@ async fn scheduler_runs_until_it_is_stopped() {
     let stop = CancellationToken::new();
     let test = async {
         tokio::time::sleep(Duration::from_secs(29)).await;
-        clock.pass(Duration::from_secs(60));
+        clock.pass(Duration::from_mins(1));
         tokio::time::sleep(Duration::from_secs(2)).await;
         assert_eq!(runner.dues().len(), 1);
         stop.cancel();
@@ -273,14 +273,14 @@ async fn scheduler_runs_until_it_is_stopped() {
 #[tokio::test(start_paused = true)]
 async fn run_of_a_deleted_task_is_dropped() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
-    let runner = Runner::taking(Duration::from_secs(3_600));
+    let runner = Runner::taking(Duration::from_hours(1));
     let (store, scheduler) = created(&runner, every_minute()).await;
-    clock.pass(Duration::from_secs(60));
+    clock.pass(Duration::from_mins(1));
     let began = tokio::time::Instant::now();
     let test = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert!(store.remove_task(&crate::support::id("t")).await.unwrap());
     };
     futures::join!(scheduler.run_due(), test);
-    assert!(began.elapsed() < Duration::from_secs(60));
+    assert!(began.elapsed() < Duration::from_mins(1));
 }

@@ -59,7 +59,9 @@ fn daily() -> Value {
 }
 
 fn with(mut arguments: Value, more: Value) -> Value {
-    let more = more.as_object().unwrap().clone();
+    let Value::Object(more) = more else {
+        panic!("{more}");
+    };
     arguments.as_object_mut().unwrap().extend(more);
     arguments
 }

@@ -141,7 +141,7 @@ async fn run_begins_with_the_prompt_and_sends_the_answer() {
     world.create(to_slack).await;
     let scheduler = Scheduler::new(world.store.clone(), world.clone());
     for _ in 0..2 {
-        clock.pass(std::time::Duration::from_secs(60));
+        clock.pass(std::time::Duration::from_mins(1));
         assert_eq!(scheduler.run_due().await, 1);
     }
     let runs = runs(&world.store).await;
@@ -175,7 +175,7 @@ async fn history_is_kept_for_the_next_run() {
         .await;
     let scheduler = Scheduler::new(world.store.clone(), world.clone());
     for _ in 0..3 {
-        clock.pass(std::time::Duration::from_secs(60));
+        clock.pass(std::time::Duration::from_mins(1));
         assert_eq!(scheduler.run_due().await, 1);
     }
     let messages = world.messages("schedule/t").await;
@@ -248,7 +248,7 @@ async fn answer_of_a_tool_is_sent_once() {
         ..World::default()
     };
     world.create(to_slack).await;
-    clock.pass(std::time::Duration::from_secs(60));
+    clock.pass(std::time::Duration::from_mins(1));
     let scheduler = Scheduler::new(world.store.clone(), world.clone());
     assert_eq!(scheduler.run_due().await, 1);
     let texts: Vec<String> = world.sent().into_iter().map(|(_, text, _)| text).collect();

@@ -183,7 +183,7 @@ async fn daily_task_runs_once_on_each_day_of_a_year() {
             let (store, scheduler) = created(&runner, cron(expression, zone)).await;
             let mut runs = 0;
             for _ in 0..365 * 2 {
-                clock.pass(std::time::Duration::from_secs(12 * 60 * 60));
+                clock.pass(std::time::Duration::from_hours(12));
                 runs += scheduler.run_due().await;
             }
             let dues = runner.dues();

@@ -70,7 +70,7 @@ fn kind(result: &CallResult) -> ErrorKind {
 #[test]
 fn definition_passes_the_test_kit() {
     let def = post_slack_message::DEF;
-    assert_kept(&[def.clone()], &violations);
+    assert_kept(std::slice::from_ref(&def), &violations);
     assert!(def.examples().len() >= 2);
     assert_eq!(
         def.hints(),

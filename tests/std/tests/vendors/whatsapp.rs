@@ -132,7 +132,7 @@ async fn send(cx: &ToolContext, arguments: Value) -> CallResult {
 #[test]
 fn only_turns_of_whatsapp_have_the_tool() {
     let def = send_whatsapp_template::DEF;
-    assert_kept(&[def.clone()], &violations);
+    assert_kept(std::slice::from_ref(&def), &violations);
     assert!(def.examples().len() >= 2);
     let registry = Registry::builder()
         .tool::<send_whatsapp_template>()

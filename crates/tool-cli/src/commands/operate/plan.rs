@@ -62,13 +62,12 @@ async fn find(
     thread: ThreadId,
     number: Option<u64>,
 ) -> Result<PlanRow, Failure> {
-    let found = match number {
-        Some(number) => store.plan(&PlanRunId::new(thread.clone(), number)).await,
+    let found = if let Some(number) = number {
+        store.plan(&PlanRunId::new(thread.clone(), number)).await
+    } else {
         // The last run is the active one, if there is an active one.
-        None => {
-            let rows = store.list_plans(&thread, None, 1).await;
-            rows.map(|rows| rows.into_iter().next())
-        }
+        let rows = store.list_plans(&thread, None, 1).await;
+        rows.map(|rows| rows.into_iter().next())
     };
     let found = found.map_err(|error| Failure::of(Exit::Failed, error.to_string()))?;
     found.ok_or_else(|| {
