@@ -2,7 +2,7 @@
 //!
 //! | tool | |
 //! |---|---|
-//! | [`upload_attachment`](fn@upload_attachment) | stores a file of the user's message, or bytes of the model, and returns its key |
+//! | [`upload_attachment`](fn@upload_attachment) | stores a file of the user's message, or bytes that the model passes as Base64 (`data`), and returns the key of the stored file |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -23,15 +23,17 @@
 //! # }
 //! ```
 //!
-//! A key contains the workspace and the conversation, and [`Uploads::read`] refuses the keys of other conversations. A file is never replaced: if its name is
-//! taken, a number is added to the name.
+//! The key of a file is its path in the object store. It contains the workspace and the conversation, and [`Uploads::read`] refuses the keys of other
+//! conversations. A file is never replaced: if its name is taken, a number is added to the name.
 //!
-//! The content type is found in the first bytes of the file. A type that the caller states counts only for texts, which have no such mark.
+//! The media type is detected from the first bytes of the file. A declared type is used only for text, which has no magic number; a
+//! declared `text/html` is ignored.
 //!
 //! # Object stores
 //!
 //! [`Uploads::folder`] stores the files in a folder of the host, and [`Uploads::new`] in any store of the crate [`object_store`]. The feature `attachments-s3` adds
-//! S3, whose keys are settings of the host and not secrets of a call. Do not use a folder that tools can write to: the store follows symbolic links.
+//! S3. The host sets the credentials of S3 when it creates the store; they are not secrets of a call. Do not use a folder that tools can write to: the store
+//! follows symbolic links.
 //!
 //! A file has at most [`MOST_BYTES`].
 

@@ -48,7 +48,8 @@
 //!
 //! # Defended and undefended threats
 //!
-//! [`Guard`] describes where requests may go. Every redirect is a new request that passes the guard, and a secret is sent to its own origin only.
+//! [`Guard`] describes where requests may go. Every redirect is a new request that passes the guard, and a secret is sent only to the
+//! domains that the host set for it ([`Credential::for_hosts`]); a redirect to a different origin does not get it.
 //! No proxy is used: environment variables that name a proxy are not read. Cookies are not stored, responses are not cached, and each request has
 //! its own connection. Bodies are limited by their decompressed size and read only up to the limit.
 //!

@@ -1,20 +1,21 @@
-//! Tools with which an agent reaches people: questions to the user, messages through channels, and rooms.
+//! Tools for communication with people: questions to the user, rooms, and messages through a messaging channel, such as Slack or WhatsApp ([`OutboundChannel`]).
 //!
 //! | tool | runs in |
 //! |---|---|
 //! | [`ask_user`] | any turn with a client: the turn waits for the user's answers |
-//! | [`send_outbound_message`] | a turn that a message of a channel has started ([`Runtime::Webhook`](tool_core::Runtime::Webhook)): the sent text is the answer |
+//! | [`send_outbound_message`] | a turn that a message of a channel started ([`Runtime::Webhook`](tool_core::Runtime::Webhook)): the tool sends its text to the sender of that message, and the text is the answer of the turn |
 //! | [`send_message_to_human`], [`mark_room_event_completed`], [`compact_room_history`] | a turn of a room ([`Runtime::Room`](tool_core::Runtime::Room)) |
 //!
-//! [`ask_user`] is a [client tool](tool_core::DynamicTool::client), so it is not linked: add it to the registry of a program whose client can show questions. The
-//! other tools are part of the harness: the kind of the turn decides whether a model has them.
+//! [`ask_user`] is a [client tool](tool_core::DynamicTool::client): the client shows the questions, and its answers are the result. `Registry::linked()` does not
+//! contain this tool: add it by hand if the client can show questions. The other tools are *harness* tools: the [`Runtime`](tool_core::Runtime) of the turn decides
+//! which of them the model can call.
 //!
 //! # Channels and rooms
 //!
 //! A host implements [`OutboundChannel`] for the services that it sends messages with. It adds a [`Trigger`] with the address of the sender to the context of a
-//! turn that a message has started, and a [`Room`] to the context of a turn of a room. A room is a conversation with a backlog of events and a history of messages
-//! in a [`RoomStore`](tool_core::store::RoomStore): the host adds what arrives as events, takes some of them before a turn, and returns those that the turn has
-//! not completed.
+//! turn that a message started, and a [`Room`] to the context of a turn of a room. A *room* is a conversation with a queue of incoming events and a history of
+//! messages, both in a [`RoomStore`](tool_core::store::RoomStore). The host adds each incoming message as an event and takes pending events from the queue before a
+//! turn. After the turn, the host returns the events that the turn did not complete to the queue.
 //!
 //! ```
 //! use futures::future::BoxFuture;
@@ -41,8 +42,9 @@
 //!
 //! # Trust
 //!
-//! The tools have no secrets; the channel of the host has those that it needs. Texts of people are untrusted input: if a model acts on them, the policy of the
-//! host should limit the calls that the model can make. A model chooses the text of a message, and never its address. Rooms are stored as plain text.
+//! The tools need no API key or other secret: the host configures the credentials of its [`OutboundChannel`] itself. Texts of people are untrusted input: if a model
+//! acts on them, the policy of the host should limit the calls that the model can make. A model chooses the text of a message, and never its recipient. Rooms are
+//! stored unencrypted.
 
 mod ask;
 mod channel;

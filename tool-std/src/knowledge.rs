@@ -2,7 +2,7 @@
 //!
 //! | tool | |
 //! |---|---|
-//! | [`search_knowledge`](fn@search_knowledge) | returns the parts of documents that match a query |
+//! | [`search_knowledge`](fn@search_knowledge) | returns the chunks (pieces of documents) that match a query |
 //! | [`get_knowledge`](fn@get_knowledge) | returns a document by its exact file name |
 //! | [`write_knowledge`](fn@write_knowledge) | creates, replaces or extends a document |
 //!
@@ -14,8 +14,8 @@
 //!
 //! # Set up
 //!
-//! The host puts a [`Knowledge`] into the context, and runs an [`Indexer`] in one or more of its processes. A write stores the content at once, and the indexer
-//! makes it searchable soon afterwards. If its process dies, the indexer of another process continues.
+//! The host puts a [`Knowledge`] into the context, and runs an [`Indexer`] in one or more of its processes. A write stores the content at once. The indexer then
+//! splits the document into chunks and makes them searchable. If its process dies, the indexer of another process continues.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -40,8 +40,8 @@
 //! # }
 //! ```
 //!
-//! Documents belong to the workspace of the context; a context without a workspace uses the documents of the host's only workspace. A host adds documents of
-//! its own, such as uploaded files, with [`Knowledge::write`]. `Rules::knowledge(false)` hides the tools from a turn.
+//! Documents belong to the workspace of the context; if the context has no workspace, [`Workspace::single`](tool_core::store::Workspace::single) is used. A host
+//! adds its own documents, such as uploaded files, with [`Knowledge::write`]. `Rules::knowledge(false)` hides the tools from a turn.
 //!
 //! # Types of documents
 //!
@@ -58,8 +58,8 @@
 //! # Limits
 //!
 //! A call of `write_knowledge` takes at most [`MOST_CALL_BYTES`], and a document has at most
-//! [`Document::MOST_BYTES`](tool_core::store::Document::MOST_BYTES). A chunk has 2,000 characters, of which 200 are also in the previous chunk. The tools need no
-//! secrets.
+//! [`Document::MOST_BYTES`](tool_core::store::Document::MOST_BYTES). A chunk has 2,000 characters, of which 200 are also in the previous chunk. The tools need no API
+//! key or other secret.
 //!
 //! The text of a document is untrusted input. If a host lets a model act on this text, the policy of the host should limit the calls that the model can make.
 

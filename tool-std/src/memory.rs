@@ -1,4 +1,4 @@
-//! Tools with which an agent remembers facts across conversations, and searches them and its conversation.
+//! Tools with which an agent stores memories across conversations, and searches its memories and its conversation.
 //!
 //! ```text
 //! remember {"content": "Ada drinks green tea.", "memory_type": "preference"}
@@ -16,14 +16,14 @@
 //! |---|---|
 //! | [`search_memory`](fn@search_memory) | reads the memories that all agents of the workspace share, and those of the calling agent |
 //! | [`remember`](fn@remember) | stores a memory; the same content is stored once |
-//! | [`memory_block`](fn@memory_block) | appends a note to the block of the conversation |
+//! | [`memory_block`](fn@memory_block) | appends a note to the conversation's notes; the host must write them into the instructions of each turn ([`Memory::block`]) |
 //! | [`search_conversation`](fn@search_conversation) | reads the earlier messages of the conversation |
 //!
 //! The host adds a [`Memory`] to the context: it contains the store, and optionally an [`Embedder`] for searches by meaning, such as `HttpEmbedder` (feature
-//! `http-client`). Without an embedder, memories are found by their words. The workspace, the agent and the conversation come from the context and never from the model, so an agent cannot name the memories of
-//! another.
+//! `http-client`). Without an embedder, memories are found by keywords. The workspace, the agent and the conversation come from the context and never from
+//! the model, so an agent cannot read the memories of another agent.
 //!
-//! The tools have no secrets. Before a text is stored, the secrets of the context are redacted from it.
+//! The tools need no API key or other secret. Before a text is stored, the secrets of the context are redacted from it.
 //!
 //! Memories are untrusted input: a model may have remembered what a web page says. Each result states the author of its content
 //! ([`MemorySource`]), and content of a less trusted source never replaces that of a more trusted one. If a host lets a model act on memories, the policy of the
@@ -36,8 +36,8 @@
 //! | content of a memory | 2,000 characters |
 //! | results of a search | 20 |
 //! | note | 500 characters |
-//! | block of notes | 4,000 characters; the oldest notes are shortened, then removed |
-//! | memories that one word of a query contributes | the newest 256 |
+//! | notes of a conversation | 4,000 characters; the oldest notes are shortened, then removed |
+//! | matches considered for each word of a query | the newest 256 of each scope (the memories of one agent, or the shared memories of a workspace) |
 
 mod conversation;
 #[cfg(feature = "http-client")]

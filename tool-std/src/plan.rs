@@ -1,4 +1,4 @@
-//! Tools with which a model plans work of several tasks, and works on it task by task.
+//! Tools with which a model plans work that has several tasks, and submits the result of each task.
 //!
 //! | tool | |
 //! |---|---|
@@ -32,29 +32,30 @@
 //!
 //! # Plans
 //!
-//! A draft is a directed acyclic graph. A `task` is work of an owner: an agent, a plugin, a person (`user`) or the host (`system`). A `switch` chooses one of its
-//! edges by the output of the node before it, a `deliberation_fork` begins several branches, and a `join` waits for all of them; these nodes complete by
-//! themselves. A draft with a fault, such as a cycle or an unknown owner, is not stored: the result contains issues with JSON Pointers into the draft.
+//! A draft is a directed acyclic graph of *nodes*. A node of the type `task` is work of an owner: an agent, a plugin (an extension of the host, which the host calls
+//! and whose results the host submits), a person (`user`) or the host itself (`system`). A `switch` chooses one of its edges by the output of the node before it, a
+//! `deliberation_fork` starts several branches, and a `join` waits for all of them; these nodes complete without an executor. An invalid draft, for example with a
+//! cycle or an unknown owner, is not stored: the result contains issues with JSON Pointers into the draft.
 //!
 //! # Who works on a task
 //!
-//! A model submits results of tasks whose owner is an agent with the name of its context ([`ToolContext::agent`]). A context without an agent may work on the
-//! tasks of every agent. Tasks of plugins, of people and of the host are begun and completed by the host, with
-//! [`PlanStore::change_plan`](tool_core::store::PlanStore::change_plan). A result for a ready task begins the task and ends it; an executor that works for longer
-//! begins the task first ([`PlanChange::Start`](tool_core::store::PlanChange::Start)), so that no other executor begins it.
+//! A model can submit a result only for tasks whose owner is the agent in [`ToolContext::agent`], or any agent. If the context has no agent, the model can submit
+//! results for the tasks of every agent. The host starts and completes the tasks of plugins, of people and of the host, with
+//! [`PlanStore::change_plan`](tool_core::store::PlanStore::change_plan). A result of the status `completed` for a ready task starts and
+//! completes it. A long-running executor first claims the task with [`PlanChange::Start`](tool_core::store::PlanChange::Start), so that no other executor starts it.
 //!
 //! # Approval
 //!
-//! With [`Plans::approval`], a person approves each plan before its tasks begin, with [`PlanChange::Answer`](tool_core::store::PlanChange::Answer). This is
-//! separate from the approval of calls: the answer is stored, and no model runs because of it.
+//! With [`Plans::approval`], a person approves each plan before its tasks start, with [`PlanChange::Answer`](tool_core::store::PlanChange::Answer). This is
+//! separate from the approval of calls: the answer is only stored; it does not start a turn.
 //!
 //! # Limits
 //!
 //! A draft has at most 100 nodes, 400 edges and 50 schemas. A schema has at most 16 KiB and 32 levels, and no `$ref`, so that a model cannot write a schema whose
-//! check takes long; its patterns run in linear time. A result has at most 64 KiB. A task fails, and with it the run, after three faulty results. The tools have
-//! no secrets.
+//! check takes long; its patterns run in linear time. A result has at most 64 KiB. A task fails, and with it the run, after three invalid results. The tools
+//! need no API key or other secret.
 //!
-//! Outputs of tasks are texts of models: a later task that reads one reads untrusted input.
+//! Models write the outputs of tasks, so the output is untrusted input for later tasks.
 //!
 //! Cost: 76 crates in addition to those of `tool-core`: half of them for the gate and the stores, and half for the validator of JSON Schemas.
 

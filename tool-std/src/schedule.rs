@@ -4,9 +4,9 @@
 //! |---|---|
 //! | [`schedule_task`] | creates, lists, updates, deletes and runs the tasks of the workspace |
 //!
-//! A task is a prompt and a schedule: a cron expression in a time zone, an interval, or one time. When it is due, a [`Scheduler`] begins a turn with the prompt
-//! as the message of the user, and sends the answer through a channel if the task names one. A host adds [`Schedules`] to the context of turns that may schedule
-//! tasks, and runs a [`Scheduler`] in one process or in many.
+//! A task is a prompt and a schedule: a cron expression in a time zone, an interval, or one time. When it is due, a [`Scheduler`] starts a turn with the prompt
+//! as the message of the user. If the task names a messaging channel, such as Slack or WhatsApp ([`OutboundChannel`](crate::human::OutboundChannel)), the answer is
+//! sent through this channel. A host adds [`Schedules`] to the context of turns that may schedule tasks, and runs a [`Scheduler`] in one process or in many.
 //!
 //! ```
 //! use futures::future::BoxFuture;
@@ -37,17 +37,20 @@
 //!
 //! # Time zones and changes of the clock
 //!
-//! Cron expressions have five fields, without seconds, and are evaluated in the time zone of the task, with the rules that this program contains. A fixed time
-//! that a change of the clock skips runs at the first instant after it; a fixed time that occurs twice runs once, the first time. A schedule with `*` or a step
-//! in the field of the hours runs at each hour that exists on that day.
+//! Cron expressions have five fields, without seconds, and are evaluated in the time zone of the task. The rules of the time zones are compiled into the program.
+//!
+//! Daylight saving time: if the clock skips the local time of a cron expression with a fixed hour, the task runs at the first instant after the skipped hour; if the
+//! local time occurs twice, the task runs once, at the first of the two. A cron expression with `*` or a step in the field of the hours runs at each hour that exists
+//! on that day. If the clock skips the `run_at` of a one-shot task, the time is moved forward by the length of the change.
 //!
 //! # Trust
 //!
 //! A task belongs to the workspace of the turn that created it: the tool finds no task of another workspace. The prompt, the channel and the target of a task are
-//! written by a model, so the [`OutboundChannel`](crate::human::OutboundChannel) of the host decides which targets it accepts, and the turn of a run passes the
-//! gate and the rules of [`Runtime::Scheduled`](tool_core::Runtime::Scheduled) like any other turn. Prompts are stored as plain text.
+//! written by a model, so the [`OutboundChannel`](crate::human::OutboundChannel) of the host must decide which targets it accepts. The turn of a run uses the
+//! [`Turns`](tool_core::turn::Turns) and the tools that the host passes to [`DueTask::drive`]: create them with the host's [`Gate`](tool_core::Gate) and with rules of
+//! the kind [`Runtime::Scheduled`](tool_core::Runtime::Scheduled), so that both apply to the turn. Prompts are stored unencrypted.
 //!
-//! The tool has no secrets. Cost: 12 crates in addition to those of the feature `human`.
+//! The tools need no API key or other secret. Cost: 12 crates in addition to those of the feature `human`.
 
 mod plan;
 mod runner;
