@@ -188,13 +188,16 @@ impl Client {
 }
 
 /// Returns the time to wait if the vendor did not carry out the request because of its rate limit. The inner `None` means that the vendor named no
-/// time. GitHub answers 403 with `Retry-After` for its secondary limits.
+/// time. GitHub answers 403 with `Retry-After` for its secondary limits. If its primary limit is exhausted, it names the end of the limit in a header of
+/// its own, so the request is not repeated.
 #[expect(
     clippy::option_option,
     reason = "a limit without a time is not the same as no limit"
 )]
 fn limit(response: &Response) -> Option<Option<Duration>> {
+    let is_exhausted = response.header("x-ratelimit-remaining") == Some("0");
     match (response.status(), response.retry_after()) {
+        (429, None) if is_exhausted => None,
         (429, wait) => Some(wait),
         (403, Some(wait)) => Some(Some(wait)),
         _ => None,

@@ -51,11 +51,7 @@ enum Written<T> {
         #[serde(flatten)]
         failure: Failure,
     },
-    Wrapped {
-        #[serde(rename = "success")]
-        _success: True,
-        result: T,
-    },
+    Wrapped(Wrapped<T>),
     Flat {
         #[serde(rename = "success")]
         _success: True,
@@ -64,11 +60,20 @@ enum Written<T> {
     },
 }
 
+/// A result that is not an object, or whose own keys could be mistaken for those of an envelope. An object with further keys is flat.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wrapped<T> {
+    #[serde(rename = "success")]
+    _success: True,
+    result: T,
+}
+
 impl<T> From<Written<T>> for Envelope<T> {
     fn from(written: Written<T>) -> Self {
         match written {
             Written::Failed { failure, .. } => Self::Failure(failure),
-            Written::Wrapped { result, .. } => Self::Success(result),
+            Written::Wrapped(Wrapped { result, .. }) => Self::Success(result),
             Written::Flat { output, .. } => Self::Success(output),
         }
     }

@@ -5,7 +5,7 @@
 //! | `WORKSPACES_ROOT` | the folder of the tools' files |
 //! | `PACKS_GIT` | the base URL of repositories, by default `https://github.com` |
 //! | `PACKS_LOCAL` | `1` allows requests to this machine, at any port; without it only public hosts are allowed |
-//! | `PACKS_SEARXNG` | the URL of a SearXNG instance for web searches; DuckDuckGo by default |
+//! | `PACKS_SEARXNG` | the URL of a `SearXNG` instance for web searches; `DuckDuckGo` by default |
 //! | `PACKS_GITHUB` | the address of GitHub's REST API, by default `https://api.github.com` |
 //! | `PACKS_POLICY` | a policy file in JSON; without it, destructive calls wait for approval |
 //!

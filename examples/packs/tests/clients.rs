@@ -77,11 +77,6 @@ fn calls() -> Vec<Once> {
         once("find_files", json!({"pattern": "*.md"}), "plan.md"),
         once("search_files", json!({"pattern": "St[a-z]+"}), "1. Start"),
         once(
-            "upload_attachment",
-            json!({"data": "aGVsbG8=", "file": "hello.txt"}),
-            "attachments/hello.txt",
-        ),
-        once(
             "run_command",
             json!({"command": ["sort", "-r"], "stdin": "a\nb\n"}),
             r#""stdout":"b\na\n""#,
@@ -132,6 +127,32 @@ fn calls() -> Vec<Once> {
             "https://example.com/lamps",
         ),
         once(
+            "run_code",
+            json!({"code": "const plan = await tools.read_file({path: 'plan.md'}); return plan.lines + 40;"}),
+            r#""result":42"#,
+        ),
+        once("schedule_task", json!({"action": "list"}), r#""tasks":[]"#),
+        once("describe_api", json!({}), "read_file"),
+    ]
+    .into_iter()
+    .chain(calls_of_stores())
+    .chain(calls_of_github())
+    .collect()
+}
+
+/// Calls of the tools that keep memories, attachments, documents and plans.
+fn calls_of_stores() -> Vec<Once> {
+    let plan = json!({
+        "title": "Report", "objective": "Write the report", "schemas": [], "edges": [], "entry_nodes": ["write"],
+        "nodes": [{
+            "id": "write", "type": "task", "label": "Write", "owner": {"executor": "agent", "name": "writer"},
+            "objective": "Write the text", "instructions": "", "output_schema_ref": null, "deliverables": [],
+            "success_criteria": ["It is short."], "completion_checks": [],
+        }],
+    });
+    let ready = r#""ready_nodes":["write"]"#;
+    vec![
+        once(
             "remember",
             json!({"content": "Ada drinks green tea.", "memory_type": "preference", "scope": "org"}),
             r#""event":"add""#,
@@ -152,31 +173,10 @@ fn calls() -> Vec<Once> {
             r#""count":0"#,
         ),
         once(
-            "run_code",
-            json!({"code": "const plan = await tools.read_file({path: 'plan.md'}); return plan.lines + 40;"}),
-            r#""result":42"#,
+            "upload_attachment",
+            json!({"data": "aGVsbG8=", "file": "hello.txt"}),
+            "attachments/hello.txt",
         ),
-        once("schedule_task", json!({"action": "list"}), r#""tasks":[]"#),
-        once("describe_api", json!({}), "read_file"),
-    ]
-    .into_iter()
-    .chain(calls_of_stores())
-    .chain(calls_of_github())
-    .collect()
-}
-
-/// Calls of the tools that keep documents and plans.
-fn calls_of_stores() -> Vec<Once> {
-    let plan = json!({
-        "title": "Report", "objective": "Write the report", "schemas": [], "edges": [], "entry_nodes": ["write"],
-        "nodes": [{
-            "id": "write", "type": "task", "label": "Write", "owner": {"executor": "agent", "name": "writer"},
-            "objective": "Write the text", "instructions": "", "output_schema_ref": null, "deliverables": [],
-            "success_criteria": ["It is short."], "completion_checks": [],
-        }],
-    });
-    let ready = r#""ready_nodes":["write"]"#;
-    vec![
         once(
             "write_knowledge",
             json!({"action": "write", "file": "returns.md", "content": "Returns are free."}),

@@ -143,7 +143,7 @@ impl BegunRun {
         self
     }
 
-    /// Changes the settings of the run, such as its limits and callbacks. Its stores and its lease remain.
+    /// Changes the settings of the run, such as its limits and callbacks. The result must have the same stores. The lease of the run does not change.
     pub fn settings(mut self, settings: impl FnOnce(Turns) -> Turns) -> Self {
         self.turns = settings(self.turns);
         self

@@ -41,7 +41,7 @@ impl Uploads {
         Ok(Self::new(Arc::new(store)))
     }
 
-    /// Sets the URL under which a server of the host serves the object store. The URL of a file is this URL, a `/` and the key. The server must check the
+    /// Sets the URL under which a server of the host serves the object store. The URL of a file is this URL, a `/` and the key, percent-encoded. The server must check the
     /// caller, for example with [`read`](Self::read): a key can be guessed.
     #[must_use]
     pub fn url(mut self, base: impl Into<String>) -> Self {
@@ -91,7 +91,9 @@ impl Uploads {
 
     /// Returns the URL of a key.
     pub(super) fn url_of(&self, key: &Path) -> Option<String> {
-        self.url.as_ref().map(|url| format!("{url}/{key}"))
+        // A key may contain `%`, and a server decodes a URL once.
+        let path = key.as_ref().replace('%', "%25").replace(' ', "%20");
+        self.url.as_ref().map(|url| format!("{url}/{path}"))
     }
 
     /// Returns the bytes of a file of a conversation. Fails if the key does not belong to the conversation, as if it did not exist.

@@ -16,7 +16,8 @@ pub(super) async fn deliver(
     login: Option<(SecretString, SecretString)>,
     message: &Message,
 ) -> Result<(), ToolError> {
-    let connected = tokio::time::timeout(settings.timeout, connect(settings, login)).await;
+    let end = tokio::time::Instant::now() + settings.timeout;
+    let connected = tokio::time::timeout_at(end, connect(settings, login)).await;
     let mut connection = connected.map_err(|_| {
         let text = format!(
             "`{}` did not answer in time, try again later",
@@ -26,7 +27,7 @@ pub(super) async fn deliver(
     })??;
     let content = message.formatted();
     let sent = connection.send(message.envelope(), &content);
-    let sent = tokio::time::timeout(settings.timeout, sent).await;
+    let sent = tokio::time::timeout_at(end, sent).await;
     match sent {
         Ok(Ok(_)) => {
             // The message is accepted, whatever the server answers now.

@@ -178,8 +178,23 @@ impl Scheduler {
         ended
     }
 
+    /// Claims runs. If the store fails after some claims, these are returned, because their leases have begun.
     async fn claim(&self, room: usize) -> Result<Vec<(TaskRow, TaskRun)>, StoreError> {
         let mut claimed = Vec::new();
+        match self.claim_into(&mut claimed, room).await {
+            Err(error) if !claimed.is_empty() => {
+                tracing::error!(%error, "the scheduler cannot claim more runs");
+            }
+            ended => ended?,
+        }
+        Ok(claimed)
+    }
+
+    async fn claim_into(
+        &self,
+        claimed: &mut Vec<(TaskRow, TaskRun)>,
+        room: usize,
+    ) -> Result<(), StoreError> {
         // Other processes may claim the same rows first, so more rows are read than there is room for.
         let limit = u32::try_from(room.saturating_mul(8)).unwrap_or(u32::MAX);
         for _ in 0..MOST_LOOKS {
@@ -200,7 +215,7 @@ impl Scheduler {
                 break;
             }
         }
-        Ok(claimed)
+        Ok(())
     }
 
     /// Returns the claim of a ready task. A task whose schedule cannot be read is switched off.
@@ -287,8 +302,10 @@ impl Scheduler {
             let extended = self
                 .store
                 .extend_task(&task.row().id, token, self.lease, at);
-            if !matches!(extended.await, Ok(true)) {
-                return;
+            match extended.await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => tracing::warn!(%error, "the claim of a run cannot be extended"),
             }
         }
     }

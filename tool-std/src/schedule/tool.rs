@@ -474,6 +474,18 @@ impl Schedules {
         Ok(self.store.create_task(new).await?)
     }
 
+    /// Returns a task of the user of the context. A run has the identity of the user who created the task, so other users cannot change or run it.
+    async fn own(&self, id: &TaskId, cx: &ToolContext) -> Result<TaskRow, ToolError> {
+        let row = self.store.task(id).await?.ok_or_else(|| missing(id))?;
+        if row.principal.as_deref() != cx.user() {
+            return Err(ToolError::new(format!(
+                "the task `{}` belongs to a different user, who alone can change it: create a task of your own",
+                id.id()
+            )));
+        }
+        Ok(row)
+    }
+
     async fn update(
         &self,
         task_id: Option<String>,
@@ -482,7 +494,7 @@ impl Schedules {
     ) -> Result<TaskRow, ToolError> {
         let id = own_id(task_id, cx)?;
         for _ in 0..TRIES {
-            let row = self.store.task(&id).await?.ok_or_else(|| missing(&id))?;
+            let row = self.own(&id, cx).await?;
             let update = fields.update(&row, Timestamp::now())?;
             match self.store.update_task(&id, update, row.version).await {
                 Ok(row) => return row.ok_or_else(|| missing(&id)),
@@ -501,7 +513,7 @@ impl Schedules {
         cx: &ToolContext,
     ) -> Result<TaskRow, ToolError> {
         let id = own_id(task_id, cx)?;
-        let row = self.store.task(&id).await?.ok_or_else(|| missing(&id))?;
+        let row = self.own(&id, cx).await?;
         if !self.store.remove_task(&id).await? {
             return Err(missing(&id));
         }
@@ -514,6 +526,7 @@ impl Schedules {
         cx: &ToolContext,
     ) -> Result<TaskRow, ToolError> {
         let id = own_id(task_id, cx)?;
+        self.own(&id, cx).await?;
         let row = self.store.request_task_run(&id, Timestamp::now()).await?;
         row.ok_or_else(|| missing(&id))
     }

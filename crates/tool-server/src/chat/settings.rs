@@ -8,7 +8,7 @@ use tool_agent::runtime::StoredEvents;
 use tool_core::store::{StoreError, ThreadId, Workspace};
 use tool_core::{ToolContext, ToolContextBuilder, Toolset};
 
-use super::driver::{self, AgentDriver, Driver, ModelDriver, Pieces};
+use super::driver::{AgentDriver, Driver, ModelDriver, Pieces};
 use super::{ChatServer, Contexts, Inner};
 use crate::access::Role;
 use crate::auth::{Authenticator, Caller};
@@ -140,11 +140,11 @@ impl ChatServerBuilder<ModelDriver> {
 
 impl ChatServerBuilder<AgentDriver> {
     /// Sets the store of the events of the runtime ([`AgentRuntimeBuilder::events`]), from which a client reads the pieces of a step that a different
-    /// process drives. Without it, such a client gets each step when it is complete.
+    /// process drives. Without it, such a client gets each step when it is complete. The server has an interval of its own for reading the events.
     ///
     /// [`AgentRuntimeBuilder::events`]: tool_agent::runtime::AgentRuntimeBuilder::events
     pub fn events(mut self, events: StoredEvents) -> Self {
-        self.driver.events = Some(events.poll_every(driver::POLL));
+        self.driver.events = Some(events);
         self
     }
 

@@ -33,10 +33,11 @@ pub(super) fn last_of_user(messages: &[Message]) -> u64 {
         .map_or(0, |message| message.seq)
 }
 
-/// Passes the messages after a sequence number to the writer.
+/// Passes the messages after a sequence number to the writer, up to the next message of the user, which begins a different run.
 pub(super) fn show(writer: &mut Writer, messages: &[Message], after: u64) -> Vec<Chunk> {
     let mut chunks = Vec::new();
-    for message in messages.iter().filter(|message| message.seq > after) {
+    let new = messages.iter().skip_while(|message| message.seq <= after);
+    for message in new.take_while(|message| message.role != Role::User) {
         let shown = match message.role {
             Role::Assistant => match serde_json::from_str::<ModelMessage>(&message.content) {
                 Ok(said) => {
@@ -101,7 +102,10 @@ impl Source {
                 if let Some(reply) = reply.upgrade() {
                     reply.write(|writer| Ok(show(writer, &messages, *read)));
                 }
-                *read = messages.last().map_or(*read, |message| message.seq);
+                let new = messages
+                    .iter()
+                    .take_while(|message| message.role != Role::User);
+                *read = new.last().map_or(*read, |message| message.seq);
             }
             Self::Events {
                 events,

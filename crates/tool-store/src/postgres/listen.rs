@@ -204,7 +204,9 @@ async fn listen(
         if has_work {
             told.queued.send_modify(|number| *number += 1);
         }
+        // If the numbers cannot be read, the next notification of any kind reads them.
         if has_changes && let Ok(generations) = read(store).await {
+            has_changes = false;
             told.known.send_if_modified(|known| {
                 let changed = *known != generations;
                 *known = generations;
@@ -230,7 +232,7 @@ async fn listen(
         };
         // One read covers all notifications that have already arrived.
         has_work = first.payload() == WORK;
-        has_changes = !has_work;
+        has_changes |= !has_work;
         while let Some(next) = listener.next_buffered() {
             let is_work = next.payload() == WORK;
             has_work |= is_work;

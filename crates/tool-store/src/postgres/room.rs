@@ -49,10 +49,15 @@ impl RoomStore for PostgresStore {
         })
     }
 
-    fn return_room_events<'a>(&'a self, room: &'a ThreadId, at: Timestamp) -> StoreFuture<'a, u64> {
-        step(
-            async move { change!(self, Vec::new(), db => shared::return_events(db, room, at).await) },
-        )
+    fn return_room_events<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        ids: &'a [String],
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64> {
+        step(async move {
+            change!(self, Vec::new(), db => shared::return_events(db, room, ids, at).await)
+        })
     }
 
     fn room_events<'a>(

@@ -325,13 +325,18 @@ pub(crate) async fn finish<C: SqlChange>(
     db.write(removal(CHUNKS, name)).await?;
     let scope = scope_word(name.workspace());
     for (chunk, seq) in chunks.iter().zip(0_u32..) {
+        let mut terms = index_text(chunk);
+        if terms.is_empty() {
+            // PostgreSQL refuses an empty term. No query has this one.
+            terms.push('-');
+        }
         let values: [(_, Value); 6] = [
             ("workspace", name.workspace().as_str().into()),
             ("file", name.file().into()),
             ("seq", seq.into()),
             ("content", Value::free(Some(chunk))),
             ("scope", (&scope).into()),
-            ("terms", index_text(chunk).into()),
+            ("terms", terms.into()),
         ];
         db.write(Statement::insert(CHUNKS, values)).await?;
     }

@@ -197,10 +197,14 @@ pub(crate) async fn complete_events<C: SqlChange>(
 pub(crate) async fn return_events<C: SqlChange>(
     db: &mut C,
     room: &ThreadId,
+    ids: &[String],
     at: Timestamp,
 ) -> Result<u64, C::Fault> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
     let step = (RoomEventState::Processing, RoomEventState::Pending);
-    db.write(transition(room, step, None, None, at)).await
+    db.write(transition(room, step, None, Some(ids), at)).await
 }
 
 /// Implements [`RoomStore::room_events`](crate::store::RoomStore::room_events).

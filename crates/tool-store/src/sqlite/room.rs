@@ -45,13 +45,16 @@ impl RoomStore for SqliteStore {
         }))
     }
 
-    fn return_room_events<'a>(&'a self, room: &'a ThreadId, at: Timestamp) -> StoreFuture<'a, u64> {
-        let room = room.clone();
-        step(
-            self.change(move |db| {
-                Box::pin(async move { shared::return_events(db, &room, at).await })
-            }),
-        )
+    fn return_room_events<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        ids: &'a [String],
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64> {
+        let (room, ids) = (room.clone(), ids.to_vec());
+        step(self.change(move |db| {
+            Box::pin(async move { shared::return_events(db, &room, &ids, at).await })
+        }))
     }
 
     fn room_events<'a>(

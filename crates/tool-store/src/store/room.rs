@@ -244,8 +244,14 @@ pub trait RoomStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, u64>;
 
-    /// Marks the events of a room that are processing as pending again, after a turn that has not completed them. Returns how many there were.
-    fn return_room_events<'a>(&'a self, room: &'a ThreadId, at: Timestamp) -> StoreFuture<'a, u64>;
+    /// Marks events of a room as pending again, after the turn that took them has not completed them. Only events that are processing are changed. Returns
+    /// how many there were. A caller returns only the events that it has taken, because another turn may be processing the others.
+    fn return_room_events<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        ids: &'a [String],
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64>;
 
     /// Lists events of a room, in order.
     fn room_events<'a>(

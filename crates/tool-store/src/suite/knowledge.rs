@@ -178,7 +178,8 @@ tests! {
         write(&store, replace("tea.md", "Green TEA is brewed at 70 °C. Café hours differ.")).await;
         write(&store, replace("coffee.md", "Coffee is brewed with boiling water, not tea.")).await;
         write(&store, replace("empty.md", " \n")).await;
-        assert_eq!(index(&store, 100).await, 3);
+        write(&store, replace("signs.md", "--- 👍\n")).await;
+        assert_eq!(index(&store, 100).await, 4);
         assert_eq!(files(&store, "tea").await, BTreeSet::from(["tea.md".to_owned(), "coffee.md".to_owned()]));
         // The chunk that contains every word is the first.
         assert_eq!(found(&store, "acme", "green tea").await[0], ("tea.md".to_owned(), 0));

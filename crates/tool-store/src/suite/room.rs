@@ -114,8 +114,12 @@ tests! {
         for room in [side, foreign] {
             assert_eq!(in_state(store, room, RoomEventState::Processing).await, ["a", "b"]);
         }
-        assert_eq!(store.return_room_events(main, at(500)).await.unwrap(), 1);
-        assert_eq!(in_state(store, main, RoomEventState::Pending).await, ["b", "c"]);
+        // A turn that took the event "c" returns only this event.
+        assert_eq!(store.take_room_events(main, 2, at(450)).await.unwrap().len(), 1);
+        assert_eq!(store.return_room_events(main, &[], at(500)).await.unwrap(), 0);
+        assert_eq!(store.return_room_events(main, &ids(&["a", "c"]), at(500)).await.unwrap(), 1);
+        assert_eq!(in_state(store, main, RoomEventState::Processing).await, ["b"]);
+        assert_eq!(in_state(store, main, RoomEventState::Pending).await, ["c"]);
         assert_eq!(in_state(store, main, RoomEventState::Completed).await, ["a"]);
         assert_eq!(in_state(store, foreign, RoomEventState::Processing).await, ["a", "b"]);
     }

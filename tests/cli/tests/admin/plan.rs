@@ -4,7 +4,10 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use tool_store::*;
+use tool_store::{
+    NewPlanRun, PlanChange, PlanExecutor, PlanOutcome, PlanOwner, PlanRules, PlanSpec, PlanStore,
+    PlanSubmission, PostgresStore, SqliteStore, ThreadId, Timestamp,
+};
 
 use super::DESK;
 
@@ -119,7 +122,7 @@ pub(super) fn runs_are_printed(url: &str) {
         lines[..8],
         [
             "flowchart TD",
-            r##"n0["Test#34;#93;#59; click #27;<br/>completed"]:::completed"##,
+            r#"n0["Test#34;#93;#59; click #27;<br/>completed"]:::completed"#,
             r#"n1{"passed<br/>completed"}:::completed"#,
             r#"n2["Publish<br/>ready"]:::ready"#,
             r#"n3["repair<br/>skipped"]:::skipped"#,

@@ -47,6 +47,9 @@ pub(crate) fn results_and_failures_are_read_case() -> Ran {
     assert!(!task.success && task.tools_used == ["add"]);
     assert_eq!(read::<Vec<u32>>("[1,2]"), Ok(vec![1, 2]));
     assert_eq!(read::<Option<u32>>("null"), Ok(None));
+    let open = r#"{"result":1,"count":2}"#;
+    let value: serde_json::Value = serde_json::from_str(open).unwrap();
+    assert_eq!(read::<serde_json::Value>(open), Ok(value));
     let failure = read::<Written>("error: the file exists").unwrap_err();
     assert_eq!(failure.error, "the file exists");
     assert!(failure.variables_required.is_empty());

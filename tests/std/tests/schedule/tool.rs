@@ -129,6 +129,31 @@ async fn task_is_created_listed_changed_run_and_deleted() {
     );
 }
 
+// A run has the identity of the user who created its task, so another user of the workspace cannot change, run or delete the task.
+#[tokio::test]
+async fn task_of_another_user_is_not_changed() {
+    let (_clock, _entered) = Clock::at("2026-11-27T10:00:00Z");
+    let store = MemoryStore::default();
+    let created = run(&cx(&store, "acme"), daily()).await.unwrap()[0].clone();
+    let bob = ToolContext::builder()
+        .workspace("acme")
+        .user("bob")
+        .with(Schedules::new(store.clone()))
+        .build();
+    let id = &created["task_id"];
+    let update = json!({"action": "update", "task_id": id, "prompt": "Send it to Bob."});
+    for refused in [
+        run(&bob, update).await,
+        run(&bob, json!({"action": "run", "task_id": id})).await,
+        delete(&bob, id).await,
+    ] {
+        let text = refused.unwrap_err().model_text().to_string();
+        assert!(text.contains("belongs to a different user"), "{text}");
+    }
+    let listed = run(&bob, json!({"action": "list"})).await.unwrap();
+    assert_eq!(listed, json!([created]));
+}
+
 // A task of another workspace is not found by any action, and is not in the list.
 #[tokio::test]
 async fn task_of_another_workspace_is_not_found() {

@@ -315,7 +315,7 @@ async fn next_page_of_another_origin_is_refused() {
     assert!(other.seen().is_empty());
 }
 
-// Issue 17: GitHub reports its limits with 403 too.
+// Issue 17: GitHub reports its limits with 403 and 429. A request beyond the primary limit is not repeated.
 #[tokio::test]
 async fn rate_limits_of_github_are_recognized() {
     let reset = std::time::SystemTime::now()
@@ -323,20 +323,26 @@ async fn rate_limits_of_github_are_recognized() {
         .unwrap()
         .as_secs()
         + 600;
-    let server = Server::start(PRIVATE, move |_| {
-        let headers = [
-            ("x-ratelimit-remaining", "0"),
-            ("x-ratelimit-reset", &*reset.to_string()),
-        ];
-        response(403, &headers, r#"{"message": "API rate limit exceeded"}"#)
-    })
-    .await;
-    let result = call(&server, "list_github_issues", json!({"repo": "acme/site"})).await;
-    let error = result.error().unwrap();
-    assert_eq!(error.kind(), ErrorKind::RateLimited);
-    let wait = error.wait().unwrap().as_secs();
-    assert!((590..=600).contains(&wait), "{wait}");
-    assert_eq!(server.seen().len(), 1);
+    for status in [403, 429] {
+        let server = Server::start(PRIVATE, move |_| {
+            let headers = [
+                ("x-ratelimit-remaining", "0"),
+                ("x-ratelimit-reset", &*reset.to_string()),
+            ];
+            response(
+                status,
+                &headers,
+                r#"{"message": "API rate limit exceeded"}"#,
+            )
+        })
+        .await;
+        let result = call(&server, "list_github_issues", json!({"repo": "acme/site"})).await;
+        let error = result.error().unwrap();
+        assert_eq!(error.kind(), ErrorKind::RateLimited);
+        let wait = error.wait().unwrap().as_secs();
+        assert!((590..=600).contains(&wait), "{wait}");
+        assert_eq!(server.seen().len(), 1, "{status}");
+    }
     // The secondary limit has `Retry-After`, and the request is repeated.
     let server = Server::start(PRIVATE, |_| response(403, &[("retry-after", "0")], "{}")).await;
     let result = call(&server, "list_github_issues", json!({"repo": "acme/site"})).await;

@@ -81,9 +81,9 @@ impl Tables {
         count(completed.count())
     }
 
-    fn return_room_events(&mut self, room: &ThreadId, at: Timestamp) -> u64 {
+    fn return_room_events(&mut self, room: &ThreadId, ids: &[String], at: Timestamp) -> u64 {
         let events = self.rooms.events(room, RoomEventState::Processing);
-        let returned = events.map(|event| {
+        let returned = events.filter(|event| ids.contains(&event.id)).map(|event| {
             (event.state, event.updated) = (RoomEventState::Pending, at);
         });
         count(returned.count())
@@ -142,8 +142,13 @@ impl RoomStore for MemoryStore {
         self.step(move |tables| Ok(tables.complete_room_events(room, ids, notes, at)))
     }
 
-    fn return_room_events<'a>(&'a self, room: &'a ThreadId, at: Timestamp) -> StoreFuture<'a, u64> {
-        self.step(move |tables| Ok(tables.return_room_events(room, at)))
+    fn return_room_events<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        ids: &'a [String],
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64> {
+        self.step(move |tables| Ok(tables.return_room_events(room, ids, at)))
     }
 
     fn room_events<'a>(
