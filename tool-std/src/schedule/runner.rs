@@ -181,7 +181,7 @@ impl Scheduler {
     /// Claims runs. If the store fails after some claims, these are returned, because their leases have begun.
     async fn claim(&self, room: usize) -> Result<Vec<(TaskRow, TaskRun)>, StoreError> {
         let mut claimed = Vec::new();
-        match self.claim_into(&mut claimed, room).await {
+        match self.claim_rows(&mut claimed, room).await {
             Err(error) if !claimed.is_empty() => {
                 tracing::error!(%error, "the scheduler cannot claim more runs");
             }
@@ -190,7 +190,7 @@ impl Scheduler {
         Ok(claimed)
     }
 
-    async fn claim_into(
+    async fn claim_rows(
         &self,
         claimed: &mut Vec<(TaskRow, TaskRun)>,
         room: usize,
