@@ -27,7 +27,8 @@ fn every_command_has_help_and_is_documented() {
         assert!(page.contains(&format!("`{name}")), "{name}");
         let own = desk(&[name, "--help"]).succeeds().out;
         assert!(
-            own.contains("Exit codes:") || ["list", "schema", "completions"].contains(&name),
+            own.contains("Exit codes:")
+                || ["list", "schema", "types", "completions"].contains(&name),
             "{own}"
         );
     }
