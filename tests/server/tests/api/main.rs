@@ -100,7 +100,7 @@ fn main() -> ExitCode {
         secrets::request_for_variables_is_open_until_every_value_is_stored_case,
         agents::answered_request_starts_its_sub_agent_case,
         stored_tools::tool_is_created_called_disabled_and_deleted,
-        stored_tools::tool_has_every_key_and_times_in_iso_8601,
+        stored_tools::tool_has_every_key_and_times_in_iso_8601_case,
         stored_tools::faults_have_pointers,
         stored_tools::changes_need_roles_and_are_audited,
         stored_tools::update_with_an_old_etag_is_refused,

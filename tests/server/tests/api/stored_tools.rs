@@ -133,7 +133,7 @@ pub(crate) async fn tool_is_created_called_disabled_and_deleted(kind: StoreKind)
 }
 
 // S3-28, S3-29: times are ISO 8601, and every key of a tool is present.
-pub(crate) async fn tool_has_every_key_and_times_in_iso_8601(kind: StoreKind) {
+pub(crate) async fn tool_has_every_key_and_times_in_iso_8601_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
     let path = format!("/v1/stored-tools/{}", acme.stored_tool);

@@ -111,9 +111,9 @@ fn approving(asked: &[&Value], chunks: &[Value]) -> Value {
     json!({"messages": [{"id": "answer-1", "role": "assistant", "parts": parts}]})
 }
 
-// The approval requests of a sub-agent are shown in the conversation of the user, in a separate step, and the answers continue both. The calls of the
+// S2-14, S2-15: the approval requests of a sub-agent are shown in the conversation of the user, in a separate step, and the answers continue both. The calls of the
 // sub-agent and of the agent have the same ids.
-pub(crate) async fn approvals_of_a_sub_agent_are_answered_in_the_conversation() -> Ran {
+pub(crate) async fn approvals_of_a_sub_agent_are_answered_in_the_conversation_case() -> Ran {
     let host = Host::start(Kind::Agents).await;
     let chunks = host.first.say("main", "delegate").await.chunks();
     let asked = of_type(&chunks, "tool-approval-request");

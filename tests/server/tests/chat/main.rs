@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     ]
     .case(
         "agents::approvals_of_a_sub_agent_are_answered_in_the_conversation",
-        agents::approvals_of_a_sub_agent_are_answered_in_the_conversation,
+        agents::approvals_of_a_sub_agent_are_answered_in_the_conversation_case,
     )
     .case(
         "agents::pieces_are_streamed_from_another_process",
@@ -73,9 +73,9 @@ fn main() -> ExitCode {
         "agents::withdrawn_pieces_reset_the_step",
         agents::withdrawn_pieces_reset_the_step,
     )
-    .case("browser::react_5", browser::react_5)
-    .case("browser::react_6", browser::react_6)
-    .case("browser::react_7", browser::react_7)
+    .case("browser::react_5", browser::react_5_case)
+    .case("browser::react_6", browser::react_6_case)
+    .case("browser::react_7", browser::react_7_case)
     .case("ai_sdk_6_shows_every_scenario", interface::ai_sdk_6_case)
     .run()
 }

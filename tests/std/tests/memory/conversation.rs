@@ -41,7 +41,6 @@ fn threads() -> [ThreadId; 3] {
         .map(|(workspace, conversation)| ThreadId::new(workspace, conversation).unwrap())
 }
 
-// S2-30: the filter of roles excludes the other role, and only the current conversation is searched.
 async fn roles_and_conversations_are_separate(store: impl Stores) {
     for thread in &threads() {
         let place = format!("{} {}", thread.workspace(), thread.conversation());
@@ -83,11 +82,13 @@ async fn roles_and_conversations_are_separate(store: impl Stores) {
     assert_eq!(search(&empty, json!({ "query": "tea" })).await["count"], 0);
 }
 
+// S2-30: the filter of roles excludes the other role, and only the current conversation is searched.
 #[tokio::test]
 async fn roles_and_conversations_are_separate_in_memory() {
     roles_and_conversations_are_separate(MemoryStore::default()).await;
 }
 
+// S2-30: the same on SQLite.
 #[tokio::test]
 async fn roles_and_conversations_are_separate_on_sqlite() {
     roles_and_conversations_are_separate(SqliteStore::in_memory().await.unwrap()).await;

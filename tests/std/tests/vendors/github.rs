@@ -85,7 +85,7 @@ fn three_pages(seen: &Seen, entries: impl Fn(Vec<Value>) -> Value) -> Vec<u8> {
     response(200, &[kind, ("link", &link)], body)
 }
 
-// The contract of ghIssue: strict definitions; tools that read are read-only, and tools that add something are hidden without a token.
+// S1-50, the contract of ghIssue: strict definitions; tools that read are read-only, and tools that add something are hidden without a token.
 #[test]
 fn definitions_pass_the_test_kit() {
     let reading = [

@@ -128,7 +128,7 @@ async fn send(cx: &ToolContext, arguments: Value) -> CallResult {
     .await
 }
 
-// The contract of send_whatsapp_template: only a turn that a message on WhatsApp started has the tool, and S1-50: its secrets are declared.
+// S1-50, S1-57, the contract of send_whatsapp_template: only a turn that a message on WhatsApp started has the tool, and its secrets are declared.
 #[test]
 fn only_turns_of_whatsapp_have_the_tool() {
     let def = send_whatsapp_template::DEF;
