@@ -147,7 +147,7 @@ async fn task_of_another_user_is_not_changed() {
         run(&bob, json!({"action": "run", "task_id": id})).await,
         delete(&bob, id).await,
     ] {
-        let text = refused.unwrap_err().model_text().to_string();
+        let text = refused.unwrap_err().model_text().clone();
         assert!(text.contains("belongs to a different user"), "{text}");
     }
     let listed = run(&bob, json!({"action": "list"})).await.unwrap();
