@@ -395,7 +395,8 @@ tests! {
         assert_eq!(store.notes(&thread("main")).await.unwrap(), NoteBlock::default());
         store.append_note(note("main", "planner", "ask Ada\0")).await.unwrap();
         let block = store.append_note(note("main", "writer", "line 1\n[planner] line 2")).await.unwrap();
-        assert_eq!(block.to_string(), "[planner] ask Ada\n[writer] line 1 [planner] line 2");
+        let expected = ["[planner]", "ask Ada\n[writer] line 1 [planner] line 2"].join(" ");
+        assert_eq!(block.to_string(), expected);
         assert_eq!(store.notes(&thread("main")).await.unwrap(), block);
         assert_eq!((block.total(), block.notes[0].text.as_str()), (2, "ask Ada\0"));
         for other in [thread("side"), ThreadId::new("umbrella", "main").unwrap()] {
