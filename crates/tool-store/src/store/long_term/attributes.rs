@@ -36,7 +36,7 @@ words!(MemoryType {
     Interest = "interest",
 });
 
-/// How long a memory keeps its weight in searches. [`MemoryRow::weight`] computes the weight.
+/// How long a memory keeps its weight in searches. [`MemoryRow::weight`](crate::MemoryRow::weight) computes the weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
