@@ -41,7 +41,7 @@
 //!
 //! A model can submit a result only for tasks whose owner is the agent in [`ToolContext::agent`], or any agent. If the context has no agent, the model can submit
 //! results for the tasks of every agent. The host starts and completes the tasks of plugins, of people and of the host, with
-//! [`PlanStore::change_plan`](tool_core::store::PlanStore::change_plan). A result of the status `completed` for a ready task starts and
+//! [`PlanStore::change_plan`]. A result of the status `completed` for a ready task starts and
 //! completes it. A long-running executor first claims the task with [`PlanChange::Start`](tool_core::store::PlanChange::Start), so that no other executor starts it.
 //!
 //! # Approval

@@ -2,7 +2,7 @@
 //!
 //! | tool | |
 //! |---|---|
-//! | [`schedule_task`] | creates, lists, updates, deletes and runs the tasks of the workspace |
+//! | [`schedule_task`](fn@schedule_task) | creates, lists, updates, deletes and runs the tasks of the workspace |
 //!
 //! A task is a prompt and a schedule: a cron expression in a time zone, an interval, or one time. When it is due, a [`Scheduler`] starts a turn with the prompt
 //! as the message of the user. If the task names a messaging channel, such as Slack or WhatsApp ([`OutboundChannel`](crate::human::OutboundChannel)), the answer is

@@ -1,6 +1,6 @@
 //! Addresses of vendors' APIs. The packs of vendors share this module.
 //!
-//! Requests use the [`Http`](crate::http::Http) of the context, so its guard, timeout and certificates apply. A secret is sent to the origin of the
+//! Requests use the [`Http`] of the context, so its guard, timeout and certificates apply. A secret is sent to the origin of the
 //! API only.
 //!
 //! # Rate limits

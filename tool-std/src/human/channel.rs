@@ -99,7 +99,7 @@ impl fmt::Debug for Outbound {
     }
 }
 
-/// The sender whose message started a conversation, as a host value of [`send_outbound_message`]. A host adds it to the context of a turn that a channel has
+/// The sender whose message started a conversation, as a host value of [`send_outbound_message`](fn@send_outbound_message). A host adds it to the context of a turn that a channel has
 /// triggered, with the rules of [`Runtime::Webhook`](tool_core::Runtime::Webhook).
 #[derive(Clone, Debug)]
 pub struct Trigger(pub Outbound);

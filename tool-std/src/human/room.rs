@@ -41,14 +41,14 @@ impl Room {
         }
     }
 
-    /// Sets the channel and the address that [`send_message_to_human`] sends to.
+    /// Sets the channel and the address that [`send_message_to_human`](fn@send_message_to_human) sends to.
     #[must_use]
     pub fn outbound(mut self, outbound: Outbound) -> Self {
         self.outbound = Some(outbound);
         self
     }
 
-    /// Sets the summarizer of [`compact_room_history`].
+    /// Sets the summarizer of [`compact_room_history`](fn@compact_room_history).
     #[must_use]
     pub fn summarizer(mut self, summarizer: impl Summarizer) -> Self {
         self.summarizer = Some(Arc::new(summarizer));

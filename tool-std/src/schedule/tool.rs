@@ -18,7 +18,7 @@ const MOST_TASKS: u32 = 100;
 /// How often an update is repeated if another process changes the task at the same time.
 const TRIES: u32 = 5;
 
-/// The scheduled tasks of the workspace, as a host value of [`schedule_task`].
+/// The scheduled tasks of the workspace, as a host value of [`schedule_task`](fn@schedule_task).
 #[derive(Clone)]
 pub struct Schedules {
     store: Arc<dyn ScheduleStore>,
@@ -52,7 +52,7 @@ impl fmt::Debug for Schedules {
     }
 }
 
-/// What [`schedule_task`] does.
+/// What [`schedule_task`](fn@schedule_task) does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleAction {
