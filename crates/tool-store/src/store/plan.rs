@@ -80,6 +80,10 @@ pub struct NewPlanRun {
     pub at: Timestamp,
 }
 
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "only the SQL stores use it")
+)]
 /// The part of a run that changes, in its stored form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlanState {
