@@ -14,10 +14,7 @@ mod vector;
 pub use attributes::{Durability, Importance, MemorySource, MemoryType};
 pub use note::{NewNote, Note, NoteBlock};
 use row::check_content;
-#[cfg_attr(
-    not(any(feature = "sqlite", feature = "postgres")),
-    allow(unused_imports, reason = "only the SQL stores use it")
-)]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use row::kept_since;
 pub use row::{MemoryRow, NewMemory};
 pub use scope::MemoryScope;

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::{StoreError, StoreFuture, ThreadId, Timestamp, Workspace};
 
 mod change;
@@ -80,12 +78,9 @@ pub struct NewPlanRun {
     pub at: Timestamp,
 }
 
-#[cfg_attr(
-    not(any(feature = "sqlite", feature = "postgres")),
-    allow(dead_code, reason = "only the SQL stores use it")
-)]
 /// The part of a run that changes, in its stored form.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct PlanState {
     nodes: Vec<PlanNodeRun>,
     approval: Option<PlanApproval>,

@@ -69,7 +69,7 @@ impl Durability {
     }
 }
 
-/// Who is the author of a memory's content. The later variants are trusted more.
+/// The author of a memory's content. The later variants are trusted more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemorySource {

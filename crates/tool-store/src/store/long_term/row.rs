@@ -21,7 +21,7 @@ pub struct NewMemory {
     pub durability: Durability,
     /// How important the memory is.
     pub importance: Importance,
-    /// Who wrote the content.
+    /// The author of the content.
     pub source: MemorySource,
     /// The user for whom the memory was stored; `None` if the host does not identify users. An erasure of the user removes the memory.
     pub principal: Option<String>,
@@ -110,7 +110,7 @@ pub struct MemoryRow {
     pub durability: Durability,
     /// How important the memory is.
     pub importance: Importance,
-    /// Who wrote the content.
+    /// The author of the content.
     pub source: MemorySource,
     /// The last user for whom the content was stored.
     pub principal: Option<String>,

@@ -64,11 +64,8 @@ impl MemoryScope {
         self.workspace == other.workspace && (other.agent.is_empty() || self.agent == other.agent)
     }
 
-    #[cfg_attr(
-        not(any(feature = "sqlite", feature = "postgres")),
-        allow(dead_code, reason = "only the SQL stores use it")
-    )]
     /// Returns the agent as a column.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn column(&self) -> &str {
         &self.agent
     }

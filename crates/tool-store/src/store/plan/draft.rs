@@ -45,7 +45,7 @@ pub struct PlanNode {
     pub kind: PlanNodeKind,
     /// A short name for people.
     pub label: String,
-    /// Who does the work of a task. Structural nodes have no owner.
+    /// The executor that does the work of a task. Structural nodes have no owner.
     pub owner: Option<PlanOwner>,
     /// What the node achieves.
     pub objective: String,
