@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::digest::sha256;
 use crate::store::{
     ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentStatus,
-    DocumentWrite, DocumentWritten, IndexClaim, IndexOutcome, Scope, StoreError, Timestamp,
-    Workspace, best_chunks,
+    DocumentWrite, DocumentWriteMode, DocumentWritten, IndexClaim, IndexOutcome, Scope, StoreError,
+    Timestamp, Workspace, best_chunks,
 };
 use crate::text_search::{Candidate, index_text, query_terms};
 
@@ -176,8 +176,12 @@ pub(crate) async fn write<C: SqlChange>(
 ) -> Result<DocumentWritten, C::Fault> {
     let name = &new.name;
     let stored = match locked(db, name).await? {
-        Some(row) => Some((row, content(db, name).await?.0)),
-        None => None,
+        // Only an append needs the previous content, which may be long.
+        Some(row) if new.mode == DocumentWriteMode::Append => {
+            let (before, _) = content(db, name).await?;
+            Some((row, before))
+        }
+        stored => stored.map(|row| (row, Vec::new())),
     };
     let ready = db.deciding(new.at);
     let (written, content) = DocumentRow::write(stored, new.clone(), ready)?;

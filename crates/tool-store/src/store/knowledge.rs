@@ -358,8 +358,9 @@ impl DocumentRow {
     /// The [fault](Self::fault) of a document whose leases expired too often, probably because its content crashes the processes that index it.
     pub const CRASH_LIMIT: &'static str = "CRASH_LIMIT";
 
-    /// Applies [`KnowledgeStore::write_document`] to the stored row with its content, or to `None`, after [`DocumentWrite::check`]. `ready` is the time from
-    /// which a worker may index the document. Returns the result, and the content to store with the row.
+    /// Applies [`KnowledgeStore::write_document`] to the stored row with its content, or to `None`, after [`DocumentWrite::check`]. A write that replaces the
+    /// content does not use the stored content, which may then be empty. `ready` is the time from which a worker may index the document. Returns the result,
+    /// and the content to store with the row.
     pub fn write(
         stored: Option<(Self, Vec<u8>)>,
         new: DocumentWrite,

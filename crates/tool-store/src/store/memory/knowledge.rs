@@ -7,8 +7,8 @@ use super::{MemoryStore, Tables, limited};
 use crate::store::knowledge::best_chunks;
 use crate::store::{
     ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentWrite,
-    DocumentWritten, IndexClaim, IndexOutcome, KnowledgeStore, Scope, StoreError, StoreFuture,
-    Timestamp, Workspace,
+    DocumentWriteMode, DocumentWritten, IndexClaim, IndexOutcome, KnowledgeStore, Scope,
+    StoreError, StoreFuture, Timestamp, Workspace,
 };
 use crate::text_search::{Candidate, index_text, query_terms};
 
@@ -25,8 +25,13 @@ impl Documents {
     fn write(&mut self, new: DocumentWrite) -> Result<DocumentWritten, StoreError> {
         new.check()?;
         let (name, ready) = (new.name.clone(), new.at);
-        let stored = self.0.get(&name).map(|stored| &stored.document);
-        let stored = stored.map(|document| (document.row.clone(), document.content.clone()));
+        let stored = self.0.get(&name).map(|Stored { document, .. }| {
+            let before = match new.mode {
+                DocumentWriteMode::Append => document.content.clone(),
+                DocumentWriteMode::Replace => Vec::new(),
+            };
+            (document.row.clone(), before)
+        });
         let (written, content) = DocumentRow::write(stored, new, ready)?;
         if let DocumentWritten::Stored { row, .. } = &written {
             let document = Document {
