@@ -9,8 +9,8 @@ use crate::store::{
 use super::super::columns::{Columns, SqlRow};
 use super::super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
 use super::{
-    COLUMNS, NAMED, locked, narrow_to_numbers, narrow_to_readable, narrow_to_scope, number, one,
-    read, save,
+    COLUMNS, NAMED, TABLE as MEMORIES, locked, narrow_to_numbers, narrow_to_readable,
+    narrow_to_scope, number, one, read,
 };
 
 const TABLE: &str = "memory_vector";
@@ -186,11 +186,15 @@ pub(crate) async fn embed<C: SqlChange>(
     vector: &MemoryVector,
 ) -> Result<bool, C::Fault> {
     let found = locked(db, || one(workspace, id)).await?;
-    let Some((number, mut row)) = found.filter(|(_, row)| row.hash == hash) else {
+    let Some((number, row)) = found.filter(|(_, row)| row.hash == hash) else {
         return Ok(false);
     };
-    row.model = Some(vector.model().to_owned());
-    save(db, &row).await?;
+    // The words of the content do not change, so the full-text index is not written.
+    let schema = <C::Database as SqlDatabase>::SCHEMA;
+    let mut update = Statement::part(format!("UPDATE {schema}{MEMORIES} SET model = "));
+    update.bind(vector.model());
+    update.push(" WHERE seq = ").bind(number);
+    db.write(update).await?;
     put_vector(db, number, &row.scope, vector).await?;
     Ok(true)
 }
