@@ -1,5 +1,6 @@
 //! Rows and statements of documents and their chunks.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::digest::sha256;
@@ -366,10 +367,11 @@ pub(crate) fn candidates<DB: TextIndex>(workspace: &Workspace, terms: &[String])
     query
 }
 
-fn chunk<DB: SqlDatabase>(workspace: &Workspace, id: u64) -> Statement<DB> {
-    let mut query = Statement::select("file, seq, content", CHUNKS);
+/// Returns the query for the texts of chunks.
+fn texts<DB: SqlDatabase>(workspace: &Workspace, best: &[(u64, f64)]) -> Statement<DB> {
+    let mut query = Statement::select("id, file, seq, content", CHUNKS);
     query.push("workspace = ").bind(workspace.as_str());
-    query.narrow("id", Some(id));
+    query.narrow_to_any("id", best.iter().map(|(id, _)| *id));
     query
 }
 
@@ -405,17 +407,25 @@ pub(crate) async fn search<R: SqlReader<Database: TextIndex>>(
         .first()
         .map(|row| Columns::new(row, DOCUMENTS, "file").number("chunks"));
     let total = total.transpose()?.unwrap_or_default();
-    let mut hits = Vec::new();
-    for (id, score) in best_chunks(&terms, found, total, search.limit) {
+    let best = best_chunks(&terms, found, total, search.limit);
+    if best.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = db.read(|| texts(workspace, &best)).await?;
+    let mut texts = BTreeMap::new();
+    for row in &rows {
+        let columns = Columns::new(row, CHUNKS, "file");
+        texts.insert(columns.number::<u64>("id")?, columns);
+    }
+    let mut hits = Vec::with_capacity(best.len());
+    for (id, score) in &best {
         // A chunk that was removed since is left out.
-        let rows = db.read(|| chunk(workspace, id)).await?;
-        if let Some(row) = rows.first() {
-            let columns = Columns::new(row, CHUNKS, "file");
+        if let Some(columns) = texts.get(id) {
             hits.push(ChunkHit {
                 file: columns.get("file")?,
                 index: columns.number("seq")?,
                 content: columns.text("content")?,
-                score,
+                score: *score,
             });
         }
     }

@@ -132,15 +132,6 @@ fn narrow_to_kept<DB: SqlDatabase>(query: &mut Statement<DB>, now: Timestamp) {
     query.bind(kept_since(now)).push(")");
 }
 
-/// Narrows a query that ends in a condition to rows with one of these numbers.
-fn narrow_to_numbers<DB: SqlDatabase>(query: &mut Statement<DB>, numbers: &[u64]) {
-    query.push(" AND m.seq IN (");
-    for (place, number) in numbers.iter().enumerate() {
-        query.push(if place == 0 { "" } else { ", " }).bind(*number);
-    }
-    query.push(")");
-}
-
 fn values(row: &MemoryRow) -> Vec<(&'static str, Value)> {
     vec![
         ("id", (&row.id).into()),
@@ -270,7 +261,7 @@ pub(crate) async fn search<R: SqlReader>(
     let rows = db.read(|| {
         let mut rows = Statement::select(&format!("{COLUMNS}, t.terms"), &table);
         narrow_to_readable(&mut rows, reader, query.now);
-        narrow_to_numbers(&mut rows, &best);
+        rows.narrow_to_any("m.seq", best.iter().copied());
         rows.push(" ORDER BY m.seq DESC");
         rows
     });

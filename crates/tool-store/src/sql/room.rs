@@ -83,12 +83,12 @@ pub(crate) fn last<DB: SqlDatabase>(table: &'static str, room: &ThreadId) -> Sta
     query
 }
 
-/// Returns the statement that changes the state of the events in `from`. `ids` narrows it to these events.
-pub(crate) fn transition<DB: SqlDatabase>(
+/// Returns the statement that changes the state of those of these events that are in `from`. There is at least one id.
+fn transition<DB: SqlDatabase>(
     room: &ThreadId,
     (from, to): (RoomEventState, RoomEventState),
     notes: Option<&str>,
-    ids: Option<&[String]>,
+    ids: &[String],
     at: Timestamp,
 ) -> Statement<DB> {
     let schema = DB::SCHEMA;
@@ -101,16 +101,7 @@ pub(crate) fn transition<DB: SqlDatabase>(
     update.push(" WHERE ");
     let mut update = narrow_to(update, room);
     update.narrow("state", Some(from.as_str()));
-    if let Some(ids) = ids {
-        update.push(" AND id IN (");
-        for (place, id) in ids.iter().enumerate() {
-            if place > 0 {
-                update.push(", ");
-            }
-            update.bind(id);
-        }
-        update.push(")");
-    }
+    update.narrow_to_any("id", ids);
     update
 }
 
@@ -170,7 +161,7 @@ pub(crate) async fn take_events<C: SqlChange>(
         return Ok(taken);
     }
     let ids: Vec<String> = taken.iter().map(|event| event.id.clone()).collect();
-    db.write(transition(room, (from, to), None, Some(&ids), at))
+    db.write(transition(room, (from, to), None, &ids, at))
         .await?;
     for event in &mut taken {
         (event.state, event.updated) = (to, at);
@@ -190,7 +181,7 @@ pub(crate) async fn complete_events<C: SqlChange>(
         return Ok(0);
     }
     let step = (RoomEventState::Processing, RoomEventState::Completed);
-    db.write(transition(room, step, notes, Some(ids), at)).await
+    db.write(transition(room, step, notes, ids, at)).await
 }
 
 /// Implements [`RoomStore::return_room_events`](crate::store::RoomStore::return_room_events).
@@ -204,7 +195,7 @@ pub(crate) async fn return_events<C: SqlChange>(
         return Ok(0);
     }
     let step = (RoomEventState::Processing, RoomEventState::Pending);
-    db.write(transition(room, step, None, Some(ids), at)).await
+    db.write(transition(room, step, None, ids, at)).await
 }
 
 /// Implements [`RoomStore::room_events`](crate::store::RoomStore::room_events).

@@ -291,6 +291,19 @@ impl<DB: SqlDatabase> Statement<DB> {
         self
     }
 
+    /// Narrows a statement that ends in a condition to rows whose column equals one of these values, of which there is at least one.
+    pub(crate) fn narrow_to_any(
+        &mut self,
+        column: &str,
+        wanted: impl IntoIterator<Item = impl Into<Value>>,
+    ) -> &mut Self {
+        self.push(format_args!(" AND {column} IN ("));
+        for (place, value) in wanted.into_iter().enumerate() {
+            self.push(if place == 0 { "" } else { ", " }).bind(value);
+        }
+        self.push(")")
+    }
+
     /// Orders a query by workspace and by the column with the name of the row, and begins it after a row. `own` is the workspace if the query is narrowed to
     /// one.
     pub(crate) fn after(

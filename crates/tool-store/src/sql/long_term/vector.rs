@@ -2,15 +2,14 @@
 
 use crate::store::long_term::{nearest, weighted};
 use crate::store::{
-    MemoryHit, MemoryQuery, MemoryRow, MemoryScope, MemoryType, MemoryVector, NewMemory,
-    StoreError, Workspace,
+    MemoryHit, MemoryQuery, MemoryRow, MemoryScope, MemoryVector, NewMemory, StoreError, Workspace,
 };
 
 use super::super::columns::{Columns, SqlRow};
 use super::super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
 use super::{
-    COLUMNS, NAMED, TABLE as MEMORIES, locked, narrow_to_numbers, narrow_to_readable,
-    narrow_to_scope, number, one, read,
+    COLUMNS, NAMED, TABLE as MEMORIES, locked, narrow_to_readable, narrow_to_scope, number, one,
+    read,
 };
 
 const TABLE: &str = "memory_vector";
@@ -58,7 +57,7 @@ pub(super) async fn similar<C: SqlChange>(
         let found = locked(db, || {
             let mut query = Statement::select(COLUMNS, NAMED);
             narrow_to_scope(&mut query, &new.scope);
-            narrow_to_numbers(&mut query, &[number]);
+            query.narrow("m.seq", Some(number));
             query
         });
         if let Some((_, row)) = found.await?
@@ -110,7 +109,10 @@ pub(crate) async fn nearest_memories<R: SqlReader>(
         rows.push(" AND v.agent IN ('', ").bind(reader.column());
         rows.push(") AND ");
         narrow_to_readable(&mut rows, reader, query.now);
-        narrow_to_types(&mut rows, &query.types);
+        if !query.types.is_empty() {
+            let types = query.types.iter();
+            rows.narrow_to_any("m.type", types.map(|kind| kind.as_str()));
+        }
         rows.push(" ORDER BY m.seq DESC");
         rows
     });
@@ -125,7 +127,7 @@ pub(crate) async fn nearest_memories<R: SqlReader>(
     let rows = db.read(|| {
         let mut rows = Statement::select(COLUMNS, NAMED);
         narrow_to_readable(&mut rows, reader, query.now);
-        narrow_to_numbers(&mut rows, &numbers);
+        rows.narrow_to_any("m.seq", numbers.iter().copied());
         rows
     });
     let rows = rows.await?;
@@ -136,19 +138,6 @@ pub(crate) async fn nearest_memories<R: SqlReader>(
         .into_iter()
         .filter_map(|(number, cosine)| Some((memories.remove(&number)?, cosine)));
     Ok(weighted(hits, query))
-}
-
-/// Narrows a query that ends in a condition to memories of these types; an empty list does not narrow it.
-fn narrow_to_types<DB: SqlDatabase>(query: &mut Statement<DB>, types: &[MemoryType]) {
-    if types.is_empty() {
-        return;
-    }
-    query.push(" AND m.type IN (");
-    for (place, memory_type) in types.iter().enumerate() {
-        query.push(if place == 0 { "" } else { ", " });
-        query.bind(memory_type.as_str());
-    }
-    query.push(")");
 }
 
 /// Returns the query for memories whose embedding is missing or of a different model.
