@@ -33,7 +33,7 @@ fn read(row: &impl SqlRow, reader: &Reader) -> Result<PlanRow, StoreError> {
         spec,
         at: columns.time("created")?,
     };
-    let (mut row, _) = PlanRow::create(id.number(), new);
+    let mut row = PlanRow::before_first_step(id.number(), new);
     row.status = columns.word("status", PlanStatus::from_word)?;
     row.replaces = columns.maybe_number("replaces")?;
     row.replaced_by = columns.maybe_number("replaced_by")?;

@@ -126,6 +126,16 @@ pub struct PlanRow {
 impl PlanRow {
     /// Creates a run. Returns it with its first events.
     pub fn create(number: u64, new: NewPlanRun) -> (Self, Vec<PlanEvent>) {
+        let at = new.at;
+        let mut row = Self::before_first_step(number, new);
+        let mut step = Step::new(&mut row, at);
+        step.log(PlanEventKind::Created, None);
+        let events = step.end();
+        (row, events)
+    }
+
+    /// Returns the row of a run whose nodes are all pending and that has no events.
+    pub(crate) fn before_first_step(number: u64, new: NewPlanRun) -> Self {
         let NewPlanRun {
             thread,
             principal,
@@ -135,7 +145,7 @@ impl PlanRow {
         let approval = spec
             .needs_approval()
             .then_some(PlanApproval { answer: None });
-        let mut row = Self {
+        Self {
             id: PlanRunId::new(thread, number),
             nodes: spec.statuses().into_iter().map(PlanNodeRun::new).collect(),
             spec,
@@ -149,11 +159,7 @@ impl PlanRow {
             events: 0,
             created: at,
             updated: at,
-        };
-        let mut step = Step::new(&mut row, at);
-        step.log(PlanEventKind::Created, None);
-        let events = step.end();
-        (row, events)
+        }
     }
 
     /// Ends this run, which `next` replaces for a reason, and links the two runs. Returns the events of this run.
