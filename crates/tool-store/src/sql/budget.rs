@@ -113,12 +113,8 @@ async fn save<C: SqlChange>(db: &mut C, row: &BudgetRow) -> Result<(), C::Fault>
 
 /// Returns the row of a budget, and locks the row for a change.
 async fn locked<C: SqlChange>(db: &mut C, id: &BudgetId) -> Result<Option<BudgetRow>, C::Fault> {
-    let rows = db.read(|| {
-        let mut query = one(id);
-        query.push(<C::Database as SqlDatabase>::LOCK);
-        query
-    });
-    Ok(rows.await?.first().map(read).transpose()?)
+    let rows = db.read_locked(|| one(id)).await?;
+    Ok(rows.first().map(read).transpose()?)
 }
 
 /// Returns the open reservation of a step. The transaction has locked the row of the budget.

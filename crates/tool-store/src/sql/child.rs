@@ -175,12 +175,8 @@ async fn update<C: SqlChange>(db: &mut C, row: &ChildRow) -> Result<(), C::Fault
 
 /// Returns the row of a thread, and locks the row for a change.
 async fn locked<C: SqlChange>(db: &mut C, thread: &ThreadId) -> Result<Option<ChildRow>, C::Fault> {
-    let rows = db.read(|| {
-        let mut query = one(thread);
-        query.push(<C::Database as SqlDatabase>::LOCK);
-        query
-    });
-    Ok(rows.await?.first().map(read).transpose()?)
+    let rows = db.read_locked(|| one(thread)).await?;
+    Ok(rows.first().map(read).transpose()?)
 }
 
 /// Implements [`ChildStore::child`](crate::store::ChildStore::child).

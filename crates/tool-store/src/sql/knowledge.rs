@@ -146,12 +146,8 @@ async fn locked<C: SqlChange>(
     db: &mut C,
     name: &DocumentName,
 ) -> Result<Option<DocumentRow>, C::Fault> {
-    let rows = db.read(|| {
-        let mut query = one(COLUMNS, DOCUMENTS, name);
-        query.push(<C::Database as SqlDatabase>::LOCK);
-        query
-    });
-    Ok(rows.await?.first().map(read).transpose()?)
+    let rows = db.read_locked(|| one(COLUMNS, DOCUMENTS, name)).await?;
+    Ok(rows.first().map(read).transpose()?)
 }
 
 /// Returns the content of a document, and the text that was extracted from it.

@@ -192,12 +192,7 @@ async fn locked<C: SqlChange>(
     db: &mut C,
     query: impl Fn() -> Statement<C::Database> + Send + Sync,
 ) -> Result<Option<(u64, MemoryRow)>, C::Fault> {
-    let rows = db.read(|| {
-        let mut query = query();
-        query.push(<C::Database as SqlDatabase>::LOCK);
-        query
-    });
-    let rows = rows.await?;
+    let rows = db.read_locked(query).await?;
     let Some(row) = rows.first() else {
         return Ok(None);
     };

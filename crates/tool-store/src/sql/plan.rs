@@ -250,12 +250,7 @@ async fn locked<C: SqlChange>(
     query: impl Fn() -> Statement<C::Database> + Send + Sync,
     reader: &Reader,
 ) -> Result<Option<PlanRow>, C::Fault> {
-    let rows = db.read(|| {
-        let mut query = query();
-        query.push(<C::Database as SqlDatabase>::LOCK);
-        query
-    });
-    let rows = rows.await?;
+    let rows = db.read_locked(query).await?;
     Ok(rows.first().map(|row| read(row, reader)).transpose()?)
 }
 

@@ -187,12 +187,8 @@ async fn save_run<C: SqlChange>(db: &mut C, run: &TaskRun) -> Result<(), C::Faul
 
 /// Returns the row of a task, and locks the row for a change.
 async fn locked<C: SqlChange>(db: &mut C, id: &TaskId) -> Result<Option<TaskRow>, C::Fault> {
-    let rows = db.read(|| {
-        let mut query = one(id);
-        query.push(<C::Database as SqlDatabase>::LOCK);
-        query
-    });
-    Ok(rows.await?.first().map(read_task).transpose()?)
+    let rows = db.read_locked(|| one(id)).await?;
+    Ok(rows.first().map(read_task).transpose()?)
 }
 
 /// Writes the row of a task after a step, and what the step changes beside it.

@@ -99,6 +99,18 @@ pub(crate) trait SqlChange: SqlReader {
     /// Returns the time by the clock that decides about leases, at a call with this time of the caller's clock.
     fn deciding(&self, at: Timestamp) -> Timestamp;
 
+    /// Runs a query for rows that the transaction changes, and locks them.
+    fn read_locked(
+        &mut self,
+        query: impl Fn() -> Statement<Self::Database> + Send + Sync,
+    ) -> impl Step<Vec<RowOf<Self>>, Self::Fault> {
+        self.read(move || {
+            let mut query = query();
+            query.push(<Self::Database as SqlDatabase>::LOCK);
+            query
+        })
+    }
+
     /// Runs a statement, and returns the number of rows that it has changed.
     fn write(&mut self, statement: Statement<Self::Database>) -> impl Step<u64, Self::Fault>;
 

@@ -179,12 +179,8 @@ async fn save<C: SqlChange>(db: &mut C, row: &WorkRow) -> Result<(), C::Fault> {
 
 /// Returns the row of a thread, and locks the row for a change.
 async fn locked<C: SqlChange>(db: &mut C, thread: &ThreadId) -> Result<Option<WorkRow>, C::Fault> {
-    let rows = db.read(|| {
-        let mut query = one(thread);
-        query.push(<C::Database as SqlDatabase>::LOCK);
-        query
-    });
-    Ok(rows.await?.first().map(read).transpose()?)
+    let rows = db.read_locked(|| one(thread)).await?;
+    Ok(rows.first().map(read).transpose()?)
 }
 
 /// Applies a step to the row of a thread. Returns the row after the step; `None` if the row does not exist or the step returns false.
