@@ -11,16 +11,10 @@ fn read(row: &impl SqlRow) -> Result<NoteBlock, StoreError> {
     Columns::new(row, TABLE, "conversation").json("block")
 }
 
-fn narrow_to<DB: SqlDatabase>(statement: &mut Statement<DB>, thread: &ThreadId) {
-    statement.push("workspace = ");
-    statement.bind(thread.workspace().as_str());
-    statement.narrow("conversation", Some(thread.conversation()));
-}
-
 /// Returns the query for the notes of a thread.
 pub(crate) fn one<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut query = Statement::select("conversation, block", TABLE);
-    narrow_to(&mut query, thread);
+    query.narrow_to_thread(thread);
     query
 }
 
@@ -57,7 +51,7 @@ pub(crate) async fn append<C: SqlChange>(
 /// Removes the notes of a thread.
 pub(crate) async fn remove<C: SqlChange>(db: &mut C, thread: &ThreadId) -> Result<(), C::Fault> {
     let mut removal = Statement::delete(TABLE);
-    narrow_to(&mut removal, thread);
+    removal.narrow_to_thread(thread);
     db.write(removal).await?;
     Ok(())
 }

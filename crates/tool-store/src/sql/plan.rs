@@ -73,16 +73,10 @@ fn read_event(row: &impl SqlRow) -> Result<PlanEvent, StoreError> {
     Ok(event)
 }
 
-fn narrow_to<DB: SqlDatabase>(statement: &mut Statement<DB>, thread: &ThreadId) {
-    statement.push("workspace = ");
-    statement.bind(thread.workspace().as_str());
-    statement.narrow("conversation", Some(thread.conversation()));
-}
-
 /// Returns the query for a run.
 pub(crate) fn one<DB: SqlDatabase>(id: &PlanRunId) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
-    narrow_to(&mut query, id.thread());
+    query.narrow_to_thread(id.thread());
     query.narrow("number", Some(id.number()));
     query
 }
@@ -90,7 +84,7 @@ pub(crate) fn one<DB: SqlDatabase>(id: &PlanRunId) -> Statement<DB> {
 /// Returns the query for the active run of a conversation.
 pub(crate) fn active<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
-    narrow_to(&mut query, thread);
+    query.narrow_to_thread(thread);
     query.push(" AND active");
     query
 }
@@ -102,7 +96,7 @@ pub(crate) fn listing<DB: SqlDatabase>(
     limit: u32,
 ) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
-    narrow_to(&mut query, thread);
+    query.narrow_to_thread(thread);
     if let Some(before) = before {
         query.push(" AND number < ").bind(before);
     }
@@ -113,7 +107,7 @@ pub(crate) fn listing<DB: SqlDatabase>(
 /// Returns the query for a page of events.
 pub(crate) fn events<DB: SqlDatabase>(id: &PlanRunId, after: u64, limit: u32) -> Statement<DB> {
     let mut query = Statement::select("conversation, seq, kind, node, attempt, status, at", EVENTS);
-    narrow_to(&mut query, id.thread());
+    query.narrow_to_thread(id.thread());
     query.narrow("run", Some(id.number()));
     query.push(" AND seq > ").bind(after);
     query.push(" ORDER BY seq").limit(Some(limit));
@@ -124,7 +118,9 @@ pub(crate) fn events<DB: SqlDatabase>(id: &PlanRunId, after: u64, limit: u32) ->
 pub(crate) fn removal<DB: SqlDatabase>(of: Erasure<'_>) -> Statement<DB> {
     let mut removal = Statement::delete(TABLE);
     match of {
-        Erasure::Thread(thread) => narrow_to(&mut removal, thread),
+        Erasure::Thread(thread) => {
+            removal.narrow_to_thread(thread);
+        }
         Erasure::Principal {
             workspace,
             principal,
@@ -220,7 +216,7 @@ async fn save<C: SqlChange>(
         update.push(format_args!("{comma}{column} = ")).bind(value);
     }
     update.push(" WHERE ");
-    narrow_to(&mut update, row.id.thread());
+    update.narrow_to_thread(row.id.thread());
     update.narrow("number", Some(row.id.number()));
     db.write(update).await?;
     log(db, &row.id, new).await

@@ -53,10 +53,7 @@ fn read_message(row: &impl SqlRow) -> Result<RoomMessage, StoreError> {
 
 /// Narrows a statement that ends in `WHERE ` to the rows of a room.
 fn narrow_to<DB: SqlDatabase>(mut statement: Statement<DB>, room: &ThreadId) -> Statement<DB> {
-    statement
-        .push("workspace = ")
-        .bind(room.workspace().as_str());
-    statement.narrow("conversation", Some(room.conversation()));
+    statement.narrow_to_thread(room);
     statement
 }
 

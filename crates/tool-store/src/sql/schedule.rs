@@ -375,10 +375,7 @@ pub(crate) async fn end_attempt<C: SqlChange>(
 /// Removes the runs of an erased conversation.
 pub(crate) async fn erase<C: SqlChange>(db: &mut C, thread: &ThreadId) -> Result<(), C::Fault> {
     let mut removal = Statement::delete(RUNS);
-    removal
-        .push("workspace = ")
-        .bind(thread.workspace().as_str());
-    removal.narrow("conversation", Some(thread.conversation()));
+    removal.narrow_to_thread(thread);
     db.write(removal).await?;
     Ok(())
 }

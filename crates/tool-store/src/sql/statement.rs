@@ -6,7 +6,7 @@ use sqlx::{Database, QueryBuilder};
 
 use crate::store::long_term::Lookup;
 use crate::store::{
-    AuditRow, NewMessage, RequestKey, StoreError, Timestamp, ToolEdited, Workspace,
+    AuditRow, NewMessage, RequestKey, StoreError, ThreadId, Timestamp, ToolEdited, Workspace,
 };
 
 use super::Step;
@@ -314,6 +314,12 @@ impl<DB: SqlDatabase> Statement<DB> {
             self.push(if place == 0 { "" } else { ", " }).bind(value);
         }
         self.push(")")
+    }
+
+    /// Narrows a statement that ends in `WHERE ` to the rows of a thread.
+    pub(crate) fn narrow_to_thread(&mut self, thread: &ThreadId) -> &mut Self {
+        self.push("workspace = ").bind(thread.workspace().as_str());
+        self.narrow("conversation", Some(thread.conversation()))
     }
 
     /// Orders a query by workspace and by the column with the name of the row, and begins it after a row. `own` is the workspace if the query is narrowed to

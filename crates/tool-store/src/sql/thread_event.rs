@@ -40,16 +40,10 @@ pub(crate) fn read_all<R: SqlReader>(
     rows.iter().map(|row| read(row, reader)).collect()
 }
 
-fn narrow_to<DB: SqlDatabase>(statement: &mut Statement<DB>, thread: &ThreadId) {
-    statement.push("workspace = ");
-    statement.bind(thread.workspace().as_str());
-    statement.narrow("conversation", Some(thread.conversation()));
-}
-
 /// Returns the query for a page of events.
 pub(crate) fn listing<DB: SqlDatabase>(thread: &ThreadId, after: u64, limit: u32) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
-    narrow_to(&mut query, thread);
+    query.narrow_to_thread(thread);
     query.push(" AND seq > ").bind(after);
     query.push(" ORDER BY seq").limit(Some(limit));
     query
@@ -58,7 +52,7 @@ pub(crate) fn listing<DB: SqlDatabase>(thread: &ThreadId, after: u64, limit: u32
 /// Returns the statement that removes the events of a thread.
 pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut removal = Statement::delete(TABLE);
-    narrow_to(&mut removal, thread);
+    removal.narrow_to_thread(thread);
     removal
 }
 

@@ -54,8 +54,7 @@ fn read(row: &impl SqlRow) -> Result<WorkRow, StoreError> {
 /// Returns the query for the row of a thread.
 fn one<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, TABLE);
-    query.push("workspace = ").bind(thread.workspace().as_str());
-    query.narrow("conversation", Some(thread.conversation()));
+    query.narrow_to_thread(thread);
     query
 }
 
@@ -97,9 +96,7 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &WorkFilter) ->
 /// Returns the statement that removes the row of a thread.
 pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut removal = Statement::delete(TABLE);
-    removal.push("workspace = ");
-    removal.bind(thread.workspace().as_str());
-    removal.narrow("conversation", Some(thread.conversation()));
+    removal.narrow_to_thread(thread);
     removal
 }
 
