@@ -3,7 +3,6 @@
 use crate::digest::sha256;
 use crate::sql::statement::{SqlChange as _, SqlReader, Statement};
 use crate::sql::{long_term as shared, note};
-use crate::store::long_term::unsealable;
 use crate::store::{
     LongTermStore, MemoryCorrection, MemoryFilter, MemoryHit, MemoryQuery, MemoryRow, MemoryScope,
     MemoryVector, NewMemory, NewNote, NoteBlock, Remembered, Scope, StoreFuture, ThreadId,
@@ -42,20 +41,11 @@ impl SqlReader for Planned<'_> {
     }
 }
 
-impl PostgresStore {
-    fn check_unsealed(&self) -> Result<(), Fault> {
-        match self.contents().shared() {
-            Some(_) => Err(unsealable().into()),
-            None => Ok(()),
-        }
-    }
-}
-
 impl LongTermStore for PostgresStore {
     fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered> {
         step(async move {
             new.check()?;
-            self.check_unsealed()?;
+            self.contents().check_unsealed()?;
             let locks = || vec![lock(new.scope.workspace())];
             change!(self, locks(), db => shared::remember(db, &new).await)
         })
@@ -104,7 +94,7 @@ impl LongTermStore for PostgresStore {
     ) -> StoreFuture<'a, MemoryRow> {
         step(async move {
             correction.check()?;
-            self.check_unsealed()?;
+            self.contents().check_unsealed()?;
             let locks = || vec![lock(workspace)];
             change!(self, locks(), db => shared::correct(db, workspace, id, correction).await)
         })
@@ -150,7 +140,7 @@ impl LongTermStore for PostgresStore {
     fn append_note(&self, note: NewNote) -> StoreFuture<'_, NoteBlock> {
         step(async move {
             note.check()?;
-            self.check_unsealed()?;
+            self.contents().check_unsealed()?;
             let locks = || vec![note_lock(&note.thread)];
             change!(self, locks(), db => note::append(db, &note).await)
         })

@@ -60,6 +60,16 @@ impl Contents {
         self.0.as_ref()
     }
 
+    /// Fails for a handle that seals contents, for a write of memories and notes: a full-text index contains the words of its texts, and cannot be sealed.
+    pub(crate) fn check_unsealed(&self) -> Result<(), StoreError> {
+        if self.0.is_some() {
+            return Err(StoreError::Conflict(
+                "memories and notes are not sealed, because their full-text index contains their words: use a handle of the store without sealing".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Fetches the current key for a transaction that writes contents.
     pub(crate) async fn sealer(&self) -> Result<Sealer, StoreError> {
         let Some(handle) = &self.0 else {

@@ -1,7 +1,6 @@
 //! Memories and notes in SQLite.
 
 use crate::sql::{long_term as shared, note};
-use crate::store::long_term::unsealable;
 use crate::store::{
     LongTermStore, MemoryCorrection, MemoryFilter, MemoryHit, MemoryQuery, MemoryRow, MemoryScope,
     MemoryVector, NewMemory, NewNote, NoteBlock, Remembered, Scope, StoreFuture, ThreadId,
@@ -10,22 +9,13 @@ use crate::store::{
 
 use crate::sql::statement::SqlChange as _;
 
-use super::{Fault, SqliteStore, step};
-
-impl SqliteStore {
-    fn check_unsealed(&self) -> Result<(), Fault> {
-        match self.contents.shared() {
-            Some(_) => Err(unsealable().into()),
-            None => Ok(()),
-        }
-    }
-}
+use super::{SqliteStore, step};
 
 impl LongTermStore for SqliteStore {
     fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered> {
         step(async move {
             new.check()?;
-            self.check_unsealed()?;
+            self.contents.check_unsealed()?;
             let remembered =
                 self.change(move |db| Box::pin(async move { shared::remember(db, &new).await }));
             remembered.await
@@ -74,7 +64,7 @@ impl LongTermStore for SqliteStore {
         let (workspace, id, correction) = (workspace.clone(), id.to_owned(), correction.clone());
         step(async move {
             correction.check()?;
-            self.check_unsealed()?;
+            self.contents.check_unsealed()?;
             let corrected = self.change(move |db| {
                 Box::pin(async move { shared::correct(db, &workspace, &id, &correction).await })
             });
@@ -130,7 +120,7 @@ impl LongTermStore for SqliteStore {
     fn append_note(&self, note: NewNote) -> StoreFuture<'_, NoteBlock> {
         step(async move {
             note.check()?;
-            self.check_unsealed()?;
+            self.contents.check_unsealed()?;
             let appended =
                 self.change(move |db| Box::pin(async move { note::append(db, &note).await }));
             appended.await

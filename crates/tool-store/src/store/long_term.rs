@@ -121,14 +121,6 @@ impl MemoryCorrection {
     }
 }
 
-/// Returns the error of a handle that seals contents: a full-text index contains the words of its texts, and cannot be sealed.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) fn unsealable() -> StoreError {
-    StoreError::Conflict(
-        "memories and notes are not sealed, because their full-text index contains their words: use a handle of the store without sealing".to_owned(),
-    )
-}
-
 /// A store of the long-term memories of agents, and of the notes of threads.
 ///
 /// Memories are found by their words ([`search_memories`](Self::search_memories)) and by the similarity of their embeddings
