@@ -100,7 +100,7 @@ pub use entry::{
 pub use error::{RuntimeConfigError, RuntimeError};
 use event::EventObserver;
 pub use event::{AgentEvent, AgentEventKind, AgentEvents, EVENT_VERSION, EventApproval};
-pub use follow::{EventCursor, FollowedEvent, FollowedEvents, StoredEvents};
+pub use follow::{EventCursor, EventReader, FollowedEvent, FollowedEvents, StoredEvents};
 pub use parent::ParentThread;
 use record::Recording;
 pub use result::{AgentResult, ResultAttachment, ResultCall, ResultStatus};

@@ -231,45 +231,39 @@ impl StoredEvents {
         thread: &ThreadId,
         after: EventCursor,
     ) -> Result<Vec<FollowedEvent>, StoreError> {
-        let mut reader = self.reader(thread, after).await?;
-        loop {
-            let (events, is_all) = self.read_on(&mut reader).await?;
-            if is_all || !events.is_empty() {
-                return Ok(events);
-            }
+        self.reader(thread, after).read().await
+    }
+
+    /// Creates a reader of the events after a place, which reads each event once.
+    pub fn reader(&self, thread: &ThreadId, after: EventCursor) -> EventReader {
+        EventReader {
+            events: self.clone(),
+            reader: Box::new(Reader {
+                thread: thread.clone(),
+                cursor: after,
+                agents: None,
+                last: None,
+            }),
+            knows_agents: false,
         }
     }
 
     /// Follows a thread from a place: returns the stored events and then the new ones, without an end.
     pub fn follow(&self, thread: &ThreadId, after: EventCursor) -> FollowedEvents {
-        enum State {
-            New(ThreadId, EventCursor),
-            Reading(Box<Reader>, std::vec::IntoIter<FollowedEvent>, bool),
-            Failed,
-        }
-        let (this, state) = (self.clone(), State::New(thread.clone(), after));
-        let events = stream::unfold(state, move |state| {
-            let this = this.clone();
-            async move {
-                let (mut reader, mut events, mut is_all) = match state {
-                    State::New(thread, after) => match this.reader(&thread, after).await {
-                        Ok(reader) => (Box::new(reader), Vec::new().into_iter(), false),
-                        Err(error) => return Some((Err(error), State::Failed)),
-                    },
-                    State::Reading(reader, events, is_all) => (reader, events, is_all),
-                    State::Failed => return None,
-                };
-                loop {
-                    if let Some(event) = events.next() {
-                        return Some((Ok(event), State::Reading(reader, events, is_all)));
-                    }
-                    if is_all {
-                        tokio::time::sleep(this.poll).await;
-                    }
-                    match this.read_on(&mut reader).await {
-                        Ok((read, all)) => (events, is_all) = (read.into_iter(), all),
-                        Err(error) => return Some((Err(error), State::Failed)),
-                    }
+        let state = Some((self.reader(thread, after), Vec::new().into_iter(), false));
+        let events = stream::unfold(state, |state| async move {
+            // After an error, there is no state.
+            let (mut reader, mut events, mut is_all) = state?;
+            loop {
+                if let Some(event) = events.next() {
+                    return Some((Ok(event), Some((reader, events, is_all))));
+                }
+                if is_all {
+                    tokio::time::sleep(reader.events.poll).await;
+                }
+                match reader.page().await {
+                    Ok((read, all)) => (events, is_all) = (read.into_iter(), all),
+                    Err(error) => return Some((Err(error), None)),
                 }
             }
         });
@@ -300,27 +294,21 @@ impl StoredEvents {
         }
     }
 
-    /// Creates a reader at a place. The agent that is active there follows from the rows before it.
-    async fn reader(&self, thread: &ThreadId, after: EventCursor) -> Result<Reader, StoreError> {
-        let mut reader = Reader {
-            thread: thread.clone(),
-            cursor: EventCursor::START,
-            agents: None,
-            last: None,
-        };
-        while reader.cursor.seq < after.seq {
-            let rows = self.events.thread_events(thread, reader.cursor.seq, PAGE);
+    /// Learns from the rows before a reader's place which agent is active there.
+    async fn learn_agents(&self, reader: &mut Reader) -> Result<(), StoreError> {
+        let (mut read, place) = (0, reader.cursor.seq);
+        while read < place {
+            let rows = self.events.thread_events(&reader.thread, read, PAGE);
             let rows = rows.await?;
             let Some(end) = rows.last().map(|row| row.seq) else {
                 break;
             };
-            for row in rows.iter().filter(|row| row.seq <= after.seq) {
+            for row in rows.iter().filter(|row| row.seq <= place) {
                 reader.learn(&parse(row)?);
             }
-            reader.cursor.seq = end;
+            read = end;
         }
-        reader.cursor = after;
-        Ok(reader)
+        Ok(())
     }
 
     /// Reads the next page. Returns its events, and whether no more are stored.
@@ -358,6 +346,40 @@ impl StoredEvents {
     }
 }
 
+/// Reads the events of one thread; created by [`StoredEvents::reader`]. After an error, create a reader at the last cursor.
+#[derive(Debug)]
+pub struct EventReader {
+    events: StoredEvents,
+    reader: Box<Reader>,
+    /// Whether the rows before the first place were read, which name the active agent.
+    knows_agents: bool,
+}
+
+impl EventReader {
+    /// Returns the events that are stored after those of the last call, as [`StoredEvents::read`] does.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`StoredEvents::read`].
+    pub async fn read(&mut self) -> Result<Vec<FollowedEvent>, StoreError> {
+        loop {
+            let (events, is_all) = self.page().await?;
+            if is_all || !events.is_empty() {
+                return Ok(events);
+            }
+        }
+    }
+
+    /// Reads the next page. Returns its events, and whether no more are stored.
+    async fn page(&mut self) -> Result<(Vec<FollowedEvent>, bool), StoreError> {
+        if !self.knows_agents {
+            self.events.learn_agents(&mut self.reader).await?;
+            self.knows_agents = true;
+        }
+        self.events.read_on(&mut self.reader).await
+    }
+}
+
 const RUN_STARTED: &str = "run_started";
 
 fn parse(row: &ThreadEvent) -> Result<AgentEvent, StoreError> {
@@ -384,6 +406,7 @@ struct Said {
 }
 
 /// The place of a reader, and the state that the next events depend on.
+#[derive(Debug)]
 struct Reader {
     thread: ThreadId,
     cursor: EventCursor,
@@ -393,6 +416,7 @@ struct Reader {
     last: Option<u32>,
 }
 
+#[derive(Debug)]
 struct Agents {
     parent: Option<String>,
     active: String,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tool_agent::runtime::{EventCursor, StoredEvents};
+use tool_agent::runtime::EventReader;
 use tool_core::store::{Message, Role, RunCause, RunId, RunRow, RunState, Timestamp};
 use tool_core::turn::{ModelMessage, ToolMessage, TurnError, Turns};
 use tool_core::{ToolContext, Toolset};
@@ -72,12 +72,8 @@ pub(super) fn show(writer: &mut Writer, messages: &[Message], after: u64) -> Vec
 enum Source {
     /// The messages of the thread, after a sequence number.
     Messages(u64),
-    /// The stored events of the agents, after a place. Events before the user's last message belong to earlier messages of the interface.
-    Events {
-        events: StoredEvents,
-        cursor: EventCursor,
-        user: u64,
-    },
+    /// The stored events of the agents. Events before the user's last message belong to earlier messages of the interface.
+    Events { reader: EventReader, user: u64 },
 }
 
 impl Source {
@@ -107,21 +103,15 @@ impl Source {
                     .take_while(|message| message.role != Role::User);
                 *read = new.last().map_or(*read, |message| message.seq);
             }
-            Self::Events {
-                events,
-                cursor,
-                user,
-            } => {
-                let thread = cx.thread().ok_or(TurnError::Unnamed)?;
-                loop {
-                    let read = events.read(&thread, *cursor).await?;
-                    let Some(last) = read.last() else { break };
-                    *cursor = last.cursor;
-                    let Some(reply) = reply.upgrade() else { break };
-                    let new = read.iter().filter(|read| read.cursor.message() >= *user);
-                    new.for_each(|read| reply.event(&read.event));
+            Self::Events { reader, user } => loop {
+                let read = reader.read().await?;
+                if read.is_empty() {
+                    break;
                 }
-            }
+                let Some(reply) = reply.upgrade() else { break };
+                let new = read.iter().filter(|read| read.cursor.message() >= *user);
+                new.for_each(|read| reply.event(&read.event));
+            },
         }
         Ok(())
     }
@@ -142,16 +132,10 @@ pub(super) async fn follow(chat: &Shared, run: RunId, room: Room) -> Result<Arc<
         Some(events) => {
             let cursor = events.last_run(&thread).await;
             let cursor = cursor.map_err(|error| Problem::of_store(&error, WHAT))?;
-            let before = |message: &&Message| message.seq <= cursor.message();
-            let before: Vec<Message> = messages.iter().filter(before).cloned().collect();
-            let earlier = show(view.writer(), &before, user);
-            let events = events.clone();
-            let source = Source::Events {
-                events,
-                cursor,
-                user,
-            };
-            (source, earlier)
+            let before = messages.partition_point(|message| message.seq <= cursor.message());
+            let earlier = show(view.writer(), &messages[..before], user);
+            let reader = events.reader(&thread, cursor);
+            (Source::Events { reader, user }, earlier)
         }
     };
     let reply = Reply::new(view, &start, &earlier);
