@@ -90,6 +90,9 @@ mod charset;
 )]
 mod html;
 
+#[cfg(any(feature = "memory", feature = "plan"))]
+mod mirrored;
+
 #[cfg(feature = "fs")]
 pub mod fs;
 #[cfg(feature = "workspace")]

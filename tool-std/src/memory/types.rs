@@ -1,35 +1,8 @@
 //! The words of the tools for the attributes of memories.
 
 use tool_core::prelude::*;
-use tool_core::store;
 
-/// Defines an enum of a tool, and its conversion to and from the enum of the store.
-macro_rules! mirrored {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident,)+ } = $stored:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
-        #[serde(rename_all = "snake_case")]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)+
-        }
-
-        impl From<store::$stored> for $name {
-            fn from(stored: store::$stored) -> Self {
-                match stored {
-                    $(store::$stored::$variant => Self::$variant,)+
-                }
-            }
-        }
-
-        impl From<$name> for store::$stored {
-            fn from(name: $name) -> Self {
-                match name {
-                    $($name::$variant => Self::$variant,)+
-                }
-            }
-        }
-    };
-}
+use crate::mirrored::mirrored;
 
 mirrored! {
     /// What a memory is about.

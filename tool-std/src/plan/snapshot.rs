@@ -1,7 +1,9 @@
 //! Results of the tools: the state of a run, and issues.
 
 use tool_core::prelude::*;
-use tool_core::store::{self, PlanNodeStatus, PlanRow, PlanSeverity, PlanStatus};
+use tool_core::store::{self, PlanNodeStatus, PlanRow};
+
+use crate::mirrored::mirrored;
 
 /// The result of the five tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -69,42 +71,42 @@ pub struct NodeWork {
     pub input: String,
 }
 
-/// The status of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RunStatus {
-    /// A node is ready or running.
-    Running,
-    /// The run waits for a person.
-    AwaitingHuman,
-    /// Each node that could continue is blocked.
-    Blocked,
-    /// All nodes are completed or skipped.
-    Completed,
-    /// The run was ended or replaced.
-    Aborted,
-    /// A node failed.
-    Failed,
+mirrored! {
+    /// The status of a run.
+    RunStatus {
+        /// A node is ready or running.
+        Running,
+        /// The run waits for a person.
+        AwaitingHuman,
+        /// Each node that could continue is blocked.
+        Blocked,
+        /// All nodes are completed or skipped.
+        Completed,
+        /// The run was ended or replaced.
+        Aborted,
+        /// A node failed.
+        Failed,
+    } = PlanStatus
 }
 
-/// The status of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum NodeStatus {
-    /// Nodes before it are not done.
-    Pending,
-    /// It can begin.
-    Ready,
-    /// An executor works on it.
-    Running,
-    /// Its result was accepted.
-    Completed,
-    /// It cannot continue without help.
-    Blocked,
-    /// The run does not need it.
-    Skipped,
-    /// It failed.
-    Failed,
+mirrored! {
+    /// The status of a node.
+    NodeStatus {
+        /// Nodes before it are not done.
+        Pending,
+        /// It can begin.
+        Ready,
+        /// An executor works on it.
+        Running,
+        /// Its result was accepted.
+        Completed,
+        /// It cannot continue without help.
+        Blocked,
+        /// The run does not need it.
+        Skipped,
+        /// It failed.
+        Failed,
+    } = PlanNodeStatus
 }
 
 /// A fault of a draft or of a submitted result.
@@ -118,14 +120,14 @@ pub struct PlanIssue {
     pub message: String,
 }
 
-/// The severity of an issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IssueSeverity {
-    /// The plan does not start, or the result is not accepted.
-    Blocking,
-    /// The plan starts, but probably does not work as intended.
-    Warning,
+mirrored! {
+    /// The severity of an issue.
+    IssueSeverity {
+        /// The plan does not start, or the result is not accepted.
+        Blocking,
+        /// The plan starts, but probably does not work as intended.
+        Warning,
+    } = PlanSeverity
 }
 
 impl ExecutionPlanResult {
@@ -198,39 +200,9 @@ impl NodeWork {
 impl PlanIssue {
     fn of(issue: &store::PlanIssue) -> Self {
         Self {
-            severity: match issue.severity {
-                PlanSeverity::Blocking => IssueSeverity::Blocking,
-                PlanSeverity::Warning => IssueSeverity::Warning,
-            },
+            severity: issue.severity.into(),
             pointer: issue.pointer.clone(),
             message: issue.message.clone(),
-        }
-    }
-}
-
-impl From<PlanStatus> for RunStatus {
-    fn from(status: PlanStatus) -> Self {
-        match status {
-            PlanStatus::Running => Self::Running,
-            PlanStatus::AwaitingHuman => Self::AwaitingHuman,
-            PlanStatus::Blocked => Self::Blocked,
-            PlanStatus::Completed => Self::Completed,
-            PlanStatus::Aborted => Self::Aborted,
-            PlanStatus::Failed => Self::Failed,
-        }
-    }
-}
-
-impl From<PlanNodeStatus> for NodeStatus {
-    fn from(status: PlanNodeStatus) -> Self {
-        match status {
-            PlanNodeStatus::Pending => Self::Pending,
-            PlanNodeStatus::Ready => Self::Ready,
-            PlanNodeStatus::Running => Self::Running,
-            PlanNodeStatus::Completed => Self::Completed,
-            PlanNodeStatus::Blocked => Self::Blocked,
-            PlanNodeStatus::Skipped => Self::Skipped,
-            PlanNodeStatus::Failed => Self::Failed,
         }
     }
 }

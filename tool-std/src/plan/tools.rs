@@ -2,25 +2,26 @@
 
 use tool_core::prelude::*;
 use tool_core::store::{
-    self, NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanExecutor, PlanIssue, PlanOutcome,
-    PlanOwner, PlanRefusal, PlanRunId, PlanSeverity, PlanSpec, PlanSubmission, ThreadId, Timestamp,
+    self, NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanExecutor, PlanIssue, PlanOwner,
+    PlanRefusal, PlanRunId, PlanSeverity, PlanSpec, PlanSubmission, ThreadId, Timestamp,
 };
 use tool_core::{ErrorKind, Reads, ToolContext, Writes};
 
 use super::draft::PlanDraft;
 use super::snapshot::ExecutionPlanResult;
 use super::{Plans, schema};
+use crate::mirrored::mirrored;
 
-/// The outcome of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AttemptStatus {
-    /// The work is done.
-    Completed,
-    /// The work cannot be done. The run of the plan fails.
-    Failed,
-    /// The work cannot continue without help.
-    Blocked,
+mirrored! {
+    /// The outcome of a task.
+    AttemptStatus {
+        /// The work is done.
+        Completed,
+        /// The work cannot be done. The run of the plan fails.
+        Failed,
+        /// The work cannot continue without help.
+        Blocked,
+    } = PlanOutcome
 }
 
 /// An artifact that a task produced.
@@ -203,11 +204,7 @@ pub async fn submit_execution_node_result(
         node: node_id.clone(),
         attempt: None,
         by: executor(cx),
-        outcome: match status {
-            AttemptStatus::Completed => PlanOutcome::Completed,
-            AttemptStatus::Failed => PlanOutcome::Failed,
-            AttemptStatus::Blocked => PlanOutcome::Blocked,
-        },
+        outcome: status.into(),
         output,
         schema_issues,
         artifacts: artifacts.collect(),
