@@ -42,7 +42,8 @@ pub struct AgentDriver {
     runtime: AgentRuntime,
     agent: String,
     pub(super) events: Option<StoredEvents>,
-    pub(super) pieces: Pieces,
+    /// Sets how the pieces of a step are shown.
+    pub(super) shown: fn(UiView) -> UiView,
 }
 
 impl AgentDriver {
@@ -53,20 +54,9 @@ impl AgentDriver {
             runtime: runtime.clone(),
             agent: agent.to_owned(),
             events: None,
-            pieces: Pieces::Shown,
+            shown: std::convert::identity,
         })
     }
-}
-
-/// How the pieces of a step are shown.
-#[derive(Clone, Copy)]
-pub(super) enum Pieces {
-    /// At once. The message ends with an error if they are withdrawn.
-    Shown,
-    /// With the complete message of the step.
-    Held,
-    /// At once. The interface removes them if they are withdrawn.
-    Reset,
 }
 
 pub(super) enum Driver {
@@ -100,11 +90,7 @@ impl Driver {
     pub(super) fn view(&self, tools: &Toolset, thread: &ThreadId) -> UiView {
         let view = UiView::new(Writer::new(tools), thread.conversation());
         match self {
-            Self::Agents(driver) => match driver.pieces {
-                Pieces::Shown => view,
-                Pieces::Held => view.holding(),
-                Pieces::Reset => view.resetting(),
-            },
+            Self::Agents(driver) => (driver.shown)(view),
             Self::Model(_) => view,
         }
     }

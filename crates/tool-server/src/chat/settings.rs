@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use tool_agent::runtime::StoredEvents;
+use tool_agent::runtime::{StoredEvents, UiView};
 use tool_core::store::{StoreError, ThreadId, Workspace};
 use tool_core::{ToolContext, ToolContextBuilder, Toolset};
 
-use super::driver::{AgentDriver, Driver, ModelDriver, Pieces};
+use super::driver::{AgentDriver, Driver, ModelDriver};
 use super::{ChatServer, Contexts, Inner};
 use crate::access::Role;
 use crate::auth::{Authenticator, Caller};
@@ -151,13 +151,13 @@ impl ChatServerBuilder<AgentDriver> {
     /// Shows each step when its message is complete, instead of piece by piece. Without it, a message ends with an error if pieces are withdrawn, because a
     /// request failed after its first piece.
     pub fn holding(mut self) -> Self {
-        self.driver.pieces = Pieces::Held;
+        self.driver.shown = UiView::holding;
         self
     }
 
     /// Withdraws pieces with the chunk `reset-step`, for interfaces of version 7 of the AI SDK. Other versions end the message with an error.
     pub fn resetting(mut self) -> Self {
-        self.driver.pieces = Pieces::Reset;
+        self.driver.shown = UiView::resetting;
         self
     }
 
