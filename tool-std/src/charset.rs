@@ -1,11 +1,11 @@
 //! Bytes in the charset of a document, as text.
 
 use encoding_rs::Encoding;
-#[cfg(feature = "html")]
+#[cfg(any(feature = "web", feature = "knowledge-html"))]
 use encoding_rs::UTF_8;
 
 /// Number of bytes of a page that are searched for its charset.
-#[cfg(feature = "html")]
+#[cfg(any(feature = "web", feature = "knowledge-html"))]
 const CHARSET_HEAD: usize = 1024;
 
 /// Decodes bytes as text. The encoding is determined by the byte order mark, otherwise by the server, otherwise by the declaration in the page. If
@@ -27,7 +27,7 @@ pub(crate) fn decode(
 }
 
 /// Returns the charset that a page declares, as browsers find it: in a `meta` element among its first bytes.
-#[cfg(feature = "html")]
+#[cfg(any(feature = "web", feature = "knowledge-html"))]
 pub(crate) fn charset(html: &[u8]) -> Option<&'static Encoding> {
     let head = &html[..html.len().min(CHARSET_HEAD)];
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();

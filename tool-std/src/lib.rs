@@ -81,13 +81,9 @@ mod excerpt;
 #[cfg(any(feature = "http-client", feature = "git", feature = "email"))]
 pub use excerpt::Excerpt;
 
-#[cfg(any(feature = "http-client", feature = "html"))]
+#[cfg(any(feature = "http-client", feature = "knowledge-html"))]
 mod charset;
-#[cfg(feature = "html")]
-#[cfg_attr(
-    not(any(feature = "web", feature = "knowledge-html")),
-    allow(dead_code, reason = "only the packs use the converter")
-)]
+#[cfg(any(feature = "web", feature = "knowledge-html"))]
 mod html;
 
 #[cfg(any(feature = "memory", feature = "plan"))]
