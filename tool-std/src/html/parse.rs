@@ -32,6 +32,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 pub(crate) struct TooMuch;
 
 /// Parses a page with the default time limit.
+#[cfg(feature = "web")]
 pub(crate) fn parse(html: &str) -> Result<Document, TooMuch> {
     parse_until(html, Instant::now() + LONGEST)
 }
