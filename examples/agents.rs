@@ -1,4 +1,4 @@
-//! Agents that call each other: a guide that starts a researcher in a thread of its own, and prints all events.
+//! Agents that call each other: a guide that starts a researcher in its own thread, and prints all events.
 //!
 //! Without a key, the models are scripted, and no network is needed. With the variable `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, the same agents use
 //! that provider:

@@ -1,4 +1,4 @@
-//! The order of the modules of `tool-core`: a module imports only modules of its own row and of earlier rows. The
+//! The order of the modules of `tool-core`: a module imports only modules of the same row and of earlier rows. The
 //! imports between modules of one row, and between modules of the other crates, must not form a cycle.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -12,7 +12,7 @@ use quote::ToTokens as _;
 use syn::visit_mut::VisitMut;
 use tool_tests::sources::each_source;
 
-/// The rows of modules, from the bottom to the top. A module may import modules of its own row, but not in a cycle.
+/// The rows of modules, from the bottom to the top. A module may import modules of the same row, but not in a cycle.
 /// ARCHITECTURE.md has the same rows.
 const ORDER: &[&[&str]] = &[
     &["sync", "hidden", "decision"],

@@ -197,7 +197,7 @@ impl ToolContext {
     }
 
     /// Returns a builder that has the values of this turn, for a turn of a different conversation or agent, such as the turn of a sub-agent. Set the
-    /// conversation and the agent on it; the calls of the new turn have identities of their own.
+    /// conversation and the agent on it; the calls of the new turn have their own identities.
     ///
     /// A body reads only the values that its tool declares. So inside of a call, the builder has only the caller (workspace, users, session, agent
     /// and conversation), the provider, the trace, the deadline and the cancellation of the call, and neither secrets nor variables nor host values.

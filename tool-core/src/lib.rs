@@ -49,7 +49,7 @@
 //! | you want to | use | guide |
 //! |---|---|---|
 //! | write a tool | [`#[tool]`](macro@tool), with an example of each of its options; [`prelude`] contains the items that a crate of tools needs | [authors](guides::authors) |
-//! | use a type of your own as a parameter | [`#[derive(StrictSchema)]`](derive@StrictSchema) | [rules](guides::rules) |
+//! | use your own type as a parameter | [`#[derive(StrictSchema)]`](derive@StrictSchema) | [rules](guides::rules) |
 //! | return errors, text, images, citations | [`ToolError`](struct@ToolError), [`IntoOutput`], [`Image`], [`ModelOutput`], [`Citation`], [`ToolContext::cite`] | [authors](guides::authors) |
 //! | show progress | [`tool_stream!`], [`ToolContext::progress`] | [authors](guides::authors) |
 //! | give tools a database, a client, state | [`host_value!`], [`Reads`], [`Writes`], [`FromContext`] | [authors](guides::authors) |

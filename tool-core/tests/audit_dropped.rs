@@ -1,6 +1,6 @@
 //! The warning about audit rows that were dropped.
 //!
-//! This test is a program of its own: `tracing` caches for the whole process which callsites are enabled, so tests on other threads that set
+//! This test is a separate program: `tracing` caches for the whole process which callsites are enabled, so tests on other threads that set
 //! and drop a subscriber could hide the warning.
 
 #![cfg(feature = "host")]

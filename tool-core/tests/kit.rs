@@ -1,6 +1,6 @@
 //! The test kit, run on tools that satisfy it and on tools that do not.
 //!
-//! This test is a program of its own, because it tests every linked tool and the number of linked tools.
+//! This test is a separate program, because it tests every linked tool and the number of linked tools.
 
 #![allow(
     clippy::unwrap_used,

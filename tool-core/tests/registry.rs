@@ -1,6 +1,6 @@
 //! The registry of all tools, and the toolset of a turn.
 //!
-//! This test is a program of its own, because it links two tools with one name, so that `Registry::linked` fails.
+//! This test is a separate program, because it links two tools with one name, so that `Registry::linked` fails.
 
 #![allow(
     clippy::unwrap_used,

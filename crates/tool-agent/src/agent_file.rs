@@ -31,7 +31,7 @@
 //! handoffs:                           # agents that continue the conversation
 //!   - agent: billing
 //!     optional: BILLING
-//! subagents:                          # agents in threads of their own
+//! subagents:                          # agents in their own threads
 //!   - agent: researcher
 //!     blocking: false                 # the default is `true`
 //!     init_user_message: question

@@ -47,7 +47,7 @@ pub struct ListGithubIssues {
     /// Labels that an entry must have, all of them.
     #[cfg_attr(feature = "schema", schema(max_items = 20))]
     pub labels: Option<Vec<String>>,
-    /// The login of the person to whom an entry is assigned; `none` for entries that nobody is assigned to, and `*` for any person.
+    /// The login of the person to whom an entry is assigned; `none` for entries without an assignee, and `*` for any assignee.
     #[cfg_attr(feature = "schema", schema(length = 1..=50))]
     pub assignee: Option<String>,
     /// The maximum number of entries to return.

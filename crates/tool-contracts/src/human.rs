@@ -117,7 +117,7 @@ pub struct MarkRoomEventCompleted {
     /// The ids of the events.
     #[cfg_attr(feature = "schema", schema(min_items = 1, max_items = 100))]
     pub event_ids: Vec<String>,
-    /// What was done, for the people who look after the room.
+    /// What was done, for the people who supervise the room.
     #[cfg_attr(feature = "schema", schema(length = 0..=4000))]
     pub notes: Option<String>,
 }
@@ -157,7 +157,7 @@ impl ToolContract for CompactRoomHistory {
 pub struct CompactedHistory {
     /// How many messages the summary has replaced; 0 if there was nothing to compact.
     pub compacted_messages: u64,
-    /// How many messages are kept beside the summary.
+    /// How many messages are kept in addition to the summary.
     pub kept_messages: u64,
 }
 

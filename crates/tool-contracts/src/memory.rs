@@ -38,7 +38,7 @@ pub struct Remember {
     pub memory_type: Option<MemoryType>,
     /// How long the memory keeps its weight in searches; standard by default.
     pub durability: Option<Durability>,
-    /// Who reads the memory; the calling agent by default.
+    /// The agents that read the memory: all agents of the organization, or only the calling agent, which is the default.
     pub scope: Option<MemoryOwner>,
 }
 
@@ -129,7 +129,7 @@ pub enum MemoryOwner {
     Agent,
 }
 
-/// Who is the author of a memory's content.
+/// The author of a memory's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 #[serde(rename_all = "snake_case")]
@@ -197,9 +197,9 @@ pub struct MemoryResult {
     pub importance: f64,
     /// The score of the result, with 4 decimals. It can be compared only with the scores of the same search.
     pub score: f64,
-    /// Who reads the memory.
+    /// The agents that read the memory.
     pub scope: MemoryOwner,
-    /// Who is the author of the content.
+    /// The author of the content.
     pub source: MemorySource,
     /// When the memory was first stored, in RFC 3339.
     pub created_at: String,

@@ -140,7 +140,7 @@ pub struct PlanNode {
     /// A short name for people.
     #[cfg_attr(feature = "schema", schema(length = 0..=200))]
     pub label: String,
-    /// Who does the work of a task; null for other nodes.
+    /// The executor that does the work of a task; null for other nodes.
     pub owner: Option<OwnerDraft>,
     /// What the node achieves.
     #[cfg_attr(feature = "schema", schema(length = 0..=4000))]
@@ -176,7 +176,7 @@ pub enum PlanNodeType {
     DeliberationFork,
 }
 
-/// Who does the work of a task.
+/// The executor that does the work of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct OwnerDraft {

@@ -60,7 +60,7 @@
 //! several of these stores in one transaction.
 //!
 //! [`MemoryStore`] implements all of these traits for tests and for hosts that may lose their data, and `SqliteStore` and `PostgresStore` for all
-//! other hosts. To write a store of your own, implement the traits and run the tests of the module `suite` on it.
+//! other hosts. To write your own store, implement the traits and run the tests of the module `suite` on it.
 //!
 //! Each method is one transaction, which is atomic for concurrent tasks and, if [`is_durable`](ApprovalStore::is_durable), for concurrent processes.
 //! The caller passes the time as an argument, so stores and tests need no clock. `PostgresStore` converts a deadline to a time span that begins with

@@ -49,7 +49,7 @@
 //! ```
 //!
 //! [`ModelReply::is_truncated`] reports whether a reply was cut off. [`Turns`](tool_core::turn::Turns) accepts [`ModelReply::message`] unchanged and does
-//! not run its calls. For a loop of your own, [`ModelReply::calls`] is empty in that case.
+//! not run its calls. For your own loop, [`ModelReply::calls`] is empty in that case.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -67,7 +67,7 @@ impl Provider {
         }
     }
 
-    /// Writes a system message to the messages or to the field [`RequestMessages::system`], for hosts with a loop of their own;
+    /// Writes a system message to the messages or to the field [`RequestMessages::system`], for hosts with their own loop;
     /// [`history`](Self::history) writes it automatically.
     pub fn system_message(self, text: &str) -> RequestMessages {
         let mut out = RequestMessages::default();
@@ -80,7 +80,7 @@ impl Provider {
         user::text(self, text)
     }
 
-    /// Writes a user's message with images and files, for hosts with a loop of their own; [`history`](Self::history) writes it automatically.
+    /// Writes a user's message with images and files, for hosts with their own loop; [`history`](Self::history) writes it automatically.
     ///
     /// ```
     /// use tool_core::Part;

@@ -136,7 +136,7 @@ fn count_up(
     format!("{from} {word} {fives} {} {day} {:?}", numbers.len(), level)
 }
 
-/// A type without a schema of its own.
+/// A type without its own schema.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Level(String);

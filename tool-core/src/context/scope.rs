@@ -37,7 +37,7 @@ pub(crate) trait ToolFacts: Send + Sync {
     fn variables(&self) -> &[VariableNeed];
 
     /// Returns whether a body that ended with an error may run again later: the tool is declared idempotent, or its only effects are calls, which
-    /// have rows of their own.
+    /// have their own rows.
     #[cfg(feature = "host")]
     fn may_run_again(&self) -> bool;
 }

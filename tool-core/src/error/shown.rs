@@ -28,7 +28,7 @@ pub use TOOL_CORE_0_1_SHOWN_ERRORS as SHOWN_ERRORS;
 #[distributed_slice(TOOL_CORE_0_1_SHOWN_ERRORS)]
 #[allow(
     unsafe_code,
-    reason = "linkme places it in a section of its own, which the lint counts as unsafe"
+    reason = "linkme places it in its own section, which the lint counts as unsafe"
 )]
 static SENTINEL: ShownError = ShownError(None);
 

@@ -81,7 +81,7 @@ pub(crate) fn has_files() -> bool {
     WATCH.get() == Watch::Noted
 }
 
-/// Returns the model output for the last written output, which has files: the tool's own model output, or one that is built from the files.
+/// Returns the model output for the last written output, which has files: the tool's own model output, or a model output that is built from the files.
 #[cold]
 pub(crate) fn model(
     payload: &RawValue,

@@ -416,7 +416,7 @@ impl<I> NoStream for StreamOf<I> {
     }
 }
 
-/// The type of a parameter, in an impl of its own, so that rustc reports a private type in a public tool at the parameter.
+/// The type of a parameter, in its own impl, so that rustc reports a private type in a public tool at the parameter.
 pub trait Param<const NUMBER: usize> {
     /// The type of the parameter.
     type Type;

@@ -358,7 +358,7 @@ async fn an_identity_of_another_thread_is_refused() {
     assert_eq!(effects(&host).await, effects_before);
     let after = audited(&host).await;
     assert!(after.contains(&rows[0]), "{after:#?}");
-    assert_eq!(after.len(), 10, "each refusal has a row of its own");
+    assert_eq!(after.len(), 10, "each refusal has its own row");
 }
 
 // A1: a call under an identity that a different call has used is refused, and does not replace a row

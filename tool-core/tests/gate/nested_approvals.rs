@@ -215,7 +215,7 @@ async fn outer_call_continues_after_an_edited_nested_call() {
     outer_calls_continue(&edit, ["zoe", "zoe"]).await;
 }
 
-// A4: an outer call that has an effect of its own is ambiguous once it has waited, and does not run again
+// A4: an outer call that has its own effect is ambiguous once it has waited, and does not run again
 #[tokio::test]
 async fn outer_call_with_its_own_effect_is_not_rerun() {
     let world = World::new();

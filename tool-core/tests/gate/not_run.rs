@@ -925,7 +925,7 @@ async fn drive_that_lost_its_run_reports_no_call_as_not_run() {
     assert_eq!(stored(&host).await, 2);
 }
 
-/// Sends a letter after an approval of its own.
+/// Sends a letter after its own approval.
 #[tool(approval)]
 async fn send_approved(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
     let to = "bob".to_owned();

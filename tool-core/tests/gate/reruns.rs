@@ -167,7 +167,7 @@ async fn parcel(mailbox: &Mailbox) -> Result<usize, ToolError> {
     }
 }
 
-// A1: a rerun that an operator allows is an attempt with a row of its own, and the row of the first attempt keeps its outcome
+// A1: a rerun that an operator allows is an attempt with its own row, and the row of the first attempt keeps its outcome
 #[tokio::test]
 async fn each_attempt_that_an_operator_allows_has_a_row() {
     for one_database in [true, false] {

@@ -343,7 +343,7 @@ async fn replay_leaves_the_row_in_a_separate_sink_unchanged() {
     assert_eq!(before[0].outcome.as_deref(), Some("ok"));
     assert!(tools.call(letter(), &of("ann")).await.is_replayed());
     assert_eq!(rows().await, before);
-    // The call of a different user with this identity is refused, and has an audit row of its own.
+    // The call of a different user with this identity is refused, and has its own audit row.
     let foreign = tools.call(letter(), &of("bob")).await;
     assert_eq!(kind(&foreign), Some(ErrorKind::Denied), "{foreign:?}");
     let after = rows().await;

@@ -124,7 +124,7 @@ fn undelivered(error: &Error) -> ToolError {
 
 fn in_doubt(why: &str) -> ToolError {
     let text = format!(
-        "it is not known whether the email was sent: {why}; do not send it again before somebody has checked"
+        "it is not known whether the email was sent: {why}; do not send it again before a person has checked"
     );
     ToolError::of(ErrorKind::Interrupted, text)
 }

@@ -158,7 +158,7 @@ pub async fn list_github_issues(
     /// Labels that an entry must have, all of them.
     #[arg(default = [], max_items = 20)]
     labels: Vec<String>,
-    /// The login of the person to whom an entry is assigned; `none` for entries that nobody is assigned to, and `*` for any person.
+    /// The login of the person to whom an entry is assigned; `none` for entries without an assignee, and `*` for any assignee.
     #[arg(length = 1..=50)]
     assignee: Option<String>,
     /// The maximum number of entries to return.

@@ -142,7 +142,7 @@ pub async fn mark_room_event_completed(
     /// The ids of the events.
     #[arg(min_items = 1, max_items = 100)]
     event_ids: Vec<String>,
-    /// What was done, for the people who look after the room.
+    /// What was done, for the people who supervise the room.
     #[arg(length = 0..=4000)]
     notes: Option<String>,
 ) -> Result<CompletedEvents, ToolError> {
@@ -160,7 +160,7 @@ pub async fn mark_room_event_completed(
 pub struct CompactedHistory {
     /// How many messages the summary has replaced; 0 if there was nothing to compact.
     pub compacted_messages: u64,
-    /// How many messages are kept beside the summary.
+    /// How many messages are kept in addition to the summary.
     pub kept_messages: u64,
 }
 

@@ -39,7 +39,7 @@ pub async fn remember(
     /// How long the memory keeps its weight in searches.
     #[arg(default = "standard")]
     durability: Durability,
-    /// Who reads the memory: all agents of the organization, or only you. By default, only you.
+    /// The agents that read the memory: all agents of the organization, or only you. By default, only you.
     scope: Option<MemoryOwner>,
 ) -> Result<Remembered, ToolError> {
     let content = cx.redact(content.trim());
@@ -92,7 +92,7 @@ fn owner(cx: &ToolContext, owner: Option<MemoryOwner>) -> Result<MemoryScope, To
         Some(MemoryOwner::Agent) if own.agent_name().is_some() => Ok(own),
         Some(MemoryOwner::Agent) => Err(ToolError::of(
             ErrorKind::InvalidArguments,
-            "this agent has no memories of its own: use the scope `org`",
+            "this agent cannot have memories, because it has no name: use the scope `org`",
         )),
     }
 }

@@ -39,9 +39,9 @@ pub struct MemoryResult {
     pub importance: f64,
     /// The score of the result, with 4 decimals. It can be compared only with the scores of the same search.
     pub score: f64,
-    /// Who reads the memory.
+    /// The agents that read the memory.
     pub scope: MemoryOwner,
-    /// Who is the author of the content.
+    /// The author of the content.
     pub source: MemorySource,
     /// When the memory was first stored, in RFC 3339.
     pub created_at: String,

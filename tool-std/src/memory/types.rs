@@ -37,7 +37,7 @@ mirrored! {
 }
 
 mirrored! {
-    /// Who is the author of a memory's content.
+    /// The author of a memory's content.
     MemorySource {
         /// A user or an operator.
         User,

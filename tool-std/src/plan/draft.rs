@@ -52,7 +52,7 @@ pub struct PlanNode {
     /// A short name for people.
     #[schema(length = 0..=200)]
     pub label: String,
-    /// Who does the work of a task; null for other nodes.
+    /// The executor that does the work of a task; null for other nodes.
     pub owner: Option<OwnerDraft>,
     /// What the node achieves.
     #[schema(length = 0..=4000)]
@@ -87,7 +87,7 @@ pub enum PlanNodeType {
     DeliberationFork,
 }
 
-/// Who does the work of a task.
+/// The executor that does the work of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct OwnerDraft {
     /// The type of the executor.

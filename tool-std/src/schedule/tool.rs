@@ -479,7 +479,7 @@ impl Schedules {
         let row = self.store.task(id).await?.ok_or_else(|| missing(id))?;
         if row.principal.as_deref() != cx.user() {
             return Err(ToolError::new(format!(
-                "the task `{}` belongs to a different user, who alone can change it: create a task of your own",
+                "the task `{}` belongs to a different user, who alone can change it: create your own task",
                 id.id()
             )));
         }

@@ -133,7 +133,7 @@ fn refused(reply: &Reply, response: Response) -> ToolError {
         ),
         "not_in_channel" => (
             ErrorKind::Failed,
-            "somebody has to invite the app to the channel first, use another channel",
+            "the app is not a member of the channel, use a different channel, or ask a person to invite the app to this one",
         ),
         "is_archived" => (
             ErrorKind::Failed,

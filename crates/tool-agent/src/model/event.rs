@@ -13,7 +13,7 @@ use super::ModelError;
 pub(super) type Observer = dyn Fn(&ModelEvent<'_>) + Send + Sync;
 
 /// A function that receives the events of all requests that are made with a context, as a host value. It is called in addition to the observer of the
-/// model, so several conversations can share one model and have observers of their own.
+/// model, so several conversations can share one model and have their own observers.
 ///
 /// ```
 /// use tool_agent::model::{ModelEvent, ModelObserver};

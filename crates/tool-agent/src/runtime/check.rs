@@ -145,7 +145,7 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
         if starts_in_background(target) {
             return Err(setting(
                 entry,
-                "runs an agent as a prompt that starts others in the background, whose answers nobody would read: set `blocking(true)` in the entry of that agent",
+                "runs an agent as a prompt that starts others in the background, and no agent would read their answers: set `blocking(true)` in the entry of that agent",
             ));
         }
     }
@@ -185,7 +185,7 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
         if tool.resumable.is_none() && starts_in_background(target) {
             return Err(setting(
                 entry,
-                "starts a sub-agent that is not resumable and starts others in the background, whose answers nobody would read: call `resumable`, or set `blocking(true)` in the entry of that agent",
+                "starts a sub-agent that is not resumable and starts others in the background, and no agent would read their answers: call `resumable`, or set `blocking(true)` in the entry of that agent",
             ));
         }
         if let Some(resumable) = &tool.resumable {

@@ -224,7 +224,7 @@ pub(super) enum Opened {
 }
 
 impl AgentRuntime {
-    /// Runs an agent in a thread of its own, for a tool that is not resumable.
+    /// Runs an agent in its own thread, for a tool that is not resumable.
     pub(super) async fn subagent(
         &self,
         run: &Arc<Run>,

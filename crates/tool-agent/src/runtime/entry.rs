@@ -17,7 +17,7 @@ pub enum AgentKind {
     /// The agent talks to a person. It can take over a conversation by a [`Handoff`].
     #[default]
     Conversational,
-    /// The agent works without a person, in a thread of its own. It can be a [`Subagent`].
+    /// The agent works without a person, in its own thread. It can be a [`Subagent`].
     Autonomous,
 }
 
@@ -144,7 +144,7 @@ impl AgentEntry {
         self
     }
 
-    /// Adds a tool that runs another agent in a thread of its own.
+    /// Adds a tool that runs another agent in its own thread.
     pub fn subagent(mut self, subagent: Subagent) -> Self {
         self.subagents.push(subagent);
         self
@@ -282,7 +282,7 @@ impl Handoff {
     }
 }
 
-/// A tool that runs another agent in a thread of its own.
+/// A tool that runs another agent in its own thread.
 ///
 /// By default, the call waits for the answer of the agent, and the thread cannot be used afterwards.
 #[derive(Clone, Debug)]

@@ -22,7 +22,7 @@ use super::prompt::{BUSY, new_message};
 use super::result::AgentResult;
 use super::run::{Run, ended_by};
 
-/// A pause because of an error of the runtime itself, for which nobody has to act.
+/// A pause because of an error of the runtime itself. It ends without an action by a person.
 fn paused(error: ToolError) -> Pause {
     Pause::until_later(error)
 }

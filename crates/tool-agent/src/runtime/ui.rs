@@ -103,7 +103,7 @@ impl UiView {
         self
     }
 
-    /// Returns the writer, to show what is not an event, such as an answer to an approval request.
+    /// Returns the writer, for messages that are not events, such as an answer to an approval request.
     pub fn writer(&mut self) -> &mut Writer {
         &mut self.writer
     }

@@ -1,4 +1,4 @@
-//! Sub-agents in threads of their own.
+//! Sub-agents in their own threads.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -252,7 +252,7 @@ async fn cancelled_call_drops_the_requests() {
     );
 }
 
-/// A runner whose agents answer with a citation of their own.
+/// A runner whose agents answer with their own citation.
 struct Citing;
 
 impl AgentRunner for Citing {

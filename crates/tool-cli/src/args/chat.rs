@@ -13,8 +13,8 @@ use super::Supply;
 /// same answer ends the chat, and Ctrl-D at the prompt ends the chat.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 success; 1 the model failed or its answer is not complete; 2 wrong use; 3 a call needs an approval that nobody \
-here can give; 130 interrupted. In a terminal, failures of messages do not change the exit code."
+    after_help = "Exit codes: 0 success; 1 the model failed or its answer is not complete; 2 wrong use; 3 a call needs an approval that \
+cannot be given here; 130 interrupted. In a terminal, failures of messages do not change the exit code."
 )]
 pub(crate) struct Chat {
     /// The message. By default, each line of standard input is a message.

@@ -39,7 +39,7 @@ pub(super) enum Failed {
     Half(io::Error),
 }
 
-/// Creates the new root and makes it the root of the calling thread, which has a mount namespace of its own. `writes` are copies of the mounts that
+/// Creates the new root and makes it the root of the calling thread, which has its own mount namespace. `writes` are copies of the mounts that
 /// the job may write, with their real paths.
 pub(super) fn make(spec: &Spec, writes: &[(PathBuf, OwnedFd)]) -> Result<(), Failed> {
     let plan = Plan::read(spec, writes).map_err(Failed::Before)?;

@@ -140,7 +140,7 @@ impl ChatServerBuilder<ModelDriver> {
 
 impl ChatServerBuilder<AgentDriver> {
     /// Sets the store of the events of the runtime ([`AgentRuntimeBuilder::events`]), from which a client reads the pieces of a step that a different
-    /// process drives. Without it, such a client gets each step when it is complete. The server has an interval of its own for reading the events.
+    /// process drives. Without it, such a client gets each step when it is complete. The server has its own interval for reading the events.
     ///
     /// [`AgentRuntimeBuilder::events`]: tool_agent::runtime::AgentRuntimeBuilder::events
     pub fn events(mut self, events: StoredEvents) -> Self {

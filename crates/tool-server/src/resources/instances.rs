@@ -65,7 +65,7 @@ fn name(instance: &InstanceId) -> String {
     }
 }
 
-/// An instance: a part of a workspace that has tools of its own.
+/// An instance: a part of a workspace that has its own tools.
 #[derive(Serialize, ToSchema)]
 struct Instance {
     /// The name of the instance; `@workspace` for the only instance of a workspace.

@@ -191,7 +191,7 @@ async fn locked<C: SqlChange>(db: &mut C, id: &TaskId) -> Result<Option<TaskRow>
     Ok(rows.first().map(read_task).transpose()?)
 }
 
-/// Writes the row of a task after a step, and what the step changes beside it.
+/// Writes the row of a task after a step, and the other rows that the step changes.
 async fn apply<C: SqlChange>(
     db: &mut C,
     row: &TaskRow,

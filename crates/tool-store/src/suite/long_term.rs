@@ -119,7 +119,7 @@ tests! {
         let stored = store.memory(&acme(), &first.id).await.unwrap().unwrap();
         assert_eq!((stored.importance.value(), stored.durability, stored.updated), (0.75, Durability::Core, at(300)));
         assert_eq!(all(store).await.len(), 1);
-        // Each scope has a memory of its own.
+        // Each scope has its own memory.
         add(store, fact(&agent("a"), "Ada likes tea.")).await;
         assert_eq!(all(store).await.len(), 2);
     }

@@ -496,7 +496,7 @@ fn values(chunks: &[Chunk]) -> Vec<Value> {
     chunks.iter().map(value).collect()
 }
 
-// A14: an interface shows reasoning in parts of its own and only once, streamed or complete
+// A14: an interface shows reasoning in its own parts and only once, streamed or complete
 #[test]
 fn an_interface_shows_reasoning_before_the_answer() {
     for provider in Provider::ALL {

@@ -151,7 +151,7 @@ async fn paused_turn_continues_automatically() {
     assert_eq!(last["role"], "assistant");
     assert_eq!(last["content"][1]["id"], "srvtoolu_1");
 
-    // Continuations have a limit of their own, and are not steps.
+    // Continuations have their own limit, and are not steps.
     let turns = Turns::new(MemoryStore::default()).most_steps(1);
     let bodies = (0..10).map(|_| paused());
     let bodies = bodies.chain([body(anthropic, "Rain.", "end_turn")]);

@@ -945,10 +945,7 @@ fn options_of_a_model_are_refused_for_agents() {
         let ran = run(team(&provider, words), "");
         ran.fails(
             2,
-            &[
-                words[0],
-                "the agents of this program have models of their own",
-            ],
+            &[words[0], "the agents of this program have their own models"],
         );
     }
     let mut command = team(&provider, &["Hello."]);

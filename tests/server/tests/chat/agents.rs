@@ -127,10 +127,7 @@ pub(crate) async fn approvals_of_a_sub_agent_are_answered_in_the_conversation_ca
         "{ids:?}"
     );
     let steps = of_type(&chunks, "start-step").len();
-    assert_eq!(
-        steps, 2,
-        "the requests have a step of their own: {chunks:?}"
-    );
+    assert_eq!(steps, 2, "the requests have their own step: {chunks:?}");
 
     // A user of a different conversation cannot answer them, and no message is accepted before they are answered.
     let answers = approving(&asked, &chunks);

@@ -262,7 +262,7 @@ async fn keys_of_other_conversations_are_refused() {
         let read = uploads.read(&thread("main"), wrong).await;
         assert!(read.is_err() || wrong.starts_with('/'), "{wrong}");
     }
-    // A name with a slash is another conversation than the folders that it names.
+    // A name with a slash is a different conversation from the folders that it names.
     let nested = call(
         &uploads,
         "main/attachments",

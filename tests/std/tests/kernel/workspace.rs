@@ -26,7 +26,7 @@ pub(crate) fn child() -> bool {
     true
 }
 
-/// Runs [`child`] in a child process as a user to whom file modes apply.
+/// Runs [`child`] in a child process as a user that is subject to file modes.
 fn as_nobody(name: &str, root: &Path) -> Ran {
     fs::set_permissions(root, fs::Permissions::from_mode(0o777)).unwrap();
     let own = root.join("tests");

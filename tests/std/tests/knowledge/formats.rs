@@ -147,7 +147,7 @@ async fn compressed_pdf_is_read() {
     assert_eq!(text, Some("compressed"), "{read}");
 }
 
-// Issue 17, part 3: encrypted, scanned and damaged files have errors of their own.
+// Issue 17, part 3: encrypted, scanned and damaged files have their own errors.
 #[tokio::test]
 async fn pdf_without_a_text_has_a_named_error() {
     let key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";

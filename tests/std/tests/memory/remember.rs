@@ -194,7 +194,7 @@ async fn row_has_its_origin_and_no_secret() {
     }
 }
 
-// A page cannot replace what the user said: its similar content is a memory of its own, and each result has its source.
+// A page cannot replace what the user said: its similar content is a separate memory, and each result has its source.
 #[tokio::test]
 async fn content_of_a_tool_replaces_nothing() {
     for memory in memories().await {

@@ -208,7 +208,7 @@ async fn long_message_is_refused() {
     assert_eq!(server.seen().len(), 1);
 }
 
-// The contract of slackPostMessage: `&`, `<` and `>` are escaped, so that a message mentions nobody.
+// The contract of slackPostMessage: `&`, `<` and `>` are escaped, so that a message mentions no member.
 #[tokio::test]
 async fn syntax_of_slack_is_escaped() {
     let server = Server::start(PRIVATE, slack).await;

@@ -281,7 +281,7 @@ async fn invalid_arguments_are_refused() {
             "{variables}"
         );
     }
-    // Without the trigger, there is nobody to answer.
+    // Without the trigger, the answer has no recipient.
     let cx = ToolContext::builder()
         .with(number().api(api(&server, "")))
         .secret("twilio_account_sid", ACCOUNT)

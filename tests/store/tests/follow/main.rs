@@ -1,4 +1,4 @@
-//! Readers that follow the runs of a thread on a connection of their own, on a SQLite file and on PostgreSQL.
+//! Readers that follow the runs of a thread on their own connection, on a SQLite file and on PostgreSQL.
 
 #![allow(
     clippy::unwrap_used,

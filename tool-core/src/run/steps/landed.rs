@@ -239,7 +239,7 @@ impl Left<Flight> {
                 let error = match why {
                     Why::Before(Before::Unsettled(row)) => {
                         if row.attempt > 1 {
-                            // The later attempt has an audit row of its own.
+                            // The later attempt has its own audit row.
                             let operator = row.resolved_by.clone().unwrap_or_default();
                             flight.runs_as(row.attempt, operator);
                         }

@@ -88,7 +88,7 @@ pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
         .map(|step| step.replace("~1", "/").replace("~0", "~"))
         .collect();
     let flags = flags_of(def.input());
-    // The longest matching path is used, because items of lists and deep records have no flags of their own.
+    // The longest matching path is used, because items of lists and deep records have no flags.
     let best = flags
         .iter()
         .filter(|flag| path.starts_with(&flag.path))

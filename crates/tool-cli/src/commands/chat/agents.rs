@@ -86,7 +86,7 @@ pub(super) fn refuse_model(words: &Chat) -> Result<(), Failure> {
     ];
     match options.iter().find(|(_, is_used)| *is_used) {
         Some((option, _)) => Err(Failure::usage(format!(
-            "`{option}` cannot be used here, because the agents of this program have models of their own"
+            "`{option}` cannot be used here, because the agents of this program have their own models"
         ))),
         None => Ok(()),
     }

@@ -149,7 +149,7 @@ impl MemoryRow {
         self.refresh(new);
     }
 
-    /// Returns whether a similar content may replace this one. Content from a less trusted source is stored as a memory of its own, so that a web page
+    /// Returns whether a similar content may replace this one. Content from a less trusted source is stored as a separate memory, so that a web page
     /// cannot replace what a user said.
     pub fn admits(&self, new: &NewMemory) -> bool {
         new.source >= self.source

@@ -43,7 +43,7 @@ pub enum PlanChange {
     /// Continues a run whose processes died: each running node whose lease has expired is ready again. Completed nodes stay completed. Without such a node,
     /// nothing changes.
     Resume {
-        /// The ids of the nodes whose effects are unresolved: they are blocked instead, until somebody has settled the effects.
+        /// The ids of the nodes whose effects are unresolved. They are blocked instead, until the effects are settled.
         unresolved: Vec<String>,
     },
     /// Makes a blocked node ready again.
