@@ -95,7 +95,8 @@ impl StoreKind {
 
 #[cfg(unix)]
 async fn postgres() -> Result<PostgresStore, Missing> {
-    let url = test_support::postgres::database().await?;
+    let migrate = async |url: &str| PostgresStore::open(url).await.unwrap().close().await;
+    let url = test_support::postgres::migrated_database(migrate).await?;
     Ok(PostgresStore::open(&url).await.unwrap())
 }
 

@@ -3,7 +3,7 @@
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use test_support::Missing;
-use tool_store::PostgresOptions;
+use tool_store::{PostgresOptions, PostgresStore};
 
 /// A separate database for one test.
 pub(crate) struct Database {
@@ -11,8 +11,14 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Creates an empty database.
+    /// Creates a database with the tables of the store.
     pub(crate) async fn create() -> Result<Self, Missing> {
+        let url = test_support::postgres::migrated_database(migrate).await?;
+        Ok(Self { url })
+    }
+
+    /// Creates a database without tables.
+    pub(crate) async fn empty() -> Result<Self, Missing> {
         let url = test_support::postgres::database().await?;
         Ok(Self { url })
     }
@@ -33,4 +39,9 @@ impl Database {
         let mut connection = self.connect().await;
         sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
     }
+}
+
+/// Migrates the tables of a database.
+async fn migrate(url: &str) {
+    PostgresStore::open(url).await.unwrap().close().await;
 }

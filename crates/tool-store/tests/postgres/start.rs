@@ -11,7 +11,7 @@ use crate::processes::Worker;
 // Four processes that start at once on an empty database all succeed, and any of them may migrate the tables.
 pub(crate) async fn four_processes_start_on_an_empty_database_case() -> Ran {
     for _ in 0..5 {
-        let database = Database::create().await?;
+        let database = Database::empty().await?;
         let mut workers = [(); 4].map(|()| Worker::start("open", &database.url));
         workers.iter_mut().for_each(Worker::go);
         for worker in workers {
@@ -22,7 +22,7 @@ pub(crate) async fn four_processes_start_on_an_empty_database_case() -> Ran {
 }
 
 pub(crate) async fn database_of_a_later_version_is_not_changed_case() -> Ran {
-    let database = Database::create().await?;
+    let database = Database::empty().await?;
     database.options().open().await.unwrap();
     database
         .tamper("INSERT INTO tool_store.migration (version, description, success, checksum, execution_time) VALUES (999, 'later', TRUE, '', 0)")
@@ -46,7 +46,7 @@ pub(crate) async fn database_of_a_later_version_is_not_changed_case() -> Ran {
 
 // A host may have its own tables and sqlx migrations in the same database.
 pub(crate) async fn tables_of_the_host_are_not_changed_case() -> Ran {
-    let database = Database::create().await?;
+    let database = Database::empty().await?;
     database
         .tamper("CREATE TABLE audit (id int); CREATE TABLE _sqlx_migrations (version bigint); INSERT INTO audit VALUES (7)")
         .await;
@@ -63,7 +63,7 @@ pub(crate) async fn tables_of_the_host_are_not_changed_case() -> Ran {
 
 // The database user of the store does not need the right to create tables if the migrations use a separate URL.
 pub(crate) async fn migrator_may_have_more_rights_than_the_store_case() -> Ran {
-    let database = Database::create().await?;
+    let database = Database::empty().await?;
     let caller = format!("caller_{}", std::process::id());
     let mut connection = database.connect().await;
     let create = format!("CREATE ROLE {caller} LOGIN");

@@ -66,7 +66,8 @@ impl Kind {
 
 #[cfg(unix)]
 async fn database() -> Result<String, Missing> {
-    test_support::postgres::database().await
+    let migrate = async |url: &str| PostgresStore::open(url).await.unwrap().close().await;
+    test_support::postgres::migrated_database(migrate).await
 }
 
 #[cfg(not(unix))]

@@ -84,10 +84,13 @@ async fn sealing(folder: &std::path::Path) -> tool_store::SqliteStore {
     store.sealing(&vault).unwrap()
 }
 
-/// Opens a store in an empty database. It compares leases with the times that the tests pass, not with the clock of the server.
+/// Opens a store in a new database. It compares leases with the times that the tests pass, not with the clock of the server.
 #[cfg(unix)]
 async fn postgres() -> Result<tool_store::PostgresStore, test_support::Missing> {
-    let url = test_support::postgres::database().await?;
+    use tool_store::PostgresStore;
+
+    let migrate = async |url: &str| PostgresStore::open(url).await.unwrap().close().await;
+    let url = test_support::postgres::migrated_database(migrate).await?;
     let options = tool_store::PostgresOptions::new(&url).unwrap();
     let options = options.clock(tool_store::PostgresClock::Caller);
     Ok(options.open().await.unwrap())
