@@ -1,104 +1,14 @@
 //! Functions that stored tools run, and their versions.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
 
 use super::{Editor, Member, MemberRole, StoreError, Timestamp, Workspace};
-use crate::digest::sha256;
 
-/// A JSON Schema of a stored tool. Its id is the hash of its text, so that two schemas with one id are equal, and no row refers to a schema that
-/// has changed.
-///
-/// ```
-/// use tool_store::ToolSchema;
-///
-/// let schema = ToolSchema::new(r#"{"type":"object","properties":{}}"#)?;
-/// assert_eq!(schema.id().len(), 64);
-/// assert_eq!(ToolSchema::new(schema.text())?, schema);
-/// assert!(ToolSchema::new("{").is_err());
-/// # Ok::<(), tool_store::StoreError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolSchema {
-    id: String,
-    text: String,
-}
+mod schema;
+mod version;
 
-#[derive(Serialize)]
-struct Shown<'a> {
-    id: &'a str,
-    schema: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct Read {
-    schema: Box<RawValue>,
-}
-
-impl ToolSchema {
-    /// Creates a schema from its JSON text, whose order of keys is kept. Fails with `Conflict` if the text is not JSON. `tool_core` checks the rules
-    /// of providers.
-    pub fn new(text: impl Into<String>) -> Result<Self, StoreError> {
-        let text = RawValue::from_string(text.into()).map_err(|error| {
-            StoreError::Conflict(format!("the schema of a tool is not JSON: {error}"))
-        })?;
-        Ok(Self::of(&text))
-    }
-
-    fn of(text: &RawValue) -> Self {
-        let text = text.get().trim().to_owned();
-        let id = sha256(&["tool schema", &text]);
-        Self { id, text }
-    }
-
-    /// Returns the id: SHA-256 of the text, as lower-case hex.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// Returns the JSON text of the schema.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Deserializes a schema without an id, as requests contain it.
-    pub(super) fn plain<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(from).map(|text| Self::of(&text))
-    }
-
-    /// Deserializes an optional schema of a request; returns `None` for null.
-    pub(super) fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
-        let text = Option::<Box<RawValue>>::deserialize(from)?;
-        Ok(text.map(|text| Self::of(&text)))
-    }
-
-    /// Deserializes the schema of an update; null removes the stored schema.
-    #[expect(
-        clippy::option_option,
-        reason = "an absent key, null and a value are three cases"
-    )]
-    pub(super) fn change<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Option<Self>>, D::Error> {
-        Self::optional(from).map(Some)
-    }
-}
-
-impl Serialize for ToolSchema {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let schema = serde_json::from_str(&self.text).map_err(serde::ser::Error::custom)?;
-        let id = &self.id;
-        Shown { id, schema }.serialize(to)
-    }
-}
-
-impl<'de> Deserialize<'de> for ToolSchema {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Read::deserialize(from).map(|read| Self::of(&read.schema))
-    }
-}
+pub use schema::ToolSchema;
+pub use version::{FunctionVersion, NewFunctionVersion};
 
 /// Deserializes a key of an update that is present: a value replaces the stored value, and null removes it.
 #[expect(
@@ -232,36 +142,6 @@ pub struct Function {
     pub created_at: Timestamp,
     /// When the function or its default version was last changed.
     pub updated_at: Timestamp,
-}
-
-/// A version of a function. It never changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct FunctionVersion {
-    /// The id, which is unique in the store.
-    pub id: String,
-    /// The workspace that owns the function; `None` for a system function.
-    pub workspace: Option<Workspace>,
-    /// The id of the function.
-    pub function: String,
-    /// The number of the version in its function; the first is 1.
-    pub number: u32,
-    /// The version that this version was derived from.
-    pub parent: Option<String>,
-    /// The display name of the version.
-    pub label: Option<String>,
-    /// The texts of the files by their path, with `/` between its parts.
-    pub files: BTreeMap<String, String>,
-    /// The names of the tools that the code may call. The version has the effects of these tools.
-    pub uses: Vec<String>,
-    /// The schema of the arguments.
-    pub input_schema: ToolSchema,
-    /// The schema of the output.
-    pub output_schema: ToolSchema,
-    /// The user who created the version; `None` for a system function.
-    pub created_by: Option<String>,
-    /// When the version was created.
-    pub created_at: Timestamp,
 }
 
 /// A function to create.
@@ -477,142 +357,6 @@ pub(super) fn check_member(
     match user {
         Some(name) if user != before => Member::check_runtime_user(name, member),
         _ => Ok(()),
-    }
-}
-
-/// A version to create.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct NewFunctionVersion {
-    /// The version that the new version is derived from. Both must belong to one function.
-    #[serde(default)]
-    pub parent: Option<String>,
-    /// The display name of the version.
-    #[serde(default)]
-    pub label: Option<String>,
-    /// The texts of the files by their path.
-    #[serde(default)]
-    pub files: BTreeMap<String, String>,
-    /// The names of the tools that the code may call; only TypeScript calls tools.
-    #[serde(default)]
-    pub uses: Vec<String>,
-    /// The schema of the arguments.
-    #[serde(deserialize_with = "ToolSchema::plain")]
-    pub input_schema: ToolSchema,
-    /// The schema of the output.
-    #[serde(deserialize_with = "ToolSchema::plain")]
-    pub output_schema: ToolSchema,
-}
-
-impl NewFunctionVersion {
-    /// Creates a version without a parent, a label, files or called tools.
-    pub fn new(input_schema: ToolSchema, output_schema: ToolSchema) -> Self {
-        Self {
-            parent: None,
-            label: None,
-            files: BTreeMap::new(),
-            uses: Vec::new(),
-            input_schema,
-            output_schema,
-        }
-    }
-
-    /// Creates the row. `parent` is the stored version that [`parent`](Self::parent) names, and `number` is the number of the function's last version
-    /// plus 1. Fails if the editor may not change the function, with `Missing` for an unknown parent, and with `Conflict` for an invalid version.
-    pub fn decide(
-        self,
-        editor: &Editor,
-        function: &Function,
-        parent: Option<&FunctionVersion>,
-        (id, number): (String, u32),
-        at: Timestamp,
-    ) -> Result<FunctionVersion, StoreError> {
-        editor.check_owner(function.workspace.as_ref(), &function.what())?;
-        editor.require(MemberRole::Author, "create a version of a function")?;
-        if let Some(id) = &self.parent {
-            let parent = parent.ok_or_else(|| FunctionVersion::missing(id))?;
-            parent.check_function(&function.id)?;
-        }
-        if let Some(file) = function.kind.file()
-            && !self.files.contains_key(file)
-        {
-            return Err(StoreError::Conflict(format!(
-                "the function runs the file `{file}`, which the version does not have: add it to `files`"
-            )));
-        }
-        if !self.uses.is_empty() && !matches!(function.kind, FunctionKind::TypeScript { .. }) {
-            return Err(StoreError::Conflict(
-                "only functions of TypeScript call tools, leave `uses` out".to_owned(),
-            ));
-        }
-        Ok(FunctionVersion {
-            id,
-            workspace: function.workspace.clone(),
-            function: function.id.clone(),
-            number,
-            parent: self.parent,
-            label: self.label,
-            files: self.files,
-            uses: self.uses,
-            input_schema: self.input_schema,
-            output_schema: self.output_schema,
-            created_by: editor.user().map(str::to_owned),
-            created_at: at,
-        })
-    }
-}
-
-impl FunctionVersion {
-    pub(super) fn what(&self) -> String {
-        format!("version `{}` of a function", self.id)
-    }
-
-    /// Returns the error for an unknown version.
-    pub fn missing(id: &str) -> StoreError {
-        StoreError::Missing(format!("no version `{id}` of a function"))
-    }
-
-    /// Fails with `Conflict` if the version belongs to a different function.
-    pub fn check_function(&self, function: &str) -> Result<(), StoreError> {
-        if self.function == function {
-            return Ok(());
-        }
-        Err(StoreError::Conflict(format!(
-            "{} belongs to function `{}` and not to `{function}`, name a version of `{function}`",
-            self.what(),
-            self.function
-        )))
-    }
-
-    /// Checks whether the version may be removed. `is_default` is whether it is the default of its function, `pins` is the number of tools that pin
-    /// it, and `forks` is the number of versions that were derived from it. Fails with `Missing` for a version of a different workspace, with
-    /// `Forbidden` for a system version and if the role of the editor is too low, and with `Conflict` if other rows refer to the version.
-    pub fn check_removal(
-        &self,
-        editor: &Editor,
-        is_default: bool,
-        pins: u64,
-        forks: u64,
-    ) -> Result<(), StoreError> {
-        editor.check_owner(self.workspace.as_ref(), &self.what())?;
-        editor.require(MemberRole::Author, "delete a version")?;
-        let why = if is_default {
-            "is the default of its function, publish a different version first".to_owned()
-        } else if pins > 0 {
-            format!(
-                "is pinned by {}, change their pins first",
-                counted(pins, "tool")
-            )
-        } else if forks > 0 {
-            format!(
-                "is the parent of {}, delete these first",
-                counted(forks, "version")
-            )
-        } else {
-            return Ok(());
-        };
-        Err(StoreError::Conflict(format!("{} {why}", self.what())))
     }
 }
 
