@@ -9,7 +9,7 @@
 //! ```text
 //! search_knowledge {"query": "return policy", "limit": 1}
 //!
-//! {"found":true,"results":[{"content":"Returns are free for 30 days. …","score":0.0328,"file":"returns.md","chunk_index":0}]}
+//! {"found":true,"results":[{"content":"Returns are free for 30 days. …","score":0.0328,"file":"returns.md","chunk_index":0}],"note":null}
 //! ```
 //!
 //! # Set up
@@ -42,6 +42,17 @@
 //!
 //! Documents belong to the workspace of the context; if the context has no workspace, [`Workspace::single`](tool_core::store::Workspace::single) is used. A host
 //! adds its own documents, such as uploaded files, with [`Knowledge::write`]. `Rules::knowledge(false)` hides the tools from a turn.
+//!
+//! # Search by meaning
+//!
+//! Without an embedder, documents are found by their words. With [`Knowledge::embedder`], for example an `HttpEmbedder` of the module
+//! [`embedding`](crate::embedding), [`search_knowledge`](fn@search_knowledge) also finds chunks with a similar meaning. The ranking by words and the ranking by
+//! meaning are fused by reciprocal rank (k = 60). If one of the two searches fails, the results of the other one are returned with a note.
+//!
+//! The indexer computes the embeddings after it has indexed the words, in batches of 64 chunks. If the embedder fails, the document is found by its words,
+//! [`get_knowledge`](fn@get_knowledge) returns a note, and the indexer tries again after a pause ([`Indexer::embedding_retry`]). After text was appended, only
+//! the chunks that have changed get new embeddings. Vectors of different models are never compared: after a change of the model, call
+//! [`Knowledge::renew_embeddings`].
 //!
 //! # Types of documents
 //!

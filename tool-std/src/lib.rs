@@ -100,6 +100,8 @@ pub mod attachments;
 pub mod demo;
 #[cfg(feature = "email")]
 pub mod email;
+#[cfg(any(feature = "memory", feature = "knowledge"))]
+pub mod embedding;
 #[cfg(all(feature = "git", unix))]
 pub mod git;
 #[cfg(feature = "github")]

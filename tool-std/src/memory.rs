@@ -40,8 +40,6 @@
 //! | matches considered for each word of a query | the newest 256 of each scope (the memories of one agent, or the shared memories of a workspace) |
 
 mod conversation;
-#[cfg(feature = "http-client")]
-mod embeddings;
 mod host;
 mod importance;
 mod note;
@@ -50,16 +48,19 @@ mod search;
 mod services;
 mod types;
 
+#[doc(no_inline)]
+pub use crate::embedding::Embedder;
+#[cfg(feature = "http-client")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http-client")))]
+#[doc(no_inline)]
+pub use crate::embedding::HttpEmbedder;
 pub use conversation::{
     ConversationHit, ConversationResults, ConversationRole, search_conversation,
 };
-#[cfg(feature = "http-client")]
-#[cfg_attr(docsrs, doc(cfg(feature = "http-client")))]
-pub use embeddings::HttpEmbedder;
 pub use host::Memory;
 pub use importance::Heuristic;
 pub use note::{BlockState, memory_block};
 pub use record::{Remembered, remember};
 pub use search::{MemoryResult, MemoryResults, search_memory};
-pub use services::{Embedder, ImportanceScorer, Reranker};
+pub use services::{ImportanceScorer, Reranker};
 pub use types::{Durability, MemoryChange, MemoryOwner, MemorySource, MemoryType};

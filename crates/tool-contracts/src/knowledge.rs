@@ -10,7 +10,7 @@ use crate::ToolContract;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct SearchKnowledge {
-    /// The words to search for.
+    /// Words or a question.
     #[cfg_attr(feature = "schema", schema(length = 1..=1000))]
     pub query: String,
     /// The maximum number of parts to return.
@@ -80,6 +80,8 @@ pub struct FoundKnowledge {
     pub found: bool,
     /// The parts, best first.
     pub results: Vec<KnowledgeResult>,
+    /// Why results may be missing or in a worse order; null if every search succeeded.
+    pub note: Option<String>,
 }
 
 /// A part of a document.
@@ -116,6 +118,8 @@ pub struct KnowledgeDocument {
     pub status: Option<String>,
     /// Why the document cannot be indexed, if the status is `failed`. It begins with a code, such as `NOT_TEXT`.
     pub error: Option<String>,
+    /// Why a search finds parts of the document by their words only, if their meaning could not be determined yet.
+    pub note: Option<String>,
     /// The time at which the document was last written, in ISO 8601.
     pub updated_at: Option<String>,
 }

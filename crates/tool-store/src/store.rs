@@ -125,13 +125,15 @@ pub use identity::EarlierCall;
 pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};
 #[cfg(feature = "host")]
 pub use journal::{Batch, BatchStore, Batched, EndedEffect, EndedRun, Journal, RunFence};
-#[cfg(all(feature = "host", any(feature = "sqlite", feature = "postgres")))]
-pub(crate) use knowledge::best_chunks;
 #[cfg(feature = "host")]
 pub use knowledge::{
-    ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentStatus,
-    DocumentWrite, DocumentWriteMode, DocumentWritten, IndexClaim, IndexOutcome, KnowledgeStore,
+    ChunkEmbedding, ChunkHit, ChunkSearch, ChunkText, ChunkVectorSearch, Document,
+    DocumentEmbedding, DocumentFilter, DocumentName, DocumentRow, DocumentStatus, DocumentWrite,
+    DocumentWriteMode, DocumentWritten, EmbeddingClaim, EmbeddingOutcome, EmbeddingWork,
+    IndexClaim, IndexOutcome, KnowledgeStore,
 };
+#[cfg(all(feature = "host", any(feature = "sqlite", feature = "postgres")))]
+pub(crate) use knowledge::{best_chunks, rounded as rounded_score};
 #[cfg(feature = "host")]
 pub use ledger::{
     Begun, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,

@@ -34,7 +34,7 @@
 //! | [`ChildStore`], with [`Maintenance`] | optional | `child` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
-//! | [`KnowledgeStore`], with [`Maintenance`] | optional | `knowledge` |
+//! | [`KnowledgeStore`], with [`Maintenance`] | optional | `knowledge`, `knowledge_embeddings` |
 //! | [`PlanStore`], with [`Maintenance`] | optional | `plan`, `plan_concurrency` |
 //! | [`RoomStore`], with [`Maintenance`] | optional | `room` |
 //! | [`ScheduleStore`], with [`Maintenance`] | optional | `schedule` |
@@ -110,6 +110,8 @@ pub mod identity;
 pub mod journal;
 #[doc(hidden)]
 pub mod knowledge;
+#[doc(hidden)]
+pub mod knowledge_embeddings;
 #[doc(hidden)]
 pub mod ledger;
 #[doc(hidden)]
@@ -293,7 +295,10 @@ macro_rules! conformance {
     };
     (@ ChildStore $opener:expr) => { $crate::conformance! { @ child [__suite_child __suite_child_races] $opener } };
     (@ EventStore $opener:expr) => { $crate::conformance! { @ event [__suite_event __suite_event_readers] $opener } };
-    (@ KnowledgeStore $opener:expr) => { $crate::conformance! { @ knowledge [__suite_knowledge __suite_knowledge_races] $opener } };
+    (@ KnowledgeStore $opener:expr) => {
+        $crate::conformance! { @ knowledge [__suite_knowledge __suite_knowledge_races] $opener }
+        $crate::conformance! { @ knowledge_embeddings [__suite_knowledge_embeddings __suite_knowledge_embeddings_races] $opener }
+    };
     (@ LongTermStore $opener:expr) => { $crate::conformance! { @ long_term [__suite_long_term __suite_long_term_races] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ PlanStore $opener:expr) => {
@@ -414,6 +419,8 @@ macro_rules! conformance_cases {
     (@ KnowledgeStore $cases:ident $opener:expr) => {
         $crate::__suite_knowledge! { @ $cases $opener }
         $crate::__suite_knowledge_races! { @ $cases $opener }
+        $crate::__suite_knowledge_embeddings! { @ $cases $opener }
+        $crate::__suite_knowledge_embeddings_races! { @ $cases $opener }
     };
     (@ LongTermStore $cases:ident $opener:expr) => {
         $crate::__suite_long_term! { @ $cases $opener }

@@ -1,17 +1,20 @@
 //! The worker that indexes documents.
 
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::time::{interval_at, sleep, timeout};
+use tokio::time::{Instant, interval_at, sleep, timeout};
 use tool_core::store::{
-    Document, DocumentRow, IndexClaim, IndexOutcome, Scope, StoreError, Timestamp,
+    ChunkEmbedding, Document, DocumentRow, EmbeddingClaim, EmbeddingOutcome, EmbeddingWork,
+    IndexClaim, IndexOutcome, Scope, StoreError, Timestamp,
 };
 
 use super::extract::{Extractor, NoText};
 use super::handle::Knowledge;
+use crate::embedding::{Embedder, vectors};
 
-/// A worker that indexes documents. [`Knowledge::indexer`] creates it; the host runs it in the background, in any number of processes.
+/// A worker that indexes documents, and computes their embeddings if [`Knowledge::embedder`] is set. [`Knowledge::indexer`] creates it; the host runs it in the background, in any number of processes.
 #[derive(Clone)]
 #[must_use = "an indexer does nothing until it is run"]
 pub struct Indexer {
@@ -21,6 +24,44 @@ pub struct Indexer {
     poll: Duration,
     most_recoveries: u32,
     extractor: Extractor,
+    backoff: Backoff,
+    /// Shared by the clones, which use one embedder.
+    embedder: Arc<Mutex<EmbedderState>>,
+}
+
+/// The maximum number of chunks of one batch.
+const BATCH: u32 = 64;
+
+/// The pauses after failures of the embedder.
+#[derive(Clone, Copy, Debug)]
+struct Backoff {
+    first: Duration,
+    longest: Duration,
+}
+
+impl Backoff {
+    /// Returns the pause after a number of failures in a row, at least one. It doubles with each failure.
+    fn after(self, failures: u32) -> Duration {
+        let factor = 1_u32 << failures.saturating_sub(1).min(20);
+        self.first.saturating_mul(factor).min(self.longest)
+    }
+}
+
+/// What the last calls of the embedder have shown.
+#[derive(Debug, Default)]
+struct EmbedderState {
+    /// The number of failures in a row.
+    failures: u32,
+    /// The embedder is not called before this time.
+    paused: Option<Instant>,
+}
+
+/// What a step of the worker has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Worked {
+    Indexed,
+    Embedded,
+    Nothing,
 }
 
 /// The pause before a document is read again that the host could not read.
@@ -36,6 +77,11 @@ impl Indexer {
             poll: Duration::from_secs(1),
             most_recoveries: 3,
             extractor: Extractor::default(),
+            backoff: Backoff {
+                first: Duration::from_secs(5),
+                longest: Duration::from_mins(10),
+            },
+            embedder: Arc::default(),
         }
     }
 
@@ -46,6 +92,7 @@ impl Indexer {
     }
 
     /// Sets the time after which another worker takes over the documents of a worker that died. The default is 60 seconds. A running worker extends its lease.
+    /// It is also the maximum time of one call of the embedder.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
@@ -54,6 +101,17 @@ impl Indexer {
     /// Sets the interval at which the worker reads the store to find documents that other processes have written. The default is one second.
     pub fn poll(mut self, pause: Duration) -> Self {
         self.poll = pause;
+        self
+    }
+
+    /// Sets the pauses after failures of the embedder. The first pause doubles with each further failure in a row, up to the longest pause. The defaults are 5
+    /// seconds and 10 minutes. A document whose embeddings failed waits for its own failures, and the worker does not call the embedder for any document while
+    /// it waits for the failures of all documents since the last success.
+    pub fn embedding_retry(mut self, first: Duration, longest: Duration) -> Self {
+        // Without a pause, `run_until_idle` would not end while the embedder fails.
+        let first = first.max(Duration::from_millis(1));
+        let longest = longest.max(first);
+        self.backoff = Backoff { first, longest };
         self
     }
 
@@ -73,10 +131,15 @@ impl Indexer {
         self
     }
 
-    /// Indexes documents until the future is dropped. Errors of the store are logged, and the work continues after the pause.
+    /// Indexes documents and computes embeddings until the future is dropped. A slow embedder does not delay the index. Errors of the store are logged, and the
+    /// work continues after the pause.
     pub async fn run(self) {
+        tokio::join!(self.run_index(), self.run_embedder());
+    }
+
+    async fn run_index(&self) {
         loop {
-            match self.run_once().await {
+            match self.index().await {
                 Ok(true) => {}
                 Ok(false) => drop(timeout(self.poll, self.knowledge.written()).await),
                 Err(error) => {
@@ -87,17 +150,52 @@ impl Indexer {
         }
     }
 
-    /// Indexes all documents that are ready. Returns their number.
-    pub async fn run_until_idle(&self) -> Result<usize, StoreError> {
-        let mut done = 0;
-        while self.run_once().await? {
-            done += 1;
+    async fn run_embedder(&self) {
+        let Some(embedder) = self.knowledge.model() else {
+            return;
+        };
+        loop {
+            match self.embed(embedder).await {
+                Ok(true) => {}
+                Ok(false) => drop(timeout(self.poll, self.knowledge.indexed()).await),
+                Err(error) => {
+                    tracing::warn!(%error, "embeddings cannot be computed");
+                    sleep(self.poll).await;
+                }
+            }
         }
-        Ok(done)
     }
 
-    /// Indexes one document. Returns whether one was ready.
+    /// Indexes all documents that are ready, and computes the embeddings that are missing. If the embedder fails, these are left to a later call. Returns the
+    /// number of documents that were indexed.
+    pub async fn run_until_idle(&self) -> Result<usize, StoreError> {
+        let mut done = 0;
+        loop {
+            match self.step().await? {
+                Worked::Indexed => done += 1,
+                Worked::Embedded => {}
+                Worked::Nothing => return Ok(done),
+            }
+        }
+    }
+
+    /// Indexes one document. If none is ready, computes the embeddings of at most 64 chunks of a document. Returns whether there was work.
     pub async fn run_once(&self) -> Result<bool, StoreError> {
+        Ok(self.step().await? != Worked::Nothing)
+    }
+
+    /// Documents are indexed first, so that they are found by their words while the embedder is slow.
+    async fn step(&self) -> Result<Worked, StoreError> {
+        if self.index().await? {
+            return Ok(Worked::Indexed);
+        }
+        match self.knowledge.model() {
+            Some(embedder) if self.embed(embedder).await? => Ok(Worked::Embedded),
+            _ => Ok(Worked::Nothing),
+        }
+    }
+
+    async fn index(&self) -> Result<bool, StoreError> {
         let claim = IndexClaim {
             worker: self.worker.clone(),
             lease: self.lease,
@@ -120,7 +218,9 @@ impl Indexer {
         };
         tokio::select! {
             finished = finished => {
-                if !finished? {
+                if finished? {
+                    self.knowledge.wake_embedder();
+                } else {
                     tracing::debug!(file = row.name.file(), "the document was written or claimed meanwhile");
                 }
             }
@@ -131,10 +231,80 @@ impl Indexer {
         Ok(true)
     }
 
+    /// Computes the embeddings of a batch of chunks. Returns whether a document was ready.
+    async fn embed(&self, embedder: &dyn Embedder) -> Result<bool, StoreError> {
+        if self.embedder_state(|state| state.paused.is_some_and(|until| until > Instant::now())) {
+            return Ok(false);
+        }
+        let claim = EmbeddingClaim {
+            model: embedder.model().to_owned(),
+            lease: self.lease,
+            most_chunks: BATCH,
+            at: Timestamp::now(),
+        };
+        let store = self.knowledge.store();
+        let Some(EmbeddingWork { row, chunks }) = store.claim_embedding(Scope::All, claim).await?
+        else {
+            return Ok(false);
+        };
+        let Some(token) = row.embedding.token.clone() else {
+            return Ok(false);
+        };
+        let (places, texts): (Vec<u32>, Vec<String>) = chunks
+            .into_iter()
+            .map(|chunk| (chunk.index, chunk.content))
+            .unzip();
+        // After the lease, a different worker computes the same embeddings.
+        let outcome = match timeout(self.lease, vectors(embedder, &texts)).await {
+            Ok(Ok(vectors)) => {
+                self.embedder_state(|state| *state = EmbedderState::default());
+                let embeddings = places.into_iter().zip(vectors);
+                let embeddings = embeddings.map(|(index, vector)| ChunkEmbedding { index, vector });
+                EmbeddingOutcome::Embedded(embeddings.collect())
+            }
+            Ok(Err(error)) => self.failed(&row, error.operator_text().to_owned()),
+            Err(_) => self.failed(
+                &row,
+                "the embedder did not return within the lease".to_owned(),
+            ),
+        };
+        let now = Timestamp::now();
+        if !store
+            .finish_embedding(&row.name, &token, outcome, now)
+            .await?
+        {
+            tracing::debug!(
+                file = row.name.file(),
+                "the document was indexed or claimed meanwhile"
+            );
+        }
+        Ok(true)
+    }
+
+    /// Pauses the calls of the embedder after a failure, and returns the outcome for the document.
+    fn failed(&self, row: &DocumentRow, fault: String) -> EmbeddingOutcome {
+        tracing::warn!(
+            file = row.name.file(),
+            error = fault,
+            "the embeddings of a document cannot be computed, they are tried again later"
+        );
+        self.embedder_state(|state| {
+            state.failures = state.failures.saturating_add(1);
+            state.paused = Instant::now().checked_add(self.backoff.after(state.failures));
+        });
+        let retry = self.backoff.after(row.embedding.failures.saturating_add(1));
+        EmbeddingOutcome::Failed { fault, retry }
+    }
+
+    fn embedder_state<T>(&self, change: impl FnOnce(&mut EmbedderState) -> T) -> T {
+        let mut state = self.embedder.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state)
+    }
+
     /// Extends the lease, until it is lost.
     async fn hold(&self, row: &DocumentRow, token: &str) {
         let pause = (self.lease / 3).max(Duration::from_millis(1));
-        let mut ticks = interval_at(tokio::time::Instant::now() + pause, pause);
+        let mut ticks = interval_at(Instant::now() + pause, pause);
         loop {
             ticks.tick().await;
             let store = self.knowledge.store();

@@ -1,17 +1,21 @@
 //! The three tools.
 
-use tool_core::ErrorKind;
+use futures::future::join;
 use tool_core::prelude::*;
 use tool_core::store::{
-    ChunkSearch, Document, DocumentName, DocumentWrite, DocumentWriteMode, DocumentWritten,
-    StoreError, Timestamp,
+    ChunkHit, ChunkSearch, Document, DocumentName, DocumentWrite, DocumentWriteMode,
+    DocumentWritten, StoreError, Timestamp,
 };
 
 use super::fault::explained;
-use super::handle::{KnowledgeReader, KnowledgeWriter};
+use super::handle::{KnowledgeReader, KnowledgeWriter, unavailable};
+use crate::embedding::{both, fused, rounded};
 
 /// Maximum size of the content of one call of [`write_knowledge`](fn@write_knowledge), in bytes: 1 MiB.
 pub const MOST_CALL_BYTES: usize = 1024 * 1024;
+
+/// The note on a document whose embeddings could not be computed.
+const UNEMBEDDED: &str = "Parts of the document are found by their words only, because their meaning could not be determined yet. This is tried again.";
 
 /// The parts of documents that match a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
@@ -20,6 +24,8 @@ pub struct FoundKnowledge {
     pub found: bool,
     /// The parts, best first.
     pub results: Vec<KnowledgeResult>,
+    /// Why results may be missing or in a worse order; null if every search succeeded.
+    pub note: Option<String>,
 }
 
 /// A part of a document.
@@ -54,6 +60,8 @@ pub struct KnowledgeDocument {
     pub status: Option<String>,
     /// Why the document cannot be indexed, if the status is `failed`.
     pub error: Option<String>,
+    /// Why a search finds parts of the document by their words only, if their meaning could not be determined yet.
+    pub note: Option<String>,
     /// The time at which the document was last written, in ISO 8601.
     pub updated_at: Option<String>,
 }
@@ -83,7 +91,7 @@ pub struct KnowledgeWritten {
     pub size: u64,
 }
 
-/// Searches the documents of the workspace by words, and returns the best matching parts of them. Read a whole document with `get_knowledge`.
+/// Searches the documents of the workspace, and returns the best matching parts of them. Read a whole document with `get_knowledge`.
 #[tool(
     category = "knowledge",
     example("A question", { "query": "return policy for opened goods" }),
@@ -92,20 +100,49 @@ pub struct KnowledgeWritten {
 pub async fn search_knowledge(
     knowledge: &KnowledgeReader,
     cx: &ToolContext,
-    /// The words to search for.
+    /// Words or a question.
     #[arg(length = 1..=1000)]
     query: String,
     /// The maximum number of parts to return.
     #[arg(default = 5, range = 1..=50)]
     limit: u32,
 ) -> Result<FoundKnowledge, ToolError> {
-    let search = ChunkSearch {
-        workspace: &knowledge.workspace,
-        query: &query,
-        limit,
+    let KnowledgeReader {
+        knowledge,
+        workspace,
+    } = knowledge;
+    let is_hybrid = knowledge.model().is_some();
+    // More than the limit, because a result of both searches may be the best one.
+    let fetched = if is_hybrid {
+        limit.saturating_mul(2).max(20)
+    } else {
+        limit
     };
-    let hits = knowledge.knowledge.store().search_chunks(search).await;
-    let hits = hits.map_err(|error| unavailable(&error))?;
+    let words = knowledge.store().search_chunks(ChunkSearch {
+        workspace,
+        query: &query,
+        limit: fetched,
+    });
+    let meanings = knowledge.nearest(workspace, &query, fetched);
+    let (words, meanings) = join(words, meanings).await;
+    if let Err(error) = &meanings {
+        tracing::warn!(
+            error = error.operator_text(),
+            "the documents cannot be searched by meaning"
+        );
+    }
+    let (mut lists, note) = both(words.map_err(|error| unavailable(&error)), meanings)?;
+    let hits: Vec<ChunkHit> = if is_hybrid {
+        let hits = fused(lists, |hit| (hit.file.clone(), hit.index));
+        let hits = hits.into_iter().map(|(hit, score)| ChunkHit {
+            score: rounded(score),
+            ..hit
+        });
+        hits.take(usize::try_from(limit).unwrap_or(usize::MAX))
+            .collect()
+    } else {
+        lists.pop().unwrap_or_default()
+    };
     let results: Vec<KnowledgeResult> = hits
         .into_iter()
         .map(|hit| KnowledgeResult {
@@ -122,6 +159,7 @@ pub async fn search_knowledge(
     Ok(FoundKnowledge {
         found: !results.is_empty(),
         results,
+        note: note.map(str::to_owned),
     })
 }
 
@@ -161,6 +199,7 @@ pub async fn get_knowledge(
         source: Some(row.source),
         status: Some(row.status.as_str().to_owned()),
         error: row.fault.as_deref().map(explained),
+        note: (row.embedding.failures > 0).then(|| UNEMBEDDED.to_owned()),
         updated_at: Some(row.updated.rfc3339()),
     })
 }
@@ -236,12 +275,4 @@ fn refused(error: StoreError) -> ToolError {
         StoreError::Conflict(text) => ToolError::new(text),
         error => unavailable(&error),
     }
-}
-
-fn unavailable(error: &StoreError) -> ToolError {
-    ToolError::of(
-        ErrorKind::Unavailable,
-        "the documents cannot be reached now, details are in the host's log",
-    )
-    .operator(error.to_string())
 }

@@ -11,7 +11,7 @@ use tool_core::turn::{ModelMessage, UserMessage};
 
 use super::Memory;
 use super::host::{thread, unavailable};
-use super::search::rounded;
+use crate::embedding::rounded;
 
 /// The number of messages that are read at a time.
 const PAGE: u32 = 500;

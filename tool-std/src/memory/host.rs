@@ -9,7 +9,8 @@ use tool_core::store::{
 };
 use tool_core::{ErrorKind, ToolContext, ToolError};
 
-use super::{Embedder, Heuristic, ImportanceScorer, Reranker};
+use super::{Heuristic, ImportanceScorer, Reranker};
+use crate::embedding::{Embedder, vectors};
 
 /// The store and the services of the memory tools, passed to them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
@@ -156,23 +157,6 @@ impl Memory {
         let vectors = vectors(&**embedder, &[text.to_owned()]).await?;
         Ok(vectors.into_iter().next())
     }
-}
-
-async fn vectors(
-    embedder: &dyn Embedder,
-    texts: &[String],
-) -> Result<Vec<MemoryVector>, ToolError> {
-    let values = embedder.embed(texts).await?;
-    if values.len() != texts.len() {
-        let (got, wanted) = (values.len(), texts.len());
-        let error = ToolError::unavailable("the embedder");
-        return Err(error.operator(format!(
-            "the embedder returned {got} vectors for {wanted} texts"
-        )));
-    }
-    let vectors = values.into_iter();
-    let vectors = vectors.map(|values| MemoryVector::new(embedder.model(), values));
-    vectors.collect::<Result<_, _>>().map_err(unavailable)
 }
 
 /// Returns the error of a tool whose store failed.

@@ -1,15 +1,13 @@
 //! The `search_memory` tool, which searches the memories of the organization and of the agent.
 
-use std::collections::BTreeMap;
-
 use futures::future::join;
 use tool_core::Reads;
 use tool_core::prelude::*;
-use tool_core::store::text_search::fuse;
 use tool_core::store::{MemoryHit, MemoryQuery, MemoryRow, MemoryScope, Timestamp};
 
 use super::host::{reader, unavailable};
 use super::{Durability, Memory, MemoryOwner, MemorySource, MemoryType};
+use crate::embedding::{both, fused, rounded};
 
 /// The memories that were found: the output of [`search_memory`](fn@search_memory).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
@@ -80,8 +78,11 @@ pub async fn search_memory(
     };
     let words = memory.memories.search_memories(&reader, &search);
     let (words, meanings) = join(words, by_meaning(memory, &reader, &search)).await;
-    let (lists, mut notes) = both(words.map_err(unavailable), meanings)?;
-    let mut ranked = fused(&lists);
+    let (lists, note) = both(words.map_err(unavailable), meanings)?;
+    let mut notes: Vec<String> = note.map(str::to_owned).into_iter().collect();
+    let ranked = fused(lists, |hit| hit.memory.id.clone()).into_iter();
+    let mut ranked: Vec<(MemoryRow, f64)> =
+        ranked.map(|(hit, score)| (hit.memory, score)).collect();
     if let Err(note) = rerank(memory, &query, &mut ranked).await {
         notes.push(note);
     }
@@ -106,44 +107,6 @@ async fn by_meaning(
     };
     let found = memory.memories.nearest_memories(reader, &vector, search);
     Ok(Some(found.await.map_err(unavailable)?))
-}
-
-/// Returns the lists of the searches that succeeded, and a note for a search that failed. Fails if no search succeeded.
-fn both(
-    words: Result<Vec<MemoryHit>, ToolError>,
-    meanings: Result<Option<Vec<MemoryHit>>, ToolError>,
-) -> Result<(Vec<Vec<MemoryHit>>, Vec<String>), ToolError> {
-    match (words, meanings) {
-        (Ok(words), Ok(meanings)) => {
-            let lists = [Some(words), meanings];
-            Ok((lists.into_iter().flatten().collect(), Vec::new()))
-        }
-        (Ok(words), Err(_)) => {
-            let note = "The search by meaning failed, so the results contain words of the query.";
-            Ok((vec![words], vec![note.to_owned()]))
-        }
-        (Err(_), Ok(Some(meanings))) => {
-            let note = "The search by words failed, so the results only have a similar meaning.";
-            Ok((vec![meanings], vec![note.to_owned()]))
-        }
-        (Err(error), _) => Err(error),
-    }
-}
-
-/// Fuses rankings of memories by rank.
-fn fused(lists: &[Vec<MemoryHit>]) -> Vec<(MemoryRow, f64)> {
-    let keys: Vec<Vec<&str>> = lists
-        .iter()
-        .map(|hits| hits.iter().map(|hit| hit.memory.id.as_str()).collect())
-        .collect();
-    let rows = lists.iter().flatten();
-    let rows: BTreeMap<&str, &MemoryRow> = rows
-        .map(|hit| (hit.memory.id.as_str(), &hit.memory))
-        .collect();
-    let fused = fuse(&keys).into_iter();
-    fused
-        .filter_map(|(id, score)| Some(((*rows.get(id)?).clone(), score)))
-        .collect()
 }
 
 /// Orders memories by the scores of the host's reranker. If it fails, returns a note and leaves the order.
@@ -190,9 +153,4 @@ fn result((row, score): (MemoryRow, f64)) -> MemoryResult {
         created_at: row.created.rfc3339(),
         updated_at: row.updated.rfc3339(),
     }
-}
-
-/// Returns a score with 4 decimals.
-pub(super) fn rounded(score: f64) -> f64 {
-    (score * 10_000.0).round() / 10_000.0
 }

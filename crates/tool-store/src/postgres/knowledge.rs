@@ -8,8 +8,9 @@ use crate::digest::sha256;
 use crate::sql::knowledge::{self as shared, TextIndex};
 use crate::sql::statement::Statement;
 use crate::store::{
-    ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentWrite,
-    DocumentWritten, IndexClaim, IndexOutcome, KnowledgeStore, Scope, StoreFuture, Timestamp,
+    ChunkHit, ChunkSearch, ChunkVectorSearch, Document, DocumentFilter, DocumentName, DocumentRow,
+    DocumentWrite, DocumentWritten, EmbeddingClaim, EmbeddingOutcome, EmbeddingWork, IndexClaim,
+    IndexOutcome, KnowledgeStore, Scope, StoreFuture, Timestamp,
 };
 use crate::text_search::tsquery_string;
 
@@ -96,6 +97,47 @@ impl KnowledgeStore for PostgresStore {
     ) -> StoreFuture<'a, bool> {
         step(async move {
             change!(self, Vec::new(), db => shared::finish(db, name, token, &outcome, at).await)
+        })
+    }
+
+    fn nearest_chunks<'a>(
+        &'a self,
+        search: ChunkVectorSearch<'a>,
+    ) -> StoreFuture<'a, Vec<ChunkHit>> {
+        step(async move { shared::nearest(&mut &*self, &search).await })
+    }
+
+    fn claim_embedding<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        claim: EmbeddingClaim,
+    ) -> StoreFuture<'a, Option<EmbeddingWork>> {
+        step(async move {
+            change!(self, Vec::new(), db => shared::claim_embedding(db, scope, &claim).await)
+        })
+    }
+
+    fn finish_embedding<'a>(
+        &'a self,
+        name: &'a DocumentName,
+        token: &'a str,
+        outcome: EmbeddingOutcome,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        step(async move {
+            change!(self, Vec::new(), db => shared::finish_embedding(db, name, token, &outcome, at).await)
+        })
+    }
+
+    fn renew_embeddings<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        model: &'a str,
+        limit: u32,
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64> {
+        step(async move {
+            change!(self, Vec::new(), db => shared::renew_embeddings(db, scope, model, limit, at).await)
         })
     }
 }

@@ -298,7 +298,7 @@ async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error>
 }
 
 /// The files of `migrations/postgres`, in order.
-const MIGRATIONS: [(i64, &str, &str); 6] = [
+const MIGRATIONS: [(i64, &str, &str); 7] = [
     (
         1,
         "state",
@@ -328,6 +328,11 @@ const MIGRATIONS: [(i64, &str, &str); 6] = [
         6,
         "rooms",
         include_str!("../../migrations/postgres/0006_rooms.sql"),
+    ),
+    (
+        9,
+        "knowledge_vectors",
+        include_str!("../../migrations/postgres/0009_knowledge_vectors.sql"),
     ),
 ];
 

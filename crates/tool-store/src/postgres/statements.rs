@@ -10,11 +10,11 @@ use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
     ChildFilter, ChildKind, ChildRow, ChildState, DocumentFilter, DocumentName, DocumentStatus,
     EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter, IncludeDeleted,
-    InstanceId, KeyId, MemoryFilter, MemoryScope, PlanRunId, RoomEventFilter, RoomEventState,
-    RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn, SealedPlace, SecretFilter,
-    StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, TaskFilter, TaskId, TaskRunFilter,
-    ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent, WorkFilter,
-    WorkState, Workspace,
+    InstanceId, KeyId, MemoryFilter, MemoryScope, MemoryVector, PlanRunId, RoomEventFilter,
+    RoomEventState, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn, SealedPlace,
+    SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, TaskFilter, TaskId,
+    TaskRunFilter, ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent,
+    WorkFilter, WorkState, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -360,6 +360,12 @@ fn documents(all: &mut Vec<Statement>, own: &Workspace) {
     let now = Timestamp::default();
     let ready = knowledge::ready(Scope::All, now);
     add(all, "knowledge_document_ready", &ready.query);
+    let ready = knowledge::ready_to_embed(Scope::All, now);
+    add(all, "knowledge_document_embed_ready", &ready.query);
+    if let Ok(vector) = MemoryVector::new("m", vec![1.0]) {
+        let comparable = knowledge::comparable(own, &vector);
+        add(all, "knowledge_vector_by_scope", &comparable.query);
+    }
     let erasure = knowledge::erasure(own, "x");
     add(all, "knowledge_document_by_user", &erasure.query);
     let terms = ["x".to_owned(), "y".to_owned()];

@@ -1,4 +1,4 @@
-//! Sizes of the transactions of a long deletion.
+//! Sizes of the transactions of a long deletion, and of statements with many rows.
 
 use std::time::Duration;
 
@@ -37,9 +37,31 @@ impl Batches {
     }
 }
 
+/// Splits rows into batches for statements that contain the values of several rows. The batches have few different sizes, because each size is a different
+/// statement in the cache of a connection.
+pub(crate) fn few_sizes<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let size = [64, 16, 4, 1];
+        let size = size.into_iter().find(|size| *size <= rows.len())?;
+        let (batch, rest) = rows.split_at(size);
+        rows = rest;
+        Some(batch)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn batches_have_few_sizes() {
+        let rows: Vec<u32> = (0..150).collect();
+        let batches: Vec<&[u32]> = few_sizes(&rows).collect();
+        let sizes: Vec<usize> = batches.iter().map(|batch| batch.len()).collect();
+        assert_eq!(sizes, [64, 64, 16, 4, 1, 1]);
+        assert_eq!(batches.concat(), rows);
+        assert_eq!(few_sizes::<u32>(&[]).count(), 0);
+    }
 
     #[test]
     fn sizes_follow_the_duration_of_transactions() {

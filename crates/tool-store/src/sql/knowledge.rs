@@ -1,18 +1,28 @@
 //! Rows and statements of documents and their chunks.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::digest::sha256;
 use crate::store::{
-    ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentStatus,
-    DocumentWrite, DocumentWriteMode, DocumentWritten, IndexClaim, IndexOutcome, Scope, StoreError,
-    Timestamp, Workspace, best_chunks,
+    Document, DocumentFilter, DocumentName, DocumentRow, DocumentStatus, DocumentWrite,
+    DocumentWriteMode, DocumentWritten, IndexClaim, Scope, StoreError, Timestamp, Workspace,
 };
-use crate::text_search::{Candidate, index_text, query_terms};
 
 use super::columns::{Columns, SqlRow};
 use super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
+
+mod chunks;
+mod embedding;
+mod search;
+
+pub(crate) use chunks::finish;
+#[cfg(all(feature = "postgres", feature = "suite"))]
+pub(crate) use embedding::comparable;
+pub(crate) use embedding::{
+    claim_embedding, finish_embedding, nearest, ready_to_embed, renew_embeddings,
+};
+#[cfg(all(feature = "postgres", feature = "suite"))]
+pub(crate) use search::candidates;
+pub(crate) use search::{TextIndex, search};
 
 const DOCUMENTS: &str = "knowledge_document";
 
@@ -20,21 +30,9 @@ const CONTENTS: &str = "knowledge_content";
 
 const CHUNKS: &str = "knowledge_chunk";
 
-const COLUMNS: &str = "workspace, file, id, mime, size, source, principal, status, fault, chunks, ready, token, worker, recoveries, created, updated, indexed";
+const VECTORS: &str = "knowledge_vector";
 
-/// The maximum number of chunks that are ranked for a query. Each term gets an equal share of them, so that the chunks of a rare term are ranked even if
-/// another term is frequent.
-const MOST_CANDIDATES: u32 = 1_000;
-
-/// The minimum number of chunks that are ranked for each term.
-const FEWEST_CANDIDATES: u32 = 50;
-
-/// The full-text search of a database.
-pub(crate) trait TextIndex: SqlDatabase {
-    /// Adds a condition that selects the chunks of a workspace that contain all of these terms. The condition is that the column `id` is in the result of a
-    /// subquery.
-    fn push_matches(query: &mut Statement<Self>, scope: &str, terms: &[String], limit: u32);
-}
+const COLUMNS: &str = "workspace, file, id, mime, size, source, principal, status, fault, chunks, ready, token, worker, recoveries, created, updated, indexed, embed_model, embed_ready, embed_token, embed_failures, embed_fault";
 
 fn read(row: &impl SqlRow) -> Result<DocumentRow, StoreError> {
     let columns = Columns::new(row, DOCUMENTS, "file");
@@ -57,6 +55,7 @@ fn read(row: &impl SqlRow) -> Result<DocumentRow, StoreError> {
         created: columns.time("created")?,
         updated: columns.time("updated")?,
         indexed: columns.maybe_time("indexed")?,
+        embedding: embedding::read(columns)?,
     })
 }
 
@@ -102,7 +101,8 @@ pub(crate) fn ready<DB: SqlDatabase>(scope: Scope<'_>, now: Timestamp) -> Statem
 }
 
 async fn save<C: SqlChange>(db: &mut C, row: &DocumentRow) -> Result<(), C::Fault> {
-    let values: [(_, Value); 17] = [
+    let embedding = &row.embedding;
+    let values: [(_, Value); 22] = [
         ("workspace", row.workspace().as_str().into()),
         ("file", row.name.file().into()),
         ("id", (&row.id).into()),
@@ -120,6 +120,11 @@ async fn save<C: SqlChange>(db: &mut C, row: &DocumentRow) -> Result<(), C::Faul
         ("created", row.created.into()),
         ("updated", row.updated.into()),
         ("indexed", row.indexed.into()),
+        ("embed_model", (&embedding.model).into()),
+        ("embed_ready", embedding.ready.into()),
+        ("embed_token", (&embedding.token).into()),
+        ("embed_failures", embedding.failures.into()),
+        ("embed_fault", Value::free(embedding.fault.as_ref())),
     ];
     let changed = [
         "mime",
@@ -135,6 +140,11 @@ async fn save<C: SqlChange>(db: &mut C, row: &DocumentRow) -> Result<(), C::Faul
         "recoveries",
         "updated",
         "indexed",
+        "embed_model",
+        "embed_ready",
+        "embed_token",
+        "embed_failures",
+        "embed_fault",
     ];
     let save = Statement::insert(DOCUMENTS, values).or_update("workspace, file", &changed);
     db.write(save).await?;
@@ -288,144 +298,6 @@ pub(crate) async fn extend<C: SqlChange>(
     }
     save(db, &row).await?;
     Ok(true)
-}
-
-/// Returns a word that identifies a workspace in the index.
-fn scope_word(workspace: &Workspace) -> String {
-    let mut hash = sha256(&["knowledge scope", workspace.as_str()]);
-    hash.truncate(32);
-    format!("w{hash}")
-}
-
-/// Implements [`KnowledgeStore::finish_index`](crate::store::KnowledgeStore::finish_index).
-pub(crate) async fn finish<C: SqlChange>(
-    db: &mut C,
-    name: &DocumentName,
-    token: &str,
-    outcome: &IndexOutcome,
-    at: Timestamp,
-) -> Result<bool, C::Fault> {
-    let now = db.deciding(at);
-    let Some(mut row) = locked(db, name).await? else {
-        return Ok(false);
-    };
-    if !row.finish(token, outcome, now, at) {
-        return Ok(false);
-    }
-    save(db, &row).await?;
-    let (text, chunks) = match outcome {
-        IndexOutcome::Indexed { text, chunks } => (text, chunks.as_slice()),
-        IndexOutcome::Failed(_) => (&None, [].as_slice()),
-        IndexOutcome::Retry(_) => return Ok(true),
-    };
-    let schema = <C::Database as SqlDatabase>::SCHEMA;
-    let mut update = Statement::part(format!("UPDATE {schema}{CONTENTS} SET text = "));
-    update.bind(Value::free(text.as_ref())).push(" WHERE ");
-    narrow_to(&mut update, name);
-    db.write(update).await?;
-    db.write(removal(CHUNKS, name)).await?;
-    let scope = scope_word(name.workspace());
-    for (chunk, seq) in chunks.iter().zip(0_u32..) {
-        let mut terms = index_text(chunk);
-        if terms.is_empty() {
-            // PostgreSQL refuses an empty term. No query has this one.
-            terms.push('-');
-        }
-        let values: [(_, Value); 6] = [
-            ("workspace", name.workspace().as_str().into()),
-            ("file", name.file().into()),
-            ("seq", seq.into()),
-            ("content", Value::free(Some(chunk))),
-            ("scope", (&scope).into()),
-            ("terms", terms.into()),
-        ];
-        db.write(Statement::insert(CHUNKS, values)).await?;
-    }
-    Ok(true)
-}
-
-/// Returns the query for the chunks that may match a query: those that contain every term, and those that contain one of them.
-pub(crate) fn candidates<DB: TextIndex>(workspace: &Workspace, terms: &[String]) -> Statement<DB> {
-    let scope = scope_word(workspace);
-    let amount = u32::try_from(terms.len()).unwrap_or(u32::MAX).max(1);
-    let limit = (MOST_CANDIDATES / amount).max(FEWEST_CANDIDATES);
-    let mut query = Statement::select("id, file, terms", CHUNKS);
-    query.push("workspace = ").bind(workspace.as_str());
-    query.push(" AND id IN (");
-    DB::push_matches(&mut query, &scope, terms, limit);
-    if terms.len() > 1 {
-        for term in terms {
-            query.push(" UNION ");
-            DB::push_matches(&mut query, &scope, std::slice::from_ref(term), limit);
-        }
-    }
-    query.push(") ORDER BY id");
-    query
-}
-
-/// Returns the query for the texts of chunks.
-fn texts<DB: SqlDatabase>(workspace: &Workspace, best: &[(u64, f64)]) -> Statement<DB> {
-    let mut query = Statement::select("id, file, seq, content", CHUNKS);
-    query.push("workspace = ").bind(workspace.as_str());
-    query.narrow_to_any("id", best.iter().map(|(id, _)| *id));
-    query
-}
-
-/// Returns the number of chunks of a workspace.
-fn amount<DB: SqlDatabase>(workspace: &Workspace) -> Statement<DB> {
-    let columns = "'chunks' AS file, CAST(coalesce(sum(chunks), 0) AS bigint) AS chunks";
-    let mut query = Statement::select(columns, DOCUMENTS);
-    query.push("workspace = ").bind(workspace.as_str());
-    query
-}
-
-/// Implements [`KnowledgeStore::search_chunks`](crate::store::KnowledgeStore::search_chunks).
-pub(crate) async fn search<R: SqlReader<Database: TextIndex>>(
-    db: &mut R,
-    search: &ChunkSearch<'_>,
-) -> Result<Vec<ChunkHit>, R::Fault> {
-    let (workspace, terms) = (search.workspace, query_terms(search.query));
-    if terms.is_empty() || search.limit == 0 {
-        return Ok(Vec::new());
-    }
-    let rows = db.read(|| candidates(workspace, &terms)).await?;
-    let mut found = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let columns = Columns::new(row, CHUNKS, "file");
-        found.push(Candidate {
-            key: columns.number::<u64>("id")?,
-            terms: columns.get("terms")?,
-        });
-    }
-    drop(rows);
-    let rows = db.read(|| amount(workspace)).await?;
-    let total = rows
-        .first()
-        .map(|row| Columns::new(row, DOCUMENTS, "file").number("chunks"));
-    let total = total.transpose()?.unwrap_or_default();
-    let best = best_chunks(&terms, found, total, search.limit);
-    if best.is_empty() {
-        return Ok(Vec::new());
-    }
-    let rows = db.read(|| texts(workspace, &best)).await?;
-    let mut texts = BTreeMap::new();
-    for row in &rows {
-        let columns = Columns::new(row, CHUNKS, "file");
-        texts.insert(columns.number::<u64>("id")?, columns);
-    }
-    let mut hits = Vec::with_capacity(best.len());
-    for (id, score) in &best {
-        // A chunk that was removed since is left out.
-        if let Some(columns) = texts.get(id) {
-            hits.push(ChunkHit {
-                file: columns.get("file")?,
-                index: columns.number("seq")?,
-                content: columns.text("content")?,
-                score: *score,
-            });
-        }
-    }
-    Ok(hits)
 }
 
 /// Returns the statement that removes the name of a user from the documents of a workspace.

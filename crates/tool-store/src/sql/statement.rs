@@ -266,6 +266,25 @@ impl<DB: SqlDatabase> Statement<DB> {
         statement
     }
 
+    /// Begins a statement that inserts rows, of which there is at least one.
+    pub(crate) fn insert_rows<const N: usize>(
+        table: &str,
+        columns: [&str; N],
+        rows: impl IntoIterator<Item = [Value; N]>,
+    ) -> Self {
+        let (schema, columns) = (DB::SCHEMA, columns.join(", "));
+        let mut statement = Self::part(format!("INSERT INTO {schema}{table} ({columns}) VALUES "));
+        for (number, row) in rows.into_iter().enumerate() {
+            statement.push(if number == 0 { "(" } else { "), (" });
+            for (place, value) in row.into_iter().enumerate() {
+                statement.push(if place == 0 { "" } else { ", " });
+                statement.bind(value);
+            }
+        }
+        statement.push(")");
+        statement
+    }
+
     /// Adds a clause that changes these columns instead if the table has a row with the same key.
     pub(crate) fn or_update(mut self, key: &str, columns: &[&str]) -> Self {
         let columns = columns.iter();

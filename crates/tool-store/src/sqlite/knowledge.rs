@@ -7,8 +7,9 @@ use sqlx::Sqlite;
 use crate::sql::knowledge::{self as shared, TextIndex};
 use crate::sql::statement::Statement;
 use crate::store::{
-    ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentWrite,
-    DocumentWritten, IndexClaim, IndexOutcome, KnowledgeStore, Scope, StoreFuture, Timestamp,
+    ChunkHit, ChunkSearch, ChunkVectorSearch, Document, DocumentFilter, DocumentName, DocumentRow,
+    DocumentWrite, DocumentWritten, EmbeddingClaim, EmbeddingOutcome, EmbeddingWork, IndexClaim,
+    IndexOutcome, KnowledgeStore, Scope, StoreFuture, Timestamp,
 };
 use crate::text_search::fts5_string;
 
@@ -108,6 +109,66 @@ impl KnowledgeStore for SqliteStore {
         let (name, token) = (name.clone(), token.to_owned());
         step(self.change(move |db| {
             Box::pin(async move { shared::finish(db, &name, &token, &outcome, at).await })
+        }))
+    }
+
+    fn nearest_chunks<'a>(
+        &'a self,
+        search: ChunkVectorSearch<'a>,
+    ) -> StoreFuture<'a, Vec<ChunkHit>> {
+        step(async move { shared::nearest(&mut &*self, &search).await })
+    }
+
+    fn claim_embedding<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        claim: EmbeddingClaim,
+    ) -> StoreFuture<'a, Option<EmbeddingWork>> {
+        step(async move {
+            // An idle worker polls often, so the write lock is taken only if a document is ready.
+            if self
+                .has_none(shared::ready_to_embed(scope, claim.at).query)
+                .await?
+            {
+                return Ok(None);
+            }
+            let own = scope.workspace().cloned();
+            let claimed = self.change(move |db| {
+                Box::pin(async move {
+                    let scope = own.as_ref().map_or(Scope::All, Scope::Workspace);
+                    shared::claim_embedding(db, scope, &claim).await
+                })
+            });
+            claimed.await
+        })
+    }
+
+    fn finish_embedding<'a>(
+        &'a self,
+        name: &'a DocumentName,
+        token: &'a str,
+        outcome: EmbeddingOutcome,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        let (name, token) = (name.clone(), token.to_owned());
+        step(self.change(move |db| {
+            Box::pin(async move { shared::finish_embedding(db, &name, &token, &outcome, at).await })
+        }))
+    }
+
+    fn renew_embeddings<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        model: &'a str,
+        limit: u32,
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64> {
+        let (own, model) = (scope.workspace().cloned(), model.to_owned());
+        step(self.change(move |db| {
+            Box::pin(async move {
+                let scope = own.as_ref().map_or(Scope::All, Scope::Workspace);
+                shared::renew_embeddings(db, scope, &model, limit, at).await
+            })
         }))
     }
 }

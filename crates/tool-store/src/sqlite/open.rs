@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 23] = [
+const MIGRATIONS: [(i64, &str, &str); 24] = [
     (
         1,
         "state",
@@ -320,6 +320,11 @@ const MIGRATIONS: [(i64, &str, &str); 23] = [
         23,
         "rooms",
         include_str!("../../migrations/sqlite/0023_rooms.sql"),
+    ),
+    (
+        26,
+        "knowledge_vectors",
+        include_str!("../../migrations/sqlite/0026_knowledge_vectors.sql"),
     ),
 ];
 

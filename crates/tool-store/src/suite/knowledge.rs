@@ -13,14 +13,14 @@ use super::{at_once, conflict, tests};
 pub trait Documents: KnowledgeStore + Maintenance {}
 impl<T: KnowledgeStore + Maintenance> Documents for T {}
 
-const LEASE: Duration = Duration::from_millis(300);
+pub(super) const LEASE: Duration = Duration::from_millis(300);
 
 /// Returns the name of a document of `acme`.
-fn name(file: &str) -> DocumentName {
+pub(super) fn name(file: &str) -> DocumentName {
     DocumentName::new(&Workspace::new("acme"), file).unwrap()
 }
 
-fn replace(file: &str, content: impl Into<Vec<u8>>) -> DocumentWrite {
+pub(super) fn replace(file: &str, content: impl Into<Vec<u8>>) -> DocumentWrite {
     DocumentWrite {
         name: name(file),
         mode: DocumentWriteMode::Replace,
@@ -32,14 +32,17 @@ fn replace(file: &str, content: impl Into<Vec<u8>>) -> DocumentWrite {
     }
 }
 
-fn append(file: &str, content: &str) -> DocumentWrite {
+pub(super) fn append(file: &str, content: &str) -> DocumentWrite {
     DocumentWrite {
         mode: DocumentWriteMode::Append,
         ..replace(file, content)
     }
 }
 
-async fn write(store: &impl KnowledgeStore, write: DocumentWrite) -> (DocumentRow, bool) {
+pub(super) async fn write(
+    store: &impl KnowledgeStore,
+    write: DocumentWrite,
+) -> (DocumentRow, bool) {
     match store.write_document(write).await.unwrap() {
         DocumentWritten::Stored { row, created } => (*row, created),
         DocumentWritten::TooLarge { size } => panic!("{size} bytes"),
@@ -56,7 +59,7 @@ fn claim(now: i64) -> IndexClaim {
 }
 
 /// Indexes every document that is ready. Returns their number.
-async fn index(store: &impl KnowledgeStore, now: i64) -> usize {
+pub(super) async fn index(store: &impl KnowledgeStore, now: i64) -> usize {
     let mut done = 0;
     while let Some(document) = store.claim_document(Scope::All, claim(now)).await.unwrap() {
         let chunks = Document::chunks(str::from_utf8(&document.content).unwrap());
@@ -84,7 +87,7 @@ async fn found(store: &impl KnowledgeStore, workspace: &str, query: &str) -> Vec
     hits.into_iter().map(|hit| (hit.file, hit.index)).collect()
 }
 
-async fn files(store: &impl KnowledgeStore, query: &str) -> BTreeSet<String> {
+pub(super) async fn files(store: &impl KnowledgeStore, query: &str) -> BTreeSet<String> {
     let found = found(store, "acme", query).await;
     found.into_iter().map(|(file, _)| file).collect()
 }

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tool_core::store::{
-    ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentWrite,
-    DocumentWritten, IndexClaim, IndexOutcome, KnowledgeStore, MemoryStore, Scope, StoreError,
-    StoreFuture, Timestamp,
+    ChunkHit, ChunkSearch, ChunkVectorSearch, Document, DocumentFilter, DocumentName, DocumentRow,
+    DocumentWrite, DocumentWritten, EmbeddingClaim, EmbeddingOutcome, EmbeddingWork, IndexClaim,
+    IndexOutcome, KnowledgeStore, MemoryStore, Scope, StoreError, StoreFuture, Timestamp,
 };
 
 /// A step of the indexing at which the store fails.
@@ -19,6 +19,13 @@ pub(crate) enum Fault {
     FinishFails,
     FinishHangs,
     FinishTakes(Duration),
+    SearchByWordsFails,
+    SearchByMeaningFails,
+    BothSearchesFail,
+    EmbeddingClaimFails,
+    EmbeddingFinishFails,
+    /// The work is done, and its result is lost.
+    EmbeddingFinishLosesItsResult,
 }
 
 /// The memory store, with a fault that can be set and removed.
@@ -64,6 +71,9 @@ impl KnowledgeStore for FaultyStore {
     }
 
     fn search_chunks<'a>(&'a self, search: ChunkSearch<'a>) -> StoreFuture<'a, Vec<ChunkHit>> {
+        if self.has(Fault::SearchByWordsFails) || self.has(Fault::BothSearchesFail) {
+            return failed();
+        }
         self.store.search_chunks(search)
     }
 
@@ -112,5 +122,55 @@ impl KnowledgeStore for FaultyStore {
             }
             finished
         })
+    }
+
+    fn nearest_chunks<'a>(
+        &'a self,
+        search: ChunkVectorSearch<'a>,
+    ) -> StoreFuture<'a, Vec<ChunkHit>> {
+        if self.has(Fault::SearchByMeaningFails) || self.has(Fault::BothSearchesFail) {
+            return failed();
+        }
+        self.store.nearest_chunks(search)
+    }
+
+    fn claim_embedding<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        claim: EmbeddingClaim,
+    ) -> StoreFuture<'a, Option<EmbeddingWork>> {
+        if self.has(Fault::EmbeddingClaimFails) {
+            return failed();
+        }
+        self.store.claim_embedding(scope, claim)
+    }
+
+    fn finish_embedding<'a>(
+        &'a self,
+        name: &'a DocumentName,
+        token: &'a str,
+        outcome: EmbeddingOutcome,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        if self.has(Fault::EmbeddingFinishFails) {
+            return failed();
+        }
+        Box::pin(async move {
+            let finished = self.store.finish_embedding(name, token, outcome, at).await;
+            if self.has(Fault::EmbeddingFinishLosesItsResult) {
+                return failed().await;
+            }
+            finished
+        })
+    }
+
+    fn renew_embeddings<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        model: &'a str,
+        limit: u32,
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64> {
+        self.store.renew_embeddings(scope, model, limit, at)
     }
 }

@@ -9,6 +9,8 @@
 mod faults;
 #[cfg(target_os = "linux")]
 mod formats;
+mod hybrid;
 mod indexing;
+mod killed;
 mod support;
 mod tools;

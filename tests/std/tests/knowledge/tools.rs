@@ -95,7 +95,7 @@ async fn search_returns_the_best_parts() {
     assert_eq!(
         desk.ok("search_knowledge", json!({"query": "unicorn"}))
             .await,
-        json!({"found": false, "results": []})
+        json!({"found": false, "results": [], "note": null})
     );
     assert_eq!(
         desk.ok("search_knowledge", json!({"query": "?!"})).await["found"],
@@ -152,7 +152,7 @@ async fn document_is_read_by_its_exact_name() {
     assert!(updated.ends_with('Z') && updated.len() == 20, "{updated}");
     let expected = json!({
         "found": true, "file": "Returns.md", "content": "Returns are free.", "mime": "text/markdown", "size": 17, "source": "agent",
-        "status": "pending", "error": null, "updated_at": updated
+        "status": "pending", "error": null, "note": null, "updated_at": updated
     });
     assert_eq!(read, expected);
     desk.index().await;

@@ -4,19 +4,66 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{MemoryStore, Tables, limited};
-use crate::store::knowledge::best_chunks;
+use crate::store::knowledge::{best_chunks, rounded};
+use crate::store::long_term::nearest;
 use crate::store::{
-    ChunkHit, ChunkSearch, Document, DocumentFilter, DocumentName, DocumentRow, DocumentWrite,
-    DocumentWriteMode, DocumentWritten, IndexClaim, IndexOutcome, KnowledgeStore, Scope,
+    ChunkEmbedding, ChunkHit, ChunkSearch, ChunkText, ChunkVectorSearch, Document, DocumentFilter,
+    DocumentName, DocumentRow, DocumentWrite, DocumentWriteMode, DocumentWritten, EmbeddingClaim,
+    EmbeddingOutcome, EmbeddingWork, IndexClaim, IndexOutcome, KnowledgeStore, MemoryVector, Scope,
     StoreError, StoreFuture, Timestamp, Workspace,
 };
 use crate::text_search::{Candidate, index_text, query_terms};
 
+struct Chunk {
+    content: String,
+    terms: String,
+    vector: Option<MemoryVector>,
+}
+
+impl Chunk {
+    fn new(content: String) -> Self {
+        Self {
+            terms: index_text(&content),
+            vector: None,
+            content,
+        }
+    }
+
+    fn has_embedding_of(&self, model: &str) -> bool {
+        let vector = self.vector.as_ref();
+        vector.is_some_and(|vector| vector.model() == model)
+    }
+}
+
 struct Stored {
     document: Document,
-    /// The chunks with their terms.
-    chunks: Vec<(String, String)>,
+    chunks: Vec<Chunk>,
 }
+
+impl Stored {
+    /// Replaces the chunks. A chunk with the same text at the same position is kept with its embedding.
+    fn replace_chunks(&mut self, contents: Vec<String>) {
+        let mut old = std::mem::take(&mut self.chunks).into_iter();
+        let chunks = contents.into_iter().map(|content| match old.next() {
+            Some(chunk) if chunk.content == content => chunk,
+            _ => Chunk::new(content),
+        });
+        self.chunks = chunks.collect();
+    }
+
+    /// Returns the chunks without an embedding of a model.
+    fn unembedded(&self, model: &str) -> impl Iterator<Item = ChunkText> {
+        let chunks = self.chunks.iter().zip(0_u32..);
+        let chunks = chunks.filter(move |(chunk, _)| !chunk.has_embedding_of(model));
+        chunks.map(|(chunk, index)| ChunkText {
+            index,
+            content: chunk.content.clone(),
+        })
+    }
+}
+
+/// A document, and the position of a chunk in it.
+type ChunkKey<'a> = (&'a DocumentName, usize);
 
 #[derive(Default)]
 pub(super) struct Documents(BTreeMap<DocumentName, Stored>);
@@ -76,9 +123,7 @@ impl Documents {
         }
         match outcome {
             IndexOutcome::Indexed { text, chunks } => {
-                let chunks = chunks.into_iter();
-                let chunks = chunks.map(|chunk| (index_text(&chunk), chunk));
-                stored.chunks = chunks.map(|(terms, chunk)| (chunk, terms)).collect();
+                stored.replace_chunks(chunks);
                 stored.document.text = text;
             }
             IndexOutcome::Failed(_) => stored.chunks.clear(),
@@ -87,30 +132,128 @@ impl Documents {
         true
     }
 
-    fn search(&self, search: &ChunkSearch<'_>) -> Vec<ChunkHit> {
+    /// Returns the chunks of a workspace, with their keys.
+    fn chunks(&self, workspace: &Workspace) -> impl Iterator<Item = (ChunkKey<'_>, &Chunk)> {
         let rows = self.0.iter();
-        let rows = rows.filter(|(name, _)| name.workspace() == search.workspace);
-        let all: Vec<Candidate<(&DocumentName, usize)>> = rows
-            .flat_map(|(name, stored)| {
-                let chunks = stored.chunks.iter().enumerate();
-                chunks.map(move |(place, (_, terms))| Candidate {
-                    key: (name, place),
-                    terms: terms.clone(),
-                })
-            })
-            .collect();
-        let total = super::count(all.len());
-        let best = best_chunks(&query_terms(search.query), all, total, search.limit);
+        let rows = rows.filter(move |(name, _)| name.workspace() == workspace);
+        rows.flat_map(|(name, stored)| {
+            let chunks = stored.chunks.iter().enumerate();
+            chunks.map(move |(place, chunk)| ((name, place), chunk))
+        })
+    }
+
+    fn hits(&self, best: Vec<(ChunkKey<'_>, f64)>) -> Vec<ChunkHit> {
         let hits = best.into_iter().filter_map(|((name, place), score)| {
-            let (content, _) = self.0.get(name)?.chunks.get(place)?;
+            let chunk = self.0.get(name)?.chunks.get(place)?;
             Some(ChunkHit {
                 file: name.file().to_owned(),
                 index: u32::try_from(place).unwrap_or(u32::MAX),
-                content: content.clone(),
+                content: chunk.content.clone(),
                 score,
             })
         });
         hits.collect()
+    }
+
+    fn search(&self, search: &ChunkSearch<'_>) -> Vec<ChunkHit> {
+        let all = self.chunks(search.workspace);
+        let all: Vec<Candidate<ChunkKey<'_>>> = all
+            .map(|(key, chunk)| Candidate {
+                key,
+                terms: chunk.terms.clone(),
+            })
+            .collect();
+        let total = super::count(all.len());
+        self.hits(best_chunks(
+            &query_terms(search.query),
+            all,
+            total,
+            search.limit,
+        ))
+    }
+
+    fn nearest(&self, search: &ChunkVectorSearch<'_>) -> Vec<ChunkHit> {
+        let model = search.vector.model();
+        let chunks = self.chunks(search.workspace);
+        let chunks = chunks.filter(|(_, chunk)| chunk.has_embedding_of(model));
+        let vectors =
+            chunks.filter_map(|(key, chunk)| Some((key, chunk.vector.as_ref()?.values())));
+        let limit = usize::try_from(search.limit).unwrap_or(usize::MAX);
+        let best = nearest(search.vector, vectors, limit).into_iter();
+        self.hits(best.map(|(key, cosine)| (key, rounded(cosine))).collect())
+    }
+
+    fn claim_embedding(
+        &mut self,
+        scope: Scope<'_>,
+        claim: &EmbeddingClaim,
+    ) -> Option<EmbeddingWork> {
+        let most = usize::try_from(claim.most_chunks).unwrap_or(usize::MAX);
+        loop {
+            let rows = self.0.values_mut();
+            let ready = rows.filter(|stored| {
+                let row = &stored.document.row;
+                scope.covers(row.workspace()) && row.embedding.is_ready(claim.at)
+            });
+            let stored = ready.min_by_key(|stored| stored.document.row.embedding.ready)?;
+            let chunks: Vec<ChunkText> = stored.unembedded(&claim.model).take(most).collect();
+            let row = &mut stored.document.row;
+            if chunks.is_empty() {
+                row.embedding.complete(&claim.model);
+                continue;
+            }
+            row.embedding.claim(claim, IndexClaim::token());
+            let row = row.clone();
+            return Some(EmbeddingWork { row, chunks });
+        }
+    }
+
+    fn finish_embedding(
+        &mut self,
+        name: &DocumentName,
+        token: &str,
+        outcome: EmbeddingOutcome,
+        at: Timestamp,
+    ) -> bool {
+        let Some(stored) = self.0.get_mut(name) else {
+            return false;
+        };
+        if !stored.document.row.embedding.finish(token, &outcome, at) {
+            return false;
+        }
+        let model = outcome.model().map(str::to_owned);
+        if let EmbeddingOutcome::Embedded(embeddings) = outcome {
+            for ChunkEmbedding { index, vector } in embeddings {
+                let place = usize::try_from(index).ok();
+                if let Some(chunk) = place.and_then(|place| stored.chunks.get_mut(place)) {
+                    chunk.vector = Some(vector);
+                }
+            }
+        }
+        if let Some(model) = model
+            && stored.unembedded(&model).next().is_none()
+        {
+            stored.document.row.embedding.complete(&model);
+        }
+        true
+    }
+
+    fn renew_embeddings(
+        &mut self,
+        scope: Scope<'_>,
+        model: &str,
+        limit: u32,
+        at: Timestamp,
+    ) -> u64 {
+        let rows = self.0.values_mut();
+        let rows = rows.filter(|stored| {
+            scope.covers(stored.document.row.workspace()) && !stored.chunks.is_empty()
+        });
+        let renewed = rows.filter_map(|stored| {
+            let renewed = stored.document.row.embedding.renew(model, at);
+            renewed.then_some(())
+        });
+        super::count(renewed.take(limited(Some(limit))).count())
     }
 
     /// Removes the name of a user, for the erasure of the user.
@@ -189,5 +332,43 @@ impl KnowledgeStore for MemoryStore {
         at: Timestamp,
     ) -> StoreFuture<'a, bool> {
         self.step(move |tables| Ok(tables.documents.finish(name, token, outcome, at)))
+    }
+
+    fn nearest_chunks<'a>(
+        &'a self,
+        search: ChunkVectorSearch<'a>,
+    ) -> StoreFuture<'a, Vec<ChunkHit>> {
+        self.step(move |tables| Ok(tables.documents.nearest(&search)))
+    }
+
+    fn claim_embedding<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        claim: EmbeddingClaim,
+    ) -> StoreFuture<'a, Option<EmbeddingWork>> {
+        self.step(move |tables| Ok(tables.documents.claim_embedding(scope, &claim)))
+    }
+
+    fn finish_embedding<'a>(
+        &'a self,
+        name: &'a DocumentName,
+        token: &'a str,
+        outcome: EmbeddingOutcome,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        self.step(move |tables| {
+            let documents = &mut tables.documents;
+            Ok(documents.finish_embedding(name, token, outcome, at))
+        })
+    }
+
+    fn renew_embeddings<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        model: &'a str,
+        limit: u32,
+        at: Timestamp,
+    ) -> StoreFuture<'a, u64> {
+        self.step(move |tables| Ok(tables.documents.renew_embeddings(scope, model, limit, at)))
     }
 }

@@ -28,14 +28,12 @@ const WAIT: Duration = Duration::from_secs(20);
 ///
 /// ```
 /// use tool_core::SecretString;
-/// use tool_core::store::MemoryStore;
-/// use tool_std::memory::{HttpEmbedder, Memory};
+/// use tool_std::embedding::{Embedder, HttpEmbedder};
 ///
 /// let embedder = HttpEmbedder::at("https://api.openai.com/v1", "text-embedding-3-small")
 ///     .key(SecretString::from("sk-…"))
 ///     .dimensions(768);
-/// let memory = Memory::new(MemoryStore::default()).embedder(embedder);
-/// # drop(memory);
+/// assert_eq!(embedder.model(), "text-embedding-3-small/768");
 /// ```
 #[derive(Clone)]
 #[must_use]
