@@ -53,6 +53,7 @@
 //!
 //! The tools need no API key or other secret. Cost: 12 crates in addition to those of the feature `human`.
 
+mod fields;
 mod plan;
 mod runner;
 mod timing;

@@ -64,7 +64,8 @@ pub trait TaskRunner: Send + Sync + 'static {
 /// | a scheduler looks for due tasks | every 30 seconds ([`tick`](Self::tick)) |
 /// | runs at the same time | 3 for each scheduler ([`concurrent`](Self::concurrent)), and one for each task |
 /// | a failed attempt is repeated | after 30 seconds, 1 minute, and then 5 minutes, as the same run |
-/// | a task is switched off | after 5 failed attempts without a success; the run is then `failed` |
+/// | a task is switched off | after 5 failed attempts without a success and without a change of the task; the run is then `failed` |
+/// | a task is changed while its run waits for its next attempt | the run ends as `failed`, unless its prompt, its schedule and its conversation stay the same |
 /// | due times that no process has claimed in time | the last 5 run later, one after the other; each earlier one is a row with the state `skipped` and its reason |
 /// | a process dies | its runs are attempted again when the lease ends ([`lease`](Self::lease)), which counts as a failed attempt |
 #[derive(Clone)]
@@ -281,6 +282,7 @@ impl Scheduler {
                 TaskOutcome::Failed {
                     error: error.model_text(),
                     retry: backoff(errors),
+                    most_errors: MOST_ERRORS,
                 }
             }
         };
@@ -326,11 +328,11 @@ async fn beside<T>(
     (work.await, ended)
 }
 
-/// Returns the wait after a failed attempt, if the task had this number of errors before; `None` if it has too many now.
-fn backoff(errors: u32) -> Option<Duration> {
+/// Returns the wait after a failed attempt, if the task had this number of errors before.
+fn backoff(errors: u32) -> Duration {
     let last = BACKOFF.len() - 1;
     let wait = usize::try_from(errors).map_or(last, |errors| errors.min(last));
-    (errors + 1 < MOST_ERRORS).then(|| BACKOFF[wait])
+    BACKOFF[wait]
 }
 
 impl fmt::Debug for Scheduler {

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace, words};
 use crate::env;
 
+mod row;
+
+pub use row::{TaskRow, TaskStep};
+
 /// The id of a scheduled task: a workspace, and an id in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId {
@@ -140,44 +144,6 @@ pub struct TaskUpdate {
     pub error: Option<String>,
     /// When the task was changed.
     pub at: Timestamp,
-}
-
-/// A scheduled task as it is stored.
-///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TaskRow {
-    /// The id of the task.
-    pub id: TaskId,
-    /// The user on whose behalf the task runs.
-    pub principal: Option<String>,
-    /// The definition.
-    pub definition: TaskDefinition,
-    /// Whether the task runs when it is due.
-    pub enabled: bool,
-    /// The next due time that no process has claimed.
-    pub due: Option<Timestamp>,
-    /// The time of a run that a person or a model has requested, and that no process has claimed.
-    pub requested: Option<Timestamp>,
-    /// The due time of the current run.
-    pub running: Option<Timestamp>,
-    /// The token of the process that has claimed the current run; `None` while the run waits for its next attempt.
-    pub token: Option<String>,
-    /// The name of the process that has claimed the current run.
-    pub worker: Option<String>,
-    /// How many attempts have failed since the last success.
-    pub errors: u32,
-    /// The error of the last failed attempt.
-    pub last_error: Option<String>,
-    /// When a process may claim the task: the due time, the time of the next attempt, or the end of the lease of a claimed run.
-    pub ready: Option<Timestamp>,
-    /// The number of changes of the row.
-    pub version: u64,
-    /// When the task was created.
-    pub created: Timestamp,
-    /// When the row was last changed.
-    pub updated: Timestamp,
 }
 
 /// The state of one run of a task.
@@ -322,206 +288,17 @@ pub enum TaskOutcome {
     Succeeded,
     /// The turn waits for a person. The run has ended, and does not count as an error.
     Waiting(String),
-    /// The attempt has failed. The run is attempted again after the time; without a time, the run has failed and the task is switched off.
+    /// The attempt has failed. The run is attempted again after the time, unless the task now has too many errors: then the run has failed, and the task is
+    /// switched off.
     Failed {
         /// The error, for people.
         error: String,
         /// The time before the next attempt.
-        retry: Option<Duration>,
+        retry: Duration,
+        /// The number of failed attempts after which the task is switched off. The store compares it with the current count, because a change of the task
+        /// during the attempt resets the count.
+        most_errors: u32,
     },
-}
-
-/// The result of a state transition of a task, for authors of a store: what to write beside the row.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskStep {
-    /// The state and the reason of the current run, if it has ended or failed.
-    pub run: Option<(Timestamp, TaskRunState, Option<String>)>,
-    /// Whether the task is removed.
-    pub removed: bool,
-}
-
-impl TaskRow {
-    /// Creates the row of a new task.
-    pub fn new(new: NewTask) -> Self {
-        let mut row = Self {
-            id: new.id,
-            principal: new.principal,
-            definition: new.definition,
-            enabled: new.enabled,
-            due: new.due,
-            requested: None,
-            running: None,
-            token: None,
-            worker: None,
-            errors: 0,
-            last_error: None,
-            ready: None,
-            version: 1,
-            created: new.at,
-            updated: new.at,
-        };
-        row.ready = row.next_ready();
-        row
-    }
-
-    /// Returns the workspace of the task.
-    pub fn workspace(&self) -> &Workspace {
-        self.id.workspace()
-    }
-
-    /// Returns when a task without a current run may be claimed.
-    fn next_ready(&self) -> Option<Timestamp> {
-        let due = self.due.filter(|_| self.enabled);
-        match (self.requested, due) {
-            (Some(requested), Some(due)) => Some(requested.min(due)),
-            (requested, due) => requested.or(due),
-        }
-    }
-
-    /// Returns the error if the row has a different version than the caller has read.
-    pub fn check(&self, expected: u64) -> Result<(), StoreError> {
-        if self.version == expected {
-            return Ok(());
-        }
-        Err(StoreError::Stale(format!(
-            "the {} was changed since it was read: read it again",
-            self.id
-        )))
-    }
-
-    fn changed(&mut self, at: Timestamp) {
-        self.version += 1;
-        self.updated = at;
-    }
-
-    fn end_run(&mut self) {
-        (self.running, self.token, self.worker) = (None, None, None);
-        self.ready = self.next_ready();
-    }
-
-    /// Applies [`ScheduleStore::update_task`] to the row. A run that waits for its next attempt ends.
-    pub fn update(&mut self, update: TaskUpdate) -> TaskStep {
-        self.definition = update.definition;
-        (self.enabled, self.due) = (update.enabled, update.due);
-        (self.errors, self.last_error) = (0, update.error);
-        let mut step = TaskStep::default();
-        match self.running {
-            // The process that has the run continues it.
-            Some(_) if self.token.is_some() => {}
-            Some(due) => {
-                let reason = "the task was changed before the next attempt".to_owned();
-                step.run = Some((due, TaskRunState::Failed, Some(reason)));
-                self.end_run();
-            }
-            None => self.end_run(),
-        }
-        self.changed(update.at);
-        step
-    }
-
-    /// Applies [`ScheduleStore::request_task_run`] to the row.
-    pub fn request(&mut self, at: Timestamp) {
-        self.requested = Some(self.requested.unwrap_or(at));
-        if self.running.is_none() {
-            self.ready = self.next_ready();
-        }
-        self.changed(at);
-    }
-
-    /// Returns whether [`ScheduleStore::claim_task`] may apply a claim to the row.
-    pub fn is_claimable(&self, claim: &TaskClaim) -> bool {
-        let is_ready = self.ready.is_some_and(|ready| ready <= claim.at);
-        let is_current = self.running.is_none_or(|running| running == claim.due);
-        self.version == claim.version && is_ready && is_current
-    }
-
-    /// Applies [`ScheduleStore::claim_task`] to a row that [is claimable](Self::is_claimable). `ended` is true if the run of this due time has ended before.
-    /// Returns the end of the run, if the task has lost too many processes or if the run has ended before; otherwise the row has a token.
-    pub fn claim(&mut self, claim: &TaskClaim, ended: bool) -> TaskStep {
-        let mut step = TaskStep::default();
-        self.changed(claim.at);
-        if self.running.is_none() {
-            if self.requested == Some(claim.due) {
-                self.requested = None;
-            } else {
-                self.due = claim.next;
-            }
-            if ended {
-                self.end_run();
-                return step;
-            }
-        } else if self.token.is_some() {
-            // The process of the last attempt has not extended its lease.
-            self.errors += 1;
-            let error = "the process ended during the run".to_owned();
-            self.last_error = Some(error.clone());
-            if self.errors >= claim.most_errors {
-                step.run = Some((claim.due, TaskRunState::Failed, Some(error)));
-                self.enabled = false;
-                self.end_run();
-                return step;
-            }
-        }
-        self.running = Some(claim.due);
-        self.token = Some(Self::new_token());
-        self.worker = Some(claim.worker.clone());
-        self.ready = Some(claim.at.plus(claim.lease));
-        step
-    }
-
-    fn new_token() -> String {
-        let (process, serial) = env::serial();
-        format!("{process:016x}{serial:016x}")
-    }
-
-    /// Applies [`ScheduleStore::extend_task`] to the row. Returns false if the token is not that of the current claim.
-    pub fn extend(&mut self, token: &str, lease: Duration, at: Timestamp) -> bool {
-        if self.token.as_deref() != Some(token) {
-            return false;
-        }
-        self.ready = Some(at.plus(lease));
-        true
-    }
-
-    /// Applies [`ScheduleStore::end_task_attempt`] to the row. Returns `None` if the token is not that of the current claim.
-    pub fn end_attempt(&mut self, token: &str, attempt: TaskAttempt) -> Option<TaskStep> {
-        let due = self.running?;
-        if self.token.as_deref() != Some(token) {
-            return None;
-        }
-        let mut step = TaskStep::default();
-        let is_once = matches!(self.definition.timing, TaskTiming::Once { .. });
-        match attempt.outcome {
-            TaskOutcome::Succeeded => {
-                step.run = Some((due, TaskRunState::Succeeded, None));
-                step.removed = self.definition.delete_after_run;
-                (self.errors, self.last_error) = (0, None);
-                self.enabled &= !is_once || self.due.is_some();
-                self.end_run();
-            }
-            TaskOutcome::Waiting(reason) => {
-                step.run = Some((due, TaskRunState::Waiting, Some(reason)));
-                (self.errors, self.last_error) = (0, None);
-                self.enabled &= !is_once || self.due.is_some();
-                self.end_run();
-            }
-            TaskOutcome::Failed { error, retry } => {
-                self.errors += 1;
-                self.last_error = Some(error.clone());
-                if let Some(wait) = retry {
-                    step.run = Some((due, TaskRunState::Running, Some(error)));
-                    (self.token, self.worker) = (None, None);
-                    self.ready = Some(attempt.at.plus(wait));
-                } else {
-                    step.run = Some((due, TaskRunState::Failed, Some(error)));
-                    self.enabled = false;
-                    self.end_run();
-                }
-            }
-        }
-        self.changed(attempt.at);
-        Some(step)
-    }
 }
 
 /// A filter for tasks: a row must match every field that is set.

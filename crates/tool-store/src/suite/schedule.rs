@@ -74,10 +74,12 @@ fn update(enabled: bool, due: Option<i64>) -> TaskUpdate {
     }
 }
 
-fn failed(retry: Option<u64>) -> TaskOutcome {
+/// Returns the end of an attempt that is repeated after 30 ms, unless the task has so many errors.
+fn failed(most_errors: u32) -> TaskOutcome {
     TaskOutcome::Failed {
         error: "the model is down".to_owned(),
-        retry: retry.map(Duration::from_millis),
+        retry: Duration::from_millis(30),
+        most_errors,
     }
 }
 
@@ -188,7 +190,7 @@ tests! {
         let store = &store;
         store.create_task(new("a")).await.unwrap();
         let token = begin(store, "a", 200, 200).await;
-        end(store, "a", &token, failed(Some(30)), 210).await;
+        end(store, "a", &token, failed(3), 210).await;
         let waiting = row(store, "a").await;
         assert_eq!((waiting.errors, waiting.token, waiting.running), (1, None, Some(at(200))));
         assert_eq!((waiting.ready, waiting.last_error.as_deref()), (Some(at(240)), Some("the model is down")));
@@ -202,7 +204,7 @@ tests! {
         assert_eq!(runs(store, "a").await, [(200, TaskRunState::Succeeded, 2)]);
 
         let token = begin(store, "a", 300, 300).await;
-        end(store, "a", &token, failed(None), 310).await;
+        end(store, "a", &token, failed(1), 310).await;
         let off = row(store, "a").await;
         assert_eq!((off.enabled, off.ready, off.errors), (false, None, 1));
         assert_eq!(runs(store, "a").await[0], (300, TaskRunState::Failed, 1));
@@ -280,11 +282,62 @@ tests! {
         let version = row(store, "a").await.version;
         let during = store.update_task(&id("a"), update(true, Some(950)), version).await.unwrap().unwrap();
         assert_eq!((during.running, &*during.definition.name, during.due), (Some(at(200)), "changed", Some(at(950))));
-        end(store, "a", &token, failed(Some(30)), 910).await;
+        end(store, "a", &token, failed(3), 910).await;
         let off = store.update_task(&id("a"), update(false, None), row(store, "a").await.version).await.unwrap().unwrap();
         assert_eq!((off.running, off.ready, off.errors, off.last_error), (None, None, 0, None));
         assert_eq!(runs(store, "a").await, [(200, TaskRunState::Failed, 1)]);
         assert_eq!(store.update_task(&id("b"), update(true, None), 1).await.unwrap(), None);
+    }
+
+    // A run that waits for its next attempt continues if the task is only renamed. It ends if the prompt or the schedule changes, or if the task is off.
+    #[test]
+    async fn update_keeps_a_waiting_run_of_the_same_work(store: impl Schedules) {
+        let store = &store;
+        let timing = TaskTiming::Once { at: at(200) };
+        let once = TaskDefinition { timing, ..definition() };
+        let changes: [(&str, fn(&mut TaskUpdate), bool); 5] = [
+            ("name", |update| "renamed".clone_into(&mut update.definition.name), true),
+            ("channel", |update| update.definition.outbound_channel = None, true),
+            ("prompt", |update| "Write.".clone_into(&mut update.definition.prompt), false),
+            ("timing", |update| update.definition.timing = TaskTiming::Once { at: at(800) }, false),
+            ("off", |update| update.enabled = false, false),
+        ];
+        for (name, change, is_kept) in changes {
+            store.create_task(NewTask { definition: once.clone(), ..new(name) }).await.unwrap();
+            let claim = TaskClaim { next: None, ..claim(&row(store, name).await, 200, 200) };
+            let (claimed, _) = store.claim_task(claim).await.unwrap().unwrap();
+            end(store, name, &claimed.token.unwrap(), failed(3), 210).await;
+            let mut update = TaskUpdate { definition: once.clone(), ..update(true, None) };
+            change(&mut update);
+            let expected = row(store, name).await.version;
+            let changed = store.update_task(&id(name), update, expected).await.unwrap().unwrap();
+            let waiting = is_kept.then(|| at(240));
+            assert_eq!((changed.ready, changed.running, changed.errors), (waiting, is_kept.then(|| at(200)), 0), "{name}");
+            let state = if is_kept { TaskRunState::Running } else { TaskRunState::Failed };
+            assert_eq!(runs(store, name).await, [(200, state, 1)], "{name}");
+        }
+        let token = begin(store, "name", 200, 240).await;
+        end(store, "name", &token, TaskOutcome::Succeeded, 250).await;
+        assert_eq!(runs(store, "name").await, [(200, TaskRunState::Succeeded, 2)]);
+    }
+
+    // An update during the last attempt resets the errors, so a failure of this attempt does not switch the task off.
+    #[test]
+    async fn update_during_the_last_attempt_is_kept(store: impl Schedules) {
+        let store = &store;
+        store.create_task(new("a")).await.unwrap();
+        let token = begin(store, "a", 200, 200).await;
+        end(store, "a", &token, failed(2), 210).await;
+        let token = begin(store, "a", 200, 240).await;
+        let version = row(store, "a").await.version;
+        store.update_task(&id("a"), update(true, Some(950)), version).await.unwrap().unwrap();
+        end(store, "a", &token, failed(2), 250).await;
+        let after = row(store, "a").await;
+        assert_eq!((after.enabled, after.errors, after.due, after.ready), (true, 1, Some(at(950)), Some(at(280))));
+        assert_eq!(runs(store, "a").await, [(200, TaskRunState::Running, 2)]);
+        let token = begin(store, "a", 200, 280).await;
+        end(store, "a", &token, failed(2), 290).await;
+        assert_eq!((row(store, "a").await.enabled, runs(store, "a").await), (false, vec![(200, TaskRunState::Failed, 3)]));
     }
 
     // Lists are ordered and have pages, and tasks of another workspace are neither found nor changed.

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use tool_core::CancellationToken;
-use tool_core::store::{MemoryStore, ScheduleStore, TaskRunState, TaskTiming, Timestamp};
+use tool_core::store::{
+    MemoryStore, ScheduleStore, TaskRunState, TaskTiming, TaskUpdate, Timestamp,
+};
 use tool_std::schedule::{Scheduler, TaskDone};
 
 use crate::clock::{Clock, time};
@@ -155,6 +157,45 @@ async fn failed_attempts_are_repeated_until_the_task_is_off() {
     assert_eq!(runs[0].reason.as_deref(), Some("down"));
     clock.set("2026-03-02T00:00:00Z");
     assert_eq!(scheduler.run_due().await, 0);
+}
+
+// A change of the task during its fifth attempt resets the errors, so the failure of this attempt does not switch the task off.
+#[tokio::test(start_paused = true)]
+async fn change_during_the_last_attempt_is_kept() {
+    let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
+    let runner = Runner::taking(Duration::from_secs(5));
+    let (store, scheduler) = created(&runner, hourly()).await;
+    runner.plan((0..5).map(|_| Err("down")));
+    clock.set("2026-03-01T01:00:00Z");
+    scheduler.run_due().await;
+    for wait in [30, 60, 300] {
+        clock.pass(Duration::from_secs(wait));
+        scheduler.run_due().await;
+    }
+    clock.pass(Duration::from_mins(5));
+    let change = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let row = row(&store).await;
+        assert_eq!(row.errors, 4);
+        let update = TaskUpdate {
+            definition: row.definition.clone(),
+            enabled: true,
+            due: row.due,
+            error: None,
+            at: Timestamp::now(),
+        };
+        store
+            .update_task(&row.id, update, row.version)
+            .await
+            .unwrap();
+    };
+    futures::join!(scheduler.run_due(), change);
+    assert_eq!(runner.attempts(), [1, 2, 3, 4, 5]);
+    let after = row(&store).await;
+    assert_eq!((after.enabled, after.errors), (true, 1));
+    clock.pass(Duration::from_mins(5));
+    assert_eq!(scheduler.run_due().await, 1);
+    assert_eq!(runs(&store).await[0].state, TaskRunState::Succeeded);
 }
 
 // A success resets the count of errors, and the due times that passed while a run failed run afterwards.

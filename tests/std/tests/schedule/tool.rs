@@ -367,6 +367,42 @@ async fn passed_task_needs_a_new_time() {
     assert_eq!(again["next_run_at"], "2026-11-27T12:00:00Z");
 }
 
+// A one-shot task whose attempt has failed keeps its run when it is renamed. Another prompt ends the run, so it needs a new time.
+#[tokio::test]
+async fn renamed_task_keeps_its_waiting_run() {
+    let (clock, _entered) = Clock::at("2026-11-27T10:00:00Z");
+    let store = MemoryStore::default();
+    let cx = cx(&store, "acme");
+    let once = json!({"action": "create", "name": "n", "prompt": "p", "schedule_type": "one-shot", "run_at": "+1h"});
+    let id = run(&cx, once).await.unwrap()[0]["task_id"].clone();
+    let update = |more| with(json!({"action": "update", "task_id": id}), more);
+    clock.set("2026-11-27T11:00:00Z");
+    let runner = Runner::default();
+    runner.plan([Err("the model is down")]);
+    let scheduler = Scheduler::new(store.clone(), runner.clone());
+    assert_eq!(scheduler.run_due().await, 1);
+    let error = run(&cx, update(json!({"prompt": "q"}))).await.unwrap_err();
+    assert!(
+        error
+            .model_text()
+            .contains("`/run_at`: expected a new time"),
+        "{error:?}"
+    );
+    let renamed = run(&cx, update(json!({"name": "m"}))).await.unwrap()[0].clone();
+    assert_eq!(
+        (&renamed["name"], &renamed["enabled"]),
+        (&json!("m"), &json!(true))
+    );
+    clock.set("2026-11-27T11:00:30Z");
+    assert_eq!(scheduler.run_due().await, 1);
+    assert_eq!(runner.attempts(), [1, 2]);
+    let listed = run(&cx, json!({"action": "list"})).await.unwrap()[0].clone();
+    assert_eq!(
+        (&listed["enabled"], &listed["errors"]),
+        (&json!(false), &json!(0))
+    );
+}
+
 // Only the deletion of a task waits for an approval, and without the host's value the tool is unavailable.
 #[tokio::test]
 async fn deletion_waits_for_an_approval() {
