@@ -119,11 +119,11 @@ impl DueTask {
     async fn say_once(&self, threads: &dyn ThreadStore) -> Result<(), ToolError> {
         let thread = ThreadId::new(self.row.workspace(), self.conversation())?;
         let due = self.due();
-        let said = |messages: Vec<tool_core::store::Message>| {
-            let mut messages = messages.into_iter();
-            messages.any(|message| message.role == Role::User && message.at == due)
-        };
-        if said(threads.read(&thread, None).await?) {
+        if threads
+            .message_at(&thread, Role::User, due)
+            .await?
+            .is_some()
+        {
             return Ok(());
         }
         let prompt = UserMessage::from(&self.row.definition.prompt);

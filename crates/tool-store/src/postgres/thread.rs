@@ -3,7 +3,9 @@
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::records::message as read;
 use crate::sql::sealed::place;
-use crate::store::{CallPlace, Journal, Message, NewMessage, StoreFuture, ThreadId, ThreadStore};
+use crate::store::{
+    CallPlace, Journal, Message, NewMessage, Role, StoreFuture, ThreadId, ThreadStore, Timestamp,
+};
 
 use super::change::{Change, change, fetch};
 use super::sealed::check_sealer;
@@ -128,6 +130,29 @@ impl ThreadStore for PostgresStore {
         limit: u32,
     ) -> StoreFuture<'a, Vec<Message>> {
         step(self.messages(thread, after, Some(i64::from(limit))))
+    }
+
+    fn message_at<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        role: Role,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<u64>> {
+        step(async move {
+            let found: Option<i64> = fetch!(
+                self,
+                fetch_optional,
+                sqlx::query_scalar(
+                    "SELECT seq FROM tool_store.message
+                     WHERE workspace = $1 AND conversation = $2 AND role = $3 AND at = $4 ORDER BY seq LIMIT 1",
+                )
+                .bind(thread.workspace().as_str())
+                .bind(thread.conversation())
+                .bind(role.as_str())
+                .bind(at.as_millis())
+            );
+            Ok(found.map(i64::cast_unsigned))
+        })
     }
 
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {

@@ -5,7 +5,8 @@ use crate::sql::contents::{Reader, Sealer};
 use crate::sql::records::message;
 use crate::sql::sealed::place;
 use crate::store::{
-    CallPlace, Journal, Message, NewMessage, StoreError, StoreFuture, ThreadId, ThreadStore,
+    CallPlace, Journal, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
+    Timestamp,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
@@ -136,6 +137,26 @@ impl ThreadStore for SqliteStore {
         limit: u32,
     ) -> StoreFuture<'a, Vec<Message>> {
         step(self.messages(thread, after, i64::from(limit)))
+    }
+
+    fn message_at<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        role: Role,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<u64>> {
+        step(async move {
+            let found = sqlx::query_scalar(
+                "SELECT seq FROM message WHERE workspace = ? AND conversation = ? AND role = ? AND at = ? ORDER BY seq LIMIT 1",
+            );
+            let found = found.bind(thread.workspace().as_str());
+            let found = found.bind(thread.conversation()).bind(role.as_str());
+            let found: Option<i64> = found
+                .bind(at.as_millis())
+                .fetch_optional(&self.readers)
+                .await?;
+            Ok(found.map(i64::cast_unsigned))
+        })
     }
 
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {

@@ -23,7 +23,7 @@ use super::{
 use super::{
     ChildChange, ChildFilter, ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore,
     ClaimedWork, EndedSession, Journal, Message, NewMessage, NewRun, NewThreadEvents, NewWork,
-    RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, SessionEnd,
+    Role, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, SessionEnd,
     ThreadEvent, ThreadEventStore, ThreadId, ThreadStore, WorkClaim, WorkFilter, WorkOutcome,
     WorkRow, WorkStore,
 };
@@ -111,6 +111,15 @@ impl ThreadStore for Shield<dyn ThreadStore> {
         limit: u32,
     ) -> StoreFuture<'a, Vec<Message>> {
         shielded(|| self.0.read_page(thread, after, limit))
+    }
+
+    fn message_at<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        role: Role,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<u64>> {
+        shielded(|| self.0.message_at(thread, role, at))
     }
 
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {

@@ -180,6 +180,29 @@ pub trait ThreadStore: Send + Sync + 'static {
         })
     }
 
+    /// Returns the sequence number of the first message of a thread that has a role and a time; `None` if there is none. The default implementation reads the
+    /// thread in pages.
+    fn message_at<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        role: Role,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<u64>> {
+        Box::pin(async move {
+            let mut after = 0;
+            loop {
+                let page = self.read_page(thread, after, 100).await?;
+                let mut found = page.iter();
+                let found = found.find(|message| message.role == role && message.at == at);
+                match (found, page.last()) {
+                    (Some(found), _) => return Ok(Some(found.seq)),
+                    (None, Some(last)) => after = last.seq,
+                    (None, None) => return Ok(None),
+                }
+            }
+        })
+    }
+
     /// Removes the messages of a thread, and returns their number. Their sequence numbers are never reused, so that a new call never has the identity
     /// of a call in an erased message.
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64>;

@@ -2,7 +2,7 @@
 
 use crate::*;
 
-use super::records::{message, thread};
+use super::records::{at, message, thread};
 use super::{at_once, conflict, tests};
 
 async fn sequence(store: &impl ThreadStore, conversation: &str) -> Vec<u64> {
@@ -33,6 +33,25 @@ tests! {
         assert_eq!(store.read(&thread("t"), Some(5)).await.unwrap(), []);
         assert_eq!(store.read(&thread("t"), Some(u64::MAX)).await.unwrap(), []);
         assert_eq!(store.read(&thread("nobody's"), None).await.unwrap(), []);
+    }
+
+    // The first message of a role and a time is found, also in a thread of several pages, and only in this thread.
+    #[test]
+    async fn message_of_a_time_is_found(store: impl ThreadStore) {
+        let said = |role, time| NewMessage { role, at: at(time), ..message("t", Role::User, None) };
+        for time in 0..250 {
+            store.append(said(Role::User, time / 2)).await.unwrap();
+        }
+        store.append(said(Role::Assistant, 500)).await.unwrap();
+        let find = async |thread: &ThreadId, role, time| store.message_at(thread, role, at(time)).await.unwrap();
+        let main = thread("t");
+        for (time, seq) in [(0, Some(1)), (1, Some(3)), (124, Some(249)), (125, None)] {
+            assert_eq!(find(&main, Role::User, time).await, seq, "{time}");
+        }
+        assert_eq!((find(&main, Role::User, 500).await, find(&main, Role::Assistant, 500).await), (None, Some(251)));
+        for other in [thread("u"), ThreadId::new("umbrella", "t").unwrap()] {
+            assert_eq!(find(&other, Role::User, 1).await, None);
+        }
     }
 
     // A call has one stored result; a call at a different position, or of a different message or thread, has a separate result.

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use tool_core::prelude::*;
 use tool_core::store::{
-    MemoryStore, Message, Role, ScheduleStore, TaskDefinition, TaskRunState, TaskTiming, ThreadId,
-    ThreadStore, Timestamp,
+    MemoryStore, Message, NewMessage, Role, ScheduleStore, StoreFuture, TaskDefinition,
+    TaskRunState, TaskTiming, ThreadId, ThreadStore, Timestamp,
 };
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Turns};
 use tool_std::human::{Outbound, OutboundChannel, OutboundMessage, Trigger, send_outbound_message};
@@ -115,7 +115,7 @@ impl TaskRunner for World {
             let done = task
                 .drive(
                     &turns,
-                    &self.store,
+                    &Unread(self.store.clone()),
                     &mut model,
                     |_| toolset![send_outbound_message],
                     Some(&channels),
@@ -125,6 +125,32 @@ impl TaskRunner for World {
             self.pass(Step::End).await;
             Ok(done)
         })
+    }
+}
+
+/// A store of threads that does not read whole conversations: a run only looks whether its prompt is stored.
+struct Unread(MemoryStore);
+
+impl ThreadStore for Unread {
+    fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
+        self.0.append(message)
+    }
+
+    fn read<'a>(&'a self, thread: &'a ThreadId, _: Option<u64>) -> StoreFuture<'a, Vec<Message>> {
+        panic!("the messages of {thread} are read")
+    }
+
+    fn message_at<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        role: Role,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<u64>> {
+        self.0.message_at(thread, role, at)
+    }
+
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        ThreadStore::erase(&self.0, thread)
     }
 }
 

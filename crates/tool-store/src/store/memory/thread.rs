@@ -6,7 +6,7 @@ use super::{MemoryStore, count};
 #[cfg(feature = "host")]
 use crate::store::Journal;
 use crate::store::{
-    CallPlace, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
+    CallPlace, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore, Timestamp,
 };
 
 #[derive(Clone, Default)]
@@ -114,6 +114,12 @@ impl Threads {
         thread.messages[first..].to_vec()
     }
 
+    fn message_at(&self, thread: &ThreadId, role: Role, at: Timestamp) -> Option<u64> {
+        let mut messages = self.0.get(thread)?.messages.iter();
+        let found = messages.find(|message| message.role == role && message.at == at);
+        Some(found?.seq)
+    }
+
     pub(super) fn erase(&mut self, thread: &ThreadId) -> u64 {
         let Some(thread) = self.0.get_mut(thread) else {
             return 0;
@@ -140,6 +146,15 @@ impl ThreadStore for MemoryStore {
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>> {
         self.step(move |tables| Ok(tables.threads.read(thread, after)))
+    }
+
+    fn message_at<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        role: Role,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<u64>> {
+        self.step(move |tables| Ok(tables.threads.message_at(thread, role, at)))
     }
 
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
