@@ -336,18 +336,22 @@ impl ToolMessage {
 
     /// Returns the text that the tool sends to the user instead of the model's answer, if the output has `"replyHandled": true`.
     ///
-    /// The text is the value of `replyText`; it is empty if the output has no such key.
+    /// The text is the value of `replyText`; it is empty if the output has no such key. Both keys may also be written in snake case, as the fields of a Rust
+    /// struct without `rename_all` are: `reply_handled` and `reply_text`.
     pub fn reply(&self) -> Option<String> {
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
         struct Reply {
-            reply_handled: bool,
-            #[serde(default)]
-            reply_text: Option<String>,
+            #[serde(default, rename = "replyHandled")]
+            handled: bool,
+            #[serde(default, rename = "reply_handled")]
+            snake_handled: bool,
+            #[serde(default, rename = "replyText")]
+            text: Option<String>,
+            #[serde(default, rename = "reply_text")]
+            snake_text: Option<String>,
         }
         let reply: Reply = serde_json::from_str(self.output.as_ref()?.get()).ok()?;
-        reply
-            .reply_handled
-            .then(|| reply.reply_text.unwrap_or_default())
+        (reply.handled || reply.snake_handled)
+            .then(|| reply.text.or(reply.snake_text).unwrap_or_default())
     }
 }

@@ -502,34 +502,53 @@ struct Sent {
     reply_text: Option<String>,
 }
 
-// S1-101: a tool can answer the user in place of the model, which is then not called again.
+/// Sends a message to the user.
+#[tool]
+async fn answer_in_snake_case(mailbox: &Mailbox) -> SentInSnakeCase {
+    mailbox.send();
+    SentInSnakeCase {
+        reply_handled: true,
+        reply_text: Some("on its way".to_owned()),
+    }
+}
+
+/// The message that was sent, with the keys of the fields.
+#[derive(Debug, Serialize, StrictSchema)]
+struct SentInSnakeCase {
+    /// The user has been answered.
+    reply_handled: bool,
+    /// The text of the reply.
+    reply_text: Option<String>,
+}
+
+// S1-101: a tool can answer the user in place of the model, which is then not called again. Its keys are in camel case or in snake case.
 #[tokio::test]
 async fn tool_can_answer_the_user_in_place_of_the_model() {
-    let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
-    let mut model = Script(
-        vec![
-            ModelMessage::calls([ToolCall::new("c-1", "answer_user", "{}")]),
-            ModelMessage::text("twice"),
-        ],
-        Vec::new(),
-    );
-    let cx = ToolContext::builder()
-        .workspace("acme")
-        .conversation("th-1")
-        .with(mailbox.clone())
-        .build();
-    let turns = Turns::new(store.clone());
-    let outcome = turns
-        .drive(&mut model, |_| toolset![answer_user], &cx)
-        .await
-        .unwrap();
-    assert!(
-        matches!(&outcome, Outcome::Replied(text) if text == "on its way"),
-        "{outcome:?}"
-    );
-    assert_eq!((model.1.len(), mailbox.sent()), (1, 1));
-    let last = read(&store).await.pop().unwrap();
-    assert!(last.role == Role::Assistant && last.content.contains("on its way"));
+    for tool in ["answer_user", "answer_in_snake_case"] {
+        let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
+        let mut model = Script(
+            vec![
+                ModelMessage::calls([ToolCall::new("c-1", tool, "{}")]),
+                ModelMessage::text("twice"),
+            ],
+            Vec::new(),
+        );
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .conversation("th-1")
+            .with(mailbox.clone())
+            .build();
+        let turns = Turns::new(store.clone());
+        let tools = |_: &ToolContext| toolset![answer_user, answer_in_snake_case];
+        let outcome = turns.drive(&mut model, tools, &cx).await.unwrap();
+        assert!(
+            matches!(&outcome, Outcome::Replied(text) if text == "on its way"),
+            "{tool}: {outcome:?}"
+        );
+        assert_eq!((model.1.len(), mailbox.sent()), (1, 1));
+        let last = read(&store).await.pop().unwrap();
+        assert!(last.role == Role::Assistant && last.content.contains("on its way"));
+    }
 }
 
 // S1-03: a change of rules between two steps affects only the second step.
