@@ -66,6 +66,12 @@ impl Uploads {
         for number in 1..=MOST_NAMES {
             let name = numbered(&stem, &ending, number);
             let key = folder(thread).join(name.as_str());
+            // The body is sent only under a name that is free. If another call takes the name meanwhile, the store refuses the body.
+            match self.store.head(&key).await {
+                Ok(_) => continue,
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(unavailable(&error)),
+            }
             let options = PutOptions {
                 attributes: attributes.clone(),
                 ..PutOptions::from(PutMode::Create)

@@ -7,9 +7,12 @@
 )]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use object_store::memory::InMemory;
+use object_store::throttle::{ThrottleConfig, ThrottledStore};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tool_core::prelude::*;
@@ -226,6 +229,22 @@ async fn names_are_safe_and_unique() {
             .exists()
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+// The body of a file is sent once, however many files have its name: sending it takes an hour here.
+#[tokio::test(start_paused = true)]
+async fn body_is_sent_once() {
+    let slow = ThrottleConfig {
+        wait_put_per_call: Duration::from_hours(1),
+        ..ThrottleConfig::default()
+    };
+    let uploads = Uploads::new(Arc::new(ThrottledStore::new(InMemory::new(), slow)));
+    for number in 1..=5 {
+        let start = tokio::time::Instant::now();
+        let stored = data(&uploads, b"x", "same.txt").await;
+        let hours = start.elapsed().as_secs() / 3_600;
+        assert_eq!(hours, 1, "file {number}: {stored}");
+    }
 }
 
 // Keys are valid for their conversation only, whatever the names of workspaces and conversations are.
