@@ -80,6 +80,12 @@ pub(crate) fn last<DB: SqlDatabase>(table: &'static str, room: &ThreadId) -> Sta
     query
 }
 
+/// Returns the ids that an event may have. PostgreSQL accepts no NUL character in a text, and no event has an id with one.
+fn possible(ids: &[String]) -> Vec<String> {
+    let ids = ids.iter().filter(|id| !id.contains('\0'));
+    ids.cloned().collect()
+}
+
 /// Returns the statement that changes the state of those of these events that are in `from`. There is at least one id.
 fn transition<DB: SqlDatabase>(
     room: &ThreadId,
@@ -174,11 +180,12 @@ pub(crate) async fn complete_events<C: SqlChange>(
     notes: Option<&str>,
     at: Timestamp,
 ) -> Result<u64, C::Fault> {
+    let ids = possible(ids);
     if ids.is_empty() {
         return Ok(0);
     }
     let step = (RoomEventState::Processing, RoomEventState::Completed);
-    db.write(transition(room, step, notes, ids, at)).await
+    db.write(transition(room, step, notes, &ids, at)).await
 }
 
 /// Implements [`RoomStore::return_room_events`](crate::store::RoomStore::return_room_events).
@@ -188,11 +195,12 @@ pub(crate) async fn return_events<C: SqlChange>(
     ids: &[String],
     at: Timestamp,
 ) -> Result<u64, C::Fault> {
+    let ids = possible(ids);
     if ids.is_empty() {
         return Ok(0);
     }
     let step = (RoomEventState::Processing, RoomEventState::Pending);
-    db.write(transition(room, step, None, ids, at)).await
+    db.write(transition(room, step, None, &ids, at)).await
 }
 
 /// Implements [`RoomStore::room_events`](crate::store::RoomStore::room_events).

@@ -119,10 +119,11 @@ pub struct RoomEventFilter {
 }
 
 impl NewRoomEvent {
-    /// Checks the conditions of [`RoomStore::add_room_event`] that do not depend on stored rows: fails with `Conflict` if the id is empty or contains a NUL
-    /// character.
+    /// Checks the conditions of [`RoomStore::add_room_event`] that do not depend on stored rows: fails with `Conflict` if the id is empty, or if the id or the
+    /// author contains a NUL character.
     pub fn check(&self) -> Result<(), StoreError> {
-        check_key(&self.id, "the id of an event", &self.room)
+        check_key(&self.id, "the id of an event", &self.room)?;
+        check_author(self.author.as_deref(), "an event", &self.room)
     }
 
     /// Returns the event as it is stored.
@@ -142,10 +143,11 @@ impl NewRoomEvent {
 }
 
 impl NewRoomMessage {
-    /// Checks the conditions of [`RoomStore::add_room_message`] that do not depend on stored rows: fails with `Conflict` if the key is empty or contains a NUL
-    /// character.
+    /// Checks the conditions of [`RoomStore::add_room_message`] that do not depend on stored rows: fails with `Conflict` if the key is empty, or if the key or
+    /// the author contains a NUL character.
     pub fn check(&self) -> Result<(), StoreError> {
-        check_key(&self.key, "the key of a message", &self.room)
+        check_key(&self.key, "the key of a message", &self.room)?;
+        check_author(self.author.as_deref(), "a message", &self.room)
     }
 
     /// Returns the message as it is stored.
@@ -192,6 +194,15 @@ fn check_key(key: &str, what: &str, room: &ThreadId) -> Result<(), StoreError> {
     if key.is_empty() || key.contains('\0') {
         return Err(StoreError::Conflict(format!(
             "{what} of room {room} is empty or contains a NUL character: use the id that the channel gave it"
+        )));
+    }
+    Ok(())
+}
+
+fn check_author(author: Option<&str>, what: &str, room: &ThreadId) -> Result<(), StoreError> {
+    if author.is_some_and(|author| author.contains('\0')) {
+        return Err(StoreError::Conflict(format!(
+            "the author of {what} of room {room} contains a NUL character: remove it"
         )));
     }
     Ok(())

@@ -92,6 +92,24 @@ tests! {
         }
     }
 
+    // A NUL character in an author is refused, and an id with one matches no event: a database may not be able to store it.
+    #[test]
+    async fn null_characters_are_refused(store: impl Rooms) {
+        let (store, main) = (&store, &room("main"));
+        let author = || Some("a\0b".to_owned());
+        let refused = NewRoomEvent { author: author(), ..event(main, "a") };
+        conflict(store.add_room_event(refused).await, "the author of an event of room");
+        let refused = NewRoomMessage { author: author(), ..message(main, "a") };
+        conflict(store.add_room_message(refused).await, "the author of a message of room");
+        store.add_room_event(event(main, "a")).await.unwrap();
+        store.take_room_events(main, 9, at(200)).await.unwrap();
+        for ids in [ids(&["a\0"]), ids(&["b\0", "\0"])] {
+            assert_eq!(store.return_room_events(main, &ids, at(300)).await.unwrap(), 0);
+            assert_eq!(store.complete_room_events(main, &ids, None, at(300)).await.unwrap(), 0);
+        }
+        assert_eq!(store.return_room_events(main, &ids(&["a\0", "a"]), at(300)).await.unwrap(), 1);
+    }
+
     // Only events that are processing, in the room and the workspace of the caller, are completed, and the count is the number of changed rows.
     #[test]
     async fn only_events_in_processing_are_completed(store: impl Rooms) {
