@@ -44,6 +44,13 @@
 //! [`PlanStore::change_plan`]. A result of the status `completed` for a ready task starts and
 //! completes it. A long-running executor first claims the task with [`PlanChange::Start`](tool_core::store::PlanChange::Start), so that no other executor starts it.
 //!
+//! # Interrupted tasks
+//!
+//! If the process of an executor dies, its task is ready again after [`resume_execution_plan_run`](fn@resume_execution_plan_run), unless the outcome of one of its
+//! effects is unknown. Such a task is blocked instead, so that the effect does not happen twice. The tool finds these effects in the ledger of the host, which the
+//! host passes with [`Plans::ledger`]. After an operator has settled the effects, the host continues the task with
+//! [`PlanChange::Unblock`](tool_core::store::PlanChange::Unblock).
+//!
 //! # Approval
 //!
 //! With [`Plans::approval`], a person approves each plan before its tasks start, with [`PlanChange::Answer`](tool_core::store::PlanChange::Answer). This is
@@ -63,13 +70,14 @@ mod draft;
 mod schema;
 mod snapshot;
 mod tools;
+mod unresolved;
 
 use std::fmt;
 use std::sync::Arc;
 
 #[cfg(doc)]
 use tool_core::ToolContext;
-use tool_core::store::{PlanOwner, PlanRules, PlanStore};
+use tool_core::store::{EffectLedger, PlanOwner, PlanRules, PlanStore};
 
 pub use draft::{
     Deliverable, ExecutorType, OwnerDraft, PlanCheck, PlanDraft, PlanEdge, PlanNode, PlanNodeType,
@@ -90,6 +98,7 @@ pub use tools::{
 #[must_use]
 pub struct Plans {
     store: Arc<dyn PlanStore>,
+    ledger: Option<Arc<dyn EffectLedger>>,
     rules: PlanRules,
 }
 
@@ -98,6 +107,7 @@ impl Plans {
     pub fn new(store: Arc<dyn PlanStore>) -> Self {
         Self {
             store,
+            ledger: None,
             rules: PlanRules::default(),
         }
     }
@@ -111,6 +121,13 @@ impl Plans {
     /// Sets whether a person must approve each plan before its tasks begin; false by default.
     pub fn approval(mut self, is_needed: bool) -> Self {
         self.rules.approval = is_needed;
+        self
+    }
+
+    /// Sets the ledger of the host's [`Gate`](tool_core::Gate). With it, [`resume_execution_plan_run`](fn@resume_execution_plan_run) blocks an interrupted task if the
+    /// outcome of one of its effects is unknown; without a ledger, each interrupted task is ready again.
+    pub fn ledger(mut self, ledger: Arc<dyn EffectLedger>) -> Self {
+        self.ledger = Some(ledger);
         self
     }
 

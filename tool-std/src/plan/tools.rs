@@ -2,13 +2,15 @@
 
 use tool_core::prelude::*;
 use tool_core::store::{
-    self, NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanExecutor, PlanIssue, PlanOwner,
-    PlanRefusal, PlanRunId, PlanSeverity, PlanSpec, PlanSubmission, ThreadId, Timestamp,
+    self, NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanExecutor, PlanIssue,
+    PlanNodeStatus, PlanOwner, PlanRefusal, PlanRow, PlanRunId, PlanSeverity, PlanSpec,
+    PlanSubmission, ThreadId, Timestamp,
 };
 use tool_core::{ErrorKind, Reads, ToolContext, Writes};
 
 use super::draft::PlanDraft;
 use super::snapshot::ExecutionPlanResult;
+use super::unresolved::unresolved;
 use super::{Plans, schema};
 use crate::mirrored::mirrored;
 
@@ -244,8 +246,8 @@ pub async fn get_active_execution_plan(
     }))
 }
 
-/// Continues a run whose process died: tasks that were running are ready again, and completed tasks are not run again. A run that was not interrupted does not
-/// change, so the call can be repeated.
+/// Continues a run whose process died: tasks that were running are ready again, and completed tasks are not run again. A task is blocked instead if it has made a
+/// call whose outcome is unknown. A run that was not interrupted does not change, so the call can be repeated.
 #[tool(
     category = "plan",
     idempotent,
@@ -259,24 +261,40 @@ pub async fn resume_execution_plan_run(
     #[arg(range = 1..=9_007_199_254_740_991)]
     run_id: Option<u64>,
 ) -> Result<ExecutionPlanResult, ToolError> {
-    let thread = thread(cx)?;
-    let id = if let Some(number) = run_id {
-        PlanRunId::new(thread, number)
+    let (thread, now) = (thread(cx)?, Timestamp::now());
+    let row = if let Some(number) = run_id {
+        let row = plans.store.plan(&PlanRunId::new(thread, number)).await;
+        row.map_err(ToolError::foreign)?.ok_or_else(|| {
+            ToolError::new(format!(
+                "the conversation has no run {number}: leave `run_id` out for the active run"
+            ))
+        })?
     } else {
         let active = plans.store.active_plan(&thread).await;
-        let active = active.map_err(ToolError::foreign)?;
-        active.ok_or_else(none_active)?.id
+        active
+            .map_err(ToolError::foreign)?
+            .ok_or_else(none_active)?
     };
+    let unresolved = match &plans.ledger {
+        Some(ledger) => unresolved(&**ledger, &row, now).await,
+        None => Ok(Vec::new()),
+    };
+    let unresolved = unresolved.map_err(ToolError::foreign)?;
     let change = PlanChange::Resume {
-        unresolved: Vec::new(),
+        unresolved: unresolved.iter().map(|one| one.node.clone()).collect(),
     };
-    match plans.store.change_plan(&id, change, Timestamp::now()).await {
-        Ok(PlanChanged::Changed(row)) => Ok(ExecutionPlanResult::of(&row, &[])),
-        Ok(PlanChanged::Refused(refusal, _)) => Err(refused(&refusal)),
-        Err(store::StoreError::Missing(_)) => Err(ToolError::new(format!(
-            "the conversation has no run {}: leave `run_id` out for the active run",
-            id.number()
-        ))),
-        Err(error) => Err(ToolError::foreign(error)),
+    let changed = plans.store.change_plan(&row.id, change, now).await;
+    match changed.map_err(ToolError::foreign)? {
+        PlanChanged::Changed(row) => {
+            let blocked = unresolved.iter().filter(|one| is_blocked(&row, &one.node));
+            let issues: Vec<_> = blocked.map(|one| one.issue(&row)).collect();
+            Ok(ExecutionPlanResult::of(&row, &issues))
+        }
+        PlanChanged::Refused(refusal, _) => Err(refused(&refusal)),
     }
+}
+
+fn is_blocked(row: &PlanRow, node: &str) -> bool {
+    row.node(node)
+        .is_some_and(|node| node.status == PlanNodeStatus::Blocked)
 }

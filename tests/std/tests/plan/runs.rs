@@ -1,5 +1,7 @@
 //! Runs of plans: results of tasks, replacement, resumption and approval.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tool_core::ErrorKind;
 use tool_core::store::{
@@ -321,6 +323,70 @@ async fn interrupted_run_is_resumed() {
         .error("resume_execution_plan_run", json!({"run_id": null}))
         .await;
     assert!(error.contains("no active plan"), "{error}");
+}
+
+// S2-43: a task whose effect has an unknown outcome is blocked after a resumption, until an operator has settled the effect and the host unblocks the task. Effects
+// of another agent, of another conversation, before the attempt and of the tools of plans do not block it.
+#[tokio::test]
+async fn task_with_an_unresolved_effect_is_blocked() {
+    let host = Host::new().ledger();
+    let nodes = ["a", "b", "c", "d", "e"].map(task);
+    create(&host, draft(&nodes, &[])).await;
+    // The leases of the attempts have expired now.
+    let began = Timestamp::from_millis(Timestamp::now().as_millis() - 600_000);
+    let after = |seconds| began.plus(Duration::from_secs(seconds));
+    // The executors and their effects: the conversation, the agent, the tool, and when the call began.
+    for (node, by, thread, agent, tool, at) in [
+        ("a", "clerk", "main", "clerk", "send_mail", 2),
+        (
+            "b",
+            "writer",
+            "main",
+            "writer",
+            "submit_execution_node_result",
+            3,
+        ),
+        ("c", "editor", "other", "editor", "send_mail", 4),
+        ("d", "reader", "main", "reader", "send_mail", 0),
+    ] {
+        let start = PlanChange::Start {
+            node: node.to_owned(),
+            by: PlanOwner::new(PlanExecutor::Agent, by),
+            lease_until: after(60),
+        };
+        let changed = host.store.change_plan(&main_run(1), start, after(1)).await;
+        assert!(matches!(changed.unwrap(), PlanChanged::Changed(_)));
+        let thread = ThreadId::new("acme", thread).unwrap();
+        host.effect(&thread, agent, tool, after(at)).await;
+    }
+    let resumed = host
+        .call("resume_execution_plan_run", json!({"run_id": null}))
+        .await;
+    assert_eq!(
+        statuses(&resumed["plan"]),
+        "blocked ready ready ready ready"
+    );
+    let issues = resumed["issues"].as_array().unwrap();
+    let text = issues[0]["message"].as_str().unwrap();
+    assert_eq!(
+        (issues.len(), &issues[0]["severity"], &issues[0]["pointer"]),
+        (1, &json!("warning"), &json!("/nodes/0"))
+    );
+    assert!(
+        text.contains("the task `a` is blocked") && text.contains("`send_mail`"),
+        "{text}"
+    );
+    let unblock = PlanChange::Unblock {
+        node: "a".to_owned(),
+    };
+    host.store
+        .change_plan(&main_run(1), unblock, after(301))
+        .await
+        .unwrap();
+    assert_eq!(
+        statuses(&host.active().await),
+        "ready ready ready ready ready"
+    );
 }
 
 // S2-19: the approval of a plan is separate from approvals of calls: tasks begin after a person's answer, and no tool runs because of it.

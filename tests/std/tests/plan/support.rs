@@ -1,9 +1,13 @@
 //! A host with the tools of plans, and drafts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tool_core::store::{MemoryStore, PlanExecutor, PlanOwner, PlanStore};
+use tool_core::store::{
+    Begun, CallId, EffectLedger as _, Intent, MemoryStore, PlanExecutor, PlanOwner, PlanStore,
+    ThreadId, Timestamp,
+};
 use tool_core::{CallResult, Registry, ToolCall, ToolContext, Toolset};
 use tool_std::plan::{
     Plans, create_execution_plan, get_active_execution_plan, replace_execution_plan,
@@ -43,6 +47,32 @@ impl Host {
     pub(crate) fn approval(mut self) -> Self {
         self.plans = self.plans.approval(true);
         self
+    }
+
+    /// Lets the tools read the effects of the host.
+    pub(crate) fn ledger(mut self) -> Self {
+        self.plans = self.plans.ledger(Arc::new(self.store.clone()));
+        self
+    }
+
+    /// Begins an effect whose process dies, so that its outcome is unknown.
+    pub(crate) async fn effect(&self, thread: &ThreadId, agent: &str, tool: &str, at: Timestamp) {
+        let intent = Intent {
+            identity: CallId::in_thread(thread, at.as_millis().unsigned_abs(), 0),
+            earlier: None,
+            call: "call_0".to_owned(),
+            thread: Some(thread.conversation().to_owned()),
+            agent: Some(agent.to_owned()),
+            tool: tool.to_owned(),
+            contract: "9f2c".to_owned(),
+            principal: "ann".to_owned(),
+            arguments_hash: "77aa".to_owned(),
+            owner: "run-1".to_owned(),
+            at,
+            lease_until: at.plus(Duration::from_secs(30)),
+        };
+        let begun = self.store.begin(intent, None).await.unwrap();
+        assert_eq!(begun, Begun::New);
     }
 
     pub(crate) fn cx(&self, conversation: &str, agent: &str) -> ToolContext {
