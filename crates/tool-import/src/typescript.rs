@@ -2,6 +2,7 @@
 //!
 //! [`Types`] converts one schema, and [`module`] writes a whole file for the tools of a program.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::json::{Json, quoted};
@@ -43,19 +44,25 @@ const LENGTH: &str = "const length = (least: number, most: number) => (text: str
 /// of the tools. With `zod`, the module also exports the zod schemas `NameInputSchema` and `NameOutputSchema`, and `toolSchemas` with all of
 /// them by name. They need version 4 of the package `zod`.
 ///
+/// # Errors
+///
+/// Returns an error if the types of two tools have the same names, because the names of the tools differ only in their separators, such as `get_weather` and
+/// `get-weather`.
+///
 /// ```
 /// use tool_import::json::Json;
 /// use tool_import::typescript::{ToolTypes, module};
 ///
 /// let input = Json::read(r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}"#)?;
 /// let tool = ToolTypes { name: "get_weather".to_owned(), description: "Reads the weather.".to_owned(), input, output: None };
-/// let text = module(&[tool], true);
+/// let text = module(&[tool], true)?;
 /// assert!(text.contains("export type GetWeatherInput = {\n  city: string;\n};\n"));
 /// assert!(text.contains("export const GetWeatherInputSchema: z.ZodType<GetWeatherInput> = z.strictObject({\n  city: z.string(),\n});\n"));
 /// assert!(text.contains("  get_weather: { input: GetWeatherInput; output: GetWeatherOutput };\n"));
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn module(tools: &[ToolTypes], zod: bool) -> String {
+pub fn module(tools: &[ToolTypes], zod: bool) -> Result<String, String> {
+    check_names(tools)?;
     let mut body = String::new();
     for tool in tools {
         body.push_str(&comment(&tool.description, 0));
@@ -96,7 +103,22 @@ pub fn module(tools: &[ToolTypes], zod: bool) -> String {
             text.push_str(LENGTH);
         }
     }
-    text + &body
+    Ok(text + &body)
+}
+
+/// Checks that the types of each tool have names of their own.
+fn check_names(tools: &[ToolTypes]) -> Result<(), String> {
+    let mut known = BTreeMap::new();
+    for ToolTypes { name, .. } in tools {
+        let space = type_space(name);
+        if let Some(other) = known.insert(space.clone(), name) {
+            return Err(format!(
+                "the tools `{other}` and `{name}` have the same type names, `{space}Input` and `{space}Output`: rename one of them, or write the types of \
+                 each into a module of its own"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Writes the constant with the zod schemas of all tools.

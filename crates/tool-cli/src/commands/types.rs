@@ -15,18 +15,24 @@ pub(super) async fn run(cli: &Cli, words: &Types, screen: Screen) -> Result<Exit
     let registry = cli.tools()?;
     let offered = offered(cli, &registry)?;
     let mut tools: Vec<ToolTypes> = Vec::new();
+    // A tool of the toolset may also be in the registry, and a name may be given twice.
+    let mut add = |tool: &ToolDef| {
+        if !tools.iter().any(|known| known.name == tool.wire_name()) {
+            tools.push(types(tool)?);
+        }
+        Ok::<(), Failure>(())
+    };
     if words.names.is_empty() {
         for tool in declaring(&registry, &offered) {
-            // A tool of the toolset may also be in the registry.
-            if !tools.iter().any(|known| known.name == tool.wire_name()) {
-                tools.push(types(tool)?);
-            }
+            add(tool)?;
         }
     }
     for name in &words.names {
-        tools.push(types(find_offered(cli, &registry, &offered, name).await?)?);
+        add(find_offered(cli, &registry, &offered, name).await?)?;
     }
-    screen.out(module(&tools, !words.no_zod).trim_end())?;
+    let module = module(&tools, !words.no_zod);
+    let module = module.map_err(|error| Failure::of(Exit::Failed, error))?;
+    screen.out(module.trim_end())?;
     Ok(Exit::Ok)
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Types, comment, key};
+use super::{ToolTypes, Types, comment, key, module};
 use crate::json::Json;
 
 /// Asserts the TypeScript type of a schema, preceded by the types that it refers to.
@@ -174,4 +174,27 @@ fn recursive_zod_schemas_refer_to_each_other() {
         zod(&schema),
         "z.strictObject({\n  next: z.union([z.lazy(() => GetItInputNodeSchema), z.null()]),\n});\nexport const GetItInputNodeSchema: z.ZodType<GetItInputNode> = z.lazy(() => GetItInputSchema)"
     );
+}
+
+// Two tools whose names differ only in separators or in the case of a letter have the same type names.
+#[test]
+fn tools_with_the_same_type_names_are_refused() {
+    let tool = |name: &str| ToolTypes {
+        name: name.to_owned(),
+        description: String::new(),
+        input: Json::Record(Vec::new()),
+        output: None,
+    };
+    for (one, other) in [
+        ("get_weather", "get-weather"),
+        ("get_weather", "getWeather"),
+        ("get_weather", "get_weather"),
+    ] {
+        let error = module(&[tool(one), tool("other"), tool(other)], true).unwrap_err();
+        let text = format!(
+            "the tools `{one}` and `{other}` have the same type names, `GetWeatherInput` and `GetWeatherOutput`: rename"
+        );
+        assert!(error.starts_with(&text), "{error}");
+    }
+    assert!(module(&[tool("get_weather"), tool("getweather")], true).is_ok());
 }
