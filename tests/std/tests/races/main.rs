@@ -29,6 +29,7 @@ mod actors;
 mod checks;
 mod pairs;
 mod scene;
+mod stores;
 mod swaps;
 
 /// Returns the number of rounds of each race.
