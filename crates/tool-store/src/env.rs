@@ -212,6 +212,12 @@ fn number(env: &dyn Env) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
+/// Returns a text that differs for each call and between processes, such as the token of a claim. It is not a secret.
+pub fn token() -> String {
+    let (process, serial) = serial();
+    format!("{process:016x}{serial:016x}")
+}
+
 /// Runs a task in the background. Without a runtime, it drops the task and returns false.
 #[cfg(feature = "host")]
 pub fn spawn(task: impl Future<Output = ()> + Send + 'static) -> bool {

@@ -158,13 +158,12 @@ impl Turns {
     }
 
     fn new_run(&self, thread: ThreadId, cx: &ToolContext) -> NewRun {
-        let (process, serial) = env::serial();
         let now = Timestamp::now();
         NewRun {
             thread,
             principal: cx.user().map(str::to_owned),
             agent: cx.agent().map(str::to_owned),
-            owner: format!("{process:016x}{serial:016x}"),
+            owner: env::token(),
             at: now,
             lease_until: now.plus(self.lease),
         }

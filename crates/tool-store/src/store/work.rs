@@ -150,8 +150,7 @@ pub struct WorkClaim {
 impl WorkClaim {
     /// Returns a new token for a claim.
     pub fn token() -> String {
-        let (process, serial) = env::serial();
-        format!("{process:016x}{serial:016x}")
+        env::token()
     }
 }
 

@@ -22,8 +22,7 @@ pub struct IndexClaim {
 impl IndexClaim {
     /// Returns a new token for a claim.
     pub fn token() -> String {
-        let (process, serial) = env::serial();
-        format!("{process:016x}{serial:016x}")
+        env::token()
     }
 }
 

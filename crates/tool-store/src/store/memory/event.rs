@@ -30,9 +30,8 @@ struct Change {
 
 impl Default for Events {
     fn default() -> Self {
-        let (process, serial) = env::serial();
         Self {
-            epoch: format!("{process:016x}{serial:016x}"),
+            epoch: env::token(),
             all: VecDeque::new(),
             last: 0,
         }

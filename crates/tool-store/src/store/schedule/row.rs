@@ -199,8 +199,7 @@ impl TaskRow {
     }
 
     fn new_token() -> String {
-        let (process, serial) = env::serial();
-        format!("{process:016x}{serial:016x}")
+        env::token()
     }
 
     /// Applies [`ScheduleStore::extend_task`](super::ScheduleStore::extend_task) to the row. Returns false if the token is not that of the current claim.
