@@ -346,7 +346,7 @@ impl Schedules {
     ) -> Result<TaskRow, ToolError> {
         let id = own_id(task_id, cx)?;
         let row = self.own(&id, cx).await?;
-        if !self.store.remove_task(&id).await? {
+        if !self.store.remove_task(&id, Timestamp::now()).await? {
             return Err(missing(&id));
         }
         Ok(row)

@@ -298,7 +298,7 @@ async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error>
 }
 
 /// The files of `migrations/postgres`, in order.
-const MIGRATIONS: [(i64, &str, &str); 7] = [
+const MIGRATIONS: [(i64, &str, &str); 8] = [
     (
         1,
         "state",
@@ -333,6 +333,11 @@ const MIGRATIONS: [(i64, &str, &str); 7] = [
         9,
         "knowledge_vectors",
         include_str!("../../migrations/postgres/0009_knowledge_vectors.sql"),
+    ),
+    (
+        10,
+        "task_runs",
+        include_str!("../../migrations/postgres/0010_task_runs.sql"),
     ),
 ];
 

@@ -47,8 +47,8 @@ impl ScheduleStore for PostgresStore {
         step(async move { change!(self, Vec::new(), db => shared::request(db, id, at).await) })
     }
 
-    fn remove_task<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, bool> {
-        step(async move { change!(self, Vec::new(), db => shared::remove(db, id).await) })
+    fn remove_task<'a>(&'a self, id: &'a TaskId, at: Timestamp) -> StoreFuture<'a, bool> {
+        step(async move { change!(self, Vec::new(), db => shared::remove(db, id, at).await) })
     }
 
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>> {

@@ -435,8 +435,13 @@ fn schedules(all: &mut Vec<Statement>, own: &Workspace) {
     let runs = TaskRunFilter {
         limit: Some(10),
         before: Some(now),
+        ..TaskRunFilter::default()
     };
     add(all, "task_run_pkey", &schedule::runs(&id, &runs).query);
+    for (index, table) in [("task_by_principal", "task"), ("task_run_by_principal", "task_run")] {
+        let removal = schedule::user_removal(table, own, "x");
+        add(all, index, &removal.query);
+    }
     add(all, "task_run_ended", &maintenance::old_task_runs(now, 10));
 }
 

@@ -18,7 +18,7 @@ const TASK_COLUMNS: &str = "workspace, id, principal, definition, enabled, due, 
      created, updated";
 
 const RUN_COLUMNS: &str =
-    "workspace, task, due, state, attempts, conversation, reason, started, ended";
+    "workspace, task, due, principal, state, attempts, conversation, reason, started, ended";
 
 fn read_task(row: &impl SqlRow) -> Result<TaskRow, StoreError> {
     let columns = Columns::new(row, TASKS, "id");
@@ -52,6 +52,7 @@ fn read_run(row: &impl SqlRow) -> Result<TaskRun, StoreError> {
     let state = columns.word("state", TaskRunState::from_word)?;
     let started = columns.time("started")?;
     let mut run = TaskRun::new(task, columns.time("due")?, state, started);
+    run.principal = columns.maybe("principal")?;
     run.attempts = columns.number("attempts")?;
     run.conversation = columns.maybe("conversation")?;
     run.reason = columns.maybe_text("reason")?;
@@ -99,6 +100,7 @@ fn runs_of<DB: SqlDatabase>(mut statement: Statement<DB>, task: &TaskId) -> Stat
 /// Returns the query for the runs of a task.
 pub(crate) fn runs<DB: SqlDatabase>(task: &TaskId, filter: &TaskRunFilter) -> Statement<DB> {
     let mut query = runs_of(Statement::select(RUN_COLUMNS, RUNS), task);
+    query.narrow("state", filter.state.map(TaskRunState::as_str));
     if let Some(before) = filter.before {
         query.push(" AND due < ").bind(before);
     }
@@ -164,10 +166,11 @@ async fn save<C: SqlChange>(db: &mut C, row: &TaskRow) -> Result<(), C::Fault> {
 }
 
 fn run_insertion<DB: SqlDatabase>(run: &TaskRun) -> Statement<DB> {
-    let values: [(_, Value); 9] = [
+    let values: [(_, Value); 10] = [
         ("workspace", run.task.workspace().as_str().into()),
         ("task", run.task.id().into()),
         ("due", run.due.into()),
+        ("principal", (&run.principal).into()),
         ("state", run.state.as_str().into()),
         ("attempts", run.attempts.into()),
         ("conversation", (&run.conversation).into()),
@@ -205,7 +208,12 @@ async fn apply<C: SqlChange>(
         save_run(db, &run).await?;
     }
     if step.removed {
-        remove(db, &row.id).await?;
+        let mut removal = Statement::delete(TASKS);
+        removal
+            .push("workspace = ")
+            .bind(row.workspace().as_str());
+        removal.narrow("id", Some(row.id.id()));
+        db.write(removal).await?;
     } else {
         save(db, row).await?;
     }
@@ -294,11 +302,18 @@ pub(crate) async fn request<C: SqlChange>(
 }
 
 /// Implements [`ScheduleStore::remove_task`](crate::store::ScheduleStore::remove_task).
-pub(crate) async fn remove<C: SqlChange>(db: &mut C, id: &TaskId) -> Result<bool, C::Fault> {
-    let mut removal = Statement::delete(TASKS);
-    removal.push("workspace = ").bind(id.workspace().as_str());
-    removal.narrow("id", Some(id.id()));
-    Ok(db.write(removal).await? > 0)
+pub(crate) async fn remove<C: SqlChange>(
+    db: &mut C,
+    id: &TaskId,
+    at: Timestamp,
+) -> Result<bool, C::Fault> {
+    let at = db.deciding(at);
+    let Some(row) = locked(db, id).await? else {
+        return Ok(false);
+    };
+    let step = row.remove();
+    apply(db, &row, step, at).await?;
+    Ok(true)
 }
 
 /// Implements [`ScheduleStore::claim_task`](crate::store::ScheduleStore::claim_task).
@@ -320,7 +335,7 @@ pub(crate) async fn claim<C: SqlChange>(
     let ended = stored.as_ref();
     let ended = ended.is_some_and(|run| run.state != TaskRunState::Running);
     let step = row.claim(&claim, ended);
-    for skipped in claim.skipped_runs() {
+    for skipped in claim.skipped_runs(&row) {
         let mut insert = run_insertion(&skipped);
         insert.push(" ON CONFLICT (workspace, task, due) DO NOTHING");
         db.write(insert).await?;
@@ -329,7 +344,7 @@ pub(crate) async fn claim<C: SqlChange>(
     if row.token.is_none() {
         return Ok(None);
     }
-    let mut run = stored.unwrap_or_else(|| claim.run());
+    let mut run = stored.unwrap_or_else(|| claim.run(&row));
     run.begin(&claim);
     save_run(db, &run).await?;
     Ok(Some((row, run)))
@@ -380,26 +395,26 @@ pub(crate) async fn erase<C: SqlChange>(db: &mut C, thread: &ThreadId) -> Result
     Ok(())
 }
 
-/// Removes the tasks of a user with their runs, for the erasure of the user.
+/// Returns the statement that removes the rows of a user.
+pub(crate) fn user_removal<DB: SqlDatabase>(
+    table: &str,
+    workspace: &Workspace,
+    user: &str,
+) -> Statement<DB> {
+    let mut removal = Statement::delete(table);
+    removal.push("workspace = ").bind(workspace.as_str());
+    removal.narrow("principal", Some(user));
+    removal
+}
+
+/// Removes the tasks of a user, and the runs on behalf of the user, also those of removed tasks.
 pub(crate) async fn erase_user<C: SqlChange>(
     db: &mut C,
     workspace: &Workspace,
     user: &str,
 ) -> Result<(), C::Fault> {
-    let of_user = |mut statement: Statement<C::Database>| {
-        statement.push("workspace = ").bind(workspace.as_str());
-        statement.narrow("principal", Some(user));
-        statement
-    };
-    let schema = <C::Database as SqlDatabase>::SCHEMA;
-    let mut runs = Statement::delete(RUNS);
-    runs.push("workspace = ").bind(workspace.as_str());
-    runs.push(format_args!(
-        " AND task IN (SELECT id FROM {schema}{TASKS} WHERE "
-    ));
-    let mut runs = of_user(runs);
-    runs.push(")");
-    db.write(runs).await?;
-    db.write(of_user(Statement::delete(TASKS))).await?;
+    for table in [RUNS, TASKS] {
+        db.write(user_removal(table, workspace, user)).await?;
+    }
     Ok(())
 }

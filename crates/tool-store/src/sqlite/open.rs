@@ -205,7 +205,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 24] = [
+const MIGRATIONS: [(i64, &str, &str); 25] = [
     (
         1,
         "state",
@@ -325,6 +325,11 @@ const MIGRATIONS: [(i64, &str, &str); 24] = [
         26,
         "knowledge_vectors",
         include_str!("../../migrations/sqlite/0026_knowledge_vectors.sql"),
+    ),
+    (
+        27,
+        "task_runs",
+        include_str!("../../migrations/sqlite/0027_task_runs.sql"),
     ),
 ];
 

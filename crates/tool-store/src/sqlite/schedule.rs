@@ -48,9 +48,9 @@ impl ScheduleStore for SqliteStore {
         step(self.change(move |db| Box::pin(async move { shared::request(db, &id, at).await })))
     }
 
-    fn remove_task<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, bool> {
+    fn remove_task<'a>(&'a self, id: &'a TaskId, at: Timestamp) -> StoreFuture<'a, bool> {
         let id = id.clone();
-        step(self.change(move |db| Box::pin(async move { shared::remove(db, &id).await })))
+        step(self.change(move |db| Box::pin(async move { shared::remove(db, &id, at).await })))
     }
 
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>> {

@@ -178,6 +178,8 @@ pub struct TaskRun {
     pub task: TaskId,
     /// The due time, which identifies the run.
     pub due: Timestamp,
+    /// The user on whose behalf the task ran; `None` if there is none.
+    pub principal: Option<String>,
     /// The state.
     pub state: TaskRunState,
     /// The number of attempts, with the current one.
@@ -193,11 +195,12 @@ pub struct TaskRun {
 }
 
 impl TaskRun {
-    /// Creates the row of a run or a skipped due time, with no attempt.
+    /// Creates the row of a run or a skipped due time, with no attempt and no user.
     pub fn new(task: TaskId, due: Timestamp, state: TaskRunState, at: Timestamp) -> Self {
         Self {
             task,
             due,
+            principal: None,
             state,
             attempts: 0,
             conversation: None,
@@ -258,14 +261,18 @@ pub struct TaskClaim {
 }
 
 impl TaskClaim {
-    /// Returns the row of a new run, with no attempt.
-    pub fn run(&self) -> TaskRun {
-        TaskRun::new(self.id.clone(), self.due, TaskRunState::Running, self.at)
+    /// Returns the row of a new run of a task, with no attempt.
+    pub fn run(&self, task: &TaskRow) -> TaskRun {
+        TaskRun {
+            principal: task.principal.clone(),
+            ..TaskRun::new(self.id.clone(), self.due, TaskRunState::Running, self.at)
+        }
     }
 
-    /// Returns the rows of the skipped due times.
-    pub fn skipped_runs(&self) -> impl Iterator<Item = TaskRun> {
+    /// Returns the rows of the skipped due times of a task.
+    pub fn skipped_runs(&self, task: &TaskRow) -> impl Iterator<Item = TaskRun> {
         self.skipped.iter().map(|skipped| TaskRun {
+            principal: task.principal.clone(),
             reason: Some(skipped.reason.clone()),
             ..TaskRun::new(self.id.clone(), skipped.due, TaskRunState::Skipped, self.at)
         })
@@ -313,6 +320,8 @@ pub struct TaskFilter {
 /// A filter for the runs of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskRunFilter {
+    /// Only runs in this state.
+    pub state: Option<TaskRunState>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
     /// The cursor: only runs with an earlier due time.
@@ -355,8 +364,9 @@ pub trait ScheduleStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, Option<TaskRow>>;
 
-    /// Removes a task. Returns whether it existed. Its runs are kept; the process that has claimed its current run cannot extend its claim.
-    fn remove_task<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, bool>;
+    /// Removes a task. Returns whether it existed. Its runs are kept. By the rules of [`TaskRow::remove`], its current run fails, and the process that has claimed
+    /// the run cannot extend its claim.
+    fn remove_task<'a>(&'a self, id: &'a TaskId, at: Timestamp) -> StoreFuture<'a, bool>;
 
     /// Returns the tasks of all workspaces that a process may claim at this time, the one that has waited longest first.
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>>;

@@ -170,9 +170,12 @@ tests! {
         end(store, "a", &claimed.token.unwrap(), TaskOutcome::Waiting("for ann".to_owned()), 1_010).await;
         let all = [(400, TaskRunState::Waiting, 1), (300, TaskRunState::Skipped, 0), (200, TaskRunState::Skipped, 0)];
         assert_eq!(runs(store, "a").await, all);
-        let page = TaskRunFilter { limit: Some(1), before: Some(at(400)) };
+        let page = TaskRunFilter { limit: Some(1), before: Some(at(400)), ..TaskRunFilter::default() };
         let page = store.list_task_runs(&id("a"), &page).await.unwrap();
         assert_eq!((page.len(), page[0].reason.as_deref(), page[0].ended), (1, Some("missed 300"), Some(at(1_000))));
+        let waiting = TaskRunFilter { state: Some(TaskRunState::Waiting), ..TaskRunFilter::default() };
+        let waiting = store.list_task_runs(&id("a"), &waiting).await.unwrap();
+        assert_eq!(waiting.iter().map(|run| run.due).collect::<Vec<_>>(), [at(400)]);
 
         for due in [200, 400] {
             store.update_task(&id("a"), update(true, Some(due)), row(store, "a").await.version).await.unwrap().unwrap();
@@ -352,7 +355,7 @@ tests! {
         assert_eq!(store.task(&foreign).await.unwrap(), None);
         assert_eq!(store.update_task(&foreign, update(false, None), 1).await.unwrap(), None);
         assert_eq!(store.request_task_run(&foreign, at(150)).await.unwrap(), None);
-        assert!(!store.remove_task(&foreign).await.unwrap());
+        assert!(!store.remove_task(&foreign, at(150)).await.unwrap());
         store.create_task(NewTask { id: foreign.clone(), ..new("a") }).await.unwrap();
         let names = async |scope: Scope<'_>, filter: TaskFilter| {
             let rows = store.list_tasks(scope, &filter).await.unwrap();
@@ -362,9 +365,42 @@ tests! {
         assert_eq!(names(Scope::Workspace(&umbrella), TaskFilter::default()).await, ["a"]);
         let page = TaskFilter { limit: Some(1), after: Some(id("a")) };
         assert_eq!(names(Scope::Workspace(&acme), page).await, ["b"]);
-        assert!(store.remove_task(&foreign).await.unwrap());
+        assert!(store.remove_task(&foreign, at(150)).await.unwrap());
         assert_eq!(names(Scope::All, TaskFilter::default()).await, ["a", "b", "c"]);
         conflict(TaskId::new(&acme, "a\0"), "the id of the task");
+    }
+
+    // A task that is removed ends its run, which a process drives or which waits for its next attempt, so that retention and the erasure of the user reach the run.
+    #[test]
+    async fn removed_task_ends_its_run(store: impl Schedules) {
+        let store = &store;
+        for (name, is_driven) in [("a", true), ("b", false)] {
+            store.create_task(new(name)).await.unwrap();
+            let token = begin(store, name, 200, 200).await;
+            if !is_driven {
+                end(store, name, &token, failed(3), 205).await;
+            }
+            assert!(store.remove_task(&id(name), at(210)).await.unwrap());
+            assert!(!store.remove_task(&id(name), at(220)).await.unwrap());
+            let ended = store.list_task_runs(&id(name), &TaskRunFilter::default()).await.unwrap();
+            assert_eq!((ended[0].state, ended[0].ended, ended[0].principal.as_deref()), (TaskRunState::Failed, Some(at(210)), Some("ann")));
+            assert_eq!(ended[0].reason.as_deref(), Some("the task was deleted before the run ended"));
+            assert!(!store.extend_task(&id(name), &token, LEASE, at(230)).await.unwrap());
+            let late = TaskAttempt { outcome: TaskOutcome::Succeeded, at: at(230) };
+            assert!(!store.end_task_attempt(&id(name), &token, late).await.unwrap());
+        }
+        // A task of a different user, and one with the same id in a different workspace, keep their runs.
+        store.create_task(NewTask { principal: Some("bob".to_owned()), ..new("c") }).await.unwrap();
+        begin(store, "c", 200, 200).await;
+        let (acme, umbrella) = (Workspace::new("acme"), Workspace::new("umbrella"));
+        store.erase_contents(Erasure::Principal { workspace: &umbrella, principal: "ann" }).await.unwrap();
+        assert_eq!(runs(store, "a").await, [(200, TaskRunState::Failed, 1)]);
+        store.erase_contents(Erasure::Principal { workspace: &acme, principal: "ann" }).await.unwrap();
+        assert_eq!((runs(store, "a").await, runs(store, "b").await), (vec![], vec![]));
+        assert!(store.remove_task(&id("c"), at(210)).await.unwrap());
+        let keep = Retention { runs: Some(Duration::from_millis(100)), ..Retention::default() };
+        assert_eq!(store.purge(&keep, at(1_000), 10).await.unwrap().task_runs, 1);
+        assert_eq!(runs(store, "c").await, []);
     }
 
     // The erasure of a user removes the tasks of the user with their runs, the erasure of a conversation removes its runs, and retention removes ended runs.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tool_core::CancellationToken;
 use tool_core::store::{
-    MemoryStore, ScheduleStore, TaskRunState, TaskTiming, TaskUpdate, Timestamp,
+    MemoryStore, ScheduleStore, TaskRunFilter, TaskRunState, TaskTiming, TaskUpdate, Timestamp,
 };
 use tool_std::schedule::{Scheduler, TaskDone};
 
@@ -320,8 +320,12 @@ async fn run_of_a_deleted_task_is_dropped() {
     let began = tokio::time::Instant::now();
     let test = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        assert!(store.remove_task(&crate::support::id("t")).await.unwrap());
+        let id = crate::support::id("t");
+        assert!(store.remove_task(&id, Timestamp::now()).await.unwrap());
+        let ended = store.list_task_runs(&id, &TaskRunFilter::default());
+        ended.await.unwrap()
     };
-    futures::join!(scheduler.run_due(), test);
+    let (_, ended) = futures::join!(scheduler.run_due(), test);
     assert!(began.elapsed() < Duration::from_mins(1));
+    assert_eq!((ended.len(), ended[0].state), (1, TaskRunState::Failed));
 }

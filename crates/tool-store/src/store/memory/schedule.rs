@@ -25,16 +25,15 @@ impl Schedule {
         });
     }
 
-    /// Removes the tasks of a user, with their runs.
+    /// Removes the tasks of a user, and the runs on behalf of the user, also those of removed tasks.
     pub(super) fn erase_user(&mut self, workspace: &Workspace, user: &str) {
-        let tasks = self.tasks.values();
-        let tasks = tasks
-            .filter(|row| row.workspace() == workspace && row.principal.as_deref() == Some(user));
-        let tasks: Vec<TaskId> = tasks.map(|row| row.id.clone()).collect();
-        for id in tasks {
-            self.tasks.remove(&id);
-            self.runs.retain(|(task, _), _| *task != id);
-        }
+        let is_of = |id: &TaskId, principal: Option<&str>| {
+            id.workspace() == workspace && principal == Some(user)
+        };
+        self.tasks
+            .retain(|id, row| !is_of(id, row.principal.as_deref()));
+        self.runs
+            .retain(|(task, _), run| !is_of(task, run.principal.as_deref()));
     }
 
     /// Removes runs that ended before a time.
@@ -103,15 +102,24 @@ impl Tables {
         let ended = ended.is_some_and(|run| run.state != TaskRunState::Running);
         let step = row.claim(claim, ended);
         let row = row.clone();
-        for run in claim.skipped_runs() {
+        for run in claim.skipped_runs(&row) {
             let key = (claim.id.clone(), run.due);
             schedule.runs.entry(key).or_insert(run);
         }
         schedule.apply(&claim.id, step, claim.at);
         row.token.as_ref()?;
-        let run = schedule.runs.entry(key).or_insert_with(|| claim.run());
+        let run = schedule.runs.entry(key).or_insert_with(|| claim.run(&row));
         run.begin(claim);
         Some((row, run.clone()))
+    }
+
+    pub(super) fn remove_task(&mut self, id: &TaskId, at: Timestamp) -> bool {
+        let Some(row) = self.schedule.tasks.get(id) else {
+            return false;
+        };
+        let step = row.remove();
+        self.schedule.apply(id, step, at);
+        true
     }
 
     fn end_task_attempt(&mut self, id: &TaskId, token: &str, attempt: TaskAttempt) -> bool {
@@ -171,8 +179,8 @@ impl ScheduleStore for MemoryStore {
         })
     }
 
-    fn remove_task<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, bool> {
-        self.step(move |tables| Ok(tables.schedule.tasks.remove(id).is_some()))
+    fn remove_task<'a>(&'a self, id: &'a TaskId, at: Timestamp) -> StoreFuture<'a, bool> {
+        self.step(move |tables| Ok(tables.remove_task(id, at)))
     }
 
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>> {
@@ -220,7 +228,9 @@ impl ScheduleStore for MemoryStore {
         self.step(move |tables| {
             let runs = tables.schedule.runs.values().rev();
             let runs = runs.filter(|run| {
-                run.task == *id && filter.before.is_none_or(|before| run.due < before)
+                run.task == *id
+                    && filter.state.is_none_or(|state| run.state == state)
+                    && filter.before.is_none_or(|before| run.due < before)
             });
             Ok(runs.take(limited(filter.limit)).cloned().collect())
         })

@@ -148,6 +148,18 @@ impl TaskRow {
         step
     }
 
+    /// Returns the result of [`ScheduleStore::remove_task`](super::ScheduleStore::remove_task) for the row. A run that has not ended fails, because nothing continues it.
+    pub fn remove(&self) -> TaskStep {
+        let failed = |due| {
+            let reason = "the task was deleted before the run ended".to_owned();
+            (due, TaskRunState::Failed, Some(reason))
+        };
+        TaskStep {
+            run: self.running.map(failed),
+            removed: true,
+        }
+    }
+
     /// Applies [`ScheduleStore::request_task_run`](super::ScheduleStore::request_task_run) to the row.
     pub fn request(&mut self, at: Timestamp) {
         self.requested = Some(self.requested.unwrap_or(at));
