@@ -13,6 +13,7 @@ pub(crate) mod knowledge;
 pub(crate) mod long_term;
 pub(crate) mod note;
 pub(crate) mod plan;
+pub(crate) mod record_change;
 pub(crate) mod records;
 pub(crate) mod room;
 pub(crate) mod schedule;

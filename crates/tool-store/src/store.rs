@@ -39,6 +39,8 @@ mod memory;
 #[cfg(feature = "host")]
 mod plan;
 #[cfg(feature = "host")]
+mod record_change;
+#[cfg(feature = "host")]
 mod room;
 #[cfg(feature = "host")]
 mod run;
@@ -153,14 +155,16 @@ pub(crate) use plan::PlanState;
 pub use plan::{
     NewPlanRun, PlanAnswer, PlanApproval, PlanArtifact, PlanAttempt, PlanAttemptStatus, PlanChange,
     PlanChanged, PlanCheckpoint, PlanCondition, PlanCreated, PlanDeliverable, PlanDraft, PlanEdge,
-    PlanEvent, PlanEventKind, PlanExecutor, PlanIssue, PlanNode, PlanNodeKind, PlanNodeRun,
+    PlanEvent, PlanEventKind, PlanExecutor, PlanFilter, PlanIssue, PlanNode, PlanNodeKind, PlanNodeRun,
     PlanNodeStatus, PlanOutcome, PlanOwner, PlanRefusal, PlanRow, PlanRules, PlanRunId, PlanSchema,
     PlanSeverity, PlanSpec, PlanStatus, PlanStore, PlanSubmission,
 };
 #[cfg(feature = "host")]
+pub use record_change::RecordChange;
+#[cfg(feature = "host")]
 pub use room::{
     NewRoomEvent, NewRoomMessage, RoomCompaction, RoomEvent, RoomEventFilter, RoomEventState,
-    RoomMessage, RoomStore,
+    RoomMessage, RoomStore, RoomSummary,
 };
 #[cfg(feature = "host")]
 pub use run::{

@@ -15,7 +15,7 @@ use super::change::{change, fetch};
 use super::{Fault, PostgresStore, lock_number, step};
 
 /// Returns the advisory lock of a transaction that stores a memory, so that two of them do not store one content twice.
-fn lock(workspace: &Workspace) -> i64 {
+pub(super) fn lock(workspace: &Workspace) -> i64 {
     lock_number(&sha256(&["memory", workspace.as_str()]))
 }
 

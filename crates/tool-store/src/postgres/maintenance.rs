@@ -150,7 +150,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             work::remove(db, thread).await?;
             thread_event::erase(db, thread).await?;
             budget::erase(db, thread).await?;
-            room::erase(db, thread).await?;
+            room::remove(db, thread).await?;
             schedule::erase(db, thread).await?;
             erased.memories = long_term::erase_thread(db, thread).await?;
             let messages = db
@@ -274,7 +274,7 @@ impl PostgresStore {
                     work::remove(db, &thread).await?;
                     thread_event::erase(db, &thread).await?;
                     plan::erase(db, Erasure::Thread(&thread)).await?;
-                    room::erase(db, &thread).await?;
+                    room::remove(db, &thread).await?;
                         note::remove(db, &thread).await?;
                 }
             }

@@ -4,8 +4,8 @@ use crate::sql::contents::Reader;
 use crate::sql::plan as shared;
 use crate::sql::statement::{SqlReader as _, Statement};
 use crate::store::{
-    NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanEvent, PlanRow, PlanRunId, PlanStore,
-    StoreFuture, ThreadId, Timestamp,
+    NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanEvent, PlanFilter, PlanRow, PlanRunId,
+    PlanStore, StoreFuture, ThreadId, Timestamp, Workspace,
 };
 use sqlx::Postgres;
 
@@ -86,6 +86,14 @@ impl PlanStore for PostgresStore {
         limit: u32,
     ) -> StoreFuture<'a, Vec<PlanRow>> {
         step(self.read_plans(move || shared::listing(thread, before, limit)))
+    }
+
+    fn find_plans<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a PlanFilter,
+    ) -> StoreFuture<'a, Vec<PlanRow>> {
+        step(self.read_plans(move || shared::finding(workspace, filter)))
     }
 
     fn plan_events<'a>(

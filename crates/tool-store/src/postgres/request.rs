@@ -4,11 +4,12 @@ use crate::digest::sha256;
 use crate::sql::administration as shared;
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::directory;
+use crate::sql::record_change;
 use crate::sql::records::stored_response;
 use crate::sql::sealed::place;
 use crate::store::{
-    Applied, Change as Wanted, ChangeRequest, ChangeStore, Changed, Erasure, RequestKey, RunRow,
-    StoreError, StoreFuture, Timestamp, Workspace,
+    Applied, Change as Wanted, ChangeRequest, ChangeStore, Changed, Erasure, RecordChange,
+    RequestKey, RunRow, StoreError, StoreFuture, Timestamp, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -17,7 +18,7 @@ use super::sealed::check_sealer;
 use super::text::storable;
 use super::{
     Fault, PostgresStore, administration, approval, audit, enablement, ledger, lock_number,
-    maintenance, run, step, stored_tool, switch,
+    long_term, maintenance, run, step, stored_tool, switch,
 };
 
 /// The result of a change. A refusal is part of the output, because an answer after the deadline is refused but changes the row of the request.
@@ -186,6 +187,7 @@ async fn make(
         }
         Wanted::Vault(change) => Ok(administration::change_vault(db, &change).await?),
         Wanted::Directory(change) => Ok(directory::change(db, change).await?),
+        Wanted::Record(change) => Ok(record_change::change(db, &change, keys).await?),
         Wanted::Erase(contents) => Ok(Changed::Erased(
             maintenance::erase(db, contents.erasure()).await?,
         )),
@@ -232,9 +234,13 @@ pub(super) fn lock<T>(workspace: &Workspace, key: &RequestKey<T>) -> i64 {
 fn locks(request: &ChangeRequest) -> Vec<i64> {
     let keys = request.key.iter();
     let mut locks: Vec<i64> = keys.map(|key| lock(request.workspace(), key)).collect();
-    if let Wanted::Directory(change) = &request.change {
+    match &request.change {
         // The change compares the stored row with the expected row before it writes, so it locks the workspace.
-        locks.push(stored_tool::lock(Some(change.workspace())));
+        Wanted::Directory(change) => locks.push(stored_tool::lock(Some(change.workspace()))),
+        Wanted::Record(RecordChange::CorrectMemory { workspace, .. }) => {
+            locks.push(long_term::lock(workspace));
+        }
+        _ => {}
     }
     locks
 }
@@ -265,6 +271,11 @@ impl ChangeStore for PostgresStore {
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
         step(async move {
             request.check()?;
+            if let Wanted::Record(change) = &request.change
+                && change.writes_clear_text()
+            {
+                self.contents().check_unsealed()?;
+            }
             let is_enablement = matches!(request.change, Wanted::Instance(_));
             let applied = self.apply_request(&request).await?;
             let generation = match &applied {

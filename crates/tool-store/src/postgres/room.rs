@@ -4,7 +4,7 @@ use crate::digest::sha256;
 use crate::sql::room as shared;
 use crate::store::{
     NewRoomEvent, NewRoomMessage, RoomCompaction, RoomEvent, RoomEventFilter, RoomMessage,
-    RoomStore, StoreFuture, ThreadId, Timestamp,
+    RoomStore, RoomSummary, StoreFuture, ThreadId, Timestamp, Workspace,
 };
 
 use super::change::change;
@@ -78,6 +78,28 @@ impl RoomStore for PostgresStore {
 
     fn room_messages<'a>(&'a self, room: &'a ThreadId) -> StoreFuture<'a, Vec<RoomMessage>> {
         step(async move { shared::list_messages(&mut &*self, room).await })
+    }
+
+    fn room_message_page<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        after: u64,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<RoomMessage>> {
+        step(async move { shared::list_message_page(&mut &*self, room, after, limit).await })
+    }
+
+    fn rooms<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<RoomSummary>> {
+        step(async move { shared::list_rooms(&mut &*self, workspace, after, limit).await })
+    }
+
+    fn remove_room<'a>(&'a self, room: &'a ThreadId) -> StoreFuture<'a, bool> {
+        step(async move { change!(self, Vec::new(), db => shared::remove(db, room).await) })
     }
 
     fn compact_room(&self, compaction: RoomCompaction) -> StoreFuture<'_, ()> {

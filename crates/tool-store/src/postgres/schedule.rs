@@ -48,7 +48,7 @@ impl ScheduleStore for PostgresStore {
     }
 
     fn remove_task<'a>(&'a self, id: &'a TaskId, at: Timestamp) -> StoreFuture<'a, bool> {
-        step(async move { change!(self, Vec::new(), db => shared::remove(db, id, at).await) })
+        step(async move { change!(self, Vec::new(), db => shared::remove(db, id, None, at).await) })
     }
 
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>> {

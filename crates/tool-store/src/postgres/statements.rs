@@ -10,7 +10,7 @@ use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
     ChildFilter, ChildKind, ChildRow, ChildState, DocumentFilter, DocumentName, DocumentStatus,
     EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter, IncludeDeleted,
-    InstanceId, KeyId, MemoryFilter, MemoryScope, MemoryVector, PlanRunId, RoomEventFilter,
+    InstanceId, KeyId, MemoryFilter, MemoryScope, MemoryVector, PlanFilter, PlanRunId, RoomEventFilter,
     RoomEventState, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn, SealedPlace,
     SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, TaskFilter, TaskId,
     TaskRunFilter, ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent,
@@ -385,6 +385,14 @@ fn plans(all: &mut Vec<Statement>, own: &Workspace) {
         add(all, "plan_run_pkey", &page.query);
     }
     add(all, "plan_event_pkey", &plan::events(&id, 1, 10).query);
+    for after in [None, Some(("x".to_owned(), 1))] {
+        let page = PlanFilter {
+            after,
+            limit: Some(10),
+            ..PlanFilter::default()
+        };
+        add(all, "plan_run_pkey", &plan::finding(own, &page).query);
+    }
     let of_thread = Erasure::Thread(&thread);
     add(all, "plan_run_pkey", &plan::removal(of_thread).query);
     let of_principal = Erasure::Principal {
@@ -415,6 +423,13 @@ fn rooms(all: &mut Vec<Statement>, own: &Workspace) {
         &room::events(&thread, &pending).query,
     );
     add(all, "room_message_pkey", &room::messages(&thread).query);
+    let page = room::message_page(&thread, 1, 10);
+    add(all, "room_message_pkey", &page.query);
+    for after in [None, Some("x")] {
+        let names = |table| room::names(table, own, after, 10);
+        add(all, "room_event_", &names("room_event").query);
+        add(all, "room_message_", &names("room_message").query);
+    }
 }
 
 fn schedules(all: &mut Vec<Statement>, own: &Workspace) {

@@ -198,7 +198,7 @@ pub(crate) async fn change<C: SqlChange>(
             expected,
         } => {
             let stored = settings(db, &new.workspace).await?;
-            expected.check_settings(stored.as_ref())?;
+            expected.check_row(stored.as_ref())?;
             let put = put_workspace(db, *new, &editor).await?;
             return Ok(Changed::Workspace(Box::new(put)));
         }

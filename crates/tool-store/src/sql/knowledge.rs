@@ -152,7 +152,7 @@ async fn save<C: SqlChange>(db: &mut C, row: &DocumentRow) -> Result<(), C::Faul
 }
 
 /// Returns the row of a document, and locks the row for a change.
-async fn locked<C: SqlChange>(
+pub(crate) async fn locked<C: SqlChange>(
     db: &mut C,
     name: &DocumentName,
 ) -> Result<Option<DocumentRow>, C::Fault> {

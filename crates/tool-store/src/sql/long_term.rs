@@ -86,6 +86,10 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &MemoryFilter) 
         narrow_to_scope(&mut query, owner);
     }
     query.narrow("principal", filter.principal.as_deref());
+    if let Some(text) = &filter.text {
+        query.push(format_args!(" AND {}(content, ", DB::POSITION));
+        query.bind(Value::free(Some(text))).push(") > 0");
+    }
     let after = filter.after.as_ref();
     let after = after.map(|(workspace, id)| (workspace, id.as_str()));
     query.after(own, "id", after);
@@ -197,6 +201,16 @@ async fn locked<C: SqlChange>(
         return Ok(None);
     };
     Ok(Some((number(row)?, read(row)?)))
+}
+
+/// Returns a memory, and locks its row for a change.
+pub(crate) async fn locked_memory<C: SqlChange>(
+    db: &mut C,
+    workspace: &Workspace,
+    id: &str,
+) -> Result<Option<MemoryRow>, C::Fault> {
+    let found = locked(db, || one(workspace, id)).await?;
+    Ok(found.map(|(_, row)| row))
 }
 
 /// Implements [`LongTermStore::remember`](crate::store::LongTermStore::remember), after [`NewMemory::check`]. No other transaction stores a memory in the scope

@@ -3,8 +3,9 @@
 use serde::de::DeserializeOwned;
 
 use crate::store::{
-    Erasure, NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanEvent, PlanEventKind, PlanRow,
-    PlanRunId, PlanSpec, PlanState, PlanStatus, SealedPlace, StoreError, ThreadId, Timestamp,
+    Erasure, NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanEvent, PlanEventKind,
+    PlanFilter, PlanRow, PlanRunId, PlanSpec, PlanState, PlanStatus, SealedPlace, StoreError,
+    ThreadId, Timestamp, Workspace,
 };
 
 use super::columns::{Columns, SqlRow};
@@ -101,6 +102,25 @@ pub(crate) fn listing<DB: SqlDatabase>(
         query.push(" AND number < ").bind(before);
     }
     query.push(" ORDER BY number DESC").limit(Some(limit));
+    query
+}
+
+/// Returns the query for a page of the runs of a workspace.
+pub(crate) fn finding<DB: SqlDatabase>(
+    workspace: &Workspace,
+    filter: &PlanFilter,
+) -> Statement<DB> {
+    let mut query = Statement::select(COLUMNS, TABLE);
+    query.push("workspace = ").bind(workspace.as_str());
+    query.narrow("conversation", filter.conversation.as_deref());
+    query.narrow("principal", filter.principal.as_deref());
+    query.narrow("status", filter.status.map(PlanStatus::as_str));
+    if let Some((conversation, number)) = &filter.after {
+        query.push(" AND (conversation, number) > (");
+        query.bind(conversation).push(", ").bind(*number).push(")");
+    }
+    query.push(" ORDER BY conversation, number");
+    query.limit(filter.limit);
     query
 }
 

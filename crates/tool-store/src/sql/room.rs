@@ -1,8 +1,10 @@
 //! Rows and statements of rooms.
 
+use std::collections::BTreeMap;
+
 use crate::store::{
     NewRoomEvent, NewRoomMessage, RoomCompaction, RoomEvent, RoomEventFilter, RoomEventState,
-    RoomMessage, StoreError, ThreadId, Timestamp, Workspace,
+    RoomMessage, RoomSummary, StoreError, ThreadId, Timestamp, Workspace,
 };
 
 use super::columns::{Columns, SqlRow};
@@ -70,6 +72,47 @@ pub(crate) fn events<DB: SqlDatabase>(room: &ThreadId, filter: &RoomEventFilter)
 pub(crate) fn messages<DB: SqlDatabase>(room: &ThreadId) -> Statement<DB> {
     let mut query = narrow_to(Statement::select(MESSAGE_COLUMNS, MESSAGES), room);
     query.push(" ORDER BY seq");
+    query
+}
+
+/// Returns the query for a page of the history of a room.
+pub(crate) fn message_page<DB: SqlDatabase>(
+    room: &ThreadId,
+    after: u64,
+    limit: u32,
+) -> Statement<DB> {
+    let mut query = narrow_to(Statement::select(MESSAGE_COLUMNS, MESSAGES), room);
+    query.push(" AND seq > ").bind(after);
+    query.push(" ORDER BY seq").limit(Some(limit));
+    query
+}
+
+/// Returns the query for the first rooms of a workspace in a table.
+pub(crate) fn names<DB: SqlDatabase>(
+    table: &'static str,
+    workspace: &Workspace,
+    after: Option<&str>,
+    limit: u32,
+) -> Statement<DB> {
+    let mut query = Statement::select("DISTINCT conversation", table);
+    query.push("workspace = ").bind(workspace.as_str());
+    if let Some(after) = after {
+        query.push(" AND conversation > ").bind(after);
+    }
+    query.push(" ORDER BY conversation").limit(Some(limit));
+    query
+}
+
+/// Returns the query for the numbers of rows of rooms, of which there is at least one.
+fn counts<'a, DB: SqlDatabase>(
+    (columns, table, groups): (&str, &'static str, &str),
+    workspace: &Workspace,
+    rooms: impl IntoIterator<Item = &'a String>,
+) -> Statement<DB> {
+    let mut query = Statement::select(columns, table);
+    query.push("workspace = ").bind(workspace.as_str());
+    query.narrow_to_any("conversation", rooms);
+    query.push(format_args!(" GROUP BY {groups}"));
     query
 }
 
@@ -257,6 +300,72 @@ pub(crate) async fn list_messages<R: SqlReader>(
     Ok(rows.iter().map(read_message).collect::<Result<_, _>>()?)
 }
 
+/// Implements [`RoomStore::room_message_page`](crate::store::RoomStore::room_message_page).
+pub(crate) async fn list_message_page<R: SqlReader>(
+    db: &mut R,
+    room: &ThreadId,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<RoomMessage>, R::Fault> {
+    let rows = db.read(|| message_page(room, after, limit)).await?;
+    Ok(rows.iter().map(read_message).collect::<Result<_, _>>()?)
+}
+
+/// Implements [`RoomStore::rooms`](crate::store::RoomStore::rooms). A room that is removed at the same time may be missing.
+pub(crate) async fn list_rooms<R: SqlReader>(
+    db: &mut R,
+    workspace: &Workspace,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<Vec<RoomSummary>, R::Fault> {
+    // The first rooms of both tables contain the first rooms of all. Each query stops after `limit` rooms.
+    let mut rooms: BTreeMap<String, Option<RoomSummary>> = BTreeMap::new();
+    for table in [EVENTS, MESSAGES] {
+        let rows = db.read(|| names(table, workspace, after, limit)).await?;
+        for row in &rows {
+            let name = Columns::new(row, table, "conversation").get("conversation")?;
+            rooms.insert(name, None);
+        }
+    }
+    while rooms.len() > usize::try_from(limit).unwrap_or(usize::MAX) {
+        rooms.pop_last();
+    }
+    if rooms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let events = (
+        "workspace, conversation, state, count(*) AS amount, max(updated) AS last",
+        EVENTS,
+        "workspace, conversation, state",
+    );
+    let messages = (
+        "workspace, conversation, count(*) AS amount, max(at) AS last",
+        MESSAGES,
+        "workspace, conversation",
+    );
+    for query in [events, messages] {
+        let rows = db
+            .read(|| counts(query, workspace, rooms.keys()))
+            .await?;
+        for row in &rows {
+            let columns = Columns::new(row, query.1, "conversation");
+            let room = room_of(columns)?;
+            let Some(summary) = rooms.get_mut(room.conversation()) else {
+                continue;
+            };
+            let summary = summary.get_or_insert_with(|| RoomSummary::new(room));
+            let (amount, last) = (columns.number("amount")?, columns.time("last")?);
+            if query.1 == EVENTS {
+                let state = columns.word("state", RoomEventState::from_word)?;
+                summary.add_events(state, amount, last);
+            } else {
+                summary.add_messages(amount, last);
+            }
+        }
+    }
+    Ok(rooms.into_values().flatten().collect())
+}
+
 /// Implements [`RoomStore::compact_room`](crate::store::RoomStore::compact_room). No other transaction writes messages of the room at the same time.
 pub(crate) async fn compact<C: SqlChange>(
     db: &mut C,
@@ -272,12 +381,13 @@ pub(crate) async fn compact<C: SqlChange>(
     Ok(())
 }
 
-/// Removes a room, for the erasure of its conversation.
-pub(crate) async fn erase<C: SqlChange>(db: &mut C, room: &ThreadId) -> Result<(), C::Fault> {
+/// Removes the events and messages of a room. Returns whether there were any.
+pub(crate) async fn remove<C: SqlChange>(db: &mut C, room: &ThreadId) -> Result<bool, C::Fault> {
+    let mut removed = 0;
     for table in [EVENTS, MESSAGES] {
-        db.write(narrow_to(Statement::delete(table), room)).await?;
+        removed += db.write(narrow_to(Statement::delete(table), room)).await?;
     }
-    Ok(())
+    Ok(removed > 0)
 }
 
 /// Removes the events and messages of a user, for the erasure of the user.

@@ -302,15 +302,18 @@ pub(crate) async fn request<C: SqlChange>(
 }
 
 /// Implements [`ScheduleStore::remove_task`](crate::store::ScheduleStore::remove_task).
+/// Fails with `Stale` if the row has a different version than `expected`.
 pub(crate) async fn remove<C: SqlChange>(
     db: &mut C,
     id: &TaskId,
+    expected: Option<u64>,
     at: Timestamp,
 ) -> Result<bool, C::Fault> {
     let at = db.deciding(at);
     let Some(row) = locked(db, id).await? else {
         return Ok(false);
     };
+    expected.map_or(Ok(()), |expected| row.check(expected))?;
     let step = row.remove();
     apply(db, &row, step, at).await?;
     Ok(true)

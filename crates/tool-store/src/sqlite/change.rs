@@ -3,6 +3,7 @@
 use crate::sql::administration as shared;
 use crate::sql::contents::{Reader, Sealer};
 use crate::sql::directory;
+use crate::sql::record_change;
 use crate::sql::records::stored_response;
 use crate::sql::sealed::place;
 use crate::store::{
@@ -188,6 +189,7 @@ async fn change(
         Change::Instance(change) => Ok(shared::change_instance(db, change).await?),
         Change::Vault(change) => Ok(administration::change_vault(db, change).await?),
         Change::Directory(change) => Ok(directory::change(db, change).await?),
+        Change::Record(change) => Ok(record_change::change(db, &change, (sealer, reader)).await?),
         Change::Erase(contents) => Ok(Changed::Erased(
             maintenance::erase(db, contents.erasure()).await?,
         )),
@@ -248,8 +250,18 @@ impl ChangeStore for SqliteStore {
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
         step(async move {
             request.check()?;
+            let removes_contents = match &request.change {
+                Change::Erase(_) => true,
+                Change::Record(change) => change.removes_contents(),
+                _ => false,
+            };
+            if let Change::Record(change) = &request.change
+                && change.writes_clear_text()
+            {
+                self.contents.check_unsealed()?;
+            }
             let applied = self.apply_request(request).await?;
-            if let Applied::Changed(Changed::Erased(_)) = &applied {
+            if removes_contents && matches!(applied, Applied::Changed(_)) {
                 self.forget().await?;
             }
             Ok(applied)

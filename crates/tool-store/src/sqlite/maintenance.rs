@@ -162,7 +162,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
             work::remove(&mut *db, thread).await?;
             thread_event::erase(&mut *db, thread).await?;
             budget::erase(&mut *db, thread).await?;
-            room::erase(&mut *db, thread).await?;
+            room::remove(&mut *db, thread).await?;
             schedule::erase(&mut *db, thread).await?;
             erased.memories = long_term::erase_thread(&mut *db, thread).await?;
             let messages =
@@ -279,7 +279,7 @@ impl SqliteStore {
                         work::remove(&mut *db, &thread).await?;
                         thread_event::erase(&mut *db, &thread).await?;
                         plan::erase(&mut *db, Erasure::Thread(&thread)).await?;
-                        room::erase(&mut *db, &thread).await?;
+                        room::remove(&mut *db, &thread).await?;
                         note::remove(&mut *db, &thread).await?;
                     }
                 }

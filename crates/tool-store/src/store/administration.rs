@@ -212,12 +212,9 @@ impl DirectoryChange {
     }
 }
 
-impl Expected<Box<WorkspaceSettings>> {
-    /// Applies [`check`](Expected::check) to settings that are not in a box.
-    pub(crate) fn check_settings(
-        &self,
-        stored: Option<&WorkspaceSettings>,
-    ) -> Result<(), StoreError> {
+impl<T: PartialEq> Expected<Box<T>> {
+    /// Applies [`check`](Expected::check) to a row that is not in a box.
+    pub(crate) fn check_row(&self, stored: Option<&T>) -> Result<(), StoreError> {
         match self {
             Self::Any => Ok(()),
             Self::Same(read) => Expected::Same(read.as_deref()).check(stored.as_ref()),
@@ -294,6 +291,8 @@ pub(super) fn check(change: &super::Change, own: &Workspace) -> Result<(), Store
             format!("no workspace `{}`", change.workspace()),
         )),
         Change::Directory(change) => change.check(),
+        Change::Record(change) if change.workspace() != own => Err(change.missing()),
+        Change::Record(change) => change.check(),
         Change::Erase(contents) if contents.workspace() != own => Err(StoreError::Missing(
             format!("no workspace `{}`", contents.workspace()),
         )),

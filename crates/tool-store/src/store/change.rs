@@ -2,9 +2,9 @@
 
 use super::{
     ApprovalAnswer, ApprovalRow, AuditNote, AuditRow, CallId, CallKey, DirectoryChange, EffectRow,
-    Erased, ErasedContents, InstanceChange, Resolution, RunCause, RunRow, RunState, RunStop,
-    SkillChange, StoreError, StoreFuture, Switch, Timestamp, VaultChange, Workspace,
-    WorkspaceSettings, administration,
+    Erased, ErasedContents, InstanceChange, MemoryRow, PlanRow, RecordChange, Resolution, RunCause,
+    RunRow, RunState, RunStop, SkillChange, StoreError, StoreFuture, Switch, TaskRow, Timestamp,
+    VaultChange, Workspace, WorkspaceSettings, administration,
 };
 use super::{EffectClaim, RunId};
 
@@ -106,6 +106,8 @@ pub enum Change {
     Vault(VaultChange),
     /// A change of a workspace or of its members.
     Directory(DirectoryChange),
+    /// A change of a memory, a document, a run of a plan, a scheduled task or a room.
+    Record(RecordChange),
     /// Applies [`Maintenance::erase_contents`](super::Maintenance::erase_contents). The audit row of the change is written after the erasure, and is
     /// kept.
     Erase(ErasedContents),
@@ -167,7 +169,8 @@ pub enum Changed {
     },
     /// A skill was enabled or disabled for an instance.
     Skill(SkillChange),
-    /// An instance was added or removed, a secret, a variable or a member was written or removed, or a key was retired.
+    /// An instance was added or removed, a secret, a variable or a member was written or removed, a key was retired, or a memory, a document, a scheduled
+    /// task or a room was removed.
     Row {
         /// Whether a row has changed.
         changed: bool,
@@ -179,6 +182,12 @@ pub enum Changed {
     },
     /// The settings of a workspace were written.
     Workspace(Box<WorkspaceSettings>),
+    /// A memory was corrected.
+    Memory(Box<MemoryRow>),
+    /// A run of a plan was ended.
+    Plan(Box<PlanRow>),
+    /// A scheduled task was changed.
+    Task(Box<TaskRow>),
     /// Contents were erased; the value counts the rows.
     Erased(Erased),
     /// Only the audit row was written.
@@ -200,11 +209,12 @@ impl ChangeRequest {
         self.audit.identity.workspace()
     }
 
-    /// Returns whether the transaction writes contents: edited arguments, or a response.
+    /// Returns whether the transaction writes contents: edited arguments, the state of a plan, or a response.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn has_contents(&self) -> bool {
         let is_edit = match &self.change {
             Change::Answer { answer, .. } => answer.is_edit(),
+            Change::Record(change) => change.has_contents(),
             _ => false,
         };
         is_edit || self.key.is_some()
@@ -266,6 +276,12 @@ impl Changed {
                 let intent = &row.intent;
                 (intent.thread.as_deref(), Some(&intent.principal))
             }
+            Self::Memory(row) => (row.conversation.as_deref(), row.principal.as_deref()),
+            Self::Plan(row) => (
+                Some(row.id.thread().conversation()),
+                row.principal.as_deref(),
+            ),
+            Self::Task(row) => (None, row.principal.as_deref()),
             Self::Switch { .. }
             | Self::Enablement { .. }
             | Self::Skill(_)
@@ -290,6 +306,9 @@ impl Changed {
             Self::Run(row) => {
                 audit.thread = Some(row.id.thread().conversation().to_owned());
             }
+            Self::Plan(row) => {
+                audit.thread = Some(row.id.thread().conversation().to_owned());
+            }
             Self::Effect(row) => {
                 audit.tool.clone_from(&row.intent.tool);
                 audit.call.clone_from(&row.intent.call);
@@ -301,6 +320,8 @@ impl Changed {
             | Self::Row { .. }
             | Self::Answered { .. }
             | Self::Workspace(_)
+            | Self::Memory(_)
+            | Self::Task(_)
             | Self::Erased(_)
             | Self::Noted => {}
         }

@@ -93,6 +93,8 @@ pub struct MemoryFilter {
     pub scope: Option<MemoryScope>,
     /// The memories that were stored for this user.
     pub principal: Option<String>,
+    /// The memories whose content contains this text.
+    pub text: Option<String>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
     /// The last row of the previous page: its workspace and its id.

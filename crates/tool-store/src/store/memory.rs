@@ -31,6 +31,8 @@ mod maintenance;
 #[cfg(feature = "host")]
 mod plan;
 #[cfg(feature = "host")]
+mod record_change;
+#[cfg(feature = "host")]
 mod room;
 #[cfg(feature = "host")]
 mod run;

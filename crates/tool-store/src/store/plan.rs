@@ -230,6 +230,36 @@ pub enum PlanChanged {
     Refused(PlanRefusal, Box<PlanRow>),
 }
 
+/// Selects runs of plans for a list. Fields that are `None` do not narrow the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanFilter {
+    /// Only runs of this conversation.
+    pub conversation: Option<String>,
+    /// Only runs for this user.
+    pub principal: Option<String>,
+    /// Only runs with this status.
+    pub status: Option<PlanStatus>,
+    /// The cursor: only runs after it. It consists of the conversation and the number of the last run of the previous page.
+    pub after: Option<(String, u64)>,
+    /// The maximum number of rows.
+    pub limit: Option<u32>,
+}
+
+impl PlanFilter {
+    /// Returns whether the filter admits a run. The caller applies `limit`.
+    pub fn admits(&self, row: &PlanRow) -> bool {
+        let conversation = row.id.thread.conversation();
+        let (wanted, user) = (self.conversation.as_deref(), self.principal.as_deref());
+        let is_after = self.after.as_ref().is_none_or(|(last, number)| {
+            (conversation, row.id.number) > (last.as_str(), *number)
+        });
+        wanted.is_none_or(|wanted| wanted == conversation)
+            && user.is_none_or(|user| row.principal.as_deref() == Some(user))
+            && self.status.is_none_or(|status| row.status == status)
+            && is_after
+    }
+}
+
 /// A store of plans and their runs.
 ///
 /// A conversation has at most one active run. Every change is one transaction, so a run continues from its latest checkpoint after the death of a process,
@@ -291,6 +321,13 @@ pub trait PlanStore: Send + Sync + 'static {
         thread: &'a ThreadId,
         before: Option<u64>,
         limit: u32,
+    ) -> StoreFuture<'a, Vec<PlanRow>>;
+
+    /// Lists the runs of a workspace, ordered by conversation and number.
+    fn find_plans<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a PlanFilter,
     ) -> StoreFuture<'a, Vec<PlanRow>>;
 
     /// Lists the events of a run, in order, at most `limit`. `after` is the cursor: the sequence number of the last event of the previous page, or 0.

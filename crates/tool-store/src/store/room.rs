@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, StoreFuture, ThreadId, Timestamp, words};
+use super::{StoreError, StoreFuture, ThreadId, Timestamp, Workspace, words};
 
 /// The state of an event in the backlog of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,6 +105,54 @@ pub struct RoomCompaction {
     pub summary: String,
     /// When the summary was written.
     pub at: Timestamp,
+}
+
+/// A room, with the numbers of its events and messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RoomSummary {
+    /// The conversation of the room.
+    pub room: ThreadId,
+    /// The number of events that no turn has taken yet.
+    pub pending: u64,
+    /// The number of events that a turn has taken and not completed.
+    pub processing: u64,
+    /// The number of events that the agent has completed.
+    pub completed: u64,
+    /// The number of messages in the history, with its summary.
+    pub messages: u64,
+    /// When an event or a message was last stored or changed.
+    pub updated: Timestamp,
+}
+
+impl RoomSummary {
+    /// Creates the summary of a room without events and messages.
+    pub fn new(room: ThreadId) -> Self {
+        Self {
+            room,
+            pending: 0,
+            processing: 0,
+            completed: 0,
+            messages: 0,
+            updated: Timestamp::from_millis(i64::MIN),
+        }
+    }
+
+    /// Adds events in a state, of which the last one was changed at a time.
+    pub fn add_events(&mut self, state: RoomEventState, events: u64, updated: Timestamp) {
+        match state {
+            RoomEventState::Pending => self.pending += events,
+            RoomEventState::Processing => self.processing += events,
+            RoomEventState::Completed => self.completed += events,
+        }
+        self.updated = self.updated.max(updated);
+    }
+
+    /// Adds messages, of which the last one was written at a time.
+    pub fn add_messages(&mut self, messages: u64, at: Timestamp) {
+        self.messages += messages;
+        self.updated = self.updated.max(at);
+    }
 }
 
 /// A filter for the events of a room.
@@ -277,6 +325,26 @@ pub trait RoomStore: Send + Sync + 'static {
 
     /// Returns the history of a room, in order.
     fn room_messages<'a>(&'a self, room: &'a ThreadId) -> StoreFuture<'a, Vec<RoomMessage>>;
+
+    /// Returns a page of the history of a room, in order: at most `limit` messages with a larger number than `after`, which is 0 for the first page.
+    fn room_message_page<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        after: u64,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<RoomMessage>>;
+
+    /// Returns the rooms of a workspace, ordered by conversation: at most `limit`, and only those after the conversation `after`. A conversation is a room if it
+    /// has an event or a message.
+    fn rooms<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<RoomSummary>>;
+
+    /// Removes the events and the messages of a room. Returns whether there were any.
+    fn remove_room<'a>(&'a self, room: &'a ThreadId) -> StoreFuture<'a, bool>;
 
     /// Replaces the first messages of a room by a summary. Fails with `Stale` if [`RoomCompaction::check`] refuses the number of messages that it replaces.
     fn compact_room(&self, compaction: RoomCompaction) -> StoreFuture<'_, ()>;

@@ -85,7 +85,7 @@ impl Tables {
                 editor,
                 expected,
             } => {
-                expected.check_settings(self.people.settings(&settings.workspace))?;
+                expected.check_row(self.people.settings(&settings.workspace))?;
                 let settings = self.people.put_workspace(*settings, &editor)?;
                 return Ok(Changed::Workspace(Box::new(settings)));
             }

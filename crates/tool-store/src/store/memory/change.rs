@@ -154,6 +154,7 @@ impl Tables {
             Change::Instance(change) => self.change_instance(change),
             Change::Vault(change) => self.change_vault(change),
             Change::Directory(change) => self.change_directory(change),
+            Change::Record(change) => self.change_record(change),
             Change::Erase(contents) => Ok(Changed::Erased(self.erase_contents(contents.erasure()))),
             Change::Note => Ok(Changed::Noted),
         }

@@ -93,6 +93,16 @@ impl Documents {
         Ok(written)
     }
 
+    /// Returns a document without its content.
+    pub(super) fn find(&self, name: &DocumentName) -> Option<&DocumentRow> {
+        self.0.get(name).map(|stored| &stored.document.row)
+    }
+
+    /// Removes a document. Returns whether it existed.
+    pub(super) fn remove(&mut self, name: &DocumentName) -> bool {
+        self.0.remove(name).is_some()
+    }
+
     fn claim(&mut self, scope: Scope<'_>, claim: &IndexClaim) -> Option<Document> {
         loop {
             let rows = self.0.values_mut();
@@ -296,7 +306,7 @@ impl KnowledgeStore for MemoryStore {
     }
 
     fn remove_document<'a>(&'a self, name: &'a DocumentName) -> StoreFuture<'a, bool> {
-        self.step(move |tables| Ok(tables.documents.0.remove(name).is_some()))
+        self.step(move |tables| Ok(tables.documents.remove(name)))
     }
 
     fn search_chunks<'a>(&'a self, search: ChunkSearch<'a>) -> StoreFuture<'a, Vec<ChunkHit>> {

@@ -173,7 +173,7 @@ impl Memories {
         weighted(hits, query)
     }
 
-    fn correct(
+    pub(super) fn correct(
         &mut self,
         workspace: &Workspace,
         id: &str,
@@ -192,6 +192,21 @@ impl Memories {
         let vector = entry.vector.clone().filter(|_| row.model.is_some());
         self.change(number, row.clone(), vector);
         Ok(row)
+    }
+
+    /// Returns a memory by its id.
+    pub(super) fn find(&self, workspace: &Workspace, id: &str) -> Option<&MemoryRow> {
+        let number = self.number(workspace, id)?;
+        self.rows.get(&number).map(|entry| &entry.row)
+    }
+
+    /// Removes a memory by its id. Returns whether it existed.
+    pub(super) fn remove_by_id(&mut self, workspace: &Workspace, id: &str) -> bool {
+        let number = self.number(workspace, id);
+        if let Some(number) = number {
+            self.remove(number);
+        }
+        number.is_some()
     }
 
     fn remove_where(&mut self, mut condition: impl FnMut(&MemoryRow) -> bool, most: usize) -> u64 {
@@ -260,11 +275,7 @@ impl LongTermStore for MemoryStore {
         workspace: &'a Workspace,
         id: &'a str,
     ) -> StoreFuture<'a, Option<MemoryRow>> {
-        self.step(move |Tables { memories, .. }| {
-            let number = memories.number(workspace, id);
-            let entry = number.and_then(|number| memories.rows.get(&number));
-            Ok(entry.map(|entry| entry.row.clone()))
-        })
+        self.step(move |tables| Ok(tables.memories.find(workspace, id).cloned()))
     }
 
     fn list_memories<'a>(
@@ -281,8 +292,10 @@ impl LongTermStore for MemoryStore {
             let rows = numbers.filter_map(|(_, number)| Some(&memories.rows.get(number)?.row));
             let rows = rows.filter(|row| {
                 let (owner, principal) = (filter.scope.as_ref(), filter.principal.as_ref());
+                let text = filter.text.as_ref();
                 owner.is_none_or(|owner| row.scope == *owner)
                     && principal.is_none_or(|wanted| row.principal.as_ref() == Some(wanted))
+                    && text.is_none_or(|text| row.content.contains(text.as_str()))
             });
             Ok(rows.take(limited(filter.limit)).cloned().collect())
         })
@@ -298,13 +311,7 @@ impl LongTermStore for MemoryStore {
     }
 
     fn remove_memory<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool> {
-        self.step(move |Tables { memories, .. }| {
-            let number = memories.number(workspace, id);
-            if let Some(number) = number {
-                memories.remove(number);
-            }
-            Ok(number.is_some())
-        })
+        self.step(move |tables| Ok(tables.memories.remove_by_id(workspace, id)))
     }
 
     fn remove_memories<'a>(&'a self, scope: &'a MemoryScope) -> StoreFuture<'a, u64> {

@@ -56,7 +56,7 @@ impl Tables {
                 self.work.remove(thread);
                 self.thread_events.erase(thread);
                 self.budgets.erase(thread);
-                self.rooms.erase(thread);
+                self.rooms.remove(thread);
                 self.schedule.erase(thread);
                 erased.memories = self.memories.erase_thread(thread);
             }
@@ -151,7 +151,7 @@ impl Tables {
             self.work.remove(id);
             self.thread_events.erase(id);
             self.plans.erase(Erasure::Thread(id));
-            self.rooms.erase(id);
+            self.rooms.remove(id);
             self.memories.remove_notes(id);
         }
         count(over.len())

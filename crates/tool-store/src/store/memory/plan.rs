@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{MemoryStore, Tables, limited};
 use crate::store::{
-    Erasure, NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanEvent, PlanRow, PlanRunId,
-    PlanStore, StoreError, StoreFuture, ThreadId, Timestamp,
+    Erasure, NewPlanRun, PlanChange, PlanChanged, PlanCreated, PlanEvent, PlanFilter, PlanRow,
+    PlanRunId, PlanStore, StoreError, StoreFuture, ThreadId, Timestamp, Workspace,
 };
 
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Tables {
         Some(row)
     }
 
-    fn change_plan(
+    pub(super) fn change_plan(
         &mut self,
         id: &PlanRunId,
         change: &PlanChange,
@@ -136,6 +136,22 @@ impl PlanStore for MemoryStore {
             let rows = thread.runs.range(..before.unwrap_or(u64::MAX)).rev();
             let rows = rows.take(limited(Some(limit)));
             Ok(rows.map(|(_, entry)| entry.row.clone()).collect())
+        })
+    }
+
+    fn find_plans<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a PlanFilter,
+    ) -> StoreFuture<'a, Vec<PlanRow>> {
+        self.step(move |tables| {
+            let threads = tables.plans.0.iter();
+            let threads = threads.filter(|(id, _)| id.workspace() == workspace);
+            let runs = threads.flat_map(|(_, thread)| thread.runs.values());
+            let rows = runs
+                .map(|entry| &entry.row)
+                .filter(|row| filter.admits(row));
+            Ok(rows.take(limited(filter.limit)).cloned().collect())
         })
     }
 

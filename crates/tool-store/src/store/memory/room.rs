@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{MemoryStore, Tables, count, limited};
 use crate::store::{
     NewRoomEvent, NewRoomMessage, RoomCompaction, RoomEvent, RoomEventFilter, RoomEventState,
-    RoomMessage, RoomStore, StoreError, StoreFuture, ThreadId, Timestamp, Workspace,
+    RoomMessage, RoomStore, RoomSummary, StoreError, StoreFuture, ThreadId, Timestamp, Workspace,
 };
 
 #[derive(Default)]
@@ -17,10 +17,28 @@ struct Room {
     messages: Vec<RoomMessage>,
 }
 
+impl Room {
+    fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.messages.is_empty()
+    }
+
+    fn summary(&self, id: &ThreadId) -> RoomSummary {
+        let mut summary = RoomSummary::new(id.clone());
+        for event in &self.events {
+            summary.add_events(event.state, 1, event.updated);
+        }
+        for message in &self.messages {
+            summary.add_messages(1, message.at);
+        }
+        summary
+    }
+}
+
 impl Rooms {
-    /// Removes a room.
-    pub(super) fn erase(&mut self, room: &ThreadId) {
-        self.0.remove(room);
+    /// Removes a room. Returns whether it had events or messages.
+    pub(super) fn remove(&mut self, room: &ThreadId) -> bool {
+        let removed = self.0.remove(room);
+        removed.is_some_and(|room| !room.is_empty())
     }
 
     /// Removes the events and messages of a user.
@@ -174,6 +192,40 @@ impl RoomStore for MemoryStore {
             let room = tables.rooms.0.get(room);
             Ok(room.map_or_else(Vec::new, |room| room.messages.clone()))
         })
+    }
+
+    fn room_message_page<'a>(
+        &'a self,
+        room: &'a ThreadId,
+        after: u64,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<RoomMessage>> {
+        self.step(move |tables| {
+            let room = tables.rooms.0.get(room).into_iter();
+            let messages = room.flat_map(|room| &room.messages);
+            let messages = messages.filter(|message| message.seq > after);
+            Ok(messages.take(limited(Some(limit))).cloned().collect())
+        })
+    }
+
+    fn rooms<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<RoomSummary>> {
+        self.step(move |tables| {
+            let rooms = tables.rooms.0.iter().filter(|(id, room)| {
+                let is_after = after.is_none_or(|after| id.conversation() > after);
+                id.workspace() == workspace && is_after && !room.is_empty()
+            });
+            let rooms = rooms.map(|(id, room)| room.summary(id));
+            Ok(rooms.take(limited(Some(limit))).collect())
+        })
+    }
+
+    fn remove_room<'a>(&'a self, room: &'a ThreadId) -> StoreFuture<'a, bool> {
+        self.step(move |tables| Ok(tables.rooms.remove(room)))
     }
 
     fn compact_room(&self, compaction: RoomCompaction) -> StoreFuture<'_, ()> {

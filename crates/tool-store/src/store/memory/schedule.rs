@@ -74,7 +74,7 @@ impl Tables {
         Ok(row)
     }
 
-    fn update_task(
+    pub(super) fn update_task(
         &mut self,
         id: &TaskId,
         update: TaskUpdate,
@@ -113,13 +113,20 @@ impl Tables {
         Some((row, run.clone()))
     }
 
-    pub(super) fn remove_task(&mut self, id: &TaskId, at: Timestamp) -> bool {
+    /// Removes a task. Fails with `Stale` if its row has a different version than `expected`.
+    pub(super) fn remove_task(
+        &mut self,
+        id: &TaskId,
+        expected: Option<u64>,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
         let Some(row) = self.schedule.tasks.get(id) else {
-            return false;
+            return Ok(false);
         };
+        expected.map_or(Ok(()), |expected| row.check(expected))?;
         let step = row.remove();
         self.schedule.apply(id, step, at);
-        true
+        Ok(true)
     }
 
     fn end_task_attempt(&mut self, id: &TaskId, token: &str, attempt: TaskAttempt) -> bool {
@@ -180,7 +187,7 @@ impl ScheduleStore for MemoryStore {
     }
 
     fn remove_task<'a>(&'a self, id: &'a TaskId, at: Timestamp) -> StoreFuture<'a, bool> {
-        self.step(move |tables| Ok(tables.remove_task(id, at)))
+        self.step(move |tables| tables.remove_task(id, None, at))
     }
 
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>> {
