@@ -56,13 +56,13 @@
 mod fields;
 mod plan;
 mod runner;
-mod timing;
 mod tool;
 mod turn;
 
 pub use runner::{Scheduler, TaskDone, TaskRunner};
-pub use timing::{TimingError, next_due, read_time};
 pub use tool::{
     ScheduleAction, ScheduleResult, ScheduleType, ScheduledTask, Schedules, schedule_task,
 };
+#[doc(inline)]
+pub use tool_core::store::{TimingError, next_due, read_time};
 pub use turn::DueTask;

@@ -60,6 +60,8 @@ mod switch;
 mod thread;
 #[cfg(feature = "host")]
 mod thread_event;
+#[cfg(feature = "schedule")]
+mod timing;
 #[cfg(feature = "host")]
 mod usage;
 #[cfg(feature = "host")]
@@ -155,9 +157,9 @@ pub(crate) use plan::PlanState;
 pub use plan::{
     NewPlanRun, PlanAnswer, PlanApproval, PlanArtifact, PlanAttempt, PlanAttemptStatus, PlanChange,
     PlanChanged, PlanCheckpoint, PlanCondition, PlanCreated, PlanDeliverable, PlanDraft, PlanEdge,
-    PlanEvent, PlanEventKind, PlanExecutor, PlanFilter, PlanIssue, PlanNode, PlanNodeKind, PlanNodeRun,
-    PlanNodeStatus, PlanOutcome, PlanOwner, PlanRefusal, PlanRow, PlanRules, PlanRunId, PlanSchema,
-    PlanSeverity, PlanSpec, PlanStatus, PlanStore, PlanSubmission,
+    PlanEvent, PlanEventKind, PlanExecutor, PlanFilter, PlanIssue, PlanNode, PlanNodeKind,
+    PlanNodeRun, PlanNodeStatus, PlanOutcome, PlanOwner, PlanRefusal, PlanRow, PlanRules,
+    PlanRunId, PlanSchema, PlanSeverity, PlanSpec, PlanStatus, PlanStore, PlanSubmission,
 };
 #[cfg(feature = "host")]
 pub use record_change::RecordChange;
@@ -196,6 +198,8 @@ pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
 #[cfg(feature = "host")]
 pub use thread_event::{NewThreadEvent, NewThreadEvents, ThreadEvent, ThreadEventStore};
+#[cfg(feature = "schedule")]
+pub use timing::{TimingError, next_due, read_time, write_time};
 #[cfg(feature = "host")]
 pub use usage::Usage;
 #[cfg(feature = "host")]

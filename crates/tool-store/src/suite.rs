@@ -35,10 +35,10 @@
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`KnowledgeStore`], with [`Maintenance`] | optional | `knowledge`, `knowledge_embeddings` |
-//! | [`PlanStore`], with [`Maintenance`] | optional | `plan`, `plan_concurrency` |
+//! | [`PlanStore`], with [`ChangeStore`] and [`Maintenance`] | optional | `plan`, `plan_concurrency` |
 //! | [`RoomStore`], with [`Maintenance`] | optional | `room` |
 //! | [`ScheduleStore`], with [`Maintenance`] | optional | `schedule` |
-//! | [`LongTermStore`], with [`Maintenance`] | optional | `long_term` |
+//! | [`LongTermStore`], with [`ChangeStore`], [`KnowledgeStore`], [`Maintenance`], [`PlanStore`], [`RoomStore`] and [`ScheduleStore`] | optional | `long_term`, `record_change` |
 //! | [`StoredToolStore`], with [`Directory`] | optional | `edit_request`, `stored_tool` |
 //! | [`ThreadEventStore`], with [`Maintenance`] | optional | `thread_event` |
 //! | the traits of [`VaultStore`] | optional | `sealed`, `vault` |
@@ -126,6 +126,8 @@ pub mod plan;
 pub mod plan_concurrency;
 #[doc(hidden)]
 pub mod property;
+#[doc(hidden)]
+pub mod record_change;
 #[doc(hidden)]
 pub mod records;
 #[doc(hidden)]
@@ -299,7 +301,10 @@ macro_rules! conformance {
         $crate::conformance! { @ knowledge [__suite_knowledge __suite_knowledge_races] $opener }
         $crate::conformance! { @ knowledge_embeddings [__suite_knowledge_embeddings __suite_knowledge_embeddings_races] $opener }
     };
-    (@ LongTermStore $opener:expr) => { $crate::conformance! { @ long_term [__suite_long_term __suite_long_term_races] $opener } };
+    (@ LongTermStore $opener:expr) => {
+        $crate::conformance! { @ long_term [__suite_long_term __suite_long_term_races] $opener }
+        $crate::conformance! { @ record_change [__suite_record_change] $opener }
+    };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ PlanStore $opener:expr) => {
         $crate::conformance! { @ plan [__suite_plan] $opener }
@@ -425,6 +430,7 @@ macro_rules! conformance_cases {
     (@ LongTermStore $cases:ident $opener:expr) => {
         $crate::__suite_long_term! { @ $cases $opener }
         $crate::__suite_long_term_races! { @ $cases $opener }
+        $crate::__suite_record_change! { @ $cases $opener }
     };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
     (@ PlanStore $cases:ident $opener:expr) => {

@@ -488,11 +488,27 @@ async fn words_of_erased_memories_are_removed_from_every_file() {
         (corrected.unwrap().source, found()),
         (MemorySource::User, [false, false, true])
     );
-    store
-        .remove_memories(&MemoryScope::shared(&workspace))
-        .await
-        .unwrap();
+    // An operator corrects the third memory with an audit row.
+    let third = rows.iter().find(|row| row.content.ends_with(SENTINELS[2]));
+    let third = third.unwrap();
+    let correction = MemoryCorrection {
+        content: Some("Another word".to_owned()),
+        ..correction
+    };
+    let request = ChangeRequest {
+        change: Change::Record(RecordChange::CorrectMemory {
+            workspace: workspace.clone(),
+            id: third.id.clone(),
+            correction: Box::new(correction),
+            expected: Expected::Same(Some(Box::new(third.clone()))),
+        }),
+        audit: AuditRow::of_operator(&workspace, "olga", "memory.correct", "{}", at(300)).unwrap(),
+        key: None,
+    };
+    store.apply(request).await.unwrap();
     assert_eq!(found(), [false, false, false]);
+    let shared = MemoryScope::shared(&workspace);
+    assert_eq!(store.remove_memories(&shared).await.unwrap(), 2);
 }
 
 #[tokio::test]

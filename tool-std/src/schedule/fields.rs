@@ -2,9 +2,10 @@
 
 use tool_core::Issue;
 use tool_core::prelude::*;
-use tool_core::store::{TaskDefinition, TaskRow, TaskTiming, TaskUpdate, Timestamp};
+use tool_core::store::{
+    TaskDefinition, TaskRow, TaskTiming, TaskUpdate, Timestamp, TimingError, next_due, read_time,
+};
 
-use super::timing::{TimingError, next_due, read_time};
 use super::tool::{ScheduleType, ScheduledTask};
 
 /// The arguments that describe a task.

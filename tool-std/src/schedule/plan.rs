@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use tool_core::store::{SkippedRun, TaskRow, TaskTiming, Timestamp};
-
-use super::timing::{TimingError, next_due, shown};
+use tool_core::store::{
+    SkippedRun, TaskRow, TaskTiming, Timestamp, TimingError, next_due, write_time,
+};
 
 /// How many missed due times run later, one after the other.
 pub(super) const MOST_REPLAYED: usize = 5;
@@ -97,7 +97,7 @@ fn skipped(
         let reason = if has_room {
             format!("missed: only the last {MOST_REPLAYED} missed due times run later")
         } else {
-            let until = shown(until);
+            let until = write_time(until);
             format!(
                 "missed, as all later due times before {until}: only the last {MOST_REPLAYED} missed due times run later"
             )

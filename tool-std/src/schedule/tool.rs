@@ -6,12 +6,11 @@ use std::sync::Arc;
 use tool_core::prelude::*;
 use tool_core::store::{
     NewTask, ScheduleStore, Scope, TaskDefinition, TaskFilter, TaskId, TaskRow, TaskTiming,
-    Timestamp,
+    Timestamp, write_time,
 };
 use tool_core::{Effect, host_value};
 
 use super::fields::{Fields, issue, required};
-use super::timing::shown;
 
 /// How many tasks a workspace may have by default.
 const MOST_TASKS: u32 = 100;
@@ -146,7 +145,7 @@ impl ScheduledTask {
             outbound_channel: definition.outbound_channel,
             outbound_target: definition.outbound_target,
             enabled,
-            next_run_at: row.requested.or(due.filter(|_| enabled)).map(shown),
+            next_run_at: row.requested.or(due.filter(|_| enabled)).map(write_time),
             is_running: running,
             errors: row.errors,
             last_error: row.last_error,
@@ -164,7 +163,7 @@ impl ScheduledTask {
                 task.schedule_type = ScheduleType::Interval;
                 task.every_ms = Some(every_ms);
             }
-            TaskTiming::Once { at } => task.run_at = Some(shown(at)),
+            TaskTiming::Once { at } => task.run_at = Some(write_time(at)),
         }
         task
     }

@@ -10,11 +10,11 @@ use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
     ChildFilter, ChildKind, ChildRow, ChildState, DocumentFilter, DocumentName, DocumentStatus,
     EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter, IncludeDeleted,
-    InstanceId, KeyId, MemoryFilter, MemoryScope, MemoryVector, PlanFilter, PlanRunId, RoomEventFilter,
-    RoomEventState, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn, SealedPlace,
-    SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, TaskFilter, TaskId,
-    TaskRunFilter, ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel, WorkAgent,
-    WorkFilter, WorkState, Workspace,
+    InstanceId, KeyId, MemoryFilter, MemoryScope, MemoryVector, PlanFilter, PlanRunId,
+    RoomEventFilter, RoomEventState, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn,
+    SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, TaskFilter,
+    TaskId, TaskRunFilter, ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel,
+    WorkAgent, WorkFilter, WorkState, Workspace,
 };
 use sqlx::{Postgres, QueryBuilder};
 
@@ -453,7 +453,10 @@ fn schedules(all: &mut Vec<Statement>, own: &Workspace) {
         ..TaskRunFilter::default()
     };
     add(all, "task_run_pkey", &schedule::runs(&id, &runs).query);
-    for (index, table) in [("task_by_principal", "task"), ("task_run_by_principal", "task_run")] {
+    for (index, table) in [
+        ("task_by_principal", "task"),
+        ("task_run_by_principal", "task_run"),
+    ] {
         let removal = schedule::user_removal(table, own, "x");
         add(all, index, &removal.query);
     }

@@ -344,9 +344,7 @@ pub(crate) async fn list_rooms<R: SqlReader>(
         "workspace, conversation",
     );
     for query in [events, messages] {
-        let rows = db
-            .read(|| counts(query, workspace, rooms.keys()))
-            .await?;
+        let rows = db.read(|| counts(query, workspace, rooms.keys())).await?;
         for row in &rows {
             let columns = Columns::new(row, query.1, "conversation");
             let room = room_of(columns)?;

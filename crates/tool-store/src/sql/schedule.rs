@@ -209,9 +209,7 @@ async fn apply<C: SqlChange>(
     }
     if step.removed {
         let mut removal = Statement::delete(TASKS);
-        removal
-            .push("workspace = ")
-            .bind(row.workspace().as_str());
+        removal.push("workspace = ").bind(row.workspace().as_str());
         removal.narrow("id", Some(row.id.id()));
         db.write(removal).await?;
     } else {

@@ -99,7 +99,8 @@ impl RoomStore for SqliteStore {
     fn remove_room<'a>(&'a self, room: &'a ThreadId) -> StoreFuture<'a, bool> {
         let room = room.clone();
         step(async move {
-            let removed = self.change(move |db| Box::pin(async move { shared::remove(db, &room).await }));
+            let removed =
+                self.change(move |db| Box::pin(async move { shared::remove(db, &room).await }));
             let removed = removed.await?;
             self.forget().await?;
             Ok(removed)

@@ -50,7 +50,9 @@ impl ScheduleStore for SqliteStore {
 
     fn remove_task<'a>(&'a self, id: &'a TaskId, at: Timestamp) -> StoreFuture<'a, bool> {
         let id = id.clone();
-        step(self.change(move |db| Box::pin(async move { shared::remove(db, &id, None, at).await })))
+        step(
+            self.change(move |db| Box::pin(async move { shared::remove(db, &id, None, at).await })),
+        )
     }
 
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>> {

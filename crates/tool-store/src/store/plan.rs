@@ -250,9 +250,10 @@ impl PlanFilter {
     pub fn admits(&self, row: &PlanRow) -> bool {
         let conversation = row.id.thread.conversation();
         let (wanted, user) = (self.conversation.as_deref(), self.principal.as_deref());
-        let is_after = self.after.as_ref().is_none_or(|(last, number)| {
-            (conversation, row.id.number) > (last.as_str(), *number)
-        });
+        let is_after = self
+            .after
+            .as_ref()
+            .is_none_or(|(last, number)| (conversation, row.id.number) > (last.as_str(), *number));
         wanted.is_none_or(|wanted| wanted == conversation)
             && user.is_none_or(|user| row.principal.as_deref() == Some(user))
             && self.status.is_none_or(|status| row.status == status)

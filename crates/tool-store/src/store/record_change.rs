@@ -1,8 +1,8 @@
 //! Changes by operators of memories, documents, plans, scheduled tasks and rooms.
 
 use super::{
-    DocumentName, DocumentRow, Expected, MemoryCorrection, MemoryRow, PlanRunId, StoreError, TaskId,
-    TaskUpdate, ThreadId, Timestamp, Workspace,
+    DocumentName, DocumentRow, Expected, MemoryCorrection, MemoryRow, PlanRunId, StoreError,
+    TaskId, TaskUpdate, ThreadId, Timestamp, Workspace,
 };
 
 /// A change of a memory, a document, a run of a plan, a scheduled task or a room.

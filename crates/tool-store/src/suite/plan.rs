@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::*;
 
 use super::records::{at, thread};
-use super::{missing, tests};
+use super::{conflict, missing, tests};
 
 /// The traits that the tests of plans require.
-pub trait Plans: PlanStore + Maintenance {}
-impl<T: PlanStore + Maintenance> Plans for T {}
+pub trait Plans: PlanStore + Maintenance + ChangeStore {}
+impl<T: PlanStore + Maintenance + ChangeStore> Plans for T {}
 
 /// Compiles a plan from nodes of the form `id`, which is a task of any agent, and edges of the form `from to`. Nodes that are objects are merged into such a
 /// task. The nodes without an edge to them are the entry nodes.
@@ -142,6 +142,28 @@ fn statuses(row: &PlanRow) -> String {
 
 tests! {
     ($) __suite_plan in plan for Plans;
+
+    // An operator ends an active run once, also on a handle that seals contents. The events of the run and an audit row record it.
+    #[test]
+    async fn active_run_is_ended_by_an_operator(store: impl Store + Plans) {
+        let row = create(&store, new("main", spec(&[json!("a"), json!("b")], &["a b"]))).await;
+        let request = || {
+            let change = RecordChange::EndPlan { id: row.id.clone(), at: at(200) };
+            let audit = AuditRow::of_operator(row.id.workspace(), "olga", "plan.cancel", "{}", at(200)).unwrap();
+            ChangeRequest { change: Change::Record(change), audit, key: None }
+        };
+        let Applied::Changed(Changed::Plan(ended)) = store.apply(request()).await.unwrap() else {
+            panic!("the change ends a run");
+        };
+        assert_eq!((ended.status, statuses(&ended)), (PlanStatus::Aborted, "skipped skipped".to_owned()));
+        assert_eq!(store.plan(&row.id).await.unwrap().as_ref(), Some(&*ended));
+        assert_eq!(store.active_plan(row.id.thread()).await.unwrap(), None);
+        conflict(store.apply(request()).await, "aborted");
+        let filter = PlanFilter { status: Some(PlanStatus::Aborted), ..PlanFilter::default() };
+        assert_eq!(store.find_plans(row.id.workspace(), &filter).await.unwrap(), [*ended]);
+        let audit = store.export(Scope::All, &AuditFilter::default()).await.unwrap();
+        assert_eq!((audit.len(), audit[0].thread.as_deref()), (1, Some(row.id.thread().conversation())));
+    }
 
     // S2-39: the entry nodes of a new run are ready. S2-42: reading it changes nothing; there is no active run before and after it. S2-48: the run, its nodes
     // and its event log are stored.

@@ -642,8 +642,19 @@ pub(crate) async fn memories_are_not_sealed(plain: impl Sealing) {
         content: Some("milk".to_owned()),
         ..MemoryCorrection::default()
     };
+    let by_operator = ChangeRequest {
+        change: Change::Record(RecordChange::CorrectMemory {
+            workspace: acme(),
+            id: stored.id.clone(),
+            correction: Box::new(correction.clone()),
+            expected: Expected::Any,
+        }),
+        audit: AuditRow::of_operator(acme(), "olga", "memory.correct", "{}", at(100)).unwrap(),
+        key: None,
+    };
     for refused in [
         sealing.remember(new("milk")).await.err(),
+        sealing.apply(by_operator).await.err(),
         sealing.append_note(note()).await.err(),
         sealing
             .correct_memory(&acme(), &stored.id, &correction)

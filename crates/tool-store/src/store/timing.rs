@@ -1,4 +1,4 @@
-//! Due times: cron expressions in a time zone, intervals and single times.
+//! Due times of scheduled tasks: cron expressions in a time zone, intervals and single times.
 
 use std::str::FromStr as _;
 use std::sync::LazyLock;
@@ -8,7 +8,8 @@ use croner::errors::CronError;
 use croner::parser::{CronParser, Seconds, Year};
 use jiff::civil::DateTime;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
-use tool_core::store::{TaskTiming, Timestamp};
+
+use super::{TaskTiming, Timestamp};
 
 /// The rules of time zones that this program contains, so that due times do not depend on the files of the machine.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
@@ -135,8 +136,8 @@ fn read_wait(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Returns a time as ISO 8601 text in UTC.
-pub(super) fn shown(time: Timestamp) -> String {
+/// Returns a time as ISO 8601 text in UTC, which [`read_time`] reads.
+pub fn write_time(time: Timestamp) -> String {
     match instant(time) {
         Ok(time) => time.to_string(),
         Err(_) => time.as_millis().to_string(),
@@ -153,7 +154,7 @@ mod tests {
     #[test]
     fn times_are_read() {
         let now = stored("2026-11-27T10:00:00Z".parse().unwrap());
-        let read = |text| read_time(text, "Europe/Berlin", now).map(shown);
+        let read = |text| read_time(text, "Europe/Berlin", now).map(write_time);
         for (text, time) in [
             ("+20m", "2026-11-27T10:20:00Z"),
             ("+3h", "2026-11-27T13:00:00Z"),
