@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// |---|---|
 /// | `viewer` | read |
 /// | `approver` | read, and answer, assign and revoke approvals |
-/// | `operator` | everything that an approver may do; cancel runs, settle effects, set switches, change instances, enable tools, write variables |
+/// | `operator` | everything that an approver may do; cancel runs and plans, settle effects, set switches, change instances, enable tools and scheduled tasks, write variables, correct memories |
 /// | `author` | read, create, change and delete functions and stored tools, and bind stored tools to agents |
 /// | `admin` | everything |
 ///
@@ -28,8 +28,8 @@ pub enum Role {
     Viewer,
     /// Answers, assigns and revokes approvals.
     Approver,
-    /// Cancels runs, settles effects, sets switches, adds and removes instances, enables and disables their tools and skills and stored tools, writes
-    /// variables, and answers requests for variables.
+    /// Cancels runs and plans, settles effects, sets switches, adds and removes instances, enables and disables their tools and skills, stored tools and
+    /// scheduled tasks, writes variables, answers requests for variables, and corrects memories.
     Operator,
     /// Creates, changes and deletes functions and stored tools, and binds stored tools to agents.
     Author,

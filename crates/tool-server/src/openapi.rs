@@ -22,13 +22,17 @@ pub(crate) const WORKSPACE: &str = "tool-workspace";
 const BEARER: &str = "bearer";
 
 /// The resources, in the order of the document.
-const TAGS: [(&str, &str); 17] = [
+const TAGS: [(&str, &str); 22] = [
     ("approvals", "Requests for the approval of calls and plans"),
     (
         "audit",
         "One row for each call and for each change by an operator",
     ),
     ("catalogue", "The tools of the program"),
+    (
+        "documents",
+        "Documents that the agents of a workspace search, and the states of their indexes",
+    ),
     (
         "effects",
         "Calls with effects, and effects with an unknown outcome",
@@ -46,12 +50,19 @@ const TAGS: [(&str, &str); 17] = [
         "maintenance",
         "Erasure of contents, and removal of old rows",
     ),
+    ("memories", "Long-term memories of agents"),
     ("members", "The users of a workspace, and their roles"),
+    ("plans", "Runs of plans, with their nodes and events"),
     (
         "policy",
         "The rules of the host that allow and deny calls and request approvals",
     ),
+    (
+        "rooms",
+        "The events that wait for agents, and the messages between people and agents",
+    ),
     ("runs", "Executions of the agent loop"),
+    ("scheduled-tasks", "Scheduled tasks and their runs"),
     (
         "secrets",
         "The names of sealed secrets, and the keys that seal them",

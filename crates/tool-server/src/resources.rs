@@ -18,6 +18,7 @@ use crate::state::Shared;
 mod approvals;
 mod audit;
 mod catalogue;
+mod documents;
 mod effects;
 mod event_stream;
 mod events;
@@ -25,8 +26,12 @@ mod force;
 mod functions;
 mod instances;
 mod maintenance;
+mod memories;
+mod plans;
 mod policy;
+mod rooms;
 mod runs;
+mod scheduled_tasks;
 mod secrets;
 mod stored_tools;
 mod switches;
@@ -40,18 +45,23 @@ type Routes = OpenApiRouter<Shared>;
 
 /// Returns the routes of every resource, and their OpenAPI document.
 pub(crate) fn all() -> Routes {
-    let resources: [fn(Routes) -> Routes; 18] = [
+    let resources: [fn(Routes) -> Routes; 23] = [
         approvals::routes,
         audit::routes,
         catalogue::routes,
+        documents::routes,
         effects::routes,
         events::routes,
         force::routes,
         functions::routes,
         instances::routes,
         maintenance::routes,
+        memories::routes,
+        plans::routes,
         policy::routes,
+        rooms::routes,
         runs::routes,
+        scheduled_tasks::routes,
         secrets::routes,
         stored_tools::routes,
         switches::routes,

@@ -8,8 +8,9 @@ use tool_core::Registry;
 use tool_core::policy::SharedPolicy;
 use tool_core::store::seal::Vault;
 use tool_core::store::{
-    Catalogue, ChangeStore, Directory, EnablementStore, EventStore, Maintenance, Store,
-    ThreadEventStore, VariableRequest, VaultStore,
+    Catalogue, ChangeStore, Directory, EnablementStore, EventStore, KnowledgeStore, LongTermStore,
+    Maintenance, PlanStore, RoomStore, ScheduleStore, Store, ThreadEventStore, VariableRequest,
+    VaultStore,
 };
 use tool_core::stored::StoredTools;
 
@@ -26,6 +27,11 @@ pub trait AdminStore:
     + Maintenance
     + EventStore
     + ThreadEventStore
+    + KnowledgeStore
+    + LongTermStore
+    + PlanStore
+    + RoomStore
+    + ScheduleStore
 {
 }
 
@@ -39,6 +45,11 @@ impl<T> AdminStore for T where
         + Maintenance
         + EventStore
         + ThreadEventStore
+        + KnowledgeStore
+        + LongTermStore
+        + PlanStore
+        + RoomStore
+        + ScheduleStore
 {
 }
 

@@ -6,8 +6,10 @@
     reason = "a test fails by panicking"
 )]
 
+mod packs;
 mod records;
 mod site;
 
+pub use packs::{create_plan, create_task, remember, write_document, write_to_room};
 pub use records::{Sample, seed};
 pub use site::{Answer, KEY, Site, SiteStore, StoreKind, document, operations, pick_color, tokens};

@@ -12,6 +12,7 @@ use tool_core::store::{
     WorkspaceSettings,
 };
 
+use crate::packs::{create_plan, create_task, remember, write_document, write_to_room};
 use crate::site::{KEY, SiteStore};
 
 /// The names and ids of the records of a workspace. Each name contains the name of the workspace.
@@ -45,6 +46,12 @@ pub struct Sample {
     pub skill: String,
     /// The id of a request for variables of the conversation.
     pub request: String,
+    /// The id of a memory. The conversation has a plan and is a room.
+    pub memory: String,
+    /// The file name of a document.
+    pub file: String,
+    /// The id of a scheduled task.
+    pub task: String,
 }
 
 /// Stores the records of a workspace.
@@ -124,6 +131,13 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
     enablement(store, workspace, now).await;
     vault(store, &thread, now).await;
     people(store, workspace, now).await;
+    let (file, task, agent) = (name("file"), name("task"), name("agent"));
+    let owner = (Some(agent.as_str()), principal.as_str());
+    let memory = remember(store, workspace, owner, &name("note")).await;
+    write_document(store, workspace, &file, name("content").as_bytes()).await;
+    create_plan(store, &thread, &principal).await;
+    create_task(store, workspace, &task, &principal).await;
+    write_to_room(store, &thread, &name("event")).await;
     Sample {
         workspace: workspace.to_owned(),
         approval: format!("{}-0", name("approval")),
@@ -132,13 +146,16 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
         tool,
         principal,
         decision: name("decision"),
-        agent: name("agent"),
+        agent,
         function,
         version,
         stored_tool,
         instance: name("support"),
         skill: name("mail"),
         request: name("request"),
+        memory,
+        file,
+        task,
     }
 }
 

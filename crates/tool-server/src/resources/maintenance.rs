@@ -32,9 +32,9 @@ pub(super) fn routes(all: Routes) -> Routes {
 /// The reason of an erasure.
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct ErasureRequest {
+pub(super) struct ErasureRequest {
     /// Why the contents are erased, such as the request of a user. The audit keeps it.
-    reason: String,
+    pub(super) reason: String,
 }
 
 /// How many rows an erasure has changed or removed.

@@ -206,8 +206,8 @@ tests! {
         let run = plan(store, &main, "ann").await;
         let task = task(store, &acme()).await;
         add_event(store, &main, "m-1").await;
-        let changes = changes(&memory, &document, &run, &task);
-        for (number, change) in changes.iter().enumerate() {
+        let all = changes(&memory, &document, &run, &task);
+        for (number, change) in all.iter().enumerate() {
             match make(store, change.clone()).await {
                 Changed::Memory(row) => {
                     assert_eq!((&*row.content, row.source), ("Ann drinks coffee.", MemorySource::User));
@@ -222,17 +222,17 @@ tests! {
                     assert!(!row.enabled);
                     assert_eq!(store.task(&row.id).await.unwrap().as_ref(), Some(&*row));
                 }
-                changed => assert_eq!(changed, Changed::Row { changed: true }),
+                other => assert_eq!(other, Changed::Row { changed: true }),
             }
             assert_eq!(rows_of_audit(store).await, number + 1);
         }
-        for change in &changes {
+        for change in &all {
             match store.apply(of(&acme(), change.clone())).await {
                 Err(StoreError::Conflict(text)) => assert!(text.contains("aborted"), "{text}"),
                 refused => missing(refused),
             }
         }
-        assert_eq!(rows_of_audit(store).await, changes.len());
+        assert_eq!(rows_of_audit(store).await, all.len());
         assert_eq!(store.memory(&acme(), &memory.id).await.unwrap(), None);
         assert_eq!(store.document(&document.name).await.unwrap(), None);
         assert_eq!(store.room_events(&main, &RoomEventFilter::default()).await.unwrap(), []);

@@ -14,7 +14,13 @@ const OPERATOR: &str = "operator-of-acme";
 const ADMIN: &str = "admin-of-acme";
 
 /// Sends a request that succeeds.
-async fn done(site: &Site, token: &str, method: &str, path: &str, body: &Value) -> Answer {
+pub(crate) async fn done(
+    site: &Site,
+    token: &str,
+    method: &str,
+    path: &str,
+    body: &Value,
+) -> Answer {
     let body = Some(body).filter(|body| !body.is_null());
     let answer = site.send(method, path, Some(token), &[], body).await;
     assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text);
@@ -22,7 +28,7 @@ async fn done(site: &Site, token: &str, method: &str, path: &str, body: &Value) 
 }
 
 /// Returns the operator and the details of the last change with this action in the audit of `acme`.
-async fn note(site: &Site, action: &str) -> (String, Value) {
+pub(crate) async fn note(site: &Site, action: &str) -> (String, Value) {
     let page = site.get("/v1/audit", VIEWER).await;
     let mut rows = page["items"].as_array().unwrap().iter();
     let row = rows

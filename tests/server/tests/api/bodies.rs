@@ -106,6 +106,18 @@ pub(crate) async fn store_failure_is_a_problem_without_details(kind: StoreKind) 
         ("get", "/v1/audit/export".to_owned()),
         ("get", format!("/v1/threads/{}/messages", acme.conversation)),
         ("post", format!("/v1/approvals/{}/revoke", acme.approval)),
+        ("get", "/v1/memories".to_owned()),
+        ("get", format!("/v1/memories/{}", acme.memory)),
+        ("get", "/v1/documents".to_owned()),
+        ("get", format!("/v1/documents/{}/content", acme.file)),
+        ("get", "/v1/plans".to_owned()),
+        ("get", format!("/v1/plans/{}/1/events", acme.conversation)),
+        ("post", format!("/v1/plans/{}/1/cancel", acme.conversation)),
+        ("get", "/v1/scheduled-tasks".to_owned()),
+        ("get", format!("/v1/scheduled-tasks/{}/runs", acme.task)),
+        ("get", "/v1/rooms".to_owned()),
+        ("get", format!("/v1/rooms/{}/events", acme.conversation)),
+        ("get", format!("/v1/rooms/{}/messages", acme.conversation)),
     ] {
         let answer = site.send(method, &path, Some(OPERATOR), &[], None).await;
         assert_eq!(answer.status, 503, "{path}: {}", answer.text);

@@ -11,12 +11,17 @@ mod administration;
 mod agents;
 mod bodies;
 mod changes;
+mod documents;
 mod event_stream;
 mod events;
 mod instances;
 mod lists;
+mod memories;
+mod plans;
 mod policy;
+mod rooms;
 mod samples;
+mod scheduled_tasks;
 mod secrets;
 mod stored_tools;
 mod thread_events;
@@ -70,6 +75,9 @@ fn main() -> ExitCode {
         changes::settled_effect_is_stored_like_one_of_the_gate,
         changes::repeated_request_is_made_once,
         changes::switch_is_applied_by_the_host,
+        documents::documents_are_listed_with_their_index,
+        documents::content_of_a_document_is_returned,
+        documents::document_is_deleted_by_an_admin,
         events::changes_are_streamed_to_their_workspace,
         events::client_continues_at_each_event,
         events::streams_are_refused_without_access,
@@ -88,10 +96,24 @@ fn main() -> ExitCode {
         lists::malformed_queries_are_refused,
         lists::every_list_is_read_page_by_page,
         lists::names_in_paths_are_percent_encoded,
+        memories::memories_are_listed_by_their_filters,
+        memories::pages_of_memories_are_complete,
+        memories::memory_is_corrected_by_an_operator,
+        memories::faulty_corrections_are_refused,
+        memories::memories_are_deleted_and_erased,
+        plans::runs_of_plans_are_listed,
+        plans::run_of_a_plan_has_nodes_and_events,
+        plans::active_plan_is_cancelled,
         policy::policy_is_replaced_only_with_its_current_etag,
         policy::report_names_gaps_of_the_policy,
         policy::shadow_policy_is_compared_and_ended,
         policy::decision_is_explained_to_its_workspace,
+        rooms::rooms_are_listed_with_their_numbers,
+        rooms::outbound_messages_have_the_state_of_their_effect,
+        rooms::room_is_deleted_by_an_admin,
+        scheduled_tasks::tasks_are_listed_with_their_schedule,
+        scheduled_tasks::runs_of_a_deleted_task_are_listed,
+        scheduled_tasks::task_is_enabled_from_its_next_due_time,
         secrets::secret_is_written_and_never_read_case,
         secrets::server_without_keys_stores_no_secret_case,
         secrets::misconfigured_tools_name_the_missing_keys_case,

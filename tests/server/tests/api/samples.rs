@@ -76,6 +76,9 @@ pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
         "instance" => of.instance.clone(),
         "skill" => of.skill.clone(),
         "request" => of.request.clone(),
+        "memory" => of.memory.clone(),
+        "file" => of.file.clone(),
+        "task" => of.task.clone(),
         // Keys belong to the host and not to a workspace.
         "secret_key" => server_tests::KEY.to_owned(),
         "decision" => of.decision.clone(),
@@ -103,7 +106,9 @@ pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
         | "source"
         | "target"
         | "part"
-        | "requires_confirmation" => return None,
+        | "requires_confirmation"
+        | "shared"
+        | "text" => return None,
         other => panic!("the parameter `{other}` has no sample, add it to `samples::value`"),
     })
 }

@@ -23,6 +23,9 @@ fn nobody() -> Sample {
         instance: name("support"),
         skill: name("mail"),
         request: name("request"),
+        memory: "4".repeat(32),
+        file: name("file"),
+        task: name("task"),
     }
 }
 
@@ -66,6 +69,9 @@ fn shown(answer: &Answer, of: &Sample) -> (u16, Vec<(String, String)>, String) {
             (&of.instance, &hidden.instance),
             (&of.skill, &hidden.skill),
             (&of.request, &hidden.request),
+            (&of.memory, &hidden.memory),
+            (&of.file, &hidden.file),
+            (&of.task, &hidden.task),
         ] {
             text = text.replace(from.as_str(), to);
         }

@@ -165,8 +165,9 @@ async fn fuzzer_finds_no_undocumented_response() -> Ran {
     std::fs::write(&schema, tool_server::openapi_json()).unwrap();
     // Some requests name existing records, so that they pass the look-up of the name.
     let known = format!(
-        "[parameters]\n\"path.id\" = [\"{}\", \"x\"]\n\"path.key\" = [\"{}\", \"x\"]\n\"path.conversation\" = [\"{}\", \"x\"]\n\"path.kind\" = [\"kill\", \"x\"]\n",
-        acme.approval, acme.effect, acme.conversation,
+        "[parameters]\n\"path.id\" = [\"{}\", \"x\"]\n\"path.key\" = [\"{}\", \"x\"]\n\"path.conversation\" = [\"{}\", \"x\"]\n\"path.kind\" = [\"kill\", \"x\"]\n\
+         \"path.memory\" = [\"{}\", \"x\"]\n\"path.file\" = [\"{}\", \"x\"]\n\"path.task\" = [\"{}\", \"x\"]\n",
+        acme.approval, acme.effect, acme.conversation, acme.memory, acme.file, acme.task,
     );
     std::fs::write(folder.path().join("schemathesis.toml"), known).unwrap();
     let mut command = Command::new(python);
