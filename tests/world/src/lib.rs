@@ -7,6 +7,7 @@ pub mod executor;
 pub mod facts;
 pub mod generate;
 pub mod known;
+pub mod packs;
 pub mod plan;
 pub mod process;
 pub mod random;

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use world::agents;
 use world::generate;
-use world::plan::Plan;
+use world::packs;
+use world::plan::{Expect, Plan};
 use world::run::{Report, StoreKind, run};
 use world::shrink::shrink;
 
@@ -93,6 +94,21 @@ enum Command {
         #[arg(long)]
         trace: bool,
     },
+    /// Runs hosts with the packs `memory`, `plan` and `schedule` for many seeds.
+    Packs {
+        /// The range of seeds as `A..B`, without `B`.
+        #[arg(long)]
+        seeds: String,
+        /// The store that hosts share.
+        #[arg(long, value_enum, default_value_t)]
+        store: StoreKind,
+        /// Writes the first failing plan of each invariant to this folder, as small as possible.
+        #[arg(long)]
+        keep: Option<PathBuf>,
+        /// The number of threads that run plans in parallel.
+        #[arg(long, default_value_t = 1)]
+        threads: u64,
+    },
     /// Prints the hash of the trace of each seed.
     Hashes {
         /// The range of seeds as `A..B`, without `B`.
@@ -130,7 +146,7 @@ fn obey(command: Command) -> Result<bool, String> {
             matching,
             only,
             without,
-            shrink,
+            shrink: shortens,
             mut known,
             plans,
             unique_names,
@@ -144,19 +160,35 @@ fn obey(command: Command) -> Result<bool, String> {
             } else {
                 generate::plan
             };
+            let text = matching.clone();
             let search = Search {
-                kind: store,
-                plan,
+                run: Box::new(move |seed| run(&plan(seed), store)),
+                kept: Box::new(move |seed, invariant| {
+                    let plan = plan(seed);
+                    Ok(if shortens {
+                        shrink(&plan, invariant, &text, store).to_json()
+                    } else {
+                        plan.to_json()
+                    })
+                }),
                 matching,
                 only,
                 without,
             };
             let found = search.seeds(&seeds, threads)?;
-            search.report(&found, keep.as_deref(), shrink, &known)
+            search.report(&found, keep.as_deref(), &known)
         }
+        Command::Packs {
+            seeds,
+            store,
+            keep,
+            threads,
+        } => seeds_of_packs(&seeds, store, keep.as_deref(), threads),
         Command::Replay { file, store, quiet } => {
-            let plan = read(&file)?;
-            let report = run(&plan, store_of(&plan, store))?;
+            let report = match read(&file)? {
+                Read::Hosts(plan) => run(&plan, store_of(plan.expect.as_ref(), store))?,
+                Read::Packs(plan) => packs::run(&plan, store_of(plan.expect.as_ref(), store))?,
+            };
             if !quiet {
                 report.lines.iter().for_each(|line| println!("{line}"));
             }
@@ -168,19 +200,7 @@ fn obey(command: Command) -> Result<bool, String> {
             invariant,
             matching,
             store,
-        } => {
-            let plan = read(&file)?;
-            let store = store_of(&plan, store);
-            let first = run(&plan, store)?;
-            let own = plan.expect.as_ref().map(|expect| expect.invariant.clone());
-            let first = first.violations.first().map(|of| of.invariant.to_owned());
-            let invariant = invariant.or(own).or(first);
-            let invariant = invariant.ok_or("no invariant fires, so the plan cannot be shrunk")?;
-            let short = shrink(&plan, &invariant, &matching, store);
-            std::fs::write(&file, short.to_json()).map_err(|error| error.to_string())?;
-            print(&run(&short, store)?);
-            Ok(true)
-        }
+        } => shrink_file(&file, invariant, &matching, store),
         Command::Agents {
             seeds,
             store,
@@ -219,16 +239,74 @@ fn obey(command: Command) -> Result<bool, String> {
     }
 }
 
-/// Returns the store from the command line, or else the store of the kept plan.
-fn store_of(plan: &Plan, asked: Option<StoreKind>) -> StoreKind {
-    let needed = plan.expect.as_ref().map(|expect| expect.store);
-    asked.or(needed).unwrap_or_default()
+/// Runs hosts with packs for the seeds of a range.
+fn seeds_of_packs(
+    seeds: &str,
+    store: StoreKind,
+    keep: Option<&Path>,
+    threads: u64,
+) -> Result<bool, String> {
+    let search = Search {
+        run: Box::new(move |seed| packs::run(&packs::plan(seed), store)),
+        kept: Box::new(move |seed, invariant| {
+            let plan = packs::shrink(&packs::plan(seed), invariant, store)?;
+            Ok(plan.to_json())
+        }),
+        matching: String::new(),
+        only: None,
+        without: Vec::new(),
+    };
+    let found = search.seeds(seeds, threads)?;
+    search.report(&found, keep, &[])
 }
 
-fn read(file: &Path) -> Result<Plan, String> {
+/// Shrinks the plan of a file, and overwrites the file.
+fn shrink_file(
+    file: &Path,
+    invariant: Option<String>,
+    matching: &str,
+    store: Option<StoreKind>,
+) -> Result<bool, String> {
+    let Read::Hosts(plan) = read(file)? else {
+        return Err("`world packs --keep FOLDER` shrinks plans of packs".to_owned());
+    };
+    let store = store_of(plan.expect.as_ref(), store);
+    let first = run(&plan, store)?;
+    let own = plan.expect.as_ref().map(|expect| expect.invariant.clone());
+    let first = first.violations.first().map(|of| of.invariant.to_owned());
+    let invariant = invariant.or(own).or(first);
+    let invariant = invariant.ok_or("no invariant fires, so the plan cannot be shrunk")?;
+    let short = shrink(&plan, &invariant, matching, store);
+    std::fs::write(file, short.to_json()).map_err(|error| error.to_string())?;
+    print(&run(&short, store)?);
+    Ok(true)
+}
+
+/// Returns the store from the command line, or else the store of the kept plan.
+fn store_of(expect: Option<&Expect>, asked: Option<StoreKind>) -> StoreKind {
+    asked
+        .or(expect.map(|expect| expect.store))
+        .unwrap_or_default()
+}
+
+/// A plan file.
+enum Read {
+    /// A plan of hosts.
+    Hosts(Plan),
+    /// A plan of hosts with packs, in a folder `packs`.
+    Packs(packs::Plan),
+}
+
+fn read(file: &Path) -> Result<Read, String> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("`{}` cannot be read: {error}", file.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("`{}`: {error}", file.display()))
+    let folder = file.parent().and_then(Path::file_name);
+    let read = if folder.is_some_and(|name| name == "packs") {
+        serde_json::from_str(&text).map(Read::Packs)
+    } else {
+        serde_json::from_str(&text).map(Read::Hosts)
+    };
+    read.map_err(|error| format!("`{}`: {error}", file.display()))
 }
 
 fn print(report: &Report) {
@@ -243,8 +321,10 @@ type Found = BTreeMap<String, (u64, u64, String)>;
 
 /// The settings of a search for violations.
 struct Search {
-    kind: StoreKind,
-    plan: fn(u64) -> Plan,
+    /// Runs the plan of a seed.
+    run: Box<dyn Fn(u64) -> Result<Report, String> + Sync>,
+    /// Returns the text of the plan file of a seed in which an invariant fires.
+    kept: Box<dyn Fn(u64, &str) -> Result<String, String> + Sync>,
     matching: String,
     only: Option<String>,
     without: Vec<String>,
@@ -289,7 +369,7 @@ impl Search {
     fn each(&self, seeds: impl Iterator<Item = u64>) -> Result<Found, String> {
         let mut found = Found::new();
         for seed in seeds {
-            let report = run(&(self.plan)(seed), self.kind)?;
+            let report = (self.run)(seed)?;
             if self.without.iter().any(|name| report.violates(name)) {
                 continue;
             }
@@ -309,13 +389,7 @@ impl Search {
     }
 
     /// Prints the findings, and returns false if one of them is new.
-    fn report(
-        &self,
-        found: &Found,
-        keep: Option<&Path>,
-        shorten: bool,
-        known: &[String],
-    ) -> Result<bool, String> {
+    fn report(&self, found: &Found, keep: Option<&Path>, known: &[String]) -> Result<bool, String> {
         let mut is_clean = true;
         for (name, (times, seed, what)) in found {
             let is_known = known.contains(name);
@@ -325,13 +399,10 @@ impl Search {
             let Some(folder) = keep.filter(|_| !is_known) else {
                 continue;
             };
-            let mut plan = (self.plan)(*seed);
-            if shorten {
-                plan = shrink(&plan, name, &self.matching, self.kind);
-            }
+            let plan = (self.kept)(*seed, name)?;
             std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
             let file = folder.join(format!("{name}-{seed}.json"));
-            std::fs::write(&file, plan.to_json()).map_err(|error| error.to_string())?;
+            std::fs::write(&file, plan).map_err(|error| error.to_string())?;
             println!("      kept as {}", file.display());
         }
         Ok(is_clean)

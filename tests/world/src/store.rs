@@ -12,11 +12,11 @@ use tool_core::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter,
     AuditRow, AuditSink, Batch, BatchStore, Batched, Begun, CallKey, ChildChange, ChildFilter,
     ChildMessage, ChildOpened, ChildRow, ChildSender, ChildStore, EffectEnd, EffectFilter,
-    EffectLedger, EffectRow, EffectState, Ended, EndedSession, Intent, Journal, Maintenance,
-    MemoryStore, Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId,
-    RunProgress, RunRow, RunStop, RunStore, Scope, SessionEnd, Spill, SpillPart, SpillStore, Store,
-    StoreError, StoreFuture, Switch, SwitchFilter, SwitchKind, SwitchStore, ThreadId, ThreadStore,
-    Timestamp, Workspace,
+    EffectLedger, EffectRow, EffectState, Ended, EndedSession, Intent, Journal, LongTermStore,
+    Maintenance, MemoryStore, Message, NewMessage, NewRun, PlanStore, Resolution, Role, RunBegun,
+    RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, ScheduleStore, Scope,
+    SessionEnd, Spill, SpillPart, SpillStore, Store, StoreError, StoreFuture, Switch, SwitchFilter,
+    SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp, Workspace,
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
@@ -28,10 +28,15 @@ use crate::facts::{StoredKill, World, Written, greeted};
 use crate::plan::Fault;
 use crate::process::Process;
 
-/// A store with all operations that a host uses.
-pub trait Whole: Store + Maintenance + ChildStore {}
+mod packs;
 
-impl<T: Store + Maintenance + ChildStore> Whole for T {}
+/// A store with all operations that a host uses.
+pub trait Whole:
+    Store + Maintenance + ChildStore + LongTermStore + PlanStore + ScheduleStore
+{
+}
+
+impl<T: Store + Maintenance + ChildStore + LongTermStore + PlanStore + ScheduleStore> Whole for T {}
 
 /// The part of a store that a host may keep in a separate database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -610,6 +615,18 @@ impl ThreadStore for HostStore {
         let thread = thread.clone();
         self.op("thread.read", move |store| {
             Box::pin(async move { ThreadStore::read(&*store, &thread, after).await })
+        })
+    }
+
+    fn message_at<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        role: Role,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<u64>> {
+        let thread = thread.clone();
+        self.op("thread.read_time", move |store| {
+            Box::pin(async move { store.message_at(&thread, role, at).await })
         })
     }
 

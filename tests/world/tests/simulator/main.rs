@@ -3,3 +3,4 @@
 mod agents;
 mod determinism;
 mod known;
+mod packs;
