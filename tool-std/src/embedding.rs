@@ -1,11 +1,8 @@
 //! Embeddings of texts, with which the packs `memory` and `knowledge` search by meaning.
 
-use std::collections::BTreeMap;
-
 use futures::future::BoxFuture;
 use tool_core::ToolError;
 use tool_core::store::MemoryVector;
-use tool_core::store::text_search::fuse;
 
 #[cfg(feature = "http-client")]
 mod http;
@@ -92,18 +89,6 @@ pub(crate) fn both<T>(
         }
         (Err(error), _) => Err(error),
     }
-}
-
-/// Fuses rankings by rank, best first. `key` identifies a result in all rankings.
-pub(crate) fn fused<T, K: Clone + Ord>(lists: Vec<Vec<T>>, key: impl Fn(&T) -> K) -> Vec<(T, f64)> {
-    let keys = lists.iter().map(|list| list.iter().map(&key).collect());
-    let keys: Vec<Vec<K>> = keys.collect();
-    let results = lists.into_iter().flatten();
-    let mut results: BTreeMap<K, T> = results.map(|result| (key(&result), result)).collect();
-    let fused = fuse(&keys).into_iter();
-    fused
-        .filter_map(|(key, score)| Some((results.remove(&key)?, score)))
-        .collect()
 }
 
 /// Returns a score with 4 decimals.

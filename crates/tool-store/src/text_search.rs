@@ -23,6 +23,9 @@ const MOST_TERM: usize = 64;
 /// The constant of reciprocal rank fusion, from Cormack, Clarke and Buettcher (SIGIR 2009).
 const FUSION: f64 = 60.0;
 
+/// The weight of a score by words next to a cosine, in [`fuse_scores`].
+const WORDS_WEIGHT: f64 = 0.4;
+
 /// The saturation of a term's frequency in BM25.
 const SATURATION: f64 = 1.2;
 
@@ -194,6 +197,9 @@ pub struct Candidate<K> {
 
 /// Ranks candidates by BM25 (k1 = 1.2, b = 0.75), best first. Candidates without a term of the query are left out, and equal scores keep their order.
 ///
+/// A score is BM25 divided by the limit that it approaches for a row that consists of the terms of the query, so it is larger than 0 and less than 1. A term that
+/// no row contains lowers the scores of all rows.
+///
 /// `total` is the number of rows of the caller's scopes, from which the candidates come. A term's frequency is counted in the candidates.
 ///
 /// ```
@@ -231,6 +237,7 @@ pub fn rank<K: Clone>(query: &[String], candidates: &[Candidate<K>], total: u64)
         (1.0 + (total - frequency + 0.5) / (frequency + 0.5)).ln()
     });
     let weights: Vec<f64> = weights.collect();
+    let limit = weights.iter().sum::<f64>() * (SATURATION + 1.0);
     let mut ranked = Vec::new();
     for (candidate, (counts, words)) in candidates.iter().zip(counted) {
         let norm = SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * words / average);
@@ -240,7 +247,7 @@ pub fn rank<K: Clone>(query: &[String], candidates: &[Candidate<K>], total: u64)
         });
         let score: f64 = scores.sum();
         if score > 0.0 {
-            ranked.push((candidate.key.clone(), score));
+            ranked.push((candidate.key.clone(), score / limit));
         }
     }
     ranked.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -251,7 +258,7 @@ fn number(count: impl TryInto<u32>) -> f64 {
     f64::from(count.try_into().unwrap_or(u32::MAX))
 }
 
-/// Fuses rankings by reciprocal rank (k = 60), best first. Scores of different searches cannot be compared, so only ranks count. A key that is in several
+/// Fuses rankings by reciprocal rank (k = 60), best first. Only ranks count, not scores. A key that is in several
 /// rankings comes before a key with the same rank in one of them. Equal scores keep the order of the first ranking that contains the key.
 ///
 /// ```
@@ -272,6 +279,52 @@ pub fn fuse<K: Clone + Ord>(rankings: &[Vec<K>]) -> Vec<(K, f64)> {
             }
         }
     }
+    fused.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    fused
+}
+
+/// Fuses the results of a search by words and of a search by meaning by their scores, best first. The fused score is `(cosine + 0.4 × score by words) / 1.4`.
+///
+/// `words` has scores of [`rank`], and `meanings` has cosines. Both are best first and were searched with the same `limit`, in the rows of one caller, so that
+/// no score depends on rows that the caller cannot read. A key that only one search returned gets the lowest score of the other list, because it cannot have more.
+/// If a search by words returned less than `limit` results, the other keys contain no word of the query, and get 0.
+///
+/// A fusion by rank ([`fuse`]) counts a weak result as much as a good one of the same rank. With k = 60, any key in both lists comes before the first key of one
+/// list, so a search with many weak results displaces what the other one found.
+///
+/// ```
+/// use tool_store::text_search::fuse_scores;
+///
+/// let words = [("the user likes cake", 0.1)];
+/// let meanings = [("Ada drinks tea", 0.7), ("Ada drinks water", 0.5), ("the user likes cake", 0.1)];
+/// let fused = fuse_scores(&words, &meanings, 20);
+/// let keys: Vec<&str> = fused.iter().map(|(key, _)| *key).collect();
+/// assert_eq!(keys, ["Ada drinks tea", "Ada drinks water", "the user likes cake"]);
+/// ```
+pub fn fuse_scores<K: Clone + Ord>(
+    words: &[(K, f64)],
+    meanings: &[(K, f64)],
+    limit: usize,
+) -> Vec<(K, f64)> {
+    let lowest = |list: &[(K, f64)]| list.last().map_or(0.0, |(_, score)| *score);
+    let without_words = if words.len() < limit {
+        0.0
+    } else {
+        lowest(words)
+    };
+    let without_meaning = lowest(meanings);
+    let scores = |list: &[(K, f64)]| list.iter().cloned().collect::<BTreeMap<K, f64>>();
+    let (by_words, by_meaning) = (scores(words), scores(meanings));
+    let only_words = words
+        .iter()
+        .filter(|(key, _)| !by_meaning.contains_key(key));
+    let fused = meanings.iter().chain(only_words).map(|(key, _)| {
+        let words = by_words.get(key).copied().unwrap_or(without_words);
+        let cosine = by_meaning.get(key).copied().unwrap_or(without_meaning);
+        let score = (cosine + WORDS_WEIGHT * words) / (1.0 + WORDS_WEIGHT);
+        (key.clone(), score)
+    });
+    let mut fused: Vec<(K, f64)> = fused.collect();
     fused.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     fused
 }

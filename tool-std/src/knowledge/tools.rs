@@ -1,7 +1,10 @@
 //! The three tools.
 
+use std::collections::BTreeMap;
+
 use futures::future::join;
 use tool_core::prelude::*;
+use tool_core::store::text_search::fuse;
 use tool_core::store::{
     ChunkHit, ChunkSearch, Document, DocumentName, DocumentWrite, DocumentWriteMode,
     DocumentWritten, StoreError, Timestamp,
@@ -9,7 +12,7 @@ use tool_core::store::{
 
 use super::fault::explained;
 use super::handle::{KnowledgeReader, KnowledgeWriter, unavailable};
-use crate::embedding::{both, fused, rounded};
+use crate::embedding::{both, rounded};
 
 /// Maximum size of the content of one call of [`write_knowledge`](fn@write_knowledge), in bytes: 1 MiB.
 pub const MOST_CALL_BYTES: usize = 1024 * 1024;
@@ -133,13 +136,9 @@ pub async fn search_knowledge(
     }
     let (mut lists, note) = both(words.map_err(|error| unavailable(&error)), meanings)?;
     let hits: Vec<ChunkHit> = if is_hybrid {
-        let hits = fused(lists, |hit| (hit.file.clone(), hit.index));
-        let hits = hits.into_iter().map(|(hit, score)| ChunkHit {
-            score: rounded(score),
-            ..hit
-        });
-        hits.take(usize::try_from(limit).unwrap_or(usize::MAX))
-            .collect()
+        let mut hits = fused(lists);
+        hits.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        hits
     } else {
         lists.pop().unwrap_or_default()
     };
@@ -161,6 +160,23 @@ pub async fn search_knowledge(
         results,
         note: note.map(str::to_owned),
     })
+}
+
+/// Fuses rankings of chunks by rank, best first. The scores of a search by words depend on ranks only, so they cannot be compared with cosines.
+fn fused(lists: Vec<Vec<ChunkHit>>) -> Vec<ChunkHit> {
+    let key = |hit: &ChunkHit| (hit.file.clone(), hit.index);
+    let keys = lists.iter().map(|hits| hits.iter().map(key).collect());
+    let keys: Vec<Vec<(String, u32)>> = keys.collect();
+    let hits = lists.into_iter().flatten();
+    let mut hits: BTreeMap<_, ChunkHit> = hits.map(|hit| (key(&hit), hit)).collect();
+    let fused = fuse(&keys).into_iter();
+    fused
+        .filter_map(|(key, score)| {
+            let score = rounded(score);
+            let hit = hits.remove(&key)?;
+            Some(ChunkHit { score, ..hit })
+        })
+        .collect()
 }
 
 /// Returns a document of the workspace by its exact file name, with its whole text. Upper and lower case differ.

@@ -1,13 +1,16 @@
 //! The `search_memory` tool, which searches the memories of the organization and of the agent.
 
+use std::collections::BTreeMap;
+
 use futures::future::join;
 use tool_core::Reads;
 use tool_core::prelude::*;
+use tool_core::store::text_search::fuse_scores;
 use tool_core::store::{MemoryHit, MemoryQuery, MemoryRow, MemoryScope, Timestamp};
 
 use super::host::{reader, unavailable};
 use super::{Durability, Memory, MemoryOwner, MemorySource, MemoryType};
-use crate::embedding::{both, fused, rounded};
+use crate::embedding::{both, rounded};
 
 /// The memories that were found: the output of [`search_memory`](fn@search_memory).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
@@ -80,9 +83,7 @@ pub async fn search_memory(
     let (words, meanings) = join(words, by_meaning(memory, &reader, &search)).await;
     let (lists, note) = both(words.map_err(unavailable), meanings)?;
     let mut notes: Vec<String> = note.map(str::to_owned).into_iter().collect();
-    let ranked = fused(lists, |hit| hit.memory.id.clone()).into_iter();
-    let mut ranked: Vec<(MemoryRow, f64)> =
-        ranked.map(|(hit, score)| (hit.memory, score)).collect();
+    let mut ranked = fused(lists, search.limit);
     if let Err(note) = rerank(memory, &query, &mut ranked).await {
         notes.push(note);
     }
@@ -107,6 +108,26 @@ async fn by_meaning(
     };
     let found = memory.memories.nearest_memories(reader, &vector, search);
     Ok(Some(found.await.map_err(unavailable)?))
+}
+
+/// Fuses the results of a search by words and of a search by meaning, or returns the results of the only search.
+fn fused(lists: Vec<Vec<MemoryHit>>, limit: u32) -> Vec<(MemoryRow, f64)> {
+    let scores = lists.iter().map(|hits| {
+        let hits = hits.iter();
+        hits.map(|hit| (hit.memory.id.clone(), hit.score)).collect()
+    });
+    let scores: Vec<Vec<(String, f64)>> = scores.collect();
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let fused = match &*scores {
+        [words, meanings] => fuse_scores(words, meanings, limit),
+        lists => lists.concat(),
+    };
+    let rows = lists.into_iter().flatten().map(|hit| hit.memory);
+    let mut rows: BTreeMap<String, MemoryRow> = rows.map(|row| (row.id.clone(), row)).collect();
+    let fused = fused.into_iter();
+    fused
+        .filter_map(|(id, score)| Some((rows.remove(&id)?, score)))
+        .collect()
 }
 
 /// Orders memories by the scores of the host's reranker. If it fails, returns a note and leaves the order.

@@ -82,7 +82,8 @@ impl MemoryQuery {
 pub struct MemoryHit {
     /// The memory.
     pub memory: MemoryRow,
-    /// The score, which is larger for better results. It can be compared only with scores of the same search.
+    /// The score, which is larger for better results: the share of the query's words, from 0 to 1, or the cosine, times the [weight](MemoryRow::weight) of the memory.
+    /// It can be compared only with scores of the same search.
     pub score: f64,
 }
 
@@ -126,7 +127,7 @@ impl MemoryCorrection {
 /// A store of the long-term memories of agents, and of the notes of threads.
 ///
 /// Memories are found by their words ([`search_memories`](Self::search_memories)) and by the similarity of their embeddings
-/// ([`nearest_memories`](Self::nearest_memories)). Fuse the two lists by rank, with [`fuse`](crate::text_search::fuse).
+/// ([`nearest_memories`](Self::nearest_memories)). Fuse the two lists with [`fuse_scores`](crate::text_search::fuse_scores).
 ///
 /// A handle that seals contents fails to write memories and notes with `Conflict`, because a full-text index contains the words of its texts.
 ///

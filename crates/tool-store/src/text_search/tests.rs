@@ -94,11 +94,7 @@ fn rare_terms_rank_first() {
     let ranked = rank(&query_terms("likes marmalade"), &rows, 1_000);
     let keys: Vec<u32> = ranked.iter().map(|(key, _)| *key).collect();
     assert_eq!(keys.get(..3), Some(&[51, 50, 0][..]));
-    assert!(
-        ranked
-            .iter()
-            .all(|(_, score)| score.is_finite() && *score > 0.0)
-    );
+    assert!(ranked.iter().all(|(_, score)| *score > 0.0 && *score < 1.0));
     assert_eq!(rank(&query_terms("nothing"), &rows, 52), []);
     assert_eq!(rank::<u32>(&[], &[], 0), []);
 }
@@ -110,6 +106,69 @@ fn rankings_are_fused_by_rank() {
     assert_eq!(fused[0], (2, 1.0 / 62.0 + 1.0 / 61.0));
     assert_eq!(fused[1], (1, 1.0 / 61.0));
     assert_eq!(fuse::<u32>(&[]), []);
+}
+
+// A score is the share of the query that a row covers, whatever the number of rows and of the query's words.
+#[test]
+fn score_is_the_covered_share_of_the_query() {
+    let row = |key, text| Candidate {
+        key,
+        terms: index_text(text),
+    };
+    let best = |query: &str| {
+        let rows = [
+            row(1, "green tea"),
+            row(2, "black coffee"),
+            row(3, "the user"),
+        ];
+        let ranked = rank(&query_terms(query), &rows, 0);
+        ranked.first().map_or(0.0, |(_, score)| *score)
+    };
+    let (whole, half) = (best("green tea"), best("green unknown"));
+    assert!(whole > 0.4 && whole < 1.0, "{whole}");
+    assert!(half > 0.0 && half < whole / 2.0, "{half} of {whole}");
+}
+
+// S2-29: a weak result of one search does not displace the results of the other, whatever its rank.
+#[test]
+fn weak_words_displace_no_meaning() {
+    let meanings: Vec<(u32, f64)> = (0_u32..20)
+        .map(|key| (key, 0.8 - f64::from(key) * 0.02))
+        .collect();
+    let weak: Vec<(u32, f64)> = (15..35).map(|key| (key, 0.05)).collect();
+    let keys = |fused: Vec<(u32, f64)>| fused.into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+    let fused = keys(fuse_scores(&weak, &meanings, 20));
+    assert_eq!(fused.get(..5), Some(&[0, 1, 2, 3, 4][..]));
+    assert_eq!(fused.len(), 35);
+    // By rank, the keys in both lists come first.
+    let by_rank = fuse(&[keys(weak), keys(meanings.clone())]);
+    assert!(by_rank.iter().take(5).all(|(key, _)| *key >= 15));
+    // A good match of words comes first, although its meaning was not found.
+    let good = [(99, 0.95), (0, 0.1)];
+    let fused = keys(fuse_scores(&good, &meanings, 20));
+    assert_eq!(fused.get(..3), Some(&[0, 99, 1][..]));
+}
+
+// A key that only one search returned gets the lowest score of the other one; 0 if the search by words returned all its keys.
+#[test]
+fn missing_scores_are_the_lowest_of_the_list() {
+    let (words, meanings) = ([(1, 0.5), (2, 0.25)], [(3, 0.75), (1, 0.5)]);
+    let of = |limit| {
+        let fused = fuse_scores(&words, &meanings, limit);
+        let scores = fused.into_iter().map(|(key, score)| (key, score * 1.4));
+        scores.collect::<BTreeMap<_, _>>()
+    };
+    for (limit, key, expected) in [
+        (2, 1, 0.5 + 0.4 * 0.5),
+        (2, 2, 0.5 + 0.4 * 0.25),
+        (2, 3, 0.75 + 0.4 * 0.25),
+        (3, 3, 0.75),
+    ] {
+        assert!((of(limit)[&key] - expected).abs() < 1e-9, "{limit} {key}");
+    }
+    assert_eq!(fuse_scores::<u32>(&[], &[], 20), []);
+    assert_eq!(fuse_scores(&[(1, 0.5)], &[], 20).len(), 1);
+    assert_eq!(fuse_scores(&[], &[(1, 0.5)], 20).len(), 1);
 }
 
 // Only differences without meaning are ignored.
