@@ -1,6 +1,9 @@
 //! Hosts with the packs `memory`, `plan` and `schedule`.
 
+use std::path::Path;
+
 use world::packs::{Plan, plan, run};
+use world::plan::State;
 use world::quiet_panics;
 use world::run::StoreKind;
 
@@ -63,5 +66,24 @@ fn plan_of_packs_round_trips_through_json() {
         let plan = plan(seed);
         let read: Plan = serde_json::from_str(&plan.to_json()).unwrap();
         assert_eq!(plan, read);
+    }
+}
+
+// The invariant of each kept plan fires only with the patch that brings the fault back.
+#[test]
+fn kept_plans_of_packs_fire_only_with_their_patch() {
+    quiet_panics();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plans/packs");
+    let files: Vec<_> = std::fs::read_dir(folder).unwrap().collect();
+    assert!(!files.is_empty());
+    for file in files {
+        let file = file.unwrap().path();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let plan: Plan = serde_json::from_str(&text).unwrap();
+        let expect = plan.expect.as_ref().unwrap();
+        assert_eq!(expect.state, State::Fixed, "{}", file.display());
+        let report = run(&plan, expect.store).unwrap();
+        let fired = &report.violations;
+        assert!(fired.is_empty(), "{}: {fired:?}", file.display());
     }
 }
