@@ -131,13 +131,7 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
     enablement(store, workspace, now).await;
     vault(store, &thread, now).await;
     people(store, workspace, now).await;
-    let (file, task, agent) = (name("file"), name("task"), name("agent"));
-    let owner = (Some(agent.as_str()), principal.as_str());
-    let memory = remember(store, workspace, owner, &name("note")).await;
-    write_document(store, workspace, &file, name("content").as_bytes()).await;
-    create_plan(store, &thread, &principal).await;
-    create_task(store, workspace, &task, &principal).await;
-    write_to_room(store, &thread, &name("event")).await;
+    let memory = packs(store, &thread, &principal).await;
     Sample {
         workspace: workspace.to_owned(),
         approval: format!("{}-0", name("approval")),
@@ -146,7 +140,7 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
         tool,
         principal,
         decision: name("decision"),
-        agent,
+        agent: name("agent"),
         function,
         version,
         stored_tool,
@@ -154,9 +148,22 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
         skill: name("mail"),
         request: name("request"),
         memory,
-        file,
-        task,
+        file: name("file"),
+        task: name("task"),
     }
+}
+
+/// Stores a memory of an agent, a document, a plan, a scheduled task and an event of a room. Returns the id of the memory.
+async fn packs(store: &(impl SiteStore + ?Sized), thread: &ThreadId, principal: &str) -> String {
+    let workspace = thread.workspace().as_str();
+    let name = |what: &str| format!("{what}-of-{workspace}");
+    let (agent, content) = (name("agent"), name("content"));
+    write_document(store, workspace, &name("file"), content.as_bytes()).await;
+    create_plan(store, thread, principal).await;
+    create_task(store, workspace, &name("task"), principal).await;
+    write_to_room(store, thread, &name("event")).await;
+    let owner = (Some(agent.as_str()), principal);
+    remember(store, workspace, owner, &name("note")).await
 }
 
 /// Stores a switch that disables the tool.

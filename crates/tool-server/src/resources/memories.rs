@@ -52,7 +52,7 @@ fn sources() -> Schema {
 
 /// A memory.
 #[derive(Serialize, ToSchema)]
-struct Memory {
+struct MemoryRecord {
     id: String,
     /// The agent that reads the memory; null if all agents of the workspace read it.
     agent: Option<String>,
@@ -81,7 +81,7 @@ struct Memory {
     updated_at: String,
 }
 
-impl From<&MemoryRow> for Memory {
+impl From<&MemoryRow> for MemoryRecord {
     fn from(row: &MemoryRow) -> Self {
         Self {
             id: row.id.clone(),
@@ -102,7 +102,7 @@ impl From<&MemoryRow> for Memory {
 
 fn respond(changed: &Changed) -> String {
     match changed {
-        Changed::Memory(row) => json(&Memory::from(&**row)),
+        Changed::Memory(row) => json(&MemoryRecord::from(&**row)),
         _ => String::new(),
     }
 }
@@ -146,7 +146,7 @@ impl Filter {
 
 /// Lists memories, ordered by id. Expired memories are listed until a purge removes them.
 #[utoipa::path(get, path = "/v1/memories", tag = "memories", params(Filter),
-    responses((status = 200, description = "A page of memories", body = Page<Memory>)))]
+    responses((status = 200, description = "A page of memories", body = Page<MemoryRecord>)))]
 async fn list_memories(
     State(admin): State<Shared>,
     caller: Caller,
@@ -166,7 +166,7 @@ async fn list_memories(
     let scope = Scope::Workspace(&caller.workspace);
     let rows = LongTermStore::list_memories(&*admin.store, scope, &filter).await;
     let rows = rows.map_err(|error| Problem::of_store(&error, WHAT))?;
-    let page = paging.page(rows, |row| row.id.clone(), |row| Memory::from(&row));
+    let page = paging.page(rows, |row| row.id.clone(), |row| MemoryRecord::from(&row));
     Ok(answer(json(&page)))
 }
 
@@ -187,17 +187,17 @@ async fn expected(
         return Ok(Expected::Any);
     }
     let row = find(admin, caller, id).await?;
-    tags.check(&tag(&json(&Memory::from(&row))))?;
+    tags.check(&tag(&json(&MemoryRecord::from(&row))))?;
     Ok(Expected::Same(Some(Box::new(row))))
 }
 
 /// Returns one memory.
 #[utoipa::path(get, path = "/v1/memories/{memory}", tag = "memories",
     params(("memory" = String, Path, description = "The id of the memory")),
-    responses((status = 200, description = "The memory", body = Memory, headers(("ETag" = String, description = "The version of the memory")))))]
+    responses((status = 200, description = "The memory", body = MemoryRecord, headers(("ETag" = String, description = "The version of the memory")))))]
 async fn get_memory(State(admin): State<Shared>, caller: Caller, Id(id): Id<String>) -> Answer {
     let row = find(&admin, &caller, &id).await?;
-    Ok(tagged(json(&Memory::from(&row))))
+    Ok(tagged(json(&MemoryRecord::from(&row))))
 }
 
 /// The fields of a memory to change. Fields that are null or not sent remain unchanged.
@@ -259,7 +259,7 @@ fn refused(pointer: &str, error: &StoreError) -> Problem {
     params(("memory" = String, Path, description = "The id of the memory"),
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the memory that was read")),
     request_body = MemoryUpdate,
-    responses((status = 200, description = "The memory", body = Memory, headers(("ETag" = String, description = "The version of the memory"))),
+    responses((status = 200, description = "The memory", body = MemoryRecord, headers(("ETag" = String, description = "The version of the memory"))),
         (status = 409, description = "A different memory has this content, or the store encrypts contents", body = Problem, content_type = "application/problem+json")))]
 async fn correct_memory(
     State(admin): State<Shared>,

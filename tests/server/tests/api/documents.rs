@@ -30,7 +30,7 @@ pub(crate) async fn documents_are_listed_with_their_index(kind: StoreKind) {
     let at = Timestamp::now();
     let claim = IndexClaim {
         worker: "worker-1".to_owned(),
-        lease: Duration::from_secs(60),
+        lease: Duration::from_mins(1),
         most_recoveries: 3,
         at,
     };

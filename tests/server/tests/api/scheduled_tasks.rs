@@ -33,7 +33,7 @@ async fn begin(site: &Site, id: &TaskId) -> TaskRow {
         skipped: vec![missed],
         next: None,
         worker: "worker-1".to_owned(),
-        lease: Duration::from_secs(60),
+        lease: Duration::from_mins(1),
         most_errors: 5,
         at: Timestamp::now(),
     };
