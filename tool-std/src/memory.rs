@@ -37,6 +37,7 @@
 //! | results of a search | 20 |
 //! | note | 500 characters |
 //! | notes of a conversation | 4,000 characters; the oldest notes are shortened, then removed |
+//! | embeddings compared exactly by a search | all of a scope with at most 1,024, otherwise at least 512 of each scope, chosen by codes of one bit for each dimension |
 //! | matches considered for each word of a query | the newest 256 of each scope (the memories of one agent, or the shared memories of a workspace) |
 //!
 //! # Recall

@@ -95,6 +95,8 @@ pub mod store;
 pub mod suite;
 #[cfg(feature = "host")]
 pub mod text_search;
+#[cfg(feature = "host")]
+mod vectors;
 
 #[cfg(all(feature = "postgres", feature = "suite"))]
 #[doc(hidden)]

@@ -302,7 +302,7 @@ macro_rules! conformance {
         $crate::conformance! { @ knowledge_embeddings [__suite_knowledge_embeddings __suite_knowledge_embeddings_races] $opener }
     };
     (@ LongTermStore $opener:expr) => {
-        $crate::conformance! { @ long_term [__suite_long_term __suite_long_term_races] $opener }
+        $crate::conformance! { @ long_term [__suite_long_term __suite_long_term_administration __suite_long_term_notes __suite_long_term_races __suite_long_term_search __suite_long_term_vectors] $opener }
         $crate::conformance! { @ record_change [__suite_record_change] $opener }
     };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
@@ -429,7 +429,11 @@ macro_rules! conformance_cases {
     };
     (@ LongTermStore $cases:ident $opener:expr) => {
         $crate::__suite_long_term! { @ $cases $opener }
+        $crate::__suite_long_term_administration! { @ $cases $opener }
+        $crate::__suite_long_term_notes! { @ $cases $opener }
         $crate::__suite_long_term_races! { @ $cases $opener }
+        $crate::__suite_long_term_search! { @ $cases $opener }
+        $crate::__suite_long_term_vectors! { @ $cases $opener }
         $crate::__suite_record_change! { @ $cases $opener }
     };
     (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };

@@ -1,6 +1,7 @@
 //! Memories and notes in PostgreSQL.
 
 use crate::digest::sha256;
+use crate::sql::long_term::{VectorChange, VectorReader};
 use crate::sql::statement::{SqlChange as _, SqlReader, Statement};
 use crate::sql::{long_term as shared, note};
 use crate::store::{
@@ -11,7 +12,7 @@ use crate::store::{
 use sqlx::Postgres;
 use sqlx::postgres::PgRow;
 
-use super::change::{change, fetch};
+use super::change::{Change, change, fetch};
 use super::{Fault, PostgresStore, lock_number, step};
 
 /// Returns the advisory lock of a transaction that stores a memory, so that two of them do not store one content twice.
@@ -40,6 +41,12 @@ impl SqlReader for Planned<'_> {
         Ok(fetch!(self.0, fetch_all, query().query.build(), planned))
     }
 }
+
+impl VectorReader for Planned<'_> {}
+
+impl VectorReader for Change<'_> {}
+
+impl VectorChange for Change<'_> {}
 
 impl LongTermStore for PostgresStore {
     fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered> {

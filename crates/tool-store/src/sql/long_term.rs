@@ -15,10 +15,14 @@ use super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
 
 mod vector;
 
+#[cfg(feature = "sqlite")]
+pub(crate) use vector::read_vector;
+use vector::similar;
 #[cfg(all(feature = "postgres", feature = "suite"))]
 pub(crate) use vector::unembedded_listing;
-pub(crate) use vector::{embed, nearest_memories, unembedded};
-use vector::{put_vector, similar};
+pub(crate) use vector::{
+    VectorChange, VectorLookup, VectorReader, embed, nearest_memories, put_vector, unembedded,
+};
 
 const TABLE: &str = "memory";
 
@@ -215,7 +219,7 @@ pub(crate) async fn locked_memory<C: SqlChange>(
 
 /// Implements [`LongTermStore::remember`](crate::store::LongTermStore::remember), after [`NewMemory::check`]. No other transaction stores a memory in the scope
 /// at the same time.
-pub(crate) async fn remember<C: SqlChange>(
+pub(crate) async fn remember<C: VectorChange>(
     db: &mut C,
     new: &NewMemory,
 ) -> Result<Remembered, C::Fault> {
@@ -236,7 +240,7 @@ pub(crate) async fn remember<C: SqlChange>(
     };
     let number = save(db, &row).await?;
     if let Some(vector) = &new.vector {
-        put_vector(db, number, &row.scope, vector).await?;
+        db.put_vector(number, &row.scope, vector).await?;
     }
     Ok(Remembered { event, memory: row })
 }

@@ -11,6 +11,11 @@ use crate::sql::statement::SqlChange as _;
 
 use super::{SqliteStore, step};
 
+mod vector;
+
+pub(super) use vector::pack_all;
+use vector::removal_of_blocks;
+
 impl LongTermStore for SqliteStore {
     fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered> {
         step(async move {
@@ -85,9 +90,14 @@ impl LongTermStore for SqliteStore {
     }
 
     fn remove_memories<'a>(&'a self, scope: &'a MemoryScope) -> StoreFuture<'a, u64> {
-        let removal = shared::removal_of_scope(scope);
+        let (removal, blocks) = (shared::removal_of_scope(scope), removal_of_blocks(scope));
         step(async move {
-            let removed = self.change(|db| Box::pin(async move { db.write(removal).await }));
+            let removed = self.change(|db| {
+                Box::pin(async move {
+                    db.write(blocks).await?;
+                    db.write(removal).await
+                })
+            });
             let removed = removed.await?;
             self.forget().await?;
             Ok(removed)

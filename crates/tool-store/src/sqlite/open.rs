@@ -161,6 +161,8 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
     written.map_err(|cause| unopenable(location, cause))?;
     let filled = super::approval::fill_keys(&mut change).await;
     filled.map_err(|cause| unopenable(location, cause))?;
+    let packed = super::long_term::pack_all(&mut change).await;
+    packed.map_err(|cause| unopenable(location, cause))?;
     let committed = change.commit().await;
     committed.map_err(|cause| unopenable(location, cause))
 }
@@ -205,7 +207,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 25] = [
+const MIGRATIONS: [(i64, &str, &str); 26] = [
     (
         1,
         "state",
@@ -320,6 +322,11 @@ const MIGRATIONS: [(i64, &str, &str); 25] = [
         23,
         "rooms",
         include_str!("../../migrations/sqlite/0023_rooms.sql"),
+    ),
+    (
+        25,
+        "memory_codes",
+        include_str!("../../migrations/sqlite/0025_memory_codes.sql"),
     ),
     (
         26,

@@ -22,7 +22,6 @@ pub(crate) use search::{CANDIDATES, best, ranked, weighted};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use search::{Lookup, labels_of, wanted_labels};
 pub use vector::MemoryVector;
-pub(crate) use vector::nearest;
 
 /// Whether a memory is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -171,6 +170,9 @@ pub trait LongTermStore: Send + Sync + 'static {
 
     /// Returns the memories that a reader's scope reads and whose embedding is most similar to a vector of the same model, best first. The score is the cosine
     /// times the [weight](MemoryRow::weight) of the memory. Memories without an embedding of the model are not found.
+    ///
+    /// In scopes with at most 1,024 embeddings, the result is exact. In larger scopes, the stores of this crate may compare only the embeddings whose codes of one
+    /// bit for each dimension are nearest to that of the vector, at least 512, so a result may be missing. The scopes, the types and the expiry are applied before.
     fn nearest_memories<'a>(
         &'a self,
         reader: &'a MemoryScope,

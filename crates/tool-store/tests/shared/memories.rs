@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use tool_store::*;
 
-fn scope(agent: &str) -> MemoryScope {
+/// Returns the scope of an agent of `acme`.
+pub(crate) fn scope(agent: &str) -> MemoryScope {
     MemoryScope::agent(&Workspace::new("acme"), agent).unwrap()
 }
 
-async fn remember(store: &impl LongTermStore, agent: &str, content: &str) {
+/// Stores a memory in the scope of an agent.
+pub(crate) async fn remember(store: &impl LongTermStore, agent: &str, content: &str) {
     let new = NewMemory {
         scope: scope(agent),
         content: content.to_owned(),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::store::long_term::nearest as best;
 use crate::store::{
     ChunkEmbedding, ChunkHit, ChunkText, ChunkVectorSearch, DocumentEmbedding, DocumentName,
     EmbeddingClaim, EmbeddingOutcome, EmbeddingWork, IndexClaim, MemoryVector, Scope, StoreError,
     Timestamp, Workspace, rounded_score,
 };
+use crate::vectors::nearest as best;
 
 use super::super::batches::few_sizes;
 use super::super::columns::Columns;
@@ -225,7 +225,7 @@ pub(crate) async fn nearest<R: SqlReader>(
     }
     drop(rows);
     let limit = usize::try_from(search.limit).unwrap_or(usize::MAX);
-    let best = best(vector, vectors, limit).into_iter();
+    let best = best(vector.values(), vectors, limit).into_iter();
     let best: Vec<(u64, f64)> = best
         .map(|(id, cosine)| (id, rounded_score(cosine)))
         .collect();

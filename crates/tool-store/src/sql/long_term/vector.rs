@@ -1,30 +1,91 @@
 //! Embeddings of memories.
 
-use crate::store::long_term::{nearest, weighted};
+use crate::store::long_term::weighted;
 use crate::store::{
-    MemoryHit, MemoryQuery, MemoryRow, MemoryScope, MemoryVector, NewMemory, StoreError, Workspace,
+    MemoryHit, MemoryQuery, MemoryRow, MemoryScope, MemoryType, MemoryVector, NewMemory,
+    StoreError, Timestamp, Workspace,
 };
 
+use crate::vectors::nearest;
+
+use super::super::Step;
 use super::super::columns::{Columns, SqlRow};
 use super::super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
 use super::{
-    COLUMNS, NAMED, TABLE as MEMORIES, locked, narrow_to_readable, narrow_to_scope, number, one,
-    read,
+    COLUMNS, NAMED, TABLE as MEMORIES, locked, narrow_to_kept, narrow_to_readable, narrow_to_scope,
+    number, one, read,
 };
 
 const TABLE: &str = "memory_vector";
 
-/// Returns the query for the embeddings of a model, with the rows of their memories.
-fn vectors<DB: SqlDatabase>(model: &str) -> Statement<DB> {
-    let schema = DB::SCHEMA;
-    let mut query = Statement::part(format!(
-        "SELECT m.seq, v.vector FROM {schema}{TABLE} v JOIN {schema}{NAMED} ON m.seq = v.seq WHERE v.model = "
-    ));
-    query.bind(model);
-    query
+/// The embeddings that a search compares with a vector: those of its model, in these scopes.
+pub(crate) struct VectorLookup<'a> {
+    pub(crate) vector: &'a MemoryVector,
+    /// The scopes, all of one workspace.
+    pub(crate) scopes: &'a [MemoryScope],
+    /// The types; empty for all types.
+    pub(crate) types: &'a [MemoryType],
+    /// The time of the search, at which a memory must not have expired; `None` to find expired memories as well.
+    pub(crate) now: Option<Timestamp>,
+    /// The maximum number of results.
+    pub(crate) limit: usize,
 }
 
-fn read_vector(row: &impl SqlRow) -> Result<(u64, Vec<f32>), StoreError> {
+impl VectorLookup<'_> {
+    /// Narrows a query that ends in a condition to the rows of a table that belong to the scopes.
+    pub(crate) fn narrow_to_scopes<DB: SqlDatabase>(&self, query: &mut Statement<DB>, table: &str) {
+        let workspace = self.scopes.first().map(|scope| scope.workspace().as_str());
+        query.narrow(&format!("{table}.workspace"), workspace);
+        let agents = self.scopes.iter().map(MemoryScope::column);
+        query.narrow_to_any(&format!("{table}.agent"), agents);
+    }
+
+    /// Narrows a query that ends in a condition to the rows of a table that have one of the types.
+    pub(crate) fn narrow_to_types<DB: SqlDatabase>(&self, query: &mut Statement<DB>, table: &str) {
+        if !self.types.is_empty() {
+            let types = self.types.iter();
+            query.narrow_to_any(&format!("{table}.type"), types.map(|kind| kind.as_str()));
+        }
+    }
+
+    /// Narrows a query that ends in a condition to the memories `m` of the lookup.
+    pub(crate) fn narrow_to_memories<DB: SqlDatabase>(&self, query: &mut Statement<DB>) {
+        self.narrow_to_scopes(query, "m");
+        self.narrow_to_types(query, "m");
+        if let Some(now) = self.now {
+            narrow_to_kept(query, now);
+        }
+    }
+}
+
+/// A connection on which embeddings are compared.
+pub(crate) trait VectorReader: SqlReader {
+    /// Returns the numbers of the memories with the nearest embeddings, and their cosines, best first. Of equal cosines, the newest memory is the first.
+    ///
+    /// By default, reads and compares all embeddings of the scopes.
+    fn nearest_vectors(
+        &mut self,
+        lookup: &VectorLookup<'_>,
+    ) -> impl Step<Vec<(u64, f64)>, Self::Fault> {
+        nearest_exactly(self, lookup)
+    }
+}
+
+/// The connection of a transaction that stores embeddings.
+pub(crate) trait VectorChange: SqlChange + VectorReader {
+    /// Stores the embedding of a memory in place of its previous one.
+    fn put_vector(
+        &mut self,
+        number: u64,
+        scope: &MemoryScope,
+        vector: &MemoryVector,
+    ) -> impl Step<(), Self::Fault> {
+        put_vector(self, number, scope, vector)
+    }
+}
+
+/// Reads the number and the embedding of a memory, in the columns `seq` and `vector`.
+pub(crate) fn read_vector(row: &impl SqlRow) -> Result<(u64, Vec<f32>), StoreError> {
     let columns = Columns::new(row, TABLE, "seq");
     let values = MemoryVector::values_of(columns.get("vector")?);
     let values = values
@@ -32,25 +93,44 @@ fn read_vector(row: &impl SqlRow) -> Result<(u64, Vec<f32>), StoreError> {
     Ok((columns.number("seq")?, values))
 }
 
+/// Reads all embeddings of the scopes, and compares them.
+async fn nearest_exactly<R: SqlReader + ?Sized>(
+    db: &mut R,
+    lookup: &VectorLookup<'_>,
+) -> Result<Vec<(u64, f64)>, R::Fault> {
+    let rows = db.read(|| {
+        let schema = <R::Database as SqlDatabase>::SCHEMA;
+        let mut query = Statement::part(format!(
+            "SELECT m.seq, v.vector FROM {schema}{TABLE} v JOIN {schema}{NAMED} ON m.seq = v.seq WHERE v.model = "
+        ));
+        query.bind(lookup.vector.model());
+        lookup.narrow_to_scopes(&mut query, "v");
+        lookup.narrow_to_memories(&mut query);
+        query.push(" ORDER BY m.seq DESC");
+        query
+    });
+    let rows = rows.await?;
+    let vectors = rows.iter().map(read_vector);
+    let vectors = vectors.collect::<Result<Vec<_>, _>>()?;
+    Ok(nearest(lookup.vector.values(), vectors, lookup.limit))
+}
+
 /// Returns the most similar memory of a scope that the new content may replace, and locks its row.
-pub(super) async fn similar<C: SqlChange>(
+pub(super) async fn similar<C: VectorChange>(
     db: &mut C,
     new: &NewMemory,
 ) -> Result<Option<MemoryRow>, C::Fault> {
     let Some(vector) = &new.vector else {
         return Ok(None);
     };
-    let rows = db.read(|| {
-        let mut query = vectors(vector.model());
-        query.push(" AND v.workspace = ");
-        query.bind(new.scope.workspace().as_str());
-        query.narrow("v.agent", Some(new.scope.column()));
-        query
-    });
-    let rows = rows.await?;
-    let vectors = rows.iter().map(read_vector);
-    let vectors = vectors.collect::<Result<Vec<_>, _>>()?;
-    for (number, cosine) in nearest(vector, vectors, 8) {
+    let lookup = VectorLookup {
+        vector,
+        scopes: std::slice::from_ref(&new.scope),
+        types: &[],
+        now: None,
+        limit: 8,
+    };
+    for (number, cosine) in db.nearest_vectors(&lookup).await? {
         if cosine <= MemoryRow::SAME {
             break;
         }
@@ -70,7 +150,7 @@ pub(super) async fn similar<C: SqlChange>(
 }
 
 /// Stores the embedding of a memory in place of its previous one.
-pub(super) async fn put_vector<C: SqlChange>(
+pub(crate) async fn put_vector<C: SqlChange + ?Sized>(
     db: &mut C,
     number: u64,
     scope: &MemoryScope,
@@ -96,30 +176,20 @@ pub(super) async fn remove_vector<C: SqlChange>(db: &mut C, number: u64) -> Resu
 }
 
 /// Implements [`LongTermStore::nearest_memories`](crate::store::LongTermStore::nearest_memories).
-pub(crate) async fn nearest_memories<R: SqlReader>(
+pub(crate) async fn nearest_memories<R: VectorReader>(
     db: &mut R,
     reader: &MemoryScope,
     vector: &MemoryVector,
     query: &MemoryQuery,
 ) -> Result<Vec<MemoryHit>, R::Fault> {
-    let rows = db.read(|| {
-        let mut rows = vectors(vector.model());
-        rows.push(" AND v.workspace = ");
-        rows.bind(reader.workspace().as_str());
-        rows.push(" AND v.agent IN ('', ").bind(reader.column());
-        rows.push(") AND ");
-        narrow_to_readable(&mut rows, reader, query.now);
-        if !query.types.is_empty() {
-            let types = query.types.iter();
-            rows.narrow_to_any("m.type", types.map(|kind| kind.as_str()));
-        }
-        rows.push(" ORDER BY m.seq DESC");
-        rows
-    });
-    let rows = rows.await?;
-    let vectors = rows.iter().map(read_vector);
-    let vectors = vectors.collect::<Result<Vec<_>, _>>()?;
-    let nearest = nearest(vector, vectors, query.considered());
+    let lookup = VectorLookup {
+        vector,
+        scopes: &reader.readable(),
+        types: &query.types,
+        now: Some(query.now),
+        limit: query.considered(),
+    };
+    let nearest = db.nearest_vectors(&lookup).await?;
     if nearest.is_empty() {
         return Ok(Vec::new());
     }
@@ -167,7 +237,7 @@ pub(crate) async fn unembedded<R: SqlReader>(
 }
 
 /// Implements [`LongTermStore::embed_memory`](crate::store::LongTermStore::embed_memory).
-pub(crate) async fn embed<C: SqlChange>(
+pub(crate) async fn embed<C: VectorChange>(
     db: &mut C,
     workspace: &Workspace,
     id: &str,
@@ -184,6 +254,6 @@ pub(crate) async fn embed<C: SqlChange>(
     update.bind(vector.model());
     update.push(" WHERE seq = ").bind(number);
     db.write(update).await?;
-    put_vector(db, number, &row.scope, vector).await?;
+    db.put_vector(number, &row.scope, vector).await?;
     Ok(true)
 }

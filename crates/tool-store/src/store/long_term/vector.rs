@@ -86,36 +86,3 @@ impl MemoryVector {
         )
     }
 }
-
-/// Returns the cosine of two vectors of unit length; `None` if they have different numbers of dimensions.
-fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
-    if one.len() != other.len() {
-        return None;
-    }
-    // Eight sums, so that the compiler can use vector instructions.
-    let (ones, others) = (one.as_chunks::<8>(), other.as_chunks::<8>());
-    let mut sums = [0.0_f32; 8];
-    for (one, other) in ones.0.iter().zip(others.0) {
-        for ((sum, one), other) in sums.iter_mut().zip(one).zip(other) {
-            *sum += one * other;
-        }
-    }
-    let rest = ones.1.iter().zip(others.1).map(|(one, other)| one * other);
-    Some(f64::from(sums.iter().sum::<f32>() + rest.sum::<f32>()))
-}
-
-/// Returns the keys of at most `limit` vectors with the largest cosines, and these cosines, best first. Equal cosines keep their order.
-pub(crate) fn nearest<K: Clone, V: AsRef<[f32]>>(
-    vector: &MemoryVector,
-    vectors: impl IntoIterator<Item = (K, V)>,
-    limit: usize,
-) -> Vec<(K, f64)> {
-    let cosines = vectors.into_iter().filter_map(|(key, values)| {
-        let cosine = cosine(vector.values(), values.as_ref())?;
-        Some((key, cosine))
-    });
-    let mut cosines: Vec<(K, f64)> = cosines.collect();
-    cosines.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    cosines.truncate(limit);
-    cosines
-}

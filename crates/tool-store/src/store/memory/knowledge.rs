@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::{MemoryStore, Tables, limited};
 use crate::store::knowledge::{best_chunks, rounded};
-use crate::store::long_term::nearest;
 use crate::store::{
     ChunkEmbedding, ChunkHit, ChunkSearch, ChunkText, ChunkVectorSearch, Document, DocumentFilter,
     DocumentName, DocumentRow, DocumentWrite, DocumentWriteMode, DocumentWritten, EmbeddingClaim,
@@ -13,6 +12,7 @@ use crate::store::{
     StoreError, StoreFuture, Timestamp, Workspace,
 };
 use crate::text_search::{Candidate, index_text, query_terms};
+use crate::vectors::nearest;
 
 struct Chunk {
     content: String,
@@ -189,7 +189,7 @@ impl Documents {
         let vectors =
             chunks.filter_map(|(key, chunk)| Some((key, chunk.vector.as_ref()?.values())));
         let limit = usize::try_from(search.limit).unwrap_or(usize::MAX);
-        let best = nearest(search.vector, vectors, limit).into_iter();
+        let best = nearest(search.vector.values(), vectors, limit).into_iter();
         self.hits(best.map(|(key, cosine)| (key, rounded(cosine))).collect())
     }
 

@@ -1,20 +1,67 @@
 //! In-memory memories of agents, and notes of threads.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{MemoryStore, Tables, count, limited};
-use crate::store::long_term::{CANDIDATES, best, nearest, ranked, weighted};
+use crate::store::long_term::{CANDIDATES, best, ranked, weighted};
 use crate::store::{
     LongTermStore, MemoryCorrection, MemoryEvent, MemoryFilter, MemoryHit, MemoryQuery, MemoryRow,
     MemoryScope, MemoryVector, NewMemory, NewNote, NoteBlock, Remembered, Scope, StoreError,
     StoreFuture, ThreadId, Timestamp, Workspace, new_row_id,
 };
 use crate::text_search::{index_text, query_terms};
+use crate::vectors::{Candidates, code, nearest};
 
 struct Entry {
     row: MemoryRow,
     terms: String,
-    vector: Option<MemoryVector>,
+    vector: Option<Stored>,
+}
+
+/// An embedding and its code.
+#[derive(Clone)]
+struct Stored {
+    vector: MemoryVector,
+    code: Vec<u64>,
+}
+
+impl From<MemoryVector> for Stored {
+    fn from(vector: MemoryVector) -> Self {
+        let code = code(vector.values());
+        Self { vector, code }
+    }
+}
+
+/// Returns the numbers of the entries whose embeddings are nearest to a vector of the same model, and their cosines, best first.
+fn nearest_entries<'a>(
+    vector: &MemoryVector,
+    entries: impl Iterator<Item = (u64, &'a Entry)>,
+    limit: usize,
+) -> Vec<(u64, f64)> {
+    let values = vector.values();
+    let mut compared: BTreeMap<u64, &Stored> = BTreeMap::new();
+    // Each scope has candidates of its own, so that a small scope is searched exactly next to a large one.
+    let mut scopes: BTreeMap<&MemoryScope, Candidates<u64>> = BTreeMap::new();
+    for (number, entry) in entries {
+        let stored = entry.vector.as_ref().filter(|stored| {
+            stored.vector.model() == vector.model() && stored.vector.values().len() == values.len()
+        });
+        if let Some(stored) = stored {
+            let candidates = scopes.entry(&entry.row.scope);
+            let candidates = candidates.or_insert_with(|| Candidates::new(values, limit));
+            candidates.add(number, &stored.code);
+            compared.insert(number, stored);
+        }
+    }
+    let numbers = scopes.into_values().flat_map(Candidates::keys);
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable_by_key(|number| Reverse(*number));
+    let vectors = numbers.into_iter().filter_map(|number| {
+        let stored = compared.get(&number)?;
+        Some((number, stored.vector.values()))
+    });
+    nearest(values, vectors, limit)
 }
 
 #[derive(Default)]
@@ -29,7 +76,7 @@ pub(super) struct Memories {
 }
 
 impl Memories {
-    fn insert(&mut self, row: MemoryRow, vector: Option<MemoryVector>) {
+    fn insert(&mut self, row: MemoryRow, vector: Option<Stored>) {
         self.last += 1;
         let id = (row.scope.workspace().clone(), row.id.clone());
         self.by_id.insert(id, self.last);
@@ -41,14 +88,14 @@ impl Memories {
     }
 
     /// Writes a row and its hash.
-    fn put(&mut self, number: u64, row: MemoryRow, vector: Option<MemoryVector>) {
+    fn put(&mut self, number: u64, row: MemoryRow, vector: Option<Stored>) {
         let terms = index_text(&row.content);
         self.by_hash
             .insert((row.scope.clone(), row.hash.clone()), number);
         self.rows.insert(number, Entry { row, terms, vector });
     }
 
-    fn change(&mut self, number: u64, row: MemoryRow, vector: Option<MemoryVector>) {
+    fn change(&mut self, number: u64, row: MemoryRow, vector: Option<Stored>) {
         if let Some(old) = self.rows.get(&number) {
             let key = (old.row.scope.clone(), old.row.hash.clone());
             self.by_hash.remove(&key);
@@ -73,30 +120,20 @@ impl Memories {
         self.by_id.get(&key).copied()
     }
 
-    /// Returns the entries of the scopes that a reader reads, newest first.
+    /// Returns the entries of the scopes that a reader reads.
     fn readable(&self, reader: &MemoryScope) -> impl Iterator<Item = (u64, &Entry)> {
-        let scopes = reader.readable();
-        let numbers = scopes
-            .iter()
-            .filter_map(|scope| self.scopes.get(scope))
-            .flatten();
-        let mut numbers: Vec<u64> = numbers.copied().collect();
-        numbers.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
-        let entries = numbers.into_iter();
-        entries.filter_map(|number| Some((number, self.rows.get(&number)?)))
+        let scopes = reader.readable().into_iter();
+        let numbers = scopes.filter_map(|scope| self.scopes.get(&scope)).flatten();
+        numbers.filter_map(|number| Some((*number, self.rows.get(number)?)))
     }
 
     /// Returns the most similar memory of a scope that the new content may replace.
     fn similar(&self, new: &NewMemory) -> Option<u64> {
         let vector = new.vector.as_ref()?;
         let numbers = self.scopes.get(&new.scope)?.iter();
-        let vectors = numbers.filter_map(|number| {
-            let entry = self.rows.get(number)?;
-            let stored = entry.vector.as_ref()?;
-            let fits = stored.model() == vector.model() && entry.row.admits(new);
-            fits.then(|| (*number, stored.values()))
-        });
-        let nearest = nearest(vector, vectors, 1);
+        let entries = numbers.filter_map(|number| Some((*number, self.rows.get(number)?)));
+        let entries = entries.filter(|(_, entry)| entry.row.admits(new));
+        let nearest = nearest_entries(vector, entries, 1);
         let (number, cosine) = nearest.first()?;
         (*cosine > MemoryRow::SAME).then_some(*number)
     }
@@ -107,7 +144,7 @@ impl Memories {
         let equal = self.by_hash.get(&(row.scope.clone(), row.hash.clone()));
         let equal = equal.copied();
         let Some(number) = equal.or_else(|| self.similar(&new)) else {
-            self.insert(row.clone(), new.vector);
+            self.insert(row.clone(), new.vector.map(Stored::from));
             let event = MemoryEvent::Add;
             return Ok(Remembered { event, memory: row });
         };
@@ -126,7 +163,8 @@ impl Memories {
         } else {
             row.replace(&new);
         }
-        self.change(number, row.clone(), new.vector.or(vector));
+        let vector = new.vector.map(Stored::from).or(vector);
+        self.change(number, row.clone(), vector);
         let event = MemoryEvent::Update;
         Ok(Remembered { event, memory: row })
     }
@@ -160,12 +198,9 @@ impl Memories {
         vector: &MemoryVector,
         query: &MemoryQuery,
     ) -> Vec<MemoryHit> {
-        let vectors = self.readable(reader).filter_map(|(number, entry)| {
-            let stored = entry.vector.as_ref()?;
-            let fits = stored.model() == vector.model() && query.admits(&entry.row);
-            fits.then(|| (number, stored.values()))
-        });
-        let nearest = nearest(vector, vectors, query.considered());
+        let entries = self.readable(reader);
+        let entries = entries.filter(|(_, entry)| query.admits(&entry.row));
+        let nearest = nearest_entries(vector, entries, query.considered());
         let hits = nearest.into_iter().filter_map(|(number, cosine)| {
             let entry = self.rows.get(&number)?;
             Some((entry.row.clone(), cosine))
@@ -349,7 +384,7 @@ impl LongTermStore for MemoryStore {
                 return Ok(false);
             };
             entry.row.model = Some(vector.model().to_owned());
-            entry.vector = Some(vector.clone());
+            entry.vector = Some(vector.clone().into());
             Ok(true)
         })
     }
