@@ -102,7 +102,10 @@ mod vectors;
 #[doc(hidden)]
 pub use postgres::statements as postgres_statements;
 #[cfg(feature = "postgres")]
-pub use postgres::{ConnectError, PostgresClock, PostgresOptions, PostgresStore, UnknownOutcome};
+pub use postgres::{
+    ConnectError, MemoryIndex, MemoryIndexing, PostgresClock, PostgresOptions, PostgresStore,
+    UnknownOutcome,
+};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{OpenError, SqliteStore};
 #[doc(inline)]

@@ -46,10 +46,11 @@ use std::time::{Duration, Instant};
 use crate::env;
 use crate::sql::contents::Contents;
 use crate::store::{CallKey, Scope, StoreError, StoreFuture, Timestamp, Workspace};
-use sqlx::postgres::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPool};
 use sqlx::{Postgres, QueryBuilder};
 
 pub use change::UnknownOutcome;
+pub use long_term::{MemoryIndex, MemoryIndexing};
 pub use open::{ConnectError, PostgresClock, PostgresOptions};
 #[cfg(feature = "suite")]
 pub use statements::statements;
@@ -116,6 +117,12 @@ pub use statements::statements;
 /// A text of PostgreSQL cannot contain U+0000. The store refuses names (workspaces, users, conversations, keys) that contain it with
 /// [`StoreError::Conflict`]. In all other texts, the store escapes U+0000, and restores it when it reads the text.
 ///
+/// # Searches by similarity
+///
+/// A search for memories by an embedding compares a code of each embedding in its scopes (one bit for each dimension) in the server, and then the embeddings with
+/// the nearest codes exactly. Scopes with up to 1,024 embeddings of a model are compared exactly. Scopes with more than 20,000 use an index of pgvector 0.8 or later if
+/// [`index_memories`](Self::index_memories) has created one; no extension is needed otherwise. The server needs PostgreSQL 14 or later.
+///
 /// # Erased contents
 ///
 /// An erasure removes contents from the tables. The server keeps old row versions until a vacuum, and changes in its write-ahead log until the log is
@@ -126,6 +133,8 @@ pub struct PostgresStore(Arc<Inner>, Contents);
 #[derive(Debug)]
 struct Inner {
     pool: PgPool,
+    /// The server and the user for changes of tables.
+    migrator: PgConnectOptions,
     /// Whether the database's clock decides about deadlines.
     is_database_clock: bool,
     /// Whether connections reuse prepared statements.

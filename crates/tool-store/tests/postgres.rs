@@ -30,7 +30,9 @@ mod tests {
     pub(crate) mod events;
     #[path = "../shared/memories.rs"]
     pub(crate) mod large_memories;
+    pub(crate) mod large_scopes;
     pub(crate) mod memories;
+    pub(crate) mod pgvector;
     pub(crate) mod plans;
     pub(crate) mod pooler;
     pub(crate) mod processes;
@@ -39,11 +41,13 @@ mod tests {
     pub(crate) mod sentinels;
     pub(crate) mod start;
     pub(crate) mod stored_tools;
+    pub(crate) mod vectors;
 }
 #[cfg(unix)]
 use tests::{
     changes, child_threads, children, clocks, commit, contents, crash, database, erasure, events,
-    large_memories, memories, plans, pooler, processes, sealed, sentinels, start, stored_tools,
+    large_memories, large_scopes, memories, pgvector, plans, pooler, processes, sealed, sentinels,
+    start, stored_tools, vectors,
 };
 
 #[cfg(unix)]
@@ -84,6 +88,10 @@ fn main() -> std::process::ExitCode {
         events::rows_of_savepoints_are_events_of_their_transaction_case,
         events::transaction_of_another_database_delays_no_event_case,
         memories::small_scope_is_found_next_to_a_large_one_case,
+        pgvector::dump_is_restored_with_and_without_pgvector_case,
+        pgvector::interrupted_index_is_created_again_case,
+        pgvector::searches_work_behind_a_pooler_case,
+        pgvector::store_works_without_pgvector_case,
         plans::every_list_and_filter_uses_its_index_case,
         pooler::store_works_behind_a_pooler_in_transaction_mode_case,
         sealed::contents_are_read_back_unchanged_case,
@@ -110,6 +118,10 @@ fn main() -> std::process::ExitCode {
         stored_tools::function_is_not_removed_while_a_tool_of_another_owner_is_created_case,
         stored_tools::one_of_many_updates_on_open_connections_wins_case,
         stored_tools::tables_refuse_invalid_rows_case,
+        vectors::embeddings_without_a_code_are_found_case,
+        vectors::interrupted_change_of_the_model_is_continued_case,
+        vectors::models_and_dimensions_are_not_mixed_in_a_large_scope_case,
+        vectors::small_scope_is_searched_exactly_next_to_a_large_one_case,
     ];
     conformance(suite).run()
 }

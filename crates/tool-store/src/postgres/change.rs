@@ -427,16 +427,8 @@ macro_rules! change {
 }
 
 /// Runs a query outside of a transaction with one of sqlx's methods that begin with `fetch`. The query is built again for each retry.
-///
-/// With the word `planned`, the server plans the query with the values of its parameters, and prepares no statement.
 macro_rules! fetch {
-    ($store:expr, $method:ident, $query:expr) => {
-        $crate::postgres::change::fetch!(@ true, $store, $method, $query)
-    };
-    ($store:expr, $method:ident, $query:expr, planned) => {
-        $crate::postgres::change::fetch!(@ false, $store, $method, $query)
-    };
-    (@ $is_kept:literal, $store:expr, $method:ident, $query:expr) => {{
+    ($store:expr, $method:ident, $query:expr) => {{
         let store: &$crate::postgres::PostgresStore = $store;
         let mut tries = $crate::postgres::change::Tries::default();
         loop {
@@ -447,7 +439,7 @@ macro_rules! fetch {
                     // A pooler forwards both steps of the statement, parsing and running, to the same server connection only within a transaction.
                     $crate::postgres::change::read_only(&mut connection).await?;
                 }
-                let found = $query.persistent(is_named && $is_kept).$method(&mut *connection).await?;
+                let found = $query.persistent(is_named).$method(&mut *connection).await?;
                 if !is_named {
                     $crate::postgres::change::commit_read(&mut connection).await?;
                 }
@@ -470,4 +462,44 @@ macro_rules! fetch {
     }};
 }
 
-pub(super) use {change, fetch};
+/// Runs queries in a transaction that only reads, with a [`Planned`](crate::postgres::statement::Planned) reader.
+///
+/// The queries are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again after the loss of the connection, so they must not move
+/// captured values.
+macro_rules! read_planned {
+    ($store:expr, $db:ident => $body:expr) => {{
+        let store: &$crate::postgres::PostgresStore = $store;
+        let mut tries = $crate::postgres::change::Tries::default();
+        loop {
+            let mut connection = store.connection().await?;
+            let done = tokio::time::timeout(store.patience(), async {
+                $crate::postgres::change::read_only(&mut connection).await?;
+                let mut planned = $crate::postgres::statement::Planned(&mut connection);
+                let $db = &mut planned;
+                let found = async { $body }.await?;
+                $crate::postgres::change::commit_read(&mut connection).await?;
+                Ok(found)
+            });
+            let done: Result<_, $crate::postgres::Fault> = match done.await {
+                Ok(done) => done,
+                Err(_) => Err($crate::postgres::change::too_slow(store.patience()).into()),
+            };
+            match done {
+                Ok(found) => {
+                    connection.give_back();
+                    break Ok(found);
+                }
+                Err($crate::postgres::Fault::Failed(error)) => {
+                    let cause = $crate::postgres::failure::Cause::of(&error);
+                    store.discard(connection, cause);
+                    if !tries.again(cause).await {
+                        break Err($crate::postgres::Fault::Failed(error));
+                    }
+                }
+                Err(refused) => break Err(refused),
+            }
+        }
+    }};
+}
+
+pub(super) use {change, fetch, read_planned};

@@ -1,19 +1,21 @@
 //! Memories and notes in PostgreSQL.
 
 use crate::digest::sha256;
-use crate::sql::long_term::{VectorChange, VectorReader};
-use crate::sql::statement::{SqlChange as _, SqlReader, Statement};
+use crate::sql::statement::SqlChange as _;
 use crate::sql::{long_term as shared, note};
 use crate::store::{
     LongTermStore, MemoryCorrection, MemoryFilter, MemoryHit, MemoryQuery, MemoryRow, MemoryScope,
     MemoryVector, NewMemory, NewNote, NoteBlock, Remembered, Scope, StoreFuture, ThreadId,
     Workspace,
 };
-use sqlx::Postgres;
-use sqlx::postgres::PgRow;
 
-use super::change::{Change, change, fetch};
+use super::change::{change, read_planned};
 use super::{Fault, PostgresStore, lock_number, step};
+
+mod index;
+mod vector;
+
+pub use index::{MemoryIndex, MemoryIndexing};
 
 /// Returns the advisory lock of a transaction that stores a memory, so that two of them do not store one content twice.
 pub(super) fn lock(workspace: &Workspace) -> i64 {
@@ -25,28 +27,6 @@ fn note_lock(thread: &ThreadId) -> i64 {
     let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
     lock_number(&sha256(&["note", workspace, conversation]))
 }
-
-/// Reads with plans for the values of the parameters. From its sixth execution on, PostgreSQL may use one plan of a prepared statement for all values, but a
-/// rare word needs the index of the words, and a frequent word needs the index of the scope.
-struct Planned<'a>(&'a PostgresStore);
-
-impl SqlReader for Planned<'_> {
-    type Database = Postgres;
-    type Fault = Fault;
-
-    async fn read(
-        &mut self,
-        query: impl Fn() -> Statement<Postgres> + Send + Sync,
-    ) -> Result<Vec<PgRow>, Fault> {
-        Ok(fetch!(self.0, fetch_all, query().query.build(), planned))
-    }
-}
-
-impl VectorReader for Planned<'_> {}
-
-impl VectorReader for Change<'_> {}
-
-impl VectorChange for Change<'_> {}
 
 impl LongTermStore for PostgresStore {
     fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered> {
@@ -63,7 +43,7 @@ impl LongTermStore for PostgresStore {
         reader: &'a MemoryScope,
         query: &'a MemoryQuery,
     ) -> StoreFuture<'a, Vec<MemoryHit>> {
-        step(async move { shared::search(&mut Planned(self), reader, query).await })
+        step(async move { read_planned!(self, db => shared::search(db, reader, query).await) })
     }
 
     fn nearest_memories<'a>(
@@ -72,9 +52,9 @@ impl LongTermStore for PostgresStore {
         vector: &'a MemoryVector,
         query: &'a MemoryQuery,
     ) -> StoreFuture<'a, Vec<MemoryHit>> {
-        step(
-            async move { shared::nearest_memories(&mut Planned(self), reader, vector, query).await },
-        )
+        step(async move {
+            read_planned!(self, db => shared::nearest_memories(db, reader, vector, query).await)
+        })
     }
 
     fn memory<'a>(

@@ -14,7 +14,7 @@ use crate::sql::contents::Contents;
 
 use super::change::too_slow;
 use super::listen::{Hints, Listening};
-use super::{Inner, Losses, PostgresStore};
+use super::{Fault, Inner, Losses, PostgresStore};
 
 /// Default timeout of a statement, of the wait for a lock, and of the wait for a free connection.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -157,8 +157,8 @@ impl PostgresOptions {
             location: name.clone(),
             cause,
         };
-        let migrator = self.migrator.as_ref().unwrap_or(&self.pool);
-        migrate(migrator, self.patience).await?;
+        let migrator = self.migrator.unwrap_or_else(|| self.pool.clone());
+        migrate(&migrator, self.patience).await?;
 
         let losses = Arc::new(Losses::default());
         let marked = Arc::clone(&losses);
@@ -186,6 +186,7 @@ impl PostgresOptions {
         let inner = Arc::new_cyclic(|store| Inner {
             listening: Listening::start(listener, store.clone()),
             pool,
+            migrator,
             is_database_clock: self.clock == PostgresClock::Database,
             is_named: !self.is_unprepared,
             patience: self.patience,
@@ -201,6 +202,14 @@ impl PostgresOptions {
             .map_err(unusable)?;
         connection.give_back();
         drop(connection);
+        let prepared = async {
+            store.add_codes().await?;
+            store.log_indexes().await
+        };
+        prepared.await.map_err(|cause| match cause {
+            Fault::Failed(cause) => unusable(cause),
+            Fault::Refused(cause) => unusable(sqlx::Error::Protocol(cause.to_string())),
+        })?;
         Ok(store)
     }
 }
@@ -298,7 +307,7 @@ async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error>
 }
 
 /// The files of `migrations/postgres`, in order.
-const MIGRATIONS: [(i64, &str, &str); 8] = [
+const MIGRATIONS: [(i64, &str, &str); 9] = [
     (
         1,
         "state",
@@ -328,6 +337,11 @@ const MIGRATIONS: [(i64, &str, &str); 8] = [
         6,
         "rooms",
         include_str!("../../migrations/postgres/0006_rooms.sql"),
+    ),
+    (
+        8,
+        "memory_codes",
+        include_str!("../../migrations/postgres/0008_memory_codes.sql"),
     ),
     (
         9,

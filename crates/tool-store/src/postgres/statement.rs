@@ -5,7 +5,7 @@ use crate::sql::statement::{SqlChange, SqlReader, Statement, sql_database};
 use crate::store::long_term::Lookup;
 use crate::store::{AuditRow, NewMessage, RequestKey, Timestamp, ToolEdited, Workspace};
 use crate::text_search::tsquery_string;
-use sqlx::postgres::PgRow;
+use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, fetch};
@@ -44,6 +44,27 @@ impl SqlReader for Change<'_> {
         let mut query = query().query;
         let query = query.build().persistent(self.is_named());
         Ok(query.fetch_all(&mut **self).await?)
+    }
+}
+
+/// The connection of a transaction, on which the server plans each query with the values of its parameters. From its sixth execution on, PostgreSQL may use one
+/// plan of a prepared statement for all values, which is slow for some of them: a rare word needs the index of the words, and a frequent word that of the scope.
+/// A plan that reads an index of pgvector to its limit even finds too little in a small scope.
+///
+/// The statement has no name, so both of its steps, parsing and running, must be in a transaction: a pooler may forward them to different connections otherwise.
+pub(super) struct Planned<'a>(pub(super) &'a mut PgConnection);
+
+impl SqlReader for Planned<'_> {
+    type Database = Postgres;
+    type Fault = Fault;
+
+    async fn read(
+        &mut self,
+        query: impl Fn() -> Statement<Postgres> + Send + Sync,
+    ) -> Result<Vec<PgRow>, Fault> {
+        let mut query = query().query;
+        let query = query.build().persistent(false);
+        Ok(query.fetch_all(&mut *self.0).await?)
     }
 }
 

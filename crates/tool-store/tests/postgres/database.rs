@@ -3,6 +3,7 @@
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use test_support::Missing;
+use test_support::postgres::Server;
 use tool_store::{PostgresOptions, PostgresStore};
 
 /// A separate database for one test.
@@ -20,6 +21,15 @@ impl Database {
     /// Creates a database without tables.
     pub(crate) async fn empty() -> Result<Self, Missing> {
         let url = test_support::postgres::database().await?;
+        Ok(Self { url })
+    }
+
+    /// Creates an empty database on a server other than the usual one.
+    pub(crate) async fn on(server: &Server) -> Result<Self, Missing> {
+        let url = server.create_database().await;
+        let url = url.map_err(|error| {
+            Missing::new(format_args!("PostgreSQL cannot create a database: {error}"))
+        })?;
         Ok(Self { url })
     }
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use test_support::postgres::server;
+use test_support::postgres::{Server, server};
 use test_support::{Missing, Ran};
 use tool_store::suite::records::{audit, intent, key, message, thread};
 use tool_store::*;
@@ -16,7 +16,7 @@ use tool_store::*;
 use crate::database::Database;
 
 /// PgBouncer with few connections to the server, so that transactions of one client use different connections.
-struct Pooler {
+pub(crate) struct Pooler {
     child: Child,
     port: u16,
     _folder: TempDir,
@@ -30,8 +30,9 @@ impl Drop for Pooler {
 }
 
 impl Pooler {
-    fn start() -> Result<Self, Missing> {
-        let server = server()?.address();
+    /// Starts a pooler for a server.
+    pub(crate) fn start(server: &Server) -> Result<Self, Missing> {
+        let server = server.address();
         let paths = [
             "/usr/sbin/pgbouncer",
             "/usr/bin/pgbouncer",
@@ -83,14 +84,19 @@ impl Pooler {
         }
         Ok(pooler)
     }
+
+    /// Returns the URL of a database of the server through the pooler.
+    pub(crate) fn url(&self, database: &Database) -> String {
+        let (_, name) = database.url.rsplit_once('/').unwrap();
+        format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
+    }
 }
 
 // The store works with a pooler that uses a different server connection for each transaction of a client.
 pub(crate) async fn store_works_behind_a_pooler_in_transaction_mode_case() -> Ran {
     let database = Database::create().await?;
-    let pooler = Pooler::start()?;
-    let (_, name) = database.url.rsplit_once('/').unwrap();
-    let url = format!("postgres://postgres@127.0.0.1:{}/{name}", pooler.port);
+    let pooler = Pooler::start(server()?)?;
+    let url = pooler.url(&database);
     let mut stores = Vec::new();
     for _ in 0..3 {
         let options = PostgresOptions::new(&url).unwrap().unprepared(true);
