@@ -21,7 +21,22 @@ CREATE TABLE tool_store.knowledge_vector (
     workspace  text   COLLATE "C" NOT NULL,
     model      text   COLLATE "C" NOT NULL,
     dimensions bigint NOT NULL,
+    -- One bit for each dimension (`vectors::code`).
+    code       bytea  NOT NULL,
     vector     bytea  NOT NULL
 );
 
-CREATE INDEX knowledge_vector_by_scope ON tool_store.knowledge_vector (workspace, model, dimensions, chunk);
+-- The codes of up to 256 chunks of a document: the id of the chunk (8 bytes, little-endian), and the code. A search reads them instead of the vectors.
+CREATE TABLE tool_store.knowledge_code (
+    workspace  text   COLLATE "C" NOT NULL,
+    model      text   COLLATE "C" NOT NULL,
+    dimensions bigint NOT NULL,
+    file       text   COLLATE "C" NOT NULL,
+    block      bigint NOT NULL,
+    entries    bytea  NOT NULL,
+    PRIMARY KEY (workspace, model, dimensions, file, block),
+    FOREIGN KEY (workspace, file) REFERENCES tool_store.knowledge_document (workspace, file) ON DELETE CASCADE
+);
+
+-- Removed documents.
+CREATE INDEX knowledge_code_by_document ON tool_store.knowledge_code (workspace, file);

@@ -20,7 +20,22 @@ CREATE TABLE knowledge_vector (
     workspace  TEXT    NOT NULL,
     model      TEXT    NOT NULL,
     dimensions INTEGER NOT NULL,
+    -- One bit for each dimension (`vectors::code`).
+    code       BLOB    NOT NULL,
     vector     BLOB    NOT NULL
 ) STRICT;
 
-CREATE INDEX knowledge_vector_by_scope ON knowledge_vector (workspace, model, dimensions, chunk);
+-- The codes of up to 256 chunks of a document: the id of the chunk (8 bytes, little-endian), and the code. A search reads them instead of the vectors.
+CREATE TABLE knowledge_code (
+    workspace  TEXT    NOT NULL,
+    model      TEXT    NOT NULL,
+    dimensions INTEGER NOT NULL,
+    file       TEXT    NOT NULL,
+    block      INTEGER NOT NULL,
+    entries    BLOB    NOT NULL,
+    PRIMARY KEY (workspace, model, dimensions, file, block),
+    FOREIGN KEY (workspace, file) REFERENCES knowledge_document (workspace, file) ON DELETE CASCADE
+) STRICT;
+
+-- Removed documents.
+CREATE INDEX knowledge_code_by_document ON knowledge_code (workspace, file);

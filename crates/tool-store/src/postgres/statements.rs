@@ -363,8 +363,8 @@ fn documents(all: &mut Vec<Statement>, own: &Workspace) {
     let ready = knowledge::ready_to_embed(Scope::All, now);
     add(all, "knowledge_document_embed_ready", &ready.query);
     if let Ok(vector) = MemoryVector::new("m", vec![1.0]) {
-        let comparable = knowledge::comparable(own, &vector);
-        add(all, "knowledge_vector_by_scope", &comparable.query);
+        let blocks = knowledge::blocks(own, &vector);
+        add(all, "knowledge_code_pkey", &blocks.query);
     }
     let erasure = knowledge::erasure(own, "x");
     add(all, "knowledge_document_by_user", &erasure.query);

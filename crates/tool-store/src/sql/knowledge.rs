@@ -11,12 +11,13 @@ use super::columns::{Columns, SqlRow};
 use super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
 
 mod chunks;
+mod codes;
 mod embedding;
 mod search;
 
 pub(crate) use chunks::finish;
 #[cfg(all(feature = "postgres", feature = "suite"))]
-pub(crate) use embedding::comparable;
+pub(crate) use codes::blocks;
 pub(crate) use embedding::{
     claim_embedding, finish_embedding, nearest, ready_to_embed, renew_embeddings,
 };
@@ -31,6 +32,8 @@ const CONTENTS: &str = "knowledge_content";
 const CHUNKS: &str = "knowledge_chunk";
 
 const VECTORS: &str = "knowledge_vector";
+
+const CODES: &str = "knowledge_code";
 
 const COLUMNS: &str = "workspace, file, id, mime, size, source, principal, status, fault, chunks, ready, token, worker, recoveries, created, updated, indexed, embed_model, embed_ready, embed_token, embed_failures, embed_fault";
 
@@ -278,6 +281,7 @@ pub(crate) async fn claim<C: SqlChange>(
             return Ok(Some(Document { row, content, text }));
         }
         db.write(removal(CHUNKS, &row.name)).await?;
+        db.write(removal(CODES, &row.name)).await?;
     }
 }
 

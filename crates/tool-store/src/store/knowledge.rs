@@ -110,6 +110,10 @@ pub trait KnowledgeStore: Send + Sync + 'static {
 
     /// Returns the chunks of a workspace whose embeddings are most similar to a vector of the same model, best first. Chunks without an embedding of the model
     /// are not found.
+    ///
+    /// In workspaces with at most 1,024 embeddings of the model, the result is exact. In larger workspaces, the SQL stores of this crate compare only the
+    /// embeddings whose codes of one bit for each dimension are nearest to that of the vector: 8 for each result, and at least 512. A result may then be missing.
+    /// The workspace is applied before.
     fn nearest_chunks<'a>(
         &'a self,
         search: ChunkVectorSearch<'a>,

@@ -301,7 +301,8 @@ tests! {
     // A2: the workspace is applied before the limit: similar chunks of a large workspace do not hide those of a small one.
     #[test]
     async fn similar_chunks_of_other_workspaces_hide_nothing(store: impl KnowledgeStore + Maintenance) {
-        write(&store, replace("large.md", "tea ".repeat(100_000))).await;
+        // 1,223 chunks: more than a search compares exactly.
+        write(&store, replace("large.md", "tea ".repeat(550_000))).await;
         index(&store, 100).await;
         while let Some(work) = claimed(&store, "m", 500, 100).await {
             assert!(finish(&store, &work, embedded(&work, "m"), 100).await);
@@ -327,7 +328,38 @@ tests! {
         assert_eq!(nearest(&store, "umbrella", &meaning("m", "tea"), 5).await.len(), 3);
         assert!(store.remove_document(&DocumentName::new(&small, "b.md").unwrap()).await.unwrap());
         assert_eq!(nearest(&store, "umbrella", &meaning("m", "tea"), 5).await.len(), 2);
-        assert_eq!(nearest(&store, "acme", &meaning("m", "tea"), 1_000).await.len(), 223);
+        assert_eq!(nearest(&store, "acme", &meaning("m", "tea"), 2_000).await.len(), 1_223);
+    }
+
+    // In a large workspace, embeddings are compared by their codes first. The codes follow the chunks and their embeddings.
+    #[test]
+    async fn similar_chunk_of_a_large_workspace_is_found(store: impl KnowledgeStore) {
+        write(&store, replace("large.md", "tea ".repeat(550_000))).await;
+        write(&store, replace("needle.md", "a car")).await;
+        index(&store, 100).await;
+        while let Some(work) = claimed(&store, "m", 500, 100).await {
+            assert!(finish(&store, &work, embedded(&work, "m"), 100).await);
+        }
+        let best = |text: &'static str| {
+            let store = &store;
+            async move {
+                let hits = nearest(store, "acme", &meaning("m", text), 2).await;
+                assert_eq!(hits.len(), 2);
+                hits.into_iter().filter(|hit| hit.score > 0.9).map(|hit| hit.file).collect::<Vec<_>>()
+            }
+        };
+        assert_eq!(best("vehicle").await, ["needle.md"]);
+        assert_eq!(best("tea").await, ["large.md", "large.md"]);
+        // Another text has another code.
+        write(&store, replace("needle.md", "x")).await;
+        index(&store, 100).await;
+        assert_eq!(best("vehicle").await, [""; 0]);
+        assert_eq!(embed(&store, "m", 100).await, 1);
+        assert_eq!((best("vehicle").await, best("x").await), (vec![], vec!["needle.md".to_owned()]));
+        // Another model has other codes, and a removed document has none.
+        assert_eq!(store.renew_embeddings(Scope::All, "new", 1, at(100)).await.unwrap(), 1);
+        assert!(store.remove_document(&name("needle.md")).await.unwrap());
+        assert_eq!(best("x").await, [""; 0]);
     }
 }
 

@@ -40,8 +40,8 @@ const ROWS: &str = "
     UPDATE tool_store.knowledge_document SET embed_ready = created WHERE created % 200 = 0;
     INSERT INTO tool_store.knowledge_chunk (workspace, file, seq, content, scope, terms)
         SELECT 'w' || n % 100, 'f' || n, 0, 'c', 'w' || n % 100, 't' || n % 500 || ' u' || n FROM generate_series(1, 20000) n;
-    INSERT INTO tool_store.knowledge_vector (chunk, workspace, model, dimensions, vector)
-        SELECT id, workspace, 'm' || id % 10, 8, '' FROM tool_store.knowledge_chunk;
+    INSERT INTO tool_store.knowledge_code (workspace, model, dimensions, file, block, entries)
+        SELECT workspace, 'm' || created % 10, 8, file, 0, '' FROM tool_store.knowledge_document;
     INSERT INTO tool_store.plan_run (workspace, conversation, number, principal, status, active, spec, spec_sealed, spec_key, state, sealed, seal_key, events, created, updated)
         SELECT 'w' || n % 100, 'c' || n % 500, n, 'p' || n % 500, CASE WHEN n > 19900 THEN 'running' ELSE 'completed' END, n > 19900, '', '', 'k' || n % 10, '', '', 'k' || n % 10, 1, n, n
         FROM generate_series(1, 20000) n;
@@ -158,7 +158,7 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // An index that no statement uses would only slow down writes.
     let indexes: Vec<String> = sqlx::query_scalar(
-        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'work', 'thread_event', 'knowledge_document', 'knowledge_vector', 'plan_run', 'plan_event', 'run', 'switch', 'spill', 'request', \
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'child_thread', 'work', 'thread_event', 'knowledge_document', 'plan_run', 'plan_event', 'run', 'switch', 'spill', 'request', \
          'workspace', 'member', 'function', 'function_version', 'stored_tool', 'agent_tool')",
     )
     .fetch_all(&mut connection)
@@ -169,7 +169,6 @@ pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
         "audit_pkey",
         "run_pkey",
         "spill_pkey",
-        "knowledge_vector_pkey",
         "approval_pending",
         "spill_by_principal",
     ];

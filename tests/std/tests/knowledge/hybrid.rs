@@ -97,11 +97,12 @@ impl Embedder for Subjects {
                 }
                 Mood::Hangs => std::future::pending().await,
                 Mood::LeavesOutAText => drop(vectors.pop()),
-                Mood::ReturnsZeros => vectors.iter_mut().for_each(|vector| vector.fill(0.0)),
-                Mood::MixesDimensions => vectors
-                    .iter_mut()
-                    .take(1)
-                    .for_each(|vector| vector.push(1.0)),
+                Mood::ReturnsZeros => {
+                    for vector in &mut vectors {
+                        vector.fill(0.0);
+                    }
+                }
+                Mood::MixesDimensions => vectors[0].push(1.0),
             }
             Ok(vectors)
         }

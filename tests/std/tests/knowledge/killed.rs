@@ -52,7 +52,7 @@ async fn embeddings_survive_a_kill() {
     let hangs = lines.any(|line| line.unwrap().contains("calls the embedder"));
     assert!(hangs);
     // The claim of the second batch is in the file before the call. Its lease may be that of the killed process.
-    std::thread::sleep(LEASE / 4);
+    tokio::time::sleep(LEASE / 4).await;
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(desk.search("tea").await, ["a.md"; 5]);

@@ -8,6 +8,7 @@ use crate::text_search::index_text;
 use super::super::batches::few_sizes;
 use super::super::columns::Columns;
 use super::super::statement::{SqlChange, SqlDatabase, Statement, Value};
+use super::codes::write_blocks;
 use super::search::scope_word;
 use super::{CHUNKS, CONTENTS, locked, narrow_to, one, removal, save};
 
@@ -49,7 +50,7 @@ async fn put_chunks<C: SqlChange>(
 ) -> Result<(), C::Fault> {
     let rows = db.read(|| one("id, file, seq, content", CHUNKS, name));
     let rows = rows.await?;
-    let (mut kept, mut stale) = (BTreeSet::new(), Vec::new());
+    let (mut kept, mut stale, mut places) = (BTreeSet::new(), Vec::new(), Vec::new());
     for row in &rows {
         let columns = Columns::new(row, CHUNKS, "file");
         let place: usize = columns.number("seq")?;
@@ -57,6 +58,7 @@ async fn put_chunks<C: SqlChange>(
             kept.insert(place);
         } else {
             stale.push(columns.number::<u64>("id")?);
+            places.push(columns.number::<u32>("seq")?);
         }
     }
     drop(rows);
@@ -65,6 +67,7 @@ async fn put_chunks<C: SqlChange>(
         removal.narrow_to_any("id", ids.iter().copied());
         db.write(removal).await?;
     }
+    write_blocks(db, name, places).await?;
     let scope = scope_word(name.workspace());
     let new = chunks.iter().zip(0_u32..).enumerate();
     let new = new.filter(|(place, _)| !kept.contains(place));

@@ -4,28 +4,36 @@ use std::collections::BTreeMap;
 
 use crate::store::{
     ChunkEmbedding, ChunkHit, ChunkText, ChunkVectorSearch, DocumentEmbedding, DocumentName,
-    EmbeddingClaim, EmbeddingOutcome, EmbeddingWork, IndexClaim, MemoryVector, Scope, StoreError,
-    Timestamp, Workspace, rounded_score,
+    EmbeddingClaim, EmbeddingOutcome, EmbeddingWork, IndexClaim, Scope, StoreError, Timestamp,
+    Workspace, rounded_score,
 };
-use crate::vectors::nearest as best;
+use crate::vectors::{code, code_bytes, nearest as best};
 
 use super::super::batches::few_sizes;
 use super::super::columns::Columns;
 use super::super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
+use super::codes::{candidates, vectors, write_blocks};
 use super::search::hits;
 use super::{CHUNKS, COLUMNS, DOCUMENTS, VECTORS, locked, one, read as read_row, save};
 
 /// The columns of an embedding, with which it replaces the previous embedding of its chunk.
-const PUT: [&str; 5] = ["chunk", "workspace", "model", "dimensions", "vector"];
+const PUT: [&str; 6] = [
+    "chunk",
+    "workspace",
+    "model",
+    "dimensions",
+    "code",
+    "vector",
+];
 
 pub(super) fn read(columns: Columns<'_>) -> Result<DocumentEmbedding, StoreError> {
-    let mut embedding = DocumentEmbedding::default();
-    embedding.model = columns.maybe("embed_model")?;
-    embedding.ready = columns.maybe_time("embed_ready")?;
-    embedding.token = columns.maybe("embed_token")?;
-    embedding.failures = columns.number("embed_failures")?;
-    embedding.fault = columns.maybe_text("embed_fault")?;
-    Ok(embedding)
+    Ok(DocumentEmbedding {
+        model: columns.maybe("embed_model")?,
+        ready: columns.maybe_time("embed_ready")?,
+        token: columns.maybe("embed_token")?,
+        failures: columns.number("embed_failures")?,
+        fault: columns.maybe_text("embed_fault")?,
+    })
 }
 
 /// Returns the query for the document that has waited longest for embeddings.
@@ -141,11 +149,12 @@ async fn put_vectors<C: SqlChange>(
             let dimensions = u64::try_from(vector.values().len()).unwrap_or(u64::MAX);
             // A second embedding of one chunk would change a row twice, which PostgreSQL refuses.
             let id = ids.remove(index)?;
-            let values: [Value; 5] = [
+            let values: [Value; 6] = [
                 id.into(),
                 name.workspace().as_str().into(),
                 vector.model().into(),
                 dimensions.into(),
+                Value::Bytes(Some(code_bytes(&code(vector.values())))),
                 Value::Bytes(Some(vector.bytes())),
             ];
             Some(values)
@@ -156,7 +165,8 @@ async fn put_vectors<C: SqlChange>(
             db.write(put.or_update("chunk", &PUT[2..])).await?;
         }
     }
-    Ok(())
+    let places = embeddings.iter().map(|embedding| embedding.index);
+    write_blocks(db, name, places).await
 }
 
 /// Implements [`KnowledgeStore::renew_embeddings`](crate::store::KnowledgeStore::renew_embeddings).
@@ -190,44 +200,23 @@ pub(crate) async fn renew_embeddings<C: SqlChange>(
     Ok(renewed)
 }
 
-/// Returns the query for the embeddings of a workspace that can be compared with a vector.
-pub(crate) fn comparable<DB: SqlDatabase>(
-    workspace: &Workspace,
-    vector: &MemoryVector,
-) -> Statement<DB> {
-    let dimensions = u64::try_from(vector.values().len()).unwrap_or(u64::MAX);
-    let mut query = Statement::select("chunk, vector", VECTORS);
-    query.push("workspace = ").bind(workspace.as_str());
-    query.narrow("model", Some(vector.model()));
-    query.narrow("dimensions", Some(dimensions));
-    query.push(" ORDER BY chunk");
-    query
-}
-
 /// Implements [`KnowledgeStore::nearest_chunks`](crate::store::KnowledgeStore::nearest_chunks).
 pub(crate) async fn nearest<R: SqlReader>(
     db: &mut R,
     search: &ChunkVectorSearch<'_>,
 ) -> Result<Vec<ChunkHit>, R::Fault> {
-    let (workspace, vector) = (search.workspace, search.vector);
     if search.limit == 0 {
         return Ok(Vec::new());
     }
-    let rows = db.read(|| comparable(workspace, vector)).await?;
-    let mut vectors = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let columns = Columns::new(row, VECTORS, "chunk");
-        let values = MemoryVector::values_of(columns.get("vector")?);
-        let values = values.ok_or_else(|| {
-            columns.corrupt("vector", "the number of bytes is not a multiple of 4")
-        })?;
-        vectors.push((columns.number::<u64>("chunk")?, values));
+    let ids = candidates(db, search).await?;
+    if ids.is_empty() {
+        return Ok(Vec::new());
     }
-    drop(rows);
+    let vectors = vectors(db, search, &ids).await?;
     let limit = usize::try_from(search.limit).unwrap_or(usize::MAX);
-    let best = best(vector.values(), vectors, limit).into_iter();
+    let best = best(search.vector.values(), vectors, limit).into_iter();
     let best: Vec<(u64, f64)> = best
         .map(|(id, cosine)| (id, rounded_score(cosine)))
         .collect();
-    hits(db, workspace, &best).await
+    hits(db, search.workspace, &best).await
 }
