@@ -61,6 +61,9 @@ fn claim(row: &TaskRow, due: i64, now: i64) -> TaskClaim {
     }
 }
 
+/// A part of an update.
+type Change = fn(&mut TaskUpdate);
+
 fn update(enabled: bool, due: Option<i64>) -> TaskUpdate {
     TaskUpdate {
         definition: TaskDefinition {
@@ -298,7 +301,7 @@ tests! {
         let store = &store;
         let timing = TaskTiming::Once { at: at(200) };
         let once = TaskDefinition { timing, ..definition() };
-        let changes: [(&str, fn(&mut TaskUpdate), bool); 5] = [
+        let changes: [(&str, Change, bool); 5] = [
             ("name", |update| "renamed".clone_into(&mut update.definition.name), true),
             ("channel", |update| update.definition.outbound_channel = None, true),
             ("prompt", |update| "Write.".clone_into(&mut update.definition.prompt), false),
@@ -313,9 +316,9 @@ tests! {
             let mut update = TaskUpdate { definition: once.clone(), ..update(true, None) };
             change(&mut update);
             let expected = row(store, name).await.version;
-            let changed = store.update_task(&id(name), update, expected).await.unwrap().unwrap();
+            let after = store.update_task(&id(name), update, expected).await.unwrap().unwrap();
             let waiting = is_kept.then(|| at(240));
-            assert_eq!((changed.ready, changed.running, changed.errors), (waiting, is_kept.then(|| at(200)), 0), "{name}");
+            assert_eq!((after.ready, after.running, after.errors), (waiting, is_kept.then(|| at(200)), 0), "{name}");
             let state = if is_kept { TaskRunState::Running } else { TaskRunState::Failed };
             assert_eq!(runs(store, name).await, [(200, state, 1)], "{name}");
         }
