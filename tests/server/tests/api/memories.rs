@@ -50,7 +50,7 @@ async fn correct(site: &Site, id: &str, token: &str, body: &Value) -> Answer {
 }
 
 // S2-47: the list is narrowed by user, agent and text, and contains no memory of a different workspace.
-pub(crate) async fn memories_are_listed_by_their_filters(kind: StoreKind) {
+pub(crate) async fn memories_are_listed_by_their_filters_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     memories(&site).await;
     let [tea, coffee, office] = [

@@ -62,7 +62,7 @@ pub(crate) async fn runs_of_plans_are_listed(kind: StoreKind) {
 }
 
 // S2-48: a run has its nodes with their attempts, and its events. A run of a different workspace is answered like an unknown one.
-pub(crate) async fn run_of_a_plan_has_nodes_and_events(kind: StoreKind) {
+pub(crate) async fn run_of_a_plan_has_nodes_and_events_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     let run = create_plan(&*site.store, &thread("acme", "main"), "ann").await;
     create_plan(&*site.store, &thread("globex", "side"), "ann").await;

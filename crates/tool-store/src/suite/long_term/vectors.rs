@@ -126,7 +126,7 @@ tests! {
         assert!(left(10).await.is_empty());
     }
 
-    // A search in a large scope, which compares only the best candidates exactly, has the best results of the exact search in a smaller scope. Similar contents
+    // S2-29: a search in a large scope, which compares only the best candidates exactly, has the best results of the exact search in a smaller scope. Similar contents
     // are found in it as well, and a small scope next to it is searched completely.
     #[test]
     async fn best_results_of_a_large_scope_are_those_of_an_exact_search(store: impl Memories) {
