@@ -44,7 +44,7 @@
 //!
 //! `search_memory` searches by words (BM25) and, with an embedder, also by meaning, and fuses the results by their scores
 //! ([`fuse_scores`](tool_core::store::text_search::fuse_scores)). The table has the share of questions whose answer is among the first 5 and 10 results, and the mean
-//! of the reciprocal ranks of the answers (MRR). The embeddings are those of all-MiniLM-L6-v2, which was trained with English texts only. The question sets are
+//! of the reciprocal ranks of the answers (MRR). The embeddings are those of `all-MiniLM-L6-v2`, which was trained with English texts only. The question sets are
 //! in `tests/std/data/recall`, and `tests/std/tests/recall` measures them in memory, on SQLite and on PostgreSQL.
 //!
 //! | question set | search | recall@5 | recall@10 | MRR@10 |
