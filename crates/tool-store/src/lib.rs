@@ -43,6 +43,7 @@
 //! | [`ThreadEventStore`] | the events of a thread, which other processes read together with its messages to follow a run |
 //! | [`WorkStore`] | the queue of threads that workers drive |
 //! | [`BudgetStore`] | budgets that several runs share, and their reservations |
+//! | [`LimitStore`] | limits on calls that several processes share |
 //! | [`KnowledgeStore`] | the documents of a workspace, their searchable chunks, and the jobs that index them |
 //! | [`PlanStore`] | plans of several tasks, and their runs |
 //! | [`LongTermStore`] | long-term memories of agents, with searches by words and by embeddings, and the notes of threads |

@@ -16,6 +16,7 @@ mod event;
 mod journal;
 mod knowledge;
 mod ledger;
+mod limit;
 mod listen;
 mod long_term;
 mod maintenance;

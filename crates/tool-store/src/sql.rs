@@ -10,6 +10,7 @@ pub(crate) mod directory;
 pub(crate) mod enablement;
 pub(crate) mod fence;
 pub(crate) mod knowledge;
+pub(crate) mod limit;
 pub(crate) mod long_term;
 pub(crate) mod note;
 pub(crate) mod plan;

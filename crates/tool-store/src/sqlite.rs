@@ -18,6 +18,7 @@ mod groups;
 mod journal;
 mod knowledge;
 mod ledger;
+mod limit;
 mod long_term;
 mod maintenance;
 mod open;

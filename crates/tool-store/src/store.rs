@@ -32,6 +32,8 @@ mod knowledge;
 #[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
+pub(crate) mod limit;
+#[cfg(feature = "host")]
 pub(crate) mod long_term;
 #[cfg(feature = "host")]
 mod maintenance;
@@ -142,6 +144,8 @@ pub(crate) use knowledge::{best_chunks, rounded as rounded_score};
 pub use ledger::{
     Begun, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
 };
+#[cfg(feature = "host")]
+pub use limit::{LimitId, LimitRow, LimitRule, LimitStore, LimitTake, LimitTaken, LimitUnit};
 #[cfg(feature = "host")]
 pub use long_term::{
     Durability, Importance, LongTermStore, MemoryCorrection, MemoryEvent, MemoryFilter, MemoryHit,

@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, LongTermStore, Maintenance, PlanStore, RoomStore, ScheduleStore, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
+//!     [BatchStore, BudgetStore, Catalogue, ChangeStore, ChildStore, EnablementStore, EventStore, KnowledgeStore, LimitStore, LongTermStore, Maintenance, PlanStore, RoomStore, ScheduleStore, StoredToolStore, ThreadEventStore, VaultStore, WorkStore]
 //! );
 //! # }
 //! ```
@@ -35,6 +35,7 @@
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
 //! | [`KnowledgeStore`], with [`Maintenance`] | optional | `knowledge`, `knowledge_embeddings` |
+//! | [`LimitStore`], with [`Maintenance`] | optional | `limit` |
 //! | [`PlanStore`], with [`ChangeStore`] and [`Maintenance`] | optional | `plan`, `plan_concurrency` |
 //! | [`RoomStore`], with [`Maintenance`] | optional | `room` |
 //! | [`ScheduleStore`], with [`Maintenance`] | optional | `schedule` |
@@ -50,7 +51,7 @@
 //! # Comparisons of the tests
 //!
 //! - The tests check errors by the kind of the [`StoreError`] and by parts of its text. The state transitions of this crate return both: [`EffectClaim`]
-//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`DocumentRow`], [`PlanRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
+//!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`DocumentRow`], [`LimitRow`], [`PlanRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
 
@@ -79,9 +80,10 @@ use crate::StoreError;
 #[cfg(doc)]
 use crate::{
     ApprovalRow, BatchStore, BudgetRow, BudgetStore, Catalogue, ChangeStore, ChildRow, ChildStore,
-    Directory, DocumentRow, EffectClaim, EnablementStore, EventStore, KnowledgeStore,
-    LongTermStore, Maintenance, MemoryStore, PlanRow, PlanStore, RoomStore, RunRow, ScheduleStore,
-    SpillPart, Store, StoredToolStore, ThreadEventStore, VaultStore, WorkRow, WorkStore,
+    Directory, DocumentRow, EffectClaim, EnablementStore, EventStore, KnowledgeStore, LimitRow,
+    LimitStore, LongTermStore, Maintenance, MemoryStore, PlanRow, PlanStore, RoomStore, RunRow,
+    ScheduleStore, SpillPart, Store, StoredToolStore, ThreadEventStore, VaultStore, WorkRow,
+    WorkStore,
 };
 
 #[doc(hidden)]
@@ -114,6 +116,8 @@ pub mod knowledge;
 pub mod knowledge_embeddings;
 #[doc(hidden)]
 pub mod ledger;
+#[doc(hidden)]
+pub mod limit;
 #[doc(hidden)]
 pub mod long_term;
 #[doc(hidden)]
@@ -284,7 +288,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `KnowledgeStore`,
-/// `LongTermStore`, `Maintenance`, `PlanStore`, `RoomStore`, `ScheduleStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
+/// `LimitStore`, `LongTermStore`, `Maintenance`, `PlanStore`, `RoomStore`, `ScheduleStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
@@ -301,6 +305,7 @@ macro_rules! conformance {
         $crate::conformance! { @ knowledge [__suite_knowledge __suite_knowledge_races] $opener }
         $crate::conformance! { @ knowledge_embeddings [__suite_knowledge_embeddings __suite_knowledge_embeddings_races] $opener }
     };
+    (@ LimitStore $opener:expr) => { $crate::conformance! { @ limit [__suite_limit __suite_limit_races] $opener } };
     (@ LongTermStore $opener:expr) => {
         $crate::conformance! { @ long_term [__suite_long_term __suite_long_term_administration __suite_long_term_notes __suite_long_term_races __suite_long_term_search __suite_long_term_vectors] $opener }
         $crate::conformance! { @ record_change [__suite_record_change] $opener }
@@ -426,6 +431,10 @@ macro_rules! conformance_cases {
         $crate::__suite_knowledge_races! { @ $cases $opener }
         $crate::__suite_knowledge_embeddings! { @ $cases $opener }
         $crate::__suite_knowledge_embeddings_races! { @ $cases $opener }
+    };
+    (@ LimitStore $cases:ident $opener:expr) => {
+        $crate::__suite_limit! { @ $cases $opener }
+        $crate::__suite_limit_races! { @ $cases $opener }
     };
     (@ LongTermStore $cases:ident $opener:expr) => {
         $crate::__suite_long_term! { @ $cases $opener }

@@ -39,6 +39,8 @@ mod tests {
     pub(crate) mod sealed;
     #[path = "../shared/sentinels.rs"]
     pub(crate) mod sentinels;
+    #[path = "../shared/limits.rs"]
+    pub(crate) mod shared_limits;
     pub(crate) mod start;
     pub(crate) mod stored_tools;
     pub(crate) mod vectors;
@@ -87,6 +89,8 @@ fn main() -> std::process::ExitCode {
         events::restored_database_resets_its_readers_case,
         events::rows_of_savepoints_are_events_of_their_transaction_case,
         events::transaction_of_another_database_delays_no_event_case,
+        limits::permits_of_a_killed_process_return_case,
+        limits::processes_together_do_not_exceed_a_limit_case,
         memories::small_scope_is_found_next_to_a_large_one_case,
         pgvector::dump_is_restored_with_and_without_pgvector_case,
         pgvector::interrupted_index_is_created_again_case,
@@ -147,6 +151,7 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             EnablementStore,
             EventStore,
             KnowledgeStore,
+            LimitStore,
             LongTermStore,
             Maintenance,
             PlanStore,

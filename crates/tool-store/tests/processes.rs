@@ -21,6 +21,9 @@ use tool_store::SqliteStore;
 use tool_store::suite::records::{self, acme, at, audit, key_of, request, says, thread};
 use tool_store::*;
 
+#[path = "shared/limits.rs"]
+mod limits;
+
 const JOB: &str = "TOOL_STORE_TEST_JOB";
 const FILE: &str = "TOOL_STORE_TEST_FILE";
 const PROCESSES: usize = 5;
@@ -123,6 +126,8 @@ async fn child() {
             // Stores of other documents continue while this process is in the middle of the index.
             std::future::pending::<()>().await;
         }
+        "take units" => limits::take_units(&store, say).await,
+        "hold permits" => limits::hold_permits(&store, say).await,
         job => panic!("no job `{job}`"),
     }
     say("done");
@@ -288,6 +293,29 @@ async fn killed_process_leaves_no_partial_writes() {
     assert_eq!(begun, rows);
     assert!(told.iter().all(|key| begun.contains(key)));
     assert!(told.len() >= 8 * 3);
+}
+
+// Issue 16: processes that take units of one limit at the same time never exceed it together.
+#[tokio::test]
+async fn processes_together_do_not_exceed_a_limit() {
+    let (_folder, file) = folder();
+    let lines = at_once("take units", &file);
+    limits::check_units(&lines, u32::try_from(PROCESSES).unwrap());
+}
+
+// Issue 16: the permits of a killed process return within one lease.
+#[tokio::test]
+async fn permits_of_a_killed_process_return() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let mut worker = Worker::start("hold permits", &file);
+    worker.go();
+    assert_eq!(worker.said.next().as_deref(), Some("holds"));
+    let kill = || {
+        worker.child.kill().unwrap();
+        worker.child.wait().unwrap();
+    };
+    limits::killed_process_returns_its_permits(&store, kill).await;
 }
 
 // Issue 17, part 3: if a process is killed while it indexes a document, another process takes the document over when the lease expires, and finishes it.

@@ -104,6 +104,11 @@ pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Postgres>
     removal("budget", condition, since.as_millis(), most)
 }
 
+/// Removes shared limits that count nothing any more. A request locks the row of its limit.
+fn old_limits(now: i64, most: u32) -> QueryBuilder<Postgres> {
+    removal("shared_limit", "r.ends <=", now, most)
+}
+
 /// Removes runs of scheduled tasks that ended before `since`.
 pub(super) fn old_task_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     removal("task_run", "r.ended <", since.as_millis(), most)
@@ -185,7 +190,7 @@ impl PostgresStore {
         change!(self, Vec::new(), db => erase(db, of).await)
     }
 
-    /// Purges in several transactions, so that calls can write in between: one for spilled outputs and idempotency keys, and one for each other table.
+    /// Purges in several transactions, so that calls can write in between: one for spilled outputs, idempotency keys and limits, and one for each other table.
     async fn purge_rows(
         &self,
         retention: &Retention,
@@ -198,6 +203,7 @@ impl PostgresStore {
             Ok(Purged {
                 spills: rows(db, old_spills(now, most)).await?,
                 requests: rows(db, old_requests(now, most)).await?,
+                limits: rows(db, old_limits(now, most)).await?,
                 ..Purged::default()
             })
         });

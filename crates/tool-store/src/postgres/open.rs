@@ -307,7 +307,7 @@ async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error>
 }
 
 /// The files of `migrations/postgres`, in order.
-const MIGRATIONS: [(i64, &str, &str); 9] = [
+const MIGRATIONS: [(i64, &str, &str); 10] = [
     (
         1,
         "state",
@@ -337,6 +337,11 @@ const MIGRATIONS: [(i64, &str, &str); 9] = [
         6,
         "rooms",
         include_str!("../../migrations/postgres/0006_rooms.sql"),
+    ),
+    (
+        7,
+        "shared_limits",
+        include_str!("../../migrations/postgres/0007_shared_limits.sql"),
     ),
     (
         8,

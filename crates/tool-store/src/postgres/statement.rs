@@ -19,6 +19,9 @@ sql_database!(Postgres {
     const RUN_LEASE: &'static str = "lapses";
     const TEXT_JOIN: &'static str = "JOIN";
     const TEXT_ORDER: &'static str = "m.seq";
+    const EACH_PERMIT: &'static str = "jsonb_each_text(shared_limit.permits::jsonb) AS p(key, value)";
+    const PERMIT_END: &'static str = "p.value::bigint";
+    const PERMITS: &'static str = "coalesce(jsonb_object_agg(q.key, q.value), '{}'::jsonb)::text";
 
     fn match_text(query: &mut QueryBuilder<Self>, lookup: &Lookup<'_>) {
         let labels: Vec<String> = lookup.labels.iter().map(|label| tsquery_string(label)).collect();

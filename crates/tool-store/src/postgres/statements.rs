@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::sql::{
-    budget, child, directory, fence, knowledge, long_term, note, plan, room, schedule, sealed,
-    stored_tool, thread_event, work,
+    budget, child, directory, fence, knowledge, limit, long_term, note, plan, room, schedule,
+    sealed, stored_tool, thread_event, work,
 };
 use crate::store::{
     ApprovalFilter, ApprovalStatus, AuditFilter, BindingFilter, BudgetFilter, BudgetId, CallKey,
     ChildFilter, ChildKind, ChildRow, ChildState, DocumentFilter, DocumentName, DocumentStatus,
     EffectFilter, EffectState, EnablementFilter, Erasure, FunctionFilter, IncludeDeleted,
-    InstanceId, KeyId, MemoryFilter, MemoryScope, MemoryVector, PlanFilter, PlanRunId,
+    InstanceId, KeyId, LimitId, MemoryFilter, MemoryScope, MemoryVector, PlanFilter, PlanRunId,
     RoomEventFilter, RoomEventState, RunCursor, RunFence, RunFilter, RunId, Scope, SealedColumn,
     SealedPlace, SecretFilter, StoredToolFilter, SwitchFilter, SwitchKey, SwitchKind, TaskFilter,
     TaskId, TaskRunFilter, ThreadId, Timestamp, ToolSource, VariableFilter, VariableLevel,
@@ -331,6 +331,11 @@ fn budgets(all: &mut Vec<Statement>, own: &Workspace) {
     add(all, "budget_pkey", &budget::one(&id).query);
     let reservation = budget::reservation(&id, "x");
     add(all, "budget_reservation_pkey", &reservation.query);
+    for workspace in [None, Some(own)] {
+        if let Ok(id) = LimitId::new(workspace, "x") {
+            add(all, "shared_limit_pkey", &limit::one(&id).query);
+        }
+    }
 }
 
 fn documents(all: &mut Vec<Statement>, own: &Workspace) {

@@ -36,6 +36,15 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
     /// The number of a row in a full-text index joined by [`TEXT_JOIN`](Self::TEXT_JOIN), by which a search is ordered without a sort.
     const TEXT_ORDER: &'static str;
 
+    /// The rows `p` with the key and the value of each permit of a shared limit.
+    const EACH_PERMIT: &'static str;
+
+    /// The end of the lease of a permit `p`.
+    const PERMIT_END: &'static str;
+
+    /// The permits `q` of a shared limit as the text of their column.
+    const PERMITS: &'static str;
+
     /// Adds the condition that the row `t` of a full-text index has a label and the term of a lookup.
     fn match_text(query: &mut QueryBuilder<Self>, lookup: &Lookup<'_>);
 

@@ -109,6 +109,16 @@ pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
+/// Removes shared limits that count nothing any more.
+fn old_limits(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM shared_limit WHERE rowid IN (SELECT rowid FROM shared_limit WHERE ends <= ",
+    );
+    query.push_bind(now.as_millis());
+    query.push(" LIMIT ").push_bind(most).push(")");
+    query
+}
+
 /// Removes runs of scheduled tasks that ended before `since`.
 pub(super) fn old_task_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
@@ -212,6 +222,7 @@ impl SqliteStore {
             spills: self.remove(Some(old_spills(now, most))).await?,
             requests: self.remove(Some(change::expiry(now, most))).await?,
             events: self.remove(Some(event::expiry(now, most))).await?,
+            limits: self.remove(Some(old_limits(now, most))).await?,
             memories: self
                 .remove(Some(long_term::expiry(now, most).query))
                 .await?,

@@ -207,7 +207,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/sqlite`, in order.
-const MIGRATIONS: [(i64, &str, &str); 26] = [
+const MIGRATIONS: [(i64, &str, &str); 27] = [
     (
         1,
         "state",
@@ -322,6 +322,11 @@ const MIGRATIONS: [(i64, &str, &str); 26] = [
         23,
         "rooms",
         include_str!("../../migrations/sqlite/0023_rooms.sql"),
+    ),
+    (
+        24,
+        "shared_limits",
+        include_str!("../../migrations/sqlite/0024_shared_limits.sql"),
     ),
     (
         25,

@@ -91,6 +91,8 @@ pub struct Purged {
     pub runs: u64,
     /// Budgets that were removed.
     pub budgets: u64,
+    /// [Shared limits](super::LimitStore) that counted nothing any more and were removed.
+    pub limits: u64,
     /// Runs of scheduled tasks that were removed.
     pub task_runs: u64,
     /// Messages without a workspace that were removed.
@@ -121,6 +123,7 @@ impl Purged {
             threads,
             runs,
             budgets,
+            limits,
             task_runs,
             unassigned,
             spills,
@@ -131,8 +134,8 @@ impl Purged {
             more: _,
         } = *self;
         [
-            approvals, audit, budgets, effects, events, memories, requests, runs, spills, switches,
-            task_runs, threads, unassigned,
+            approvals, audit, budgets, effects, events, limits, memories, requests, runs, spills,
+            switches, task_runs, threads, unassigned,
         ]
         .into_iter()
         .any(|rows| rows > 0 && rows >= u64::from(most))
@@ -207,7 +210,7 @@ pub trait Maintenance: Send + Sync + 'static {
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;
 
     /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have
-    /// expired at `now`, expired memories, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each. A thread is
+    /// expired at `now`, [shared limits](super::LimitStore) that count nothing any more, expired memories, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each. A thread is
     /// removed with its notes, and the memories that were stored in it are kept.
     fn purge<'a>(
         &'a self,

@@ -25,6 +25,8 @@ mod knowledge;
 #[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
+mod limit;
+#[cfg(feature = "host")]
 mod long_term;
 #[cfg(feature = "host")]
 mod maintenance;
@@ -96,6 +98,8 @@ struct Tables {
     work: work::Work,
     #[cfg(feature = "host")]
     budgets: budget::Budgets,
+    #[cfg(feature = "host")]
+    limits: limit::SharedLimits,
     #[cfg(feature = "host")]
     documents: knowledge::Documents,
     #[cfg(feature = "host")]

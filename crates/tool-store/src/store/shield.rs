@@ -27,6 +27,8 @@ use super::{
     ThreadEvent, ThreadEventStore, ThreadId, ThreadStore, WorkClaim, WorkFilter, WorkOutcome,
     WorkRow, WorkStore,
 };
+#[cfg(feature = "host")]
+use super::{LimitId, LimitRow, LimitStore, LimitTake, LimitTaken, LimitUnit};
 
 #[cfg(feature = "host")]
 mod host;
@@ -64,6 +66,11 @@ pub fn thread_events(store: Arc<dyn ThreadEventStore>) -> Arc<dyn ThreadEventSto
 
 #[cfg(feature = "host")]
 pub fn budgets(store: Arc<dyn BudgetStore>) -> Arc<dyn BudgetStore> {
+    Arc::new(Shield(store))
+}
+
+#[cfg(feature = "host")]
+pub fn limits(store: Arc<dyn LimitStore>) -> Arc<dyn LimitStore> {
     Arc::new(Shield(store))
 }
 
@@ -248,6 +255,36 @@ impl BudgetStore for Shield<dyn BudgetStore> {
 
     fn remove_budget<'a>(&'a self, id: &'a BudgetId) -> StoreFuture<'a, bool> {
         shielded(|| self.0.remove_budget(id))
+    }
+}
+
+#[cfg(feature = "host")]
+impl LimitStore for Shield<dyn LimitStore> {
+    fn take_limit(&self, take: LimitTake) -> StoreFuture<'_, LimitTaken> {
+        shielded(|| self.0.take_limit(take))
+    }
+
+    fn extend_permit<'a>(
+        &'a self,
+        id: &'a LimitId,
+        token: &'a str,
+        lease: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        shielded(|| self.0.extend_permit(id, token, lease, at))
+    }
+
+    fn return_limit<'a>(
+        &'a self,
+        id: &'a LimitId,
+        unit: &'a LimitUnit,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        shielded(|| self.0.return_limit(id, unit, at))
+    }
+
+    fn limit<'a>(&'a self, id: &'a LimitId) -> StoreFuture<'a, Option<LimitRow>> {
+        shielded(|| self.0.limit(id))
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) fn run_child() -> ExitCode {
         match job.as_str() {
             "open" => say("opened"),
             "work" => crate::crash::work(&store, &url).await,
+            "take units" => crate::shared_limits::take_units(&store, say).await,
+            "hold permits" => crate::shared_limits::hold_permits(&store, say).await,
             job => panic!("no job `{job}`"),
         }
         drop(store);
@@ -66,6 +68,11 @@ impl Worker {
 
     pub(crate) fn go(&mut self) {
         self.child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    }
+
+    /// Returns the next line of the process.
+    pub(crate) fn line(&mut self) -> Option<String> {
+        self.lines.next()
     }
 
     /// Kills the process, and returns the lines that it printed before. Fails if it had ended by itself.

@@ -92,6 +92,7 @@ impl Tables {
         let mut purged = Purged {
             spills: self.purge_spills(now, most),
             requests: self.requests.expire(now, most),
+            limits: self.limits.purge(now, most),
             events: self.events.purge(now, most),
             memories: self.memories.purge(now, most),
             ..Purged::default()
