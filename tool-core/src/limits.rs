@@ -31,7 +31,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Limits count in one process: a host with several processes allows several times as many calls.
+//! [`Limits`] count in one process: a host with several processes allows several times as many calls. [`SharedLimits`] hold over all processes that share a
+//! store.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -47,6 +48,10 @@ use tokio::time::Instant;
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::tool::ToolDef;
+
+mod shared;
+
+pub use shared::{SharedLimitGuard, SharedLimits, SharedLimitsBuilder, WhenExhausted};
 
 /// The scope in which a limit counts calls together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,11 +133,17 @@ pub enum LimitError {
     /// The limit allows no calls.
     #[error("limit {0} allows no calls, hide the tool instead")]
     Nothing(usize),
-    /// The time of a rate is shorter than a nanosecond per call, or the window of a quota is zero.
+    /// The time of a rate is shorter than a nanosecond per call, or the window of a quota is zero. [`SharedLimits`] need a microsecond per call, and a
+    /// window of a millisecond.
     #[error(
-        "the period of limit {0} is too short: allow at least a nanosecond per call, and a quota window above zero"
+        "the period of limit {0} is too short: allow at least a nanosecond per call and a quota window above zero, and for a shared limit a microsecond per call and a window of a millisecond"
     )]
     TooShort(usize),
+    /// A [shared](SharedLimits) limit of concurrent calls has too many permits.
+    #[error(
+        "limit {0} has more permits than a shared limit can have: allow at most 1,000 concurrent calls"
+    )]
+    TooMany(usize),
 }
 
 /// Builds [`Limits`] from single limits.

@@ -284,6 +284,12 @@ impl ToolContext {
         self.gated().is_some_and(Gated::is_of_turn)
     }
 
+    /// Returns whether the running call was taken from the thread of the conversation, and not made by the body of another call.
+    pub(crate) fn is_call_of_turn(&self) -> bool {
+        let gated = self.gated();
+        gated.is_some_and(|gated| gated.is_of_turn() && !gated.is_made_in_turn())
+    }
+
     /// Returns the key that a version without call identities gave this call.
     pub(crate) fn earlier_key(&self) -> Option<CallKey> {
         let earlier = self.gated()?.earlier.as_ref()?;

@@ -17,7 +17,7 @@ use crate::call::stored;
 use crate::context::{CallScope, ToolContext};
 use crate::env;
 use crate::error::ToolError;
-use crate::limits::Limits;
+use crate::limits::{Limits, SharedLimits};
 use crate::store::{
     AuditNote, AuditRow, CallId, CallKey, EffectClaim, EffectLedger, EffectRow, Journal,
     Resolution, StoreError, Timestamp,
@@ -67,6 +67,7 @@ struct Inner {
     journal: Option<Journal>,
     hooks: Option<Kept>,
     limits: Option<Limits>,
+    shared_limits: Option<SharedLimits>,
     retry: Retry,
     content: bool,
     running: Door<ToolContext>,
@@ -133,6 +134,7 @@ pub struct GateBuilder {
     audit: Audit,
     hooks: Option<Kept>,
     limits: Option<Limits>,
+    shared_limits: Option<SharedLimits>,
     retry: Retry,
     content: bool,
     sweeper: Sweeper,
@@ -187,6 +189,13 @@ impl GateBuilder {
         self
     }
 
+    /// Sets limits that hold over all processes that share their store. They apply in addition to [`limits`](Self::limits). A call whose body does not begin,
+    /// for example because it waits for an approval, returns what it took, except from rates.
+    pub fn shared_limits(mut self, limits: SharedLimits) -> Self {
+        self.shared_limits = Some(limits);
+        self
+    }
+
     /// Sets how a read-only or idempotent tool is retried after a failure; by default, it is not retried.
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
@@ -237,6 +246,7 @@ impl GateBuilder {
             audit: self.audit,
             hooks: self.hooks,
             limits: self.limits,
+            shared_limits: self.shared_limits,
             retry: self.retry,
             content: self.content,
             running: Door::new(),
@@ -304,6 +314,10 @@ impl Gate {
 
     pub(crate) fn limits(&self) -> Option<&Limits> {
         self.0.limits.as_ref()
+    }
+
+    pub(crate) fn shared_limits(&self) -> Option<&SharedLimits> {
+        self.0.shared_limits.as_ref()
     }
 
     pub(crate) fn traces_content(&self) -> bool {

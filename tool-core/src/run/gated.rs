@@ -13,8 +13,8 @@ use tracing::instrument::WithSubscriber as _;
 use super::Progress;
 use super::attempts::{Pause, runs};
 use super::steps::{
-    Answered, Asks, AtGate, Body, Clearing, Flight, Found, Landed, Landing, Left, Record, Running,
-    Unwritten,
+    Answered, Asks, AtGate, Body, Clearing, Counting, Flight, Found, Landed, Landing, Left, Record,
+    Running, Unwritten,
 };
 use crate::audit::Audit;
 use crate::call::{CallResult, ToolCall};
@@ -70,7 +70,16 @@ pub(super) async fn call(
         .await;
     }
     let result = loop {
-        break match clear(gate, toolset, call, cx, progress, origin) {
+        let cleared = match clear(gate, toolset, call, cx, progress, origin) {
+            Ok((Counting::Counted(clearing), body)) => Ok((clearing, body)),
+            // The future is boxed, so that a call without shared limits does not reserve memory for it.
+            Ok((Counting::Counts(counts), body)) => {
+                let counted = Box::pin(counts.count()).await;
+                counted.map(|clearing| (clearing, body))
+            }
+            Err(left) => Err(left),
+        };
+        break match cleared {
             Ok((Clearing::Cleared(cleared), body)) => match cleared.claim() {
                 Ok(claimed) => match runs(toolset, claimed, body, &mut Here).await {
                     Ok((running, ran)) => match running.land(toolset, ran) {
@@ -116,7 +125,7 @@ fn clear<'t>(
     cx: &ToolContext,
     progress: Progress,
     origin: Origin,
-) -> Result<(Clearing<'t>, Body<Job>), Left<Flight>> {
+) -> Result<(Counting<'t>, Body<Job>), Left<Flight>> {
     let (grant, made, typed) = match origin {
         Origin::Model => (None, None, None),
         Origin::Approval(grant) => (Some(grant), None, None),

@@ -26,7 +26,7 @@ mod ran;
 pub(super) use claimed::{Claimed, Record, Unwritten};
 use cleared::Cleared;
 #[cfg(feature = "host")]
-pub(super) use cleared::{Answered, Asks, Clearing};
+pub(super) use cleared::{Answered, Asks, Clearing, Counting};
 #[cfg(feature = "host")]
 pub(super) use flight::Flight;
 pub(super) use found::Found;

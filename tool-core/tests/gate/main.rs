@@ -45,6 +45,7 @@ mod respond;
 mod retries;
 mod rules;
 mod secret_spellings;
+mod shared_limits;
 mod skills;
 mod slow;
 mod steps;

@@ -9,6 +9,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use tool_core::limits::SharedLimits;
 use tool_wire::Provider;
 
 #[cfg(feature = "bedrock")]
@@ -49,6 +50,7 @@ pub struct HttpModelBuilder {
     cache: Option<CacheTime>,
     past_reasoning: Option<PastReasoning>,
     price: Option<ModelPrice>,
+    limits: Option<SharedLimits>,
     fields: Map<String, Value>,
     timeouts: Timeouts,
     retry: Retry,
@@ -127,6 +129,7 @@ impl HttpModelBuilder {
             cache: None,
             past_reasoning: None,
             price: None,
+            limits: None,
             fields: Map::new(),
             timeouts: Timeouts::default(),
             retry: Retry::default(),
@@ -172,6 +175,34 @@ impl HttpModelBuilder {
         self
     }
 
+    /// Sets limits on requests that hold over all processes that share the store of the limits. Each attempt counts as one request, with the name of the model
+    /// in place of the name of a tool: pass clones of one value to all models of an account to count their requests together, and use
+    /// [`Limit::each_tool`](tool_core::limits::Limit::each_tool) to count each model separately.
+    ///
+    /// If a limit is exhausted, the request waits like after a [`Retry`] with a requested wait: within the budget of the step in memory, and otherwise in
+    /// the store, after the run was suspended. A chain tries its next model at once.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tool_agent::model::{ApiKey, Endpoint, HttpModel};
+    /// use tool_core::limits::{Limit, SharedLimits};
+    /// # use tool_core::store::MemoryStore;
+    /// # let store = MemoryStore::default();
+    ///
+    /// // With a `PostgresStore`, at most 60 requests in a minute and 8 at the same time, from all machines.
+    /// let limits = SharedLimits::builder(store, "OpenAI")
+    ///     .limit(Limit::quota(60, Duration::from_mins(1)))
+    ///     .limit(Limit::at_once(8))
+    ///     .build()?;
+    /// let model = HttpModel::builder(Endpoint::openai(ApiKey::new("…")), "gpt-5").shared_limits(limits).build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn shared_limits(mut self, limits: SharedLimits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
     /// Adds a field to the body of every request, such as `reasoning` or `service_tier`. If this crate writes the field too, the value is applied to
     /// it as a JSON merge patch (RFC 7396): the keys of an object are merged, and `null` removes a field, such as `stream_options` for a server that
     /// refuses it. A second call with the same name replaces the first.
@@ -208,6 +239,7 @@ impl HttpModelBuilder {
             cache,
             past_reasoning,
             price,
+            limits,
             fields,
             timeouts,
             retry,
@@ -272,6 +304,7 @@ impl HttpModelBuilder {
             key_header,
             credentials: endpoint.credentials,
             price,
+            limits,
             #[cfg(feature = "bedrock")]
             signing: endpoint.signing,
             params,
@@ -297,6 +330,7 @@ pub(super) struct Target {
     pub(super) key_header: Option<HeaderName>,
     pub(super) credentials: Option<Arc<dyn Credentials>>,
     pub(super) price: Option<ModelPrice>,
+    pub(super) limits: Option<SharedLimits>,
     #[cfg(feature = "bedrock")]
     pub(super) signing: Option<Signing>,
     /// The fields of the body that are equal in every request.

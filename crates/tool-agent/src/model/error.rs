@@ -65,7 +65,8 @@ pub struct FailedModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The rate limit of the account or the model was reached (429), or an earlier requested wait has not ended.
+    /// The rate limit of the account or the model was reached (429), an earlier requested wait has not ended, or a
+    /// [shared limit](super::HttpModelBuilder::shared_limits) of the host is exhausted.
     RateLimited,
     /// The quota or the credit of the account is exhausted (402, or a name such as `insufficient_quota`), so waiting a short time does not help.
     QuotaExhausted,
@@ -101,6 +102,8 @@ pub enum ModelErrorKind {
     /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has fewer tokens left than the request may use.
     /// The run ends with [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
     OverBudget,
+    /// The request was not sent, because the store of the [shared limits](super::HttpModelBuilder::shared_limits) failed.
+    LimitsUnavailable,
 }
 
 /// The phase in which a timeout passed.
@@ -138,6 +141,7 @@ impl ModelErrorKind {
             Self::Unwritable => "unwritable",
             Self::NotRecorded => "not_recorded",
             Self::OverBudget => "over_budget",
+            Self::LimitsUnavailable => "limits_unavailable",
         }
     }
 
@@ -199,6 +203,7 @@ impl fmt::Display for ModelErrorKind {
             Self::Unwritable => "the request cannot be written for this provider",
             Self::NotRecorded => "the recording cannot be used for this request",
             Self::OverBudget => "the shared budget has less left than a request may use",
+            Self::LimitsUnavailable => "the store of the shared limits failed",
         })
     }
 }

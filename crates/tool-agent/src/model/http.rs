@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::future::{BoxFuture, FutureExt as _};
 use tokio::time::sleep;
 use tool_core::ToolError;
+use tool_core::limits::SharedLimitGuard;
 use tool_core::store::Usage;
 use tool_core::turn::{Model, ModelMessage, ModelRequest, StepBudget};
 use tool_wire::{Delta, ModelReply, ReplyStream};
@@ -227,10 +228,7 @@ impl HttpModel {
         budget: &mut Duration,
         is_last: bool,
     ) -> Result<ModelReply, GivenUp> {
-        let fits = |wait: Duration, budget: Duration| {
-            let remaining = request.cx.remaining();
-            wait <= budget && remaining.is_none_or(|remaining| wait < remaining)
-        };
+        let fits = |wait, budget| fits(request, wait, budget);
         if let Some(wait) = target.wait() {
             // In an earlier response, the provider requested a wait, so no request is sent before its end.
             let rests = !fits(wait, *budget);
@@ -252,6 +250,7 @@ impl HttpModel {
                 let error = ModelError::new(ModelErrorKind::OverBudget, &target.model, &why);
                 return Err(GivenUp::faulty(error));
             }
+            let permit = permit(target, request, budget, is_last).await?;
             self.state.requests += 1;
             self.emit(&ModelEvent::Request {
                 model: &target.model,
@@ -264,6 +263,8 @@ impl HttpModel {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
+            // The permit is not held during the wait before the next attempt.
+            drop(permit);
             error.attempts = attempt;
             error.usage = error.usage.map(|usage| self.state.priced(usage));
             self.state.unmeasured +=
@@ -336,6 +337,41 @@ impl HttpModel {
     }
 }
 
+/// Counts a request towards the limits that other processes share. Waits for an exhausted limit if the wait fits into the budget of the step.
+async fn permit(
+    target: &Target,
+    request: &ModelRequest<'_>,
+    budget: &mut Duration,
+    is_last: bool,
+) -> Result<Option<SharedLimitGuard>, GivenUp> {
+    let Some(limits) = &target.limits else {
+        return Ok(None);
+    };
+    loop {
+        let error = match limits.enter_as(request.cx, &target.model).await {
+            Ok(permit) => return Ok(Some(permit)),
+            Err(error) => error,
+        };
+        let why = error.operator_text();
+        let Some(wait) = error.wait() else {
+            let kind = ModelErrorKind::LimitsUnavailable;
+            return Err(GivenUp::faulty(ModelError::new(kind, &target.model, why)));
+        };
+        let rests = !fits(request, wait, *budget);
+        if !is_last || rests {
+            return Err(GivenUp::limited(target, wait, rests, &why));
+        }
+        sleep(wait).await;
+        *budget = budget.saturating_sub(wait);
+    }
+}
+
+/// Whether a wait fits into the budget of a step and into the deadline of its context.
+fn fits(request: &ModelRequest<'_>, wait: Duration, budget: Duration) -> bool {
+    let remaining = request.cx.remaining();
+    wait <= budget && remaining.is_none_or(|remaining| wait < remaining)
+}
+
 /// The last failure of one model.
 struct GivenUp {
     error: Box<ModelError>,
@@ -350,6 +386,11 @@ impl GivenUp {
     fn resting(target: &Target, wait: Duration, rests: bool) -> Self {
         let why =
             "no request was sent, because the wait that the provider asked for earlier is not over";
+        Self::limited(target, wait, rests, why)
+    }
+
+    /// The failure of a model that gets no request before the end of a wait.
+    fn limited(target: &Target, wait: Duration, rests: bool, why: &str) -> Self {
         let mut error = ModelError::new(ModelErrorKind::RateLimited, &target.model, why);
         error.retry_after = Some(wait);
         Self {

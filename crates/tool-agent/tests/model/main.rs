@@ -18,6 +18,7 @@ mod reasoning;
 mod recordings;
 mod requests;
 mod retries;
+mod shared_limits;
 mod shown;
 mod standin;
 mod streams;

@@ -19,7 +19,7 @@ use crate::gate::approval::{Approvals, Grant};
 #[cfg(feature = "host")]
 use crate::gate::host::{Entered, Ledger};
 #[cfg(feature = "host")]
-use crate::limits::LimitGuard;
+use crate::limits::{LimitGuard, SharedLimitGuard, SharedLimits};
 #[cfg(feature = "host")]
 use crate::run::ask::{self, Approved, Asked};
 #[cfg(feature = "host")]
@@ -90,6 +90,8 @@ pub(in crate::run) struct Guards {
     running: Option<Entered>,
     /// Counts the call towards the limits until its body has ended.
     limits: Option<LimitGuard>,
+    /// The same for the limits that other processes share.
+    shared: Option<Box<SharedLimitGuard>>,
 }
 
 #[cfg(feature = "host")]
@@ -100,12 +102,22 @@ impl Guards {
         Self {
             running: None,
             limits: None,
+            shared: None,
         }
     }
 
     /// Stops counting the call towards the limits, because its body has ended.
     pub(super) fn body_ended(&mut self) {
         self.limits = None;
+        self.shared = None;
+    }
+
+    /// Stops counting the call towards the limits, because its body does not begin.
+    pub(super) async fn body_is_left_out(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            shared.give_back().await;
+        }
+        self.body_ended();
     }
 }
 
@@ -134,6 +146,24 @@ pub(in crate::run) enum Clearing<'t> {
     Asks(Box<Asks<'t>>),
 }
 
+/// A judged call, after or before it is counted towards the limits that other processes share.
+#[cfg(feature = "host")]
+pub(in crate::run) enum Counting<'t> {
+    Counted(Clearing<'t>),
+    Counts(Box<Counts<'t>>),
+}
+
+/// A call that has to be counted towards the limits that other processes share.
+#[cfg(feature = "host")]
+pub(in crate::run) struct Counts<'t> {
+    held: Flight,
+    guards: Guards,
+    parts: Parts<'t>,
+    limits: &'t SharedLimits,
+    judgement: Judgement,
+    grant: Option<Box<Grant>>,
+}
+
 /// A call that needs the approvals: to ask a person, to use its approval, or to withdraw its approval because the call is denied.
 #[cfg(feature = "host")]
 pub(in crate::run) struct Asks<'t> {
@@ -155,12 +185,13 @@ pub(in crate::run) enum Answered {
 
 #[cfg(feature = "host")]
 impl<'t> Judged<'t, Flight> {
-    /// Clears or refuses the call, or returns it as [`Asks`] if it needs the approvals. `grant` is the approval that the call has.
+    /// Clears or refuses the call. Returns it as [`Asks`] if it needs the approvals, and as [`Counts`] if limits of other processes cover it. `grant` is the
+    /// approval that the call has.
     #[inline]
     pub(in crate::run) fn clear(
         self,
         grant: Option<Box<Grant>>,
-    ) -> Result<Clearing<'t>, Left<Flight>> {
+    ) -> Result<Counting<'t>, Left<Flight>> {
         let (held, parts, judgement) = self.take();
         // Enter the gate before an approval is used up: a call that is refused here can be dispatched again.
         let Some(running) = parts.gate.enter(held.context()) else {
@@ -173,6 +204,7 @@ impl<'t> Judged<'t, Flight> {
         let mut guards = Guards {
             running: Some(running),
             limits: None,
+            shared: None,
         };
         if judgement.says() != Says::Deny {
             let checked = check_variables(held.prepared().tool(), held.context());
@@ -186,35 +218,90 @@ impl<'t> Judged<'t, Flight> {
                 Ok(counted) => guards.limits = counted,
                 Err(error) => return Err(Left::refused(held, guards, error)),
             }
-        }
-        if grant.is_none()
-            && let Some(allowed) = judgement.allowed()
-        {
-            if ask::only_asks(held.context()) {
-                return Err(Left::refused(held, guards, ask::held_back()));
+            let limits = parts.gate.shared_limits();
+            let limits = limits.filter(|limits| limits.covers(held.prepared().tool()));
+            if let Some(limits) = limits
+                && !ask::only_asks(held.context())
+            {
+                return Ok(Counting::Counts(Box::new(Counts {
+                    held,
+                    guards,
+                    parts,
+                    limits,
+                    judgement,
+                    grant,
+                })));
             }
-            let cleared = Cleared::at_gate(held, guards, &parts, Grounds::Allowed(allowed));
-            return Ok(Clearing::Cleared(cleared));
         }
-        match parts.asking {
-            Asking::Approvals(approvals) => Ok(Clearing::Asks(Box::new(Asks {
-                held: held.asking(),
-                guards,
-                parts,
-                approvals,
-                judgement,
-                grant,
-            }))),
-            Asking::Nobody => {
-                let error = if judgement.says() == Says::Deny {
-                    judgement.denial()
-                } else {
-                    judgement.unanswered().operator(
+        let counted = counted(held, guards, parts, judgement, grant)?;
+        Ok(Counting::Counted(counted))
+    }
+}
+
+#[cfg(feature = "host")]
+impl<'t> Counts<'t> {
+    /// Counts the call, and clears or refuses it.
+    pub(in crate::run) async fn count(self) -> Result<Clearing<'t>, Left<Flight>> {
+        // Locals are dropped in reverse order: a call that is dropped here counts as running until `held` has begun the write of its row.
+        let Self {
+            mut guards,
+            held,
+            parts,
+            limits,
+            judgement,
+            grant,
+        } = self;
+        let cx = held.context();
+        let deadline = cx.deadline();
+        let taken = async { Ok(limits.enter(cx, held.prepared().tool()).await) };
+        match record::in_time(deadline, taken).await {
+            Ok(Ok(shared)) => guards.shared = Some(Box::new(shared)),
+            Ok(Err(error)) | Err(error) => {
+                let error = limits.refusal(error, cx);
+                return Err(Left::undecided(held, guards, error));
+            }
+        }
+        counted(held, guards, parts, judgement, grant)
+    }
+}
+
+/// Clears or refuses a call that is counted towards all limits, or returns it as [`Asks`] if it needs the approvals.
+#[cfg(feature = "host")]
+#[inline]
+fn counted(
+    held: Flight,
+    guards: Guards,
+    parts: Parts<'_>,
+    judgement: Judgement,
+    grant: Option<Box<Grant>>,
+) -> Result<Clearing<'_>, Left<Flight>> {
+    if grant.is_none()
+        && let Some(allowed) = judgement.allowed()
+    {
+        if ask::only_asks(held.context()) {
+            return Err(Left::refused(held, guards, ask::held_back()));
+        }
+        let cleared = Cleared::at_gate(held, guards, &parts, Grounds::Allowed(allowed));
+        return Ok(Clearing::Cleared(cleared));
+    }
+    match parts.asking {
+        Asking::Approvals(approvals) => Ok(Clearing::Asks(Box::new(Asks {
+            held: held.asking(),
+            guards,
+            parts,
+            approvals,
+            judgement,
+            grant,
+        }))),
+        Asking::Nobody => {
+            let error = if judgement.says() == Says::Deny {
+                judgement.denial()
+            } else {
+                judgement.unanswered().operator(
                         "the gate has no approvals, so the call cannot be approved: use `Gate::builder().approvals(…)`",
                     )
-                };
-                Err(Left::refused(held, guards, error))
-            }
+            };
+            Err(Left::refused(held, guards, error))
         }
     }
 }

@@ -213,7 +213,11 @@ impl Left<Flight> {
         {
             (why, unbegun) = refused.reported(flight.gate(), why).await;
         }
-        guards.body_ended();
+        if record.is_none() {
+            guards.body_is_left_out().await;
+        } else {
+            guards.body_ended();
+        }
         traced(&flight);
         let mut identity = flight.context().identity().cloned();
         let redactor = flight.context().redactor();
