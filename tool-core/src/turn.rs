@@ -35,6 +35,7 @@ mod held;
 mod message;
 mod runs;
 mod thread;
+mod time;
 mod user;
 mod watch;
 
@@ -130,6 +131,7 @@ pub struct Turns {
     pauses: u32,
     tokens: Option<u64>,
     cost: Option<u64>,
+    time: Option<Duration>,
     observer: Option<Arc<Observer>>,
     progress: Option<Arc<Progress>>,
     beginning: Option<Arc<Beginning>>,
@@ -295,6 +297,7 @@ impl Turns {
             pauses: PAUSES,
             tokens: None,
             cost: None,
+            time: None,
             observer: None,
             progress: None,
             beginning: None,
@@ -340,6 +343,28 @@ impl Turns {
     #[must_use]
     pub fn parallel(mut self, most: usize) -> Self {
         self.parallel = most.max(1);
+        self
+    }
+
+    /// Limits the time that the runs of a conversation take after a message of the user. At the end of the time, the run ends with [`Outcome::TimeLimit`]: a
+    /// request in flight is dropped, and calls end as they do at the [deadline](crate::context::ToolContextBuilder::deadline) of a context.
+    ///
+    /// The time of a run begins with its row in the store and ends with its end. The times of all runs since the last message of the user are added, so neither
+    /// a restart nor another machine begins the time again, and the time until a run of a dead process is taken over counts. The time in which no run is
+    /// active does not count: when the conversation waits in the store for an approval, for a variable, for the client, or for a wait that a provider or a
+    /// [shared limit](crate::limits::SharedLimits) requires. A message of the user that arrives during a run begins the time of the next drive.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tool_core::store::MemoryStore;
+    /// use tool_core::turn::Turns;
+    ///
+    /// let turns = Turns::new(MemoryStore::default()).most_time(Duration::from_mins(10));
+    /// # let _ = turns;
+    /// ```
+    #[must_use]
+    pub fn most_time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
         self
     }
 

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use tool_core::schema::StrictSchema;
@@ -87,6 +88,7 @@ struct Inner {
     steps: Option<u32>,
     tokens: Option<u64>,
     cost: Option<u64>,
+    time: Option<Duration>,
     output_retries: u32,
     output_mode: OutputMode,
     guardrails: Guardrails,
@@ -112,6 +114,7 @@ impl Agent {
             steps: None,
             tokens: None,
             cost: None,
+            time: None,
             output_retries: 2,
             output_mode: OutputMode::default(),
             guardrails: Guardrails::none(),
@@ -282,6 +285,9 @@ impl Agent {
         if let Some(cost) = self.0.cost {
             turns = turns.most_cost(cost);
         }
+        if let Some(time) = self.0.time {
+            turns = turns.most_time(time);
+        }
         turns
     }
 }
@@ -293,6 +299,7 @@ impl fmt::Debug for Agent {
             .field("steps", &self.0.steps)
             .field("tokens", &self.0.tokens)
             .field("cost", &self.0.cost)
+            .field("time", &self.0.time)
             .finish_non_exhaustive()
     }
 }
@@ -345,6 +352,14 @@ impl AgentBuilder {
         self
     }
 
+    /// Limits the time of the runs after a message of the user, without the time in which the conversation waits in the store, as
+    /// [`Turns::most_time`] describes. Without it, the limit of the [`Turns`] applies. A text of [`Agent::run`] that asks for a valid output is a message of
+    /// the user, too, so the time begins again.
+    pub fn most_time(mut self, time: Duration) -> Self {
+        self.0.time = Some(time);
+        self
+    }
+
     /// Sets how often [`Agent::run`] asks again after an invalid output. The default is 2, so the model has 3 attempts.
     pub fn output_retries(mut self, retries: u32) -> Self {
         self.0.output_retries = retries;
@@ -364,6 +379,9 @@ impl AgentBuilder {
         }
         if self.0.steps == Some(0) {
             return Err(AgentConfigError::NoSteps);
+        }
+        if self.0.time.is_some_and(|time| time.is_zero()) {
+            return Err(AgentConfigError::NoTime);
         }
         Ok(Agent(Arc::new(self.0)))
     }

@@ -61,6 +61,7 @@
 //!   steps: 10
 //!   tokens: 100000
 //!   cost: 250000                      # in millionths of the currency of the price
+//!   time: 600                         # in seconds, without the time in which the conversation waits in the store
 //! output:                             # of `Agent::run`
 //!   mode: native                      # or `tool`; the default is `tool`
 //!   retries: 1                        # the default is 2
@@ -101,6 +102,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 use tool_core::store::SkillVersion;
@@ -305,9 +307,14 @@ struct RawSubagent {
     resumable: Option<RawResumable>,
 }
 
+/// The key `immediate`. Its rules are checked while it is parsed, so that an error has its place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "ImmediateKeys")]
+struct RawImmediate(ImmediateKeys);
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawImmediate {
+struct ImmediateKeys {
     message: Option<String>,
     #[serde(default)]
     per_instance: bool,
@@ -349,6 +356,7 @@ struct RawLimits {
     steps: Option<NonZeroU32>,
     tokens: Option<NonZeroU64>,
     cost: Option<NonZeroU64>,
+    time: Option<NonZeroU64>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -555,16 +563,6 @@ impl AgentFile {
             }
             seen.push(&variable.name);
         }
-        let mut immediates = source.match_indices("immediate");
-        for subagent in &raw.subagents {
-            let Some(immediate) = &subagent.immediate else {
-                continue;
-            };
-            let at = immediates.next().map(|(at, _)| place(source, at));
-            if let Some(why) = immediate.fault() {
-                return Err(AgentFileError::new(at, why));
-            }
-        }
         Ok(Self {
             raw,
             instructions: pieces,
@@ -624,6 +622,9 @@ impl AgentFile {
         }
         if let Some(cost) = self.raw.limits.cost {
             builder = builder.most_cost(cost.get());
+        }
+        if let Some(seconds) = self.raw.limits.time {
+            builder = builder.most_time(Duration::from_secs(seconds.get()));
         }
         if let Some(retries) = self.raw.output.retries {
             builder = builder.output_retries(retries);

@@ -57,7 +57,7 @@ pub(crate) enum End {
     Unsettled,
     /// The host is being drained and accepts no calls.
     Draining,
-    /// The run was cancelled or interrupted, or it reached its deadline or its token budget.
+    /// The run was cancelled or interrupted, or it reached its deadline, its token budget or its limit on time.
     Stopped,
     /// Another request is driving the conversation.
     Busy,
@@ -309,7 +309,8 @@ impl Host {
                 | Outcome::Interrupted
                 | Outcome::Deadline
                 | Outcome::Budget
-                | Outcome::SharedBudget(_),
+                | Outcome::SharedBudget(_)
+                | Outcome::TimeLimit,
             ) => End::Stopped,
             Ok(Outcome::Busy(_)) => End::Busy,
             Err(error) => End::Failed(error.to_string()),

@@ -25,7 +25,7 @@ pub enum Begun {
 /// A run of a conversation that this process holds, and that has not made a request yet; created by [`Turns::begin`].
 ///
 /// No other drive of the conversation begins while it exists. [`drive`](Self::drive) continues with it; if it is dropped instead, the run ends as
-/// cancelled. The lease is renewed only while it is driven, so begin the drive within the length of a [lease](Turns::lease).
+/// cancelled. The lease is renewed only while it is driven and in [`during`](Self::during), so begin the drive within the length of a [lease](Turns::lease).
 #[must_use = "drive the run, or cancel it"]
 pub struct BegunRun {
     turns: Turns,
@@ -178,6 +178,11 @@ impl BegunRun {
         turns
             .drive_held(model, tools, &cx, unread, held, supplied)
             .await
+    }
+
+    /// Runs a future before the [drive](Self::drive), and meanwhile renews the lease of the run, for example for preparations that take longer than a lease.
+    pub async fn during<R>(&self, body: impl Future<Output = R>) -> R {
+        self.held.during(body).await
     }
 
     /// Ends the run as cancelled, without a request to the model.

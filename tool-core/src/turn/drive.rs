@@ -111,6 +111,8 @@ pub enum Outcome {
     SharedBudget(Box<BudgetRow>),
     /// The run reached its limit on tokens or on its cost: [`Turns::most_tokens`], [`Turns::most_cost`].
     Budget,
+    /// The runs since the last message of the user reached their limit on time: [`Turns::most_time`]. Calls that had not begun are open.
+    TimeLimit,
     /// The run was cancelled by the token of its context or by [`Turns::cancel`]. The results of calls that had not begun report the cancellation.
     Cancelled,
     /// A new message of the user arrived: [`DuringRun::Interrupt`](super::DuringRun::Interrupt). Drive the thread again to answer it.
@@ -138,6 +140,7 @@ impl Outcome {
             Self::Unsettled(_) => RunCause::Unsettled,
             Self::StepLimit => RunCause::Steps,
             Self::Budget => RunCause::Budget,
+            Self::TimeLimit => RunCause::Time,
             Self::SharedBudget(_) => RunCause::SharedBudget,
             Self::Cancelled => RunCause::Cancelled,
             Self::Interrupted => RunCause::Interrupted,
@@ -211,7 +214,17 @@ impl Turns {
             held.during(beginning(held.fence())).await;
         }
         let cx = &held.context(cx);
-        let steps = self.steps(model, tools, cx, &mut thread_now, &held, supplied);
+        let steps = async {
+            // An earlier drive may have stored messages between the first read and the beginning of this run.
+            thread_now.catch_up().await?;
+            let Some(limit) = self.time_limit(&thread_now, &held).await? else {
+                let steps = self.steps(model, tools, cx, &mut thread_now, &held, supplied);
+                return steps.await;
+            };
+            let own = &limit.context(cx);
+            let steps = self.steps(model, tools, own, &mut thread_now, &held, supplied);
+            Ok(limit.outcome(steps.await?, cx))
+        };
         let outcome = match held.during(Box::pin(steps)).await {
             // This is the last check for a second run: the thread refused the model's message, because another run had appended one.
             Err(TurnError::Busy(_)) => Ok(Outcome::Busy(held.id().clone())),
@@ -285,8 +298,6 @@ impl Turns {
         held: &Held,
         mut supplied: &[ClientResult],
     ) -> Result<Outcome, TurnError> {
-        // An earlier drive may have stored messages between the first read and the beginning of this run.
-        thread.catch_up().await?;
         // The run continues where an earlier drive stopped.
         let (mut open, mut step) = match thread.last_of_model()? {
             Some((last, step, unread)) if last.message.calls.is_empty() => {

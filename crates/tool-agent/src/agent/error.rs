@@ -13,6 +13,9 @@ pub enum AgentConfigError {
     /// The limit on steps is 0.
     #[error("the limit on the agent's steps is 0: set `most_steps` to at least 1")]
     NoSteps,
+    /// The limit on time is 0.
+    #[error("the limit on the agent's time is 0: set `most_time` to more than 0")]
+    NoTime,
 }
 
 /// An error of [`Agent::run`](super::Agent::run) and [`Agent::resume`](super::Agent::resume).
@@ -23,7 +26,7 @@ pub enum AgentError {
     #[error(transparent)]
     Turn(#[from] TurnError),
     /// The run stopped before its output, for example because a call waits for an approval. [`Outcome`] describes how each cause is continued; then
-    /// call [`Agent::resume`](super::Agent::resume). After `Filtered`, `Cut` and `StepLimit`, `resume` stops at the same place: send a new message
+    /// call [`Agent::resume`](super::Agent::resume). After `Filtered`, `Cut`, `StepLimit` and `TimeLimit`, `resume` stops at the same place: send a new message
     /// with [`Agent::run`](super::Agent::run).
     #[error("the run stopped before its output, with the cause `{}`", .0.cause().map_or("busy", |cause| cause.as_str()))]
     Stopped(Box<Outcome>),

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{RawImmediate, RawResumable, RawSession, RawSpawn};
+use super::{ImmediateKeys, RawImmediate, RawResumable, RawSession, RawSpawn};
 use crate::runtime::{Immediate, ParentCommunication, Resumable, Session, Side, SpawnGate};
 
 /// The side of a sub-agent that reads the messages of its parent.
@@ -53,7 +53,7 @@ impl RawSession {
     }
 }
 
-impl RawImmediate {
+impl ImmediateKeys {
     /// Returns what is wrong with the keys, if something is.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let names = self.name_env.is_some() || self.description_env.is_some();
@@ -71,7 +71,7 @@ impl RawImmediate {
         }
     }
 
-    pub(super) fn immediate(self) -> Immediate {
+    fn immediate(self) -> Immediate {
         let Some(message) = self.message else {
             let mut immediate = Immediate::per_instance().scoped_env(self.scoped_env);
             if let Some(name) = self.name_env {
@@ -83,6 +83,23 @@ impl RawImmediate {
             return immediate;
         };
         Immediate::once(message)
+    }
+}
+
+impl TryFrom<ImmediateKeys> for RawImmediate {
+    type Error = &'static str;
+
+    fn try_from(keys: ImmediateKeys) -> Result<Self, Self::Error> {
+        match keys.fault() {
+            None => Ok(Self(keys)),
+            Some(why) => Err(why),
+        }
+    }
+}
+
+impl RawImmediate {
+    pub(super) fn immediate(self) -> Immediate {
+        self.0.immediate()
     }
 }
 

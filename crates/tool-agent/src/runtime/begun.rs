@@ -175,8 +175,9 @@ impl BegunAgentRun {
     ///
     /// Fails like [`AgentRuntime::respond`].
     pub async fn drive(self, supplied: &[ClientResult]) -> Result<Outcome, RuntimeError> {
+        // The preparations may ask a model for the description of a sub-agent.
         let top = self.runtime.top(&self.first, &self.cx, self.has_message);
-        let run = match top.await {
+        let run = match self.run.during(top).await {
             Ok(run) => run,
             Err(error) => {
                 self.run.cancel().await;

@@ -92,6 +92,9 @@ pub(super) fn ended(outcome: Result<Outcome, RuntimeError>) -> Ended {
         Ok(Outcome::Budget) => Ended::Failed(
             "the agent reached its limit on tokens or on cost before it answered".to_owned(),
         ),
+        Ok(Outcome::TimeLimit) => {
+            Ended::Failed("the agent reached its limit on time before it answered".to_owned())
+        }
         Ok(Outcome::SharedBudget(_)) => Ended::Failed(
             "the budget that the agents share was used up before the agent answered".to_owned(),
         ),

@@ -266,6 +266,7 @@ impl UiView {
             Some(RunCause::Filtered | RunCause::Guardrail) => Outcome::Filtered(String::new()),
             Some(RunCause::Steps) => Outcome::StepLimit,
             Some(RunCause::Budget | RunCause::SharedBudget) => Outcome::Budget,
+            Some(RunCause::Time) => Outcome::TimeLimit,
             Some(RunCause::Deadline) => Outcome::Deadline,
             Some(RunCause::Draining) => Outcome::Draining,
             _ => return Ok(self.fail()),

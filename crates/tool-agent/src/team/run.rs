@@ -130,6 +130,10 @@ fn answer(who: &str, outcome: Outcome) -> Result<String, ToolError> {
             "it reached its limit on tokens or on cost before it answered; ask for a smaller task"
                 .to_owned(),
         ),
+        Outcome::TimeLimit => (
+            ErrorKind::TimedOut,
+            "it reached its limit on time before it answered; ask for a smaller task".to_owned(),
+        ),
         Outcome::SharedBudget(_) => (
             ErrorKind::Failed,
             "the budget that the agents share was used up before it answered".to_owned(),

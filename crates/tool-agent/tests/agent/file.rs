@@ -321,6 +321,16 @@ fn faults_of_yaml_have_their_place() {
             "variables belong to instances",
         ),
         (
+            "name: a\nmodel: {name: m}\ninstructions: Reply immediately.\nsubagents:\n  - agent: c\n    immediate: {message: Go.}\n  - agent: b\n    immediate: {}\n",
+            (8, 5),
+            "write `message`, or `per_instance: true`",
+        ),
+        (
+            "name: a\nmodel: {name: m}\nlimits:\n  time: 0\n",
+            (4, 3),
+            "nonzero",
+        ),
+        (
             "name: a\nmodel: {name: m}\nsubagents:\n  - agent: b\n    resumable: {receives_messages: c}\n",
             (5, 36),
             "there is no value `c`",

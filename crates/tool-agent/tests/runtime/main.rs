@@ -23,5 +23,6 @@ mod resumable;
 mod stored_events;
 mod subagents;
 mod support;
+mod time;
 mod ui;
 mod variables;

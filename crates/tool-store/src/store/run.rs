@@ -91,6 +91,8 @@ pub enum RunCause {
     Steps,
     /// The run reached its limit of tokens or of cost.
     Budget,
+    /// The runs since the last message of the user reached their limit on time.
+    Time,
     /// The budget that the run shares with other runs had too little left for the next request.
     SharedBudget,
     /// The host was shutting down.
@@ -116,6 +118,7 @@ words!(RunCause {
     Deadline = "deadline",
     Steps = "steps",
     Budget = "budget",
+    Time = "time",
     SharedBudget = "shared_budget",
     Draining = "draining",
     Failed = "failed",

@@ -279,6 +279,7 @@ impl Writer {
             Outcome::StepLimit
             | Outcome::Budget
             | Outcome::SharedBudget(_)
+            | Outcome::TimeLimit
             | Outcome::Cancelled
             | Outcome::Interrupted
             | Outcome::Deadline => {
