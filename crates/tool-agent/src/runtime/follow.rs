@@ -164,6 +164,8 @@ pub struct FollowedEvent {
     pub cursor: EventCursor,
     /// The event.
     pub event: AgentEvent,
+    /// The sequence number of the last message of the user that was read before the event; 0 if none was read since the beginning of the reader.
+    pub user: u64,
 }
 
 /// The events of a thread, as they are stored; created by [`StoredEvents::follow`].
@@ -221,6 +223,11 @@ impl StoredEvents {
         self
     }
 
+    /// Returns the time between two reads of a thread without new events.
+    pub fn poll_interval(&self) -> Duration {
+        self.poll
+    }
+
     /// Returns the events that are stored after a place, at most a few hundred. It is empty if no event is stored after the place.
     ///
     /// # Errors
@@ -243,6 +250,7 @@ impl StoredEvents {
                 cursor: after,
                 agents: None,
                 last: None,
+                user: 0,
             }),
             knows_agents: false,
         }
@@ -414,6 +422,8 @@ struct Reader {
     agents: Option<Agents>,
     /// The step of the last message in the run, unless the provider paused the step.
     last: Option<u32>,
+    /// The sequence number of the last message of the user; 0 if none was read.
+    user: u64,
 }
 
 #[derive(Debug)]
@@ -469,6 +479,7 @@ impl Reader {
         events.push(FollowedEvent {
             cursor: self.cursor,
             event,
+            user: self.user,
         });
         Ok(())
     }
@@ -510,6 +521,9 @@ impl Reader {
             }
         };
         self.cursor.message = message.seq;
+        if message.role == Role::User {
+            self.user = message.seq;
+        }
         if let Some(kind) = kind {
             self.push(kind, message, events);
         }
@@ -530,6 +544,7 @@ impl Reader {
                 at: message.at,
                 kind,
             },
+            user: self.user,
         });
     }
 }

@@ -1,7 +1,6 @@
 //! What drives the conversations of a chat: a model of the host, or the agents of a runtime.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tool_agent::runtime::{
     AgentBegun, AgentRuntime, BegunAgentRun, RuntimeError, StoredEvents, UiView,
@@ -14,9 +13,6 @@ use tool_wire::ui::Writer;
 use super::model::ChatModel;
 use super::{failed, of_runtime, of_turn};
 use crate::problem::{Kind, Problem};
-
-/// The interval at which the stored events of a run in another process are read.
-pub(super) const POLL: Duration = Duration::from_millis(250);
 
 type Tools = dyn Fn(&ToolContext) -> Toolset + Send + Sync;
 

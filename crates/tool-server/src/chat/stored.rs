@@ -10,7 +10,7 @@ use tool_core::turn::{ModelMessage, ToolMessage, TurnError, Turns};
 use tool_core::{ToolContext, Toolset};
 use tool_wire::ui::{Chunk, Writer};
 
-use super::driver::{self, Driver};
+use super::driver::Driver;
 use super::reply::Reply;
 use super::{Room, Shared, WHAT, of_turn};
 use crate::problem::Problem;
@@ -72,8 +72,14 @@ pub(super) fn show(writer: &mut Writer, messages: &[Message], after: u64) -> Vec
 enum Source {
     /// The messages of the thread, after a sequence number.
     Messages(u64),
-    /// The stored events of the agents. Events before the user's last message belong to earlier messages of the interface.
-    Events { reader: EventReader, user: u64 },
+    /// The stored events of the agents, and the interval at which they are read. Events before the user's last message belong to earlier messages of the
+    /// interface, and events after the user's next message to later messages.
+    Events {
+        reader: EventReader,
+        user: u64,
+        has_ended: bool,
+        interval: Duration,
+    },
 }
 
 impl Source {
@@ -81,7 +87,7 @@ impl Source {
     fn interval(&self) -> Duration {
         match self {
             Self::Messages(_) => POLL,
-            Self::Events { .. } => driver::POLL,
+            Self::Events { interval, .. } => *interval,
         }
     }
 
@@ -103,15 +109,27 @@ impl Source {
                     .take_while(|message| message.role != Role::User);
                 *read = new.last().map_or(*read, |message| message.seq);
             }
-            Self::Events { reader, user } => loop {
-                let read = reader.read().await?;
-                if read.is_empty() {
-                    break;
+            Self::Events {
+                reader,
+                user,
+                has_ended,
+                ..
+            } => {
+                while !*has_ended {
+                    let read = reader.read().await?;
+                    if read.is_empty() {
+                        break;
+                    }
+                    let Some(reply) = reply.upgrade() else { break };
+                    for read in read.iter().filter(|read| read.cursor.message() >= *user) {
+                        if read.user > *user {
+                            *has_ended = true;
+                            break;
+                        }
+                        reply.event(&read.event);
+                    }
                 }
-                let Some(reply) = reply.upgrade() else { break };
-                let new = read.iter().filter(|read| read.cursor.message() >= *user);
-                new.for_each(|read| reply.event(&read.event));
-            },
+            }
         }
         Ok(())
     }
@@ -135,7 +153,13 @@ pub(super) async fn follow(chat: &Shared, run: RunId, room: Room) -> Result<Arc<
             let before = messages.partition_point(|message| message.seq <= cursor.message());
             let earlier = show(view.writer(), &messages[..before], user);
             let reader = events.reader(&thread, cursor);
-            (Source::Events { reader, user }, earlier)
+            let source = Source::Events {
+                reader,
+                user,
+                has_ended: false,
+                interval: events.poll_interval(),
+            };
+            (source, earlier)
         }
     };
     let reply = Reply::new(view, &start, &earlier);

@@ -5,7 +5,7 @@
 //! separate transaction after the change, because PostgreSQL serializes the commits of transactions that notify.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
@@ -101,7 +101,7 @@ struct Told {
 
 /// The state of the notifications that threads were queued: at most one task of a store sends them.
 #[derive(Debug, Default)]
-pub(super) struct Hints(Mutex<Sending>);
+pub(super) struct Hints(Arc<Mutex<Sending>>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Sending {
@@ -114,33 +114,54 @@ enum Sending {
 }
 
 impl Hints {
-    fn sending(&self) -> MutexGuard<'_, Sending> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records that a thread was queued. Returns true if the caller has to start the task.
-    fn begin(&self) -> bool {
-        let mut sending = self.sending();
+    /// Records that a thread was queued. Returns the right to send notifications if no task has it.
+    fn begin(&self) -> Option<HintSender> {
+        let mut sending = lock(&self.0);
         let is_idle = *sending == Sending::Idle;
         *sending = if is_idle {
             Sending::Once
         } else {
             Sending::Again
         };
-        is_idle
+        is_idle.then(|| HintSender(Some(Arc::clone(&self.0))))
     }
+}
 
-    /// Returns whether the task has to send again, after a notification.
-    fn goes_on(&self) -> bool {
-        let mut sending = self.sending();
+/// The right to send notifications. If it is dropped before its end, for example with the runtime of its task, the next queued thread starts a new task.
+struct HintSender(Option<Arc<Mutex<Sending>>>);
+
+impl HintSender {
+    /// Returns whether the task has to send again, after a notification. If not, the task ends.
+    fn goes_on(&mut self) -> bool {
+        let Some(state) = &self.0 else {
+            return false;
+        };
+        let mut sending = lock(state);
         let goes_on = *sending == Sending::Again;
         *sending = if goes_on {
             Sending::Once
         } else {
             Sending::Idle
         };
+        drop(sending);
+        if !goes_on {
+            // From now on, another task may send.
+            self.0 = None;
+        }
         goes_on
     }
+}
+
+impl Drop for HintSender {
+    fn drop(&mut self) {
+        if let Some(state) = &self.0 {
+            *lock(state) = Sending::Idle;
+        }
+    }
+}
+
+fn lock(state: &Mutex<Sending>) -> MutexGuard<'_, Sending> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Listens until the store is dropped or closed.
@@ -279,18 +300,44 @@ impl PostgresStore {
 
     /// Notifies the workers of other processes in the background that a thread was queued.
     pub(super) fn hint_work(&self) {
-        if !self.0.hints.begin() {
+        let Some(mut sender) = self.0.hints.begin() else {
             return;
-        }
+        };
         let store = self.clone();
         env::spawn(async move {
             loop {
                 store.notify(WORK).await;
                 sleep(COALESCED).await;
-                if !store.0.hints.goes_on() {
+                if !sender.goes_on() {
                     return;
                 }
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hints;
+
+    // If the runtime of the sending task is dropped, the next queued thread starts a new task.
+    #[test]
+    fn dropped_task_leaves_no_hint_unsent() {
+        let hints = Hints::default();
+        for queued in 0..3 {
+            let sender = hints.begin();
+            assert!(sender.is_some(), "{queued}");
+            assert!(hints.begin().is_none());
+            drop(sender);
+        }
+        let mut sender = hints.begin().expect("no task sends");
+        assert!(hints.begin().is_none());
+        assert!(sender.goes_on());
+        assert!(!sender.goes_on());
+        // The first task has ended, so its value does not end the second task.
+        let mut second = hints.begin().expect("no task sends");
+        drop(sender);
+        assert!(hints.begin().is_none());
+        assert!(second.goes_on());
     }
 }

@@ -1,5 +1,7 @@
 //! Tests of a chat whose conversations belong to agents.
 
+use std::time::{Duration, Instant};
+
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -171,6 +173,31 @@ pub(crate) async fn pieces_are_streamed_from_another_process() -> Ran {
     assert_eq!(resumed.matches("\"one \"").count(), 1, "{resumed}");
     assert!(resumed.contains(r#""messageId":"answer-3""#), "{resumed}");
     drop(second);
+    Ok(())
+}
+
+// A client of a different process gets the events up to the next message of the user, although the process reads them after the next run. The process reads
+// at the interval of the host.
+pub(crate) async fn stream_of_another_process_ends_before_the_next_message() -> Ran {
+    let host = Host::start(Kind::Agents).await;
+    let settings = Settings {
+        poll: Some(Duration::from_secs(6)),
+        ..Settings::default()
+    };
+    let other = host.process_with(settings).await;
+    let first = host.first.begin("main", "slow", "one ").await;
+    // The pieces are stored in batches.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut resumed = other.follow("main").await;
+    resumed.until(r#""delta":"one ""#).await;
+    host.world.release("main");
+    assert!(first.rest().await.contains("two"));
+    assert_eq!(host.first.say("main", "hello").await.said(), "Hello.");
+    let began = Instant::now();
+    let resumed = resumed.rest().await;
+    assert!(resumed.contains(r#""delta":"two""#), "{resumed}");
+    assert!(!resumed.contains("Hello."), "{resumed}");
+    assert!(began.elapsed() > Duration::from_millis(500));
     Ok(())
 }
 

@@ -241,6 +241,8 @@ pub(crate) struct Settings {
     pub(crate) max_body: Option<usize>,
     /// Whether the interface is of version 7 and withdraws pieces.
     pub(crate) resets: bool,
+    /// The interval at which stored events are read; `None` for the default.
+    pub(crate) poll: Option<Duration>,
 }
 
 /// A host: one store, and any number of processes on it.
@@ -363,7 +365,12 @@ impl Host {
 
     /// Starts one more process on the store.
     pub(crate) async fn process(&self) -> Process {
-        self.opened.process(&self.world, Settings::default()).await
+        self.process_with(Settings::default()).await
+    }
+
+    /// Starts one more process on the store, with these settings.
+    pub(crate) async fn process_with(&self, settings: Settings) -> Process {
+        self.opened.process(&self.world, settings).await
     }
 }
 
@@ -382,7 +389,11 @@ impl Opened {
                 let turns = turns(store.clone());
                 let runtime = agents::runtime(&store, world, &tools, turns.clone());
                 let chat = ChatServer::agents(&runtime, "clerk").unwrap();
-                let mut chat = chat.events(StoredEvents::new(store));
+                let mut events = StoredEvents::new(store);
+                if let Some(poll) = settings.poll {
+                    events = events.poll_every(poll);
+                }
+                let mut chat = chat.events(events);
                 if settings.resets {
                     chat = chat.resetting();
                 }

@@ -66,6 +66,10 @@ fn main() -> ExitCode {
         agents::pieces_are_streamed_from_another_process,
     )
     .case(
+        "agents::stream_of_another_process_ends_before_the_next_message",
+        agents::stream_of_another_process_ends_before_the_next_message,
+    )
+    .case(
         "agents::threads_of_sub_agents_are_not_conversations",
         agents::threads_of_sub_agents_are_not_conversations,
     )
