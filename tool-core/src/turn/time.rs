@@ -73,7 +73,8 @@ impl Turns {
                 }
                 let begin = since.map_or(row.started, |since| row.started.max(since));
                 let time = end.as_millis().saturating_sub(begin.as_millis());
-                used = used.saturating_add(u64::try_from(time).unwrap_or_default());
+                // The time is rounded up, because the stored times are rounded down.
+                used = used.saturating_add(u64::try_from(time).unwrap_or_default() + 1);
             }
             match rows.last() {
                 Some(last) if rows.len() >= PAGE as usize => filter.after = Some(last.cursor()),

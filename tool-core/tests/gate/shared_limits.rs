@@ -236,7 +236,7 @@ fn paying(store: &MemoryStore, limits: SharedLimits) -> (Toolset, Turns) {
 #[tokio::test]
 async fn exhausted_limit_suspends_the_run() {
     let store = MemoryStore::default();
-    let window = Duration::from_millis(400);
+    let window = Duration::from_secs(3);
     let limits = SharedLimits::builder(store.clone(), "calls").limit(quota(1, window));
     let (tools, turns) = paying(&store, limits.build().unwrap());
     let mailbox = Mailbox::default();
