@@ -188,15 +188,9 @@ async fn call_that_waits_for_an_approval_takes_nothing() {
     let second = tools.call(mail("c-2"), &host.ann()).await;
     let tickets = [ticket(&first), ticket(&second)];
     let approvals = tools.gate().unwrap().approvals().unwrap();
+    let acme = Workspace::new("acme");
     for ticket in &tickets {
-        let answered = approvals.answer(
-            &"acme".into(),
-            &tools,
-            &ticket.token,
-            Reply::Approve,
-            "boss",
-            None,
-        );
+        let answered = approvals.answer(&acme, &tools, &ticket.token, Reply::Approve, "boss", None);
         answered.await.unwrap();
     }
     let sent = tools.resume(&tickets[0].token, &host.ann()).await;
@@ -343,8 +337,9 @@ async fn failed_store_leaves_the_call_open() {
     assert_eq!(mailbox.sent(), 0);
     let messages = turns.messages(&cx, None).await.unwrap();
     assert_eq!(messages.len(), 2, "{messages:?}");
-    let runs = turns.runs(&Workspace::new("acme"), &RunFilter::default());
-    assert_eq!(runs.await.unwrap()[0].cause, Some(RunCause::Failed));
+    let (acme, all) = (Workspace::new("acme"), RunFilter::default());
+    let runs = turns.runs(&acme, &all).await.unwrap();
+    assert_eq!(runs[0].cause, Some(RunCause::Failed));
 }
 
 // Invalid limits are refused when they are built.

@@ -139,8 +139,8 @@ async fn waiting_for_a_person_does_not_count() {
     tokio::time::sleep(Duration::from_millis(3_500)).await;
     let tools = runtime.all_tools(&cx).unwrap();
     let approvals = host.gate.approvals().unwrap();
-    let token = &tickets[0].token;
-    let answered = approvals.answer(&"acme".into(), &tools, token, Reply::Approve, "eve", None);
+    let (acme, token) = (Workspace::new("acme"), &tickets[0].token);
+    let answered = approvals.answer(&acme, &tools, token, Reply::Approve, "eve", None);
     answered.await.unwrap();
     let outcome = runtime.drive("chief", &cx).await.unwrap();
     assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
