@@ -307,22 +307,22 @@ fn faults_of_yaml_have_their_place() {
         ("name: a\nmodel:\n  name: [m\n", (3, 9), "expected string"),
         (
             "name: a\nmodel: {name: m}\nsubagents:\n  - agent: b\n    immediate: {}\n",
-            (5, 5),
+            (5, 16),
             "write `message`, or `per_instance: true`",
         ),
         (
             "name: a\nmodel: {name: m}\nsubagents:\n  - agent: b\n    immediate: {message: Go., per_instance: true}\n",
-            (5, 5),
+            (5, 16),
             "write `description_env`",
         ),
         (
             "name: a\nmodel: {name: m}\nsubagents:\n  - agent: b\n    immediate: {message: Go., name_env: X}\n",
-            (5, 5),
+            (5, 16),
             "variables belong to instances",
         ),
         (
             "name: a\nmodel: {name: m}\ninstructions: Reply immediately.\nsubagents:\n  - agent: c\n    immediate: {message: Go.}\n  - agent: b\n    immediate: {}\n",
-            (8, 5),
+            (8, 16),
             "write `message`, or `per_instance: true`",
         ),
         (
