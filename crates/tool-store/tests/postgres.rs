@@ -31,6 +31,7 @@ mod tests {
     #[path = "../shared/memories.rs"]
     pub(crate) mod large_memories;
     pub(crate) mod large_scopes;
+    pub(crate) mod limits;
     pub(crate) mod memories;
     pub(crate) mod pgvector;
     pub(crate) mod plans;
@@ -48,8 +49,8 @@ mod tests {
 #[cfg(unix)]
 use tests::{
     changes, child_threads, children, clocks, commit, contents, crash, database, erasure, events,
-    large_memories, large_scopes, memories, pgvector, plans, pooler, processes, sealed, sentinels,
-    start, stored_tools, vectors,
+    large_memories, large_scopes, limits, memories, pgvector, plans, pooler, processes, sealed,
+    sentinels, shared_limits, start, stored_tools, vectors,
 };
 
 #[cfg(unix)]
