@@ -121,7 +121,7 @@ fn transform(values: &mut [f32]) {
     }
 }
 
-/// The generator SplitMix64, from Steele, Lea and Flood (OOPSLA 2014).
+/// The generator `SplitMix64`, from Steele, Lea and Flood (OOPSLA 2014).
 struct SplitMix(u64);
 
 impl SplitMix {

@@ -262,7 +262,7 @@ impl Indexer {
                 let embeddings = embeddings.map(|(index, vector)| ChunkEmbedding { index, vector });
                 EmbeddingOutcome::Embedded(embeddings.collect())
             }
-            Ok(Err(error)) => self.failed(&row, error.operator_text().to_owned()),
+            Ok(Err(error)) => self.failed(&row, error.operator_text()),
             Err(_) => self.failed(
                 &row,
                 "the embedder did not return within the lease".to_owned(),
