@@ -145,7 +145,7 @@ pub(crate) async fn interrupted_index_is_created_again_case() -> Ran {
     );
     let _ = tokio::time::timeout(Duration::from_millis(300), one.index_memories()).await;
     // The server ends a statement whose client has disconnected only after it is complete, unless an administrator ends it.
-    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX%' AND pid <> pg_backend_pid()";
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX%' AND datname = current_database() AND pid <> pg_backend_pid()";
     connection.execute(end).await.unwrap();
     let began = Instant::now();
     loop {
