@@ -16,7 +16,7 @@ const FILL: &str = "
     ANALYZE";
 
 // S2-47, S2-29: a scope of 10 memories is searched completely next to a scope of 99,990 memories with the same words, on a connection that served the large one
-// ten times before, and a search in the large scope for a word of every memory takes less than a second.
+// ten times before, and a search in the large scope for a word of every memory returns the first results.
 pub(crate) async fn small_scope_is_found_next_to_a_large_one_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().connections(1).open().await.unwrap();
