@@ -319,12 +319,14 @@ fn print(report: &Report) {
 /// For each invariant, the number of seeds in which it fired, and the first of these seeds with the text of its violation.
 type Found = BTreeMap<String, (u64, u64, String)>;
 
+/// Returns the text of the plan file of a seed in which an invariant fires.
+type Kept = dyn Fn(u64, &str) -> Result<String, String> + Sync;
+
 /// The settings of a search for violations.
 struct Search {
     /// Runs the plan of a seed.
     run: Box<dyn Fn(u64) -> Result<Report, String> + Sync>,
-    /// Returns the text of the plan file of a seed in which an invariant fires.
-    kept: Box<dyn Fn(u64, &str) -> Result<String, String> + Sync>,
+    kept: Box<Kept>,
     matching: String,
     only: Option<String>,
     without: Vec<String>,

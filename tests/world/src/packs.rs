@@ -44,7 +44,7 @@ struct Running<'a> {
 
 impl Running<'_> {
     /// Starts a process of a host, and its scheduler.
-    fn boot(&mut self, host: usize) -> Result<(), String> {
+    fn boot(&mut self, host: usize) {
         self.processes += 1;
         let process = Process::new(
             self.processes,
@@ -57,13 +57,12 @@ impl Running<'_> {
         );
         let _entered = tool_core::env::enter(Arc::new(ProcessEnv(Arc::clone(&process))));
         process.note("starts");
-        let started = Arc::new(Host::start(self.shared, &process, &self.seen)?);
+        let started = Arc::new(Host::start(self.shared, &process, &self.seen));
         let (scheduler, stop) = (started.scheduler(), started.stop.clone());
         self.spawn(&started, async move {
             scheduler.run(stop).await;
         });
         self.hosts[host] = Some(started);
-        Ok(())
     }
 
     fn kill(&mut self, host: usize) {
@@ -115,7 +114,7 @@ pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
             processes: 0,
         };
         for host in 0..hosts {
-            running.boot(host)?;
+            running.boot(host);
         }
         let ran = executor.run(async {
             running.act().await;

@@ -64,7 +64,7 @@ async fn counted(tools: &Toolset, cx: &ToolContext) -> Option<ErrorKind> {
 async fn quota_holds_over_processes() {
     let store = MemoryStore::default();
     let limit = || {
-        quota(3, Duration::from_secs(600))
+        quota(3, Duration::from_mins(10))
             .per(LimitScope::Tenant)
             .tools(["count"])
     };
@@ -79,7 +79,7 @@ async fn quota_holds_over_processes() {
         assert_eq!(error.kind(), ErrorKind::RateLimited);
         let wait = error.wait().unwrap();
         assert!(
-            wait > Duration::from_secs(590) && wait <= Duration::from_secs(600),
+            wait > Duration::from_secs(590) && wait <= Duration::from_mins(10),
             "{wait:?}"
         );
         assert!(
@@ -94,7 +94,7 @@ async fn quota_holds_over_processes() {
 #[tokio::test]
 async fn processes_with_different_numbers_share_the_count() {
     let store = MemoryStore::default();
-    let limit = |calls| quota(calls, Duration::from_secs(600)).per(LimitScope::Principal);
+    let limit = |calls| quota(calls, Duration::from_mins(10)).per(LimitScope::Principal);
     let (old, new) = (process(&store, limit(2)), process(&store, limit(4)));
     for _ in 0..2 {
         assert_eq!(counted(&old, &cx("acme", "ann")).await, None);
@@ -179,7 +179,7 @@ async fn permits_belong_to_running_calls() {
 #[tokio::test]
 async fn call_that_waits_for_an_approval_takes_nothing() {
     let store = MemoryStore::default();
-    let tools = through(&store, quota(1, Duration::from_secs(600)), |gate| {
+    let tools = through(&store, quota(1, Duration::from_mins(10)), |gate| {
         let approvals = Approvals::builder(store.clone()).build().unwrap();
         gate.approvals(approvals).ledger(store.clone())
     });
@@ -269,7 +269,7 @@ async fn exhausted_limit_suspends_the_run() {
 async fn exhausted_limit_can_refuse_the_call() {
     let store = MemoryStore::default();
     let limits = SharedLimits::builder(store.clone(), "calls")
-        .limit(quota(1, Duration::from_secs(600)))
+        .limit(quota(1, Duration::from_mins(10)))
         .when_exhausted(WhenExhausted::Refuse);
     let (tools, turns) = paying(&store, limits.build().unwrap());
     let mailbox = Mailbox::default();

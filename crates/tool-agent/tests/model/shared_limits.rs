@@ -30,7 +30,7 @@ fn model(server: &StandIn, store: &MemoryStore, limit: Limit, budget: Duration) 
 #[tokio::test]
 async fn exhausted_limit_suspends_the_run() {
     let (server, store) = (answering().await, MemoryStore::default());
-    let limit = || Limit::quota(1, Duration::from_secs(300));
+    let limit = || Limit::quota(1, Duration::from_mins(5));
     let budget = Duration::from_secs(1);
     let mut first = model(&server, &store, limit(), budget);
     assert_eq!(World::new().await.answer(&mut first).await, "Hello.");
@@ -69,7 +69,7 @@ async fn short_wait_is_waited_for() {
 async fn attempts_count_and_a_chain_continues() {
     let failing = StandIn::start(vec![json_response(503, &[], &json!({}))]).await;
     let (other, store) = (answering().await, MemoryStore::default());
-    let limit = Limit::quota(2, Duration::from_secs(300));
+    let limit = Limit::quota(2, Duration::from_mins(5));
     let mut retry = quick();
     retry.attempts = 5;
     let first = chat(&failing)

@@ -83,7 +83,7 @@ fn main_thread() -> ThreadId {
 #[tokio::test]
 async fn run_ends_at_its_limit_on_time() {
     let host = Host::new();
-    let slow = Slow::new(Duration::from_secs(60));
+    let slow = Slow::new(Duration::from_mins(1));
     let chief = Agent::builder("chief", slow.clone()).most_time(Duration::from_millis(150));
     let runtime = host.runtime().agent(entry(chief)).build().unwrap();
     let cx = context().build();
@@ -110,7 +110,7 @@ async fn run_ends_at_its_limit_on_time() {
 #[tokio::test]
 async fn earlier_deadline_is_reported_as_the_deadline() {
     let host = Host::new();
-    let slow = Slow::new(Duration::from_secs(60));
+    let slow = Slow::new(Duration::from_mins(1));
     let chief = Agent::builder("chief", slow).most_time(Duration::from_secs(30));
     let runtime = host.runtime().agent(entry(chief)).build().unwrap();
     let cx = context().deadline(Duration::from_millis(100)).build();
@@ -221,7 +221,7 @@ async fn time_of_a_sub_agent_ends_its_call() {
             text("Done."),
         ],
     );
-    let helper = Agent::builder("helper", Slow::new(Duration::from_secs(60)));
+    let helper = Agent::builder("helper", Slow::new(Duration::from_mins(1)));
     let helper = helper.most_time(Duration::from_millis(150));
     let runtime = host
         .runtime()

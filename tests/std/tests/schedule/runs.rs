@@ -322,7 +322,8 @@ async fn run_of_a_deleted_task_is_dropped() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let id = crate::support::id("t");
         assert!(store.remove_task(&id, Timestamp::now()).await.unwrap());
-        let ended = store.list_task_runs(&id, &TaskRunFilter::default());
+        let filter = TaskRunFilter::default();
+        let ended = store.list_task_runs(&id, &filter);
         ended.await.unwrap()
     };
     let (_, ended) = futures::join!(scheduler.run_due(), test);

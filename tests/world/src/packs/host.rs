@@ -62,14 +62,10 @@ fn draft() -> Value {
 }
 
 impl Host {
-    pub(super) fn start(
-        shared: &Shared,
-        process: &Arc<Process>,
-        seen: &Seen,
-    ) -> Result<Self, String> {
+    pub(super) fn start(shared: &Shared, process: &Arc<Process>, seen: &Seen) -> Self {
         let store = HostStore::new(shared, process, false);
         let plans = Plans::new(Arc::new(store.clone()));
-        Ok(Self {
+        Self {
             process: Arc::clone(process),
             stop: CancellationToken::new(),
             seen: seen.clone(),
@@ -81,7 +77,7 @@ impl Host {
             plans: plans.ledger(Arc::new(store.clone())),
             schedules: Schedules::new(store.clone()),
             store,
-        })
+        }
     }
 
     pub(super) fn scheduler(&self) -> Scheduler {
