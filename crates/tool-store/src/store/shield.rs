@@ -432,6 +432,15 @@ mod tests {
             Box::pin(ready(Ok(Vec::new())))
         }
 
+        fn message_at<'a>(
+            &'a self,
+            _: &'a ThreadId,
+            _: Role,
+            _: Timestamp,
+        ) -> StoreFuture<'a, Option<u64>> {
+            unreachable!("the test only reads pages")
+        }
+
         fn erase<'a>(&'a self, _: &'a ThreadId) -> StoreFuture<'a, u64> {
             unreachable!("the test only reads pages")
         }
