@@ -29,11 +29,7 @@ impl Running<'_> {
     fn perform(&mut self, host: usize, what: &What) {
         match what {
             What::Crash => self.kill(host),
-            What::Start if self.hosts[host].is_none() => {
-                if let Err(error) = self.boot(host) {
-                    self.world.note(error);
-                }
-            }
+            What::Start if self.hosts[host].is_none() => self.boot(host),
             What::Clock { by } => {
                 self.machines[host].skew.fetch_add(*by, Ordering::Relaxed);
             }

@@ -22,10 +22,7 @@ impl Running<'_> {
         self.set_clocks();
         // Every lease expires.
         tokio::time::sleep(Duration::from_hours(1)).await;
-        if let Err(error) = self.boot(0) {
-            self.world.violated("no_progress", error);
-            return;
-        }
+        self.boot(0);
         let Some(host) = self.hosts[0].clone() else {
             return;
         };
