@@ -11,5 +11,5 @@ mod records;
 mod site;
 
 pub use packs::{create_plan, create_task, remember, write_document, write_to_room};
-pub use records::{Sample, seed};
+pub use records::{Sample, seed, seed_on};
 pub use site::{Answer, KEY, Site, SiteStore, StoreKind, document, operations, pick_color, tokens};

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use tool_core::store::{
     ApprovalKind, ApprovalRequest, AuditRow, CallId, Directory, Editor, EnablementStore,
-    FunctionKind, InstanceId, Intent, KeyId, Member, MemberRole, NewFunction, NewFunctionVersion,
-    NewMessage, NewRun, NewTool, Role, Scope, SealKeyRow, SealStore, Sealed, SecretRow,
-    SecretStore, SkillVersion, StoredToolStore, Switch, SwitchKey, SwitchKind, ThreadId, Timestamp,
-    ToolChange, ToolEdit, ToolSchema, VariableField, VariableRequest, VariableRequestStore,
-    VariableRow, VariableScope, VariableStore, VariableType, VariableValue, Workspace,
-    WorkspaceSettings,
+    FunctionKind, InstanceId, Intent, KeyId, LongTermStore, Member, MemberRole, NewFunction,
+    NewFunctionVersion, NewMessage, NewRun, NewTool, Role, Scope, SealKeyRow, SealStore, Sealed,
+    SecretRow, SecretStore, SkillVersion, StoredToolStore, Switch, SwitchKey, SwitchKind, ThreadId,
+    Timestamp, ToolChange, ToolEdit, ToolSchema, VariableField, VariableRequest,
+    VariableRequestStore, VariableRow, VariableScope, VariableStore, VariableType, VariableValue,
+    Workspace, WorkspaceSettings,
 };
 
 use crate::packs::{create_plan, create_task, remember, write_document, write_to_room};
@@ -56,6 +56,15 @@ pub struct Sample {
 
 /// Stores the records of a workspace.
 pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample {
+    seed_on(store, store, workspace).await
+}
+
+/// Stores the records of a workspace. A handle that seals contents refuses memories, so a second handle of the same store stores them.
+pub async fn seed_on(
+    store: &(impl SiteStore + ?Sized),
+    memories: &(impl LongTermStore + ?Sized),
+    workspace: &str,
+) -> Sample {
     let name = |what: &str| format!("{what}-of-{workspace}");
     let (conversation, tool, principal) = (name("main"), name("send"), name("ann"));
     let thread = ThreadId::new(workspace, conversation.as_str()).unwrap();
@@ -131,7 +140,10 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
     enablement(store, workspace, now).await;
     vault(store, &thread, now).await;
     people(store, workspace, now).await;
-    let memory = packs(store, &thread, &principal).await;
+    packs(store, &thread, &principal).await;
+    let agent = name("agent");
+    let owner = (Some(agent.as_str()), principal.as_str());
+    let memory = remember(memories, workspace, owner, &name("note")).await;
     Sample {
         workspace: workspace.to_owned(),
         approval: format!("{}-0", name("approval")),
@@ -140,7 +152,7 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
         tool,
         principal,
         decision: name("decision"),
-        agent: name("agent"),
+        agent,
         function,
         version,
         stored_tool,
@@ -153,17 +165,15 @@ pub async fn seed(store: &(impl SiteStore + ?Sized), workspace: &str) -> Sample 
     }
 }
 
-/// Stores a memory of an agent, a document, a plan, a scheduled task and an event of a room. Returns the id of the memory.
-async fn packs(store: &(impl SiteStore + ?Sized), thread: &ThreadId, principal: &str) -> String {
+/// Stores a document, a plan, a scheduled task and an event of a room.
+async fn packs(store: &(impl SiteStore + ?Sized), thread: &ThreadId, principal: &str) {
     let workspace = thread.workspace().as_str();
     let name = |what: &str| format!("{what}-of-{workspace}");
-    let (agent, content) = (name("agent"), name("content"));
+    let content = name("content");
     write_document(store, workspace, &name("file"), content.as_bytes()).await;
     create_plan(store, thread, principal).await;
     create_task(store, workspace, &name("task"), principal).await;
     write_to_room(store, thread, &name("event")).await;
-    let owner = (Some(agent.as_str()), principal);
-    remember(store, workspace, owner, &name("note")).await
 }
 
 /// Stores a switch that disables the tool.

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use server_tests::{Sample, seed};
+use server_tests::{Sample, seed_on};
 use tool_store::seal::{SealKey, SealKeys, Vault};
 use tool_store::{PostgresStore, SqliteStore};
 
@@ -100,12 +100,12 @@ fn stored(url: &str, name: &str, seals: bool) -> Sample {
             // The records refer to the key of the vault, so the vault is opened first.
             let vault = Vault::open(store.clone(), keys()).await.unwrap();
             let sealing = store.clone().sealing(&vault).unwrap();
-            seed(if seals { &sealing } else { &store }, &workspace).await
+            seed_on(if seals { &sealing } else { &store }, &store, &workspace).await
         } else {
             let store = SqliteStore::open(url).await.unwrap();
             let vault = Vault::open(store.clone(), keys()).await.unwrap();
             let sealing = store.clone().sealing(&vault).unwrap();
-            seed(if seals { &sealing } else { &store }, &workspace).await
+            seed_on(if seals { &sealing } else { &store }, &store, &workspace).await
         }
     })
 }
