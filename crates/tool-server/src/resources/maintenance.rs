@@ -207,6 +207,10 @@ struct PurgeReport {
     threads: u64,
     runs: u64,
     budgets: u64,
+    /// Shared limits that count nothing any more.
+    limits: u64,
+    /// Runs of scheduled tasks.
+    task_runs: u64,
     /// Messages of no workspace.
     unassigned: u64,
     /// Stored long outputs that have expired.
@@ -254,6 +258,8 @@ async fn purge(
         threads: purged.threads,
         runs: purged.runs,
         budgets: purged.budgets,
+        limits: purged.limits,
+        task_runs: purged.task_runs,
         unassigned: purged.unassigned,
         spills: purged.spills,
         switches: purged.switches,

@@ -19,6 +19,7 @@ sql_database!(Postgres {
     const RUN_LEASE: &'static str = "lapses";
     const TEXT_JOIN: &'static str = "JOIN";
     const TEXT_ORDER: &'static str = "m.seq";
+    const BY_NUMBER: &'static str = "";
     const EACH_PERMIT: &'static str = "jsonb_each_text(shared_limit.permits::jsonb) AS p(key, value)";
     const PERMIT_END: &'static str = "p.value::bigint";
     const PERMITS: &'static str = "coalesce(jsonb_object_agg(q.key, q.value), '{}'::jsonb)::text";

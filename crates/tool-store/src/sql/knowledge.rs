@@ -18,11 +18,15 @@ mod search;
 pub(crate) use chunks::finish;
 #[cfg(all(feature = "postgres", feature = "suite"))]
 pub(crate) use codes::blocks;
+#[cfg(test)]
+pub(crate) use codes::embeddings;
 pub(crate) use embedding::{
     claim_embedding, finish_embedding, nearest, ready_to_embed, renew_embeddings,
 };
-#[cfg(all(feature = "postgres", feature = "suite"))]
+#[cfg(any(test, all(feature = "postgres", feature = "suite")))]
 pub(crate) use search::candidates;
+#[cfg(test)]
+pub(crate) use search::texts;
 pub(crate) use search::{TextIndex, search};
 
 const DOCUMENTS: &str = "knowledge_document";

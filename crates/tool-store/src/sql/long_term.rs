@@ -15,6 +15,8 @@ use super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
 
 mod vector;
 
+#[cfg(test)]
+pub(crate) use vector::hits;
 #[cfg(feature = "sqlite")]
 pub(crate) use vector::read_vector;
 use vector::similar;
@@ -245,6 +247,22 @@ pub(crate) async fn remember<C: VectorChange>(
     Ok(Remembered { event, memory: row })
 }
 
+/// Returns the query for the memories with these numbers that a reader may read, with their words.
+pub(crate) fn candidates<DB: SqlDatabase>(
+    reader: &MemoryScope,
+    now: Timestamp,
+    numbers: &[u64],
+) -> Statement<DB> {
+    let (schema, by_number) = (DB::SCHEMA, DB::BY_NUMBER);
+    let mut query = Statement::part(format!(
+        "SELECT {COLUMNS}, t.terms FROM {schema}{NAMED}{by_number} JOIN {schema}{TEXT} t ON t.rowid = m.seq WHERE "
+    ));
+    narrow_to_readable(&mut query, reader, now);
+    query.narrow_to_any("m.seq", numbers.iter().copied());
+    query.push(" ORDER BY m.seq DESC");
+    query
+}
+
 /// Implements [`LongTermStore::search_memories`](crate::store::LongTermStore::search_memories). `db` plans each query with the values of its parameters.
 pub(crate) async fn search<R: SqlReader>(
     db: &mut R,
@@ -269,16 +287,7 @@ pub(crate) async fn search<R: SqlReader>(
     if best.is_empty() {
         return Ok(Vec::new());
     }
-    let schema = <R::Database as SqlDatabase>::SCHEMA;
-    let table = format!("{NAMED} JOIN {schema}{TEXT} t ON t.rowid = m.seq");
-    let rows = db.read(|| {
-        let mut rows = Statement::select(&format!("{COLUMNS}, t.terms"), &table);
-        narrow_to_readable(&mut rows, reader, query.now);
-        rows.narrow_to_any("m.seq", best.iter().copied());
-        rows.push(" ORDER BY m.seq DESC");
-        rows
-    });
-    let rows = rows.await?;
+    let rows = db.read(|| candidates(reader, query.now, &best)).await?;
     let candidates = rows.iter().map(|row| {
         let terms = Columns::new(row, TEXT, "id").get("terms")?;
         Ok((read(row)?, terms))

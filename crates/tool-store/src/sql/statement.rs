@@ -36,6 +36,10 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
     /// The number of a row in a full-text index joined by [`TEXT_JOIN`](Self::TEXT_JOIN), by which a search is ordered without a sort.
     const TEXT_ORDER: &'static str;
 
+    /// The clause after a table whose rows a query selects by their numbers. Without it, SQLite may read all rows of the workspace or the scope by an index on
+    /// these columns, because it has no statistics.
+    const BY_NUMBER: &'static str;
+
     /// The rows `p` with the key and the value of each permit of a shared limit.
     const EACH_PERMIT: &'static str;
 
@@ -249,6 +253,14 @@ impl<DB: SqlDatabase> Statement<DB> {
     pub(crate) fn select(columns: &str, table: &str) -> Self {
         let schema = DB::SCHEMA;
         Self::part(format!("SELECT {columns} FROM {schema}{table} WHERE "))
+    }
+
+    /// Begins a query for rows of a table that are selected by their numbers. A condition follows.
+    pub(crate) fn select_by_number(columns: &str, table: &str) -> Self {
+        let (schema, by_number) = (DB::SCHEMA, DB::BY_NUMBER);
+        Self::part(format!(
+            "SELECT {columns} FROM {schema}{table}{by_number} WHERE "
+        ))
     }
 
     /// Begins a statement that removes rows of a table. A condition follows.

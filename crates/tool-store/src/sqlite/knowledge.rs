@@ -172,3 +172,36 @@ impl KnowledgeStore for SqliteStore {
         }))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::sqlite::tests::plan;
+    use crate::store::{MemoryVector, Workspace};
+
+    // A search reads its results by their numbers, and not all chunks of the workspace.
+    #[tokio::test]
+    async fn results_of_searches_are_read_by_number() {
+        let store = SqliteStore::in_memory().await.unwrap();
+        let workspace = Workspace::new("acme");
+        let vector = MemoryVector::new("m", vec![1.0, 2.0]).unwrap();
+        let search = ChunkVectorSearch {
+            workspace: &workspace,
+            vector: &vector,
+            limit: 20,
+        };
+        let ids: Vec<u64> = (1..=256).collect();
+        let best: Vec<(u64, f64)> = ids.iter().map(|id| (*id, 1.0)).collect();
+        let terms = ["tea".to_owned(), "milk".to_owned()];
+        for statement in [
+            shared::candidates::<Sqlite>(&workspace, &terms),
+            shared::texts(&workspace, &best),
+            shared::embeddings(&search, &ids),
+        ] {
+            let plan = plan(&store, statement.query.sql().as_str()).await;
+            assert!(plan.contains("USING INTEGER PRIMARY KEY"), "{plan}");
+            assert!(!plan.contains("(workspace=?"), "{plan}");
+        }
+    }
+}

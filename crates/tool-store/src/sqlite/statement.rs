@@ -20,6 +20,7 @@ sql_database!(Sqlite {
     const RUN_LEASE: &'static str = "lease_until";
     const TEXT_JOIN: &'static str = "CROSS JOIN";
     const TEXT_ORDER: &'static str = "t.rowid";
+    const BY_NUMBER: &'static str = " NOT INDEXED";
     const EACH_PERMIT: &'static str = "json_each(shared_limit.permits) AS p";
     const PERMIT_END: &'static str = "p.value";
     const PERMITS: &'static str = "json_group_object(q.key, q.value)";

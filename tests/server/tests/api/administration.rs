@@ -264,6 +264,17 @@ pub(crate) async fn old_rows_are_purged_in_limited_requests(kind: StoreKind) {
     assert_eq!(site.ask("post", path, ADMIN, &body).await.status, 403);
     let first = done(&site, "host", "post", path, &body).await.json();
     assert_eq!((&first["audit"], &first["more"]), (&json!(3), &json!(true)));
+    // The report counts every kind of row that the store removes.
+    let kinds = serde_json::to_value(tool_core::store::Purged::default()).unwrap();
+    let of = |report: &Value| {
+        report
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(&first), of(&kinds));
     let second = done(&site, "host", "post", path, &body).await.json();
     assert_eq!(
         (&second["audit"], &second["more"]),

@@ -111,8 +111,11 @@ pub(super) async fn candidates<R: SqlReader>(
 }
 
 /// Returns the query for the embeddings of these chunks, of which there is at least one.
-fn embeddings<DB: SqlDatabase>(search: &ChunkVectorSearch<'_>, ids: &[u64]) -> Statement<DB> {
-    let mut query = Statement::select("chunk, vector", VECTORS);
+pub(crate) fn embeddings<DB: SqlDatabase>(
+    search: &ChunkVectorSearch<'_>,
+    ids: &[u64],
+) -> Statement<DB> {
+    let mut query = Statement::select_by_number("chunk, vector", VECTORS);
     query.push("workspace = ").bind(search.workspace.as_str());
     query.narrow("model", Some(search.vector.model()));
     query.narrow("dimensions", Some(dimensions(search.vector)));

@@ -36,7 +36,7 @@ pub(crate) fn candidates<DB: TextIndex>(workspace: &Workspace, terms: &[String])
     let scope = scope_word(workspace);
     let amount = u32::try_from(terms.len()).unwrap_or(u32::MAX).max(1);
     let limit = (MOST_CANDIDATES / amount).max(FEWEST_CANDIDATES);
-    let mut query = Statement::select("id, file, terms", CHUNKS);
+    let mut query = Statement::select_by_number("id, file, terms", CHUNKS);
     query.push("workspace = ").bind(workspace.as_str());
     query.push(" AND id IN (");
     DB::push_matches(&mut query, &scope, terms, limit);
@@ -51,8 +51,8 @@ pub(crate) fn candidates<DB: TextIndex>(workspace: &Workspace, terms: &[String])
 }
 
 /// Returns the query for the texts of chunks.
-fn texts<DB: SqlDatabase>(workspace: &Workspace, best: &[(u64, f64)]) -> Statement<DB> {
-    let mut query = Statement::select("id, file, seq, content", CHUNKS);
+pub(crate) fn texts<DB: SqlDatabase>(workspace: &Workspace, best: &[(u64, f64)]) -> Statement<DB> {
+    let mut query = Statement::select_by_number("id, file, seq, content", CHUNKS);
     query.push("workspace = ").bind(workspace.as_str());
     query.narrow_to_any("id", best.iter().map(|(id, _)| *id));
     query

@@ -135,7 +135,7 @@ pub(super) async fn similar<C: VectorChange>(
             break;
         }
         let found = locked(db, || {
-            let mut query = Statement::select(COLUMNS, NAMED);
+            let mut query = Statement::select_by_number(COLUMNS, NAMED);
             narrow_to_scope(&mut query, &new.scope);
             query.narrow("m.seq", Some(number));
             query
@@ -175,6 +175,18 @@ pub(super) async fn remove_vector<C: SqlChange>(db: &mut C, number: u64) -> Resu
     Ok(())
 }
 
+/// Returns the query for the memories with these numbers that a reader may read.
+pub(crate) fn hits<DB: SqlDatabase>(
+    reader: &MemoryScope,
+    now: Timestamp,
+    numbers: &[u64],
+) -> Statement<DB> {
+    let mut query = Statement::select_by_number(COLUMNS, NAMED);
+    narrow_to_readable(&mut query, reader, now);
+    query.narrow_to_any("m.seq", numbers.iter().copied());
+    query
+}
+
 /// Implements [`LongTermStore::nearest_memories`](crate::store::LongTermStore::nearest_memories).
 pub(crate) async fn nearest_memories<R: VectorReader>(
     db: &mut R,
@@ -194,13 +206,7 @@ pub(crate) async fn nearest_memories<R: VectorReader>(
         return Ok(Vec::new());
     }
     let numbers: Vec<u64> = nearest.iter().map(|(number, _)| *number).collect();
-    let rows = db.read(|| {
-        let mut rows = Statement::select(COLUMNS, NAMED);
-        narrow_to_readable(&mut rows, reader, query.now);
-        rows.narrow_to_any("m.seq", numbers.iter().copied());
-        rows
-    });
-    let rows = rows.await?;
+    let rows = db.read(|| hits(reader, query.now, &numbers)).await?;
     let memories = rows.iter().map(|row| Ok((number(row)?, read(row)?)));
     let mut memories =
         memories.collect::<Result<std::collections::BTreeMap<_, _>, StoreError>>()?;
