@@ -84,7 +84,7 @@ async fn child() {
 
 async fn full_disk(folder: &Path) {
     let mount = folder.to_str().unwrap();
-    run("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs", mount]);
+    run("mount", &["-t", "tmpfs", "-o", "size=2m", "tmpfs", mount]);
     let store = SqliteStore::open(folder.join("state.db")).await.unwrap();
     store.write(vec![row("before", 10)]).await.unwrap();
     for _ in 0..3 {
@@ -139,7 +139,7 @@ async fn memory(folder: &Path) {
         assert_eq!(ids(store).await, ["before"]);
         // The limit applies to all connections of the process.
         aside
-            .execute("PRAGMA hard_heap_limit = 2800000")
+            .execute("PRAGMA hard_heap_limit = 3600000")
             .await
             .unwrap();
         for _ in 0..3 {
