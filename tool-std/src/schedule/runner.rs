@@ -199,14 +199,14 @@ impl Scheduler {
         // Other processes may claim the same rows first, so more rows are read than there is room for.
         let limit = u32::try_from(room.saturating_mul(8)).unwrap_or(u32::MAX);
         for _ in 0..MOST_LOOKS {
-            let at = Timestamp::now();
-            let ready = self.store.ready_tasks(at, limit).await?;
+            let ready = self.store.ready_tasks(Timestamp::now(), limit).await?;
             let mut changed = false;
             for row in ready {
                 if claimed.len() == room {
                     break;
                 }
-                if let Some(claim) = self.claim_of(&row, at).await? {
+                // A lease begins when its run is claimed: after a slow query, a lease from the time of the query could have ended already.
+                if let Some(claim) = self.claim_of(&row, Timestamp::now()).await? {
                     changed = true;
                     claimed.extend(self.store.claim_task(claim).await?);
                 }
