@@ -193,7 +193,7 @@ impl Rule {
     }
 
     /// Returns the id of the row that counts a call. The name of a user is hashed, because rows of limits are not erased with the data of a user.
-    fn id(&self, own: &str, cx: &ToolContext, subject: &str) -> Result<LimitId, StoreError> {
+    fn limit_id(&self, own: &str, cx: &ToolContext, subject: &str) -> Result<LimitId, StoreError> {
         let mut name = format!("{own}/{}", self.name);
         if self.limit.each_tool {
             name.push('/');
@@ -283,7 +283,7 @@ impl SharedLimits {
                 continue;
             }
             let taken = async {
-                let id = rule.id(&self.0.name, cx, subject)?;
+                let id = rule.limit_id(&self.0.name, cx, subject)?;
                 Ok((id.clone(), self.0.take(id, rule.counts).await?))
             };
             let error = match taken.await {
