@@ -34,7 +34,7 @@ pub(crate) struct Paged {
 }
 
 impl Paged {
-    pub(crate) fn paging(&self) -> Result<Paging<String>, Problem> {
+    pub(crate) fn paging<P: Serialize + DeserializeOwned>(&self) -> Result<Paging<P>, Problem> {
         Paging::new(self.limit, self.cursor.as_deref())
     }
 }

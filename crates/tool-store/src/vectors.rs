@@ -143,6 +143,15 @@ pub(crate) fn code_bytes(code: &[u64]) -> Vec<u8> {
     code.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
+/// Returns the number of [bytes](code_bytes) of the code of a vector with this number of dimensions.
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    expect(dead_code, reason = "only databases store codes")
+)]
+pub(crate) fn code_size(dimensions: usize) -> usize {
+    dimensions.div_ceil(64) * 8
+}
+
 /// The keys whose codes are nearest to the code of a query.
 pub(crate) struct Candidates<K> {
     code: Vec<u64>,

@@ -18,7 +18,7 @@ use crate::auth::Caller;
 use crate::change::{Wanted, answer, json};
 use crate::extract::{Id, Idempotency, Query};
 use crate::openapi::one_of;
-use crate::page::{Page, Paging};
+use crate::page::{Page, Paged, Paging};
 use crate::problem::Problem;
 use crate::state::{Inner, Shared};
 use crate::time;
@@ -380,28 +380,17 @@ impl From<PlanEvent> for PlanLogEntry {
     }
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct EventPages {
-    /// The number of items on the page.
-    #[param(minimum = 1, maximum = 100, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the previous page.
-    cursor: Option<String>,
-}
-
 /// Lists the events of a run, oldest first.
 #[utoipa::path(get, path = "/v1/plans/{conversation}/{number}/events", tag = "plans",
-    params(("conversation" = String, Path, description = "The conversation of the plan"), ("number" = u64, Path, description = "The number of the run"), EventPages),
+    params(("conversation" = String, Path, description = "The conversation of the plan"), ("number" = u64, Path, description = "The number of the run"), Paged),
     responses((status = 200, description = "A page of events", body = Page<PlanLogEntry>)))]
 async fn list_plan_events(
     State(admin): State<Shared>,
     caller: Caller,
     Id((conversation, number)): Id<(String, u64)>,
-    Query(query): Query<EventPages>,
+    Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<u64>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging::<u64>()?;
     let id = id(&caller, &conversation, number)?;
     find(&admin, &id).await?;
     let after = paging.after.unwrap_or(0);

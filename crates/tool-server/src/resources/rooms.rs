@@ -81,7 +81,7 @@ async fn list_rooms(
     caller: Caller,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = query.paging()?;
+    let paging = query.paging::<String>()?;
     let after = paging.after.as_deref();
     let rows = RoomStore::rooms(&*admin.store, &caller.workspace, after, paging.rows()).await;
     let rows = rows.map_err(|error| Problem::of_store(&error, WHAT))?;
@@ -220,31 +220,20 @@ async fn effect_state(
     Ok(row.map(|row| row.state))
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct MessagePages {
-    /// The number of items on the page.
-    #[param(minimum = 1, maximum = 100, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the previous page.
-    cursor: Option<String>,
-}
-
 /// Lists the messages in the history of a room, oldest first, with the state of each message that the agent has sent. The list is empty if the room does not exist.
 ///
 /// A message of the agent is stored after the channel has accepted it. Messages whose sending failed, or whose outcome is unknown, are not in the history: list the
 /// effects of the conversation (`/v1/effects?conversation=…`).
 #[utoipa::path(get, path = "/v1/rooms/{conversation}/messages", tag = "rooms",
-    params(("conversation" = String, Path, description = "The conversation of the room"), MessagePages),
+    params(("conversation" = String, Path, description = "The conversation of the room"), Paged),
     responses((status = 200, description = "A page of messages", body = Page<HistoryMessage>)))]
 async fn list_room_messages(
     State(admin): State<Shared>,
     caller: Caller,
     Id(conversation): Id<String>,
-    Query(query): Query<MessagePages>,
+    Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<u64>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging::<u64>()?;
     let room = room(&caller, conversation)?;
     let after = paging.after.unwrap_or(0);
     let rows = RoomStore::room_message_page(&*admin.store, &room, after, paging.rows()).await;

@@ -169,7 +169,7 @@ async fn list_scheduled_tasks(
     caller: Caller,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = query.paging()?;
+    let paging = query.paging::<String>()?;
     let after = paging.after.as_deref();
     let filter = TaskFilter {
         limit: Some(paging.rows()),

@@ -20,7 +20,7 @@ use crate::auth::Caller;
 use crate::change::{answer, json, tag, tagged};
 use crate::extract::{Body, BodyText, Id, Idempotency, IfMatch, Query};
 use crate::openapi::one_of;
-use crate::page::{AtId, Page, Paging};
+use crate::page::{AtId, Page, Paged, Paging};
 use crate::problem::{Kind, Problem};
 use crate::state::{Inner, Shared};
 use crate::time;
@@ -571,28 +571,17 @@ struct Bound {
     changed: bool,
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct Pages {
-    /// The number of items on the page.
-    #[param(minimum = 1, maximum = 100, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the previous page.
-    cursor: Option<String>,
-}
-
 /// Lists the tools that are bound to an agent.
 #[utoipa::path(get, path = "/v1/agents/{agent}/tools", tag = "stored-tools",
-    params(("agent" = String, Path, description = "The id of the agent"), Pages),
+    params(("agent" = String, Path, description = "The id of the agent"), Paged),
     responses((status = 200, description = "A page of bindings", body = Page<Binding>)))]
 async fn list_agent_tools(
     State(admin): State<Shared>,
     caller: Caller,
     Id(agent): Id<String>,
-    Query(query): Query<Pages>,
+    Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<String>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging::<String>()?;
     let filter = BindingFilter {
         agent: Some(agent.clone()),
         limit: Some(paging.rows()),

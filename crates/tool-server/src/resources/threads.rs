@@ -1,11 +1,11 @@
 //! `/v1/threads`: the messages of conversations.
 
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use tool_core::store::{Message, Role as Author, ThreadId};
+use utoipa::ToSchema;
 use utoipa::openapi::Schema;
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use super::{Answer, Routes, needs, raw};
@@ -14,7 +14,7 @@ use crate::auth::Caller;
 use crate::change::{answer, json};
 use crate::extract::{Id, Query};
 use crate::openapi::one_of;
-use crate::page::{Page, Paging};
+use crate::page::{Page, Paged};
 use crate::problem::Problem;
 use crate::state::Shared;
 use crate::time;
@@ -69,30 +69,19 @@ impl From<Message> for ThreadMessage {
     }
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct Filter {
-    /// The number of items on the page.
-    #[param(minimum = 1, maximum = 100, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the previous page.
-    cursor: Option<String>,
-}
-
 /// Lists the messages of a conversation, oldest first. The list is empty if the conversation does not exist.
 ///
 /// Messages cannot be searched by their content. A host may encrypt the contents in its database; they are returned in clear text.
 #[utoipa::path(get, path = "/v1/threads/{conversation}/messages", tag = "threads",
-    params(("conversation" = String, Path, description = "The conversation"), Filter),
+    params(("conversation" = String, Path, description = "The conversation"), Paged),
     responses((status = 200, description = "A page of messages", body = Page<ThreadMessage>)))]
 async fn list_messages(
     State(admin): State<Shared>,
     caller: Caller,
     Id(conversation): Id<String>,
-    Query(query): Query<Filter>,
+    Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = Paging::<u64>::new(query.limit, query.cursor.as_deref())?;
+    let paging = query.paging::<u64>()?;
     let thread = ThreadId::new(&caller.workspace, conversation);
     let thread = thread.map_err(|_| Problem::missing(WHAT))?;
     let after = paging.after.unwrap_or(0);

@@ -301,7 +301,7 @@ async fn list_variable_requests(
     Id(conversation): Id<String>,
     Query(query): Query<Paged>,
 ) -> Answer {
-    let paging = query.paging()?;
+    let paging = query.paging::<String>()?;
     let thread = thread(&caller, conversation)?;
     let rows = VariableRequestStore::requests(&*admin.store, &thread).await;
     let mut rows = rows.map_err(|error| Problem::of_store(&error, REQUEST))?;

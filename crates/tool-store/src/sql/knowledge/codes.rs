@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::store::{ChunkVectorSearch, DocumentName, MemoryVector, StoreError, Workspace};
-use crate::vectors::Candidates;
+use crate::vectors::{Candidates, code_size};
 
 use super::super::columns::Columns;
 use super::super::statement::{SqlChange, SqlDatabase, SqlReader, Statement, Value};
@@ -100,7 +100,7 @@ pub(super) async fn candidates<R: SqlReader>(
     for row in &rows.await? {
         let columns = Columns::new(row, CODES, "file");
         let entries: &[u8] = columns.get("entries")?;
-        for entry in entries.chunks_exact(HEADER + values.len().div_ceil(64) * 8) {
+        for entry in entries.chunks_exact(HEADER + code_size(values.len())) {
             let (id, code) = entry
                 .split_first_chunk()
                 .ok_or_else(|| columns.corrupt("entries", "an entry is too short"))?;

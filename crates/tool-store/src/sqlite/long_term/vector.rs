@@ -14,7 +14,7 @@ use crate::sql::long_term::{VectorChange, VectorLookup, VectorReader, put_vector
 use crate::sql::statement::Statement;
 use crate::store::long_term::kept_since;
 use crate::store::{Durability, MemoryScope, MemoryVector, Timestamp};
-use crate::vectors::{Candidates, code, code_bytes, cosine};
+use crate::vectors::{Candidates, code, code_bytes, code_size, cosine};
 
 use crate::sqlite::{Fault, SqliteStore};
 
@@ -160,7 +160,7 @@ async fn nearest_vectors(
 
 /// Returns the number of bytes of an entry.
 fn entry_size(dimensions: usize) -> usize {
-    HEADER + dimensions.div_ceil(64) * 8
+    HEADER + code_size(dimensions)
 }
 
 /// Returns the number of an entry, which is 0 in a removed entry, the time of its last change, and its code.
