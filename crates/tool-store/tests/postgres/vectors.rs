@@ -240,7 +240,7 @@ pub(crate) async fn embeddings_without_a_code_are_found_case() -> Ran {
     let found = nearest(&store, &agent("large"), &first).await;
     // Of equal embeddings, the newest memory is the first.
     assert_eq!(found[..2], ["large 2999", "large 0"]);
-    // Bytes that are no vector are reported by a search, and do not keep a store from opening.
+    // A search reports bytes that are not a vector, and a store with such bytes can be opened.
     connection.execute("UPDATE tool_store.memory_vector SET vector = '\\x00' WHERE seq = (SELECT min(seq) FROM tool_store.memory_vector)").await.unwrap();
     let later = database.options().open().await.unwrap();
     assert_eq!(missing(&mut connection).await, 1);

@@ -208,7 +208,7 @@ fn version_of(text: &str) -> Option<(u32, u32)> {
     Some((next()?, next()?))
 }
 
-/// Creates the missing indexes, removes those that are not needed, and returns the ones that exist then.
+/// Creates the missing indexes, removes indexes that are not needed, and returns all indexes that exist afterwards.
 async fn index(
     connection: &mut PgConnection,
     schema: &str,
