@@ -2,6 +2,7 @@
 
 mod capabilities;
 mod front_page;
+mod ignored;
 mod packages;
 mod repairs_page;
 mod rules_page;
