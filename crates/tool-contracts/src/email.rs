@@ -13,7 +13,7 @@ pub struct SendEmail {
     /// The recipients, as `ann@example.com` or `Ann <ann@example.com>`.
     #[cfg_attr(feature = "schema", schema(min_items = 1, max_items = 50))]
     pub to: Vec<String>,
-    /// Recipients of a copy, whom everybody sees.
+    /// Recipients of a copy. All recipients see these addresses.
     #[cfg_attr(feature = "schema", schema(max_items = 50))]
     pub cc: Option<Vec<String>>,
     /// The subject, in one line.

@@ -262,7 +262,7 @@ pub enum FilterOperator {
     Gt,
     /// The property is at least the value.
     Gte,
-    /// The property contains the word; `*` at the start or the end of the value stands for any characters.
+    /// The property contains the word; `*` at the start or the end of the value matches any characters.
     ContainsToken,
     /// The property is set.
     HasProperty,

@@ -1,11 +1,11 @@
-//! Rules that only `tool-mcp` checks: for texts of other servers' tools, and for schemas that values cannot be validated against.
+//! Rules that only `tool-mcp` checks: for texts of the tools of MCP servers, and for schemas that values cannot be validated against.
 
 use crate::dialects::NONE;
 use crate::rule::rules;
 
 rules! { "mcp":
-    MCP_SCHEMA = "schema", "values cannot be validated against the schema: {0}", "a call that does not fit would be sent", NONE;
-    MCP_TEXT_LENGTH = "text-length", "the text has {0} bytes, and at most {1} are allowed", "long descriptions displace the conversation", NONE;
+    MCP_SCHEMA = "schema", "values cannot be validated against the schema: {0}", "calls with invalid arguments would be sent to the server", NONE;
+    MCP_TEXT_LENGTH = "text-length", "the text has {0} bytes, and at most {1} are allowed", "long descriptions leave fewer tokens for the conversation", NONE;
     MCP_HIDDEN_TEXT = "hidden-text", "the text contains characters that are not displayed: {0}", "instructions that a person cannot see", NONE;
     MCP_BYTES = "limit-size", "the schema has {0} bytes, and at most {1} are allowed", "a limit of this crate", NONE;
     MCP_SUBSCHEMAS = "limit-size", "the schema contains more than {0} subschemas", "a limit of this crate", NONE;

@@ -38,7 +38,7 @@ pub async fn send_email(
     /// The recipients, as `ann@example.com` or `Ann <ann@example.com>`.
     #[arg(min_items = 1, max_items = 50)]
     to: Vec<String>,
-    /// Recipients of a copy, whom everybody sees.
+    /// Recipients of a copy. All recipients see these addresses.
     #[arg(default = [], max_items = 50)]
     cc: Vec<String>,
     /// The subject, in one line.

@@ -44,7 +44,7 @@ pub(super) fn check(builder: &AgentRuntimeBuilder) -> Result<(), Fault> {
         if entry.spawn.most_depth == 0 && !entry.subagents.is_empty() {
             return Err(setting(
                 entry,
-                "has sub-agents that no depth allows: set `most_depth` to at least 1, or use `SpawnGate::disabled`",
+                "has sub-agents, but its `most_depth` is 0: set it to at least 1, or use `SpawnGate::disabled`",
             ));
         }
         check_session(entry)?;
@@ -226,7 +226,7 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
     Ok(())
 }
 
-/// Whether an agent starts sub-agents without waiting for them.
+/// Returns whether an agent starts sub-agents without waiting for them.
 fn starts_in_background(entry: &AgentEntry) -> bool {
     entry.subagents.iter().any(|tool| !tool.blocking)
 }

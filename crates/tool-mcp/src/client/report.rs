@@ -170,7 +170,7 @@ impl fmt::Display for Refusal {
                 "no provider accepts its name: use 1 to 64 letters, digits, `_` and `-`, namespace included, or `map_names`",
             ),
             Self::Collision(other) => {
-                write!(f, "the server's tool `{}` has the same name here", shown(other))
+                write!(f, "the server's tool `{}` has the same local name", shown(other))
             }
             Self::Description => f.write_str("it has no description"),
             Self::Schema(found) => faults(f, "its schema cannot be read", found),

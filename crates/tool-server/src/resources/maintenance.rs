@@ -207,7 +207,7 @@ struct PurgeReport {
     threads: u64,
     runs: u64,
     budgets: u64,
-    /// Shared limits that count nothing any more.
+    /// Expired shared limits.
     limits: u64,
     /// Runs of scheduled tasks.
     task_runs: u64,
