@@ -111,8 +111,8 @@
 //!   configuration.
 //!
 //! Between the check and the run, only a program that runs in the same workspace at the same time can change the files. Because of the third point,
-//! such a program gains at most a content filter, which has only the rights of the program itself; because of the fourth point, it gains neither a
-//! network nor the token.
+//! such a program can at most make git run a content filter, which has only the rights that the program already has; because of the fourth point, the
+//! filter has neither a network nor the token.
 //!
 //! A call may take 120 seconds in all, and each of its runs of git may write 5 MB to standard output and standard error together; the host can change
 //! both limits ([`Git::deadline`], [`Git::output_limit`]).

@@ -37,7 +37,7 @@
 //! `deliberation_fork` starts several branches, and a `join` waits for all of them; these nodes complete without an executor. An invalid draft, for example with a
 //! cycle or an unknown owner, is not stored: the result contains issues with JSON Pointers into the draft.
 //!
-//! # Who works on a task
+//! # Executors of tasks
 //!
 //! A model can submit a result only for tasks whose owner is the agent in [`ToolContext::agent`], or any agent. If the context has no agent, the model can submit
 //! results for the tasks of every agent. The host starts and completes the tasks of plugins, of people and of the host, with

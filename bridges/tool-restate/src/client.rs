@@ -31,7 +31,7 @@ impl<E: RequestExecutor> ThreadClient<E> {
         }
     }
 
-    /// Stores a message of the user in the conversation of the context, and tells the engine to drive the thread. If the engine cannot be reached, the message is
+    /// Stores a message of the user in the conversation of the context, and asks the engine to drive the thread. If the engine cannot be reached, the message is
     /// stored nevertheless, and the next [`sweep`](Self::sweep) starts the drive.
     ///
     /// # Errors

@@ -19,7 +19,7 @@
 //! request to the model that had not ended is made again. A call with an effect whose end is unknown is never repeated: its row in the ledger becomes ambiguous, and the
 //! thread waits until an operator settles it. Failures of tools and of models are values; a closure returns an error only if the database does not answer.
 //!
-//! A turn that waits ends its invocation, so no invocation lives for days, and the answer starts an invocation on the newest deployment. A cancelled invocation does not
+//! A turn that waits ends its invocation, so no invocation lasts for days, and the answer starts an invocation on the newest deployment. A cancelled invocation does not
 //! stop a running closure; `cancel` stops the run in the database, which the closure checks before each step and with each renewal of its lease.
 //!
 //! # Limits

@@ -16,7 +16,7 @@ mod tests;
 pub use types::Types;
 use zod::Zod;
 
-/// A tool of which [`module`] writes the types.
+/// A tool whose types [`module`] writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolTypes {
     /// The name of the tool.

@@ -24,7 +24,7 @@ pub struct Sample {
     pub approval: String,
     /// The key of an ambiguous effect.
     pub effect: String,
-    /// A conversation with messages, and with an active run whose number is 1.
+    /// A conversation with messages, a plan, and an active run with the number 1. It is also a room.
     pub conversation: String,
     /// The tool of the approvals, the effect and the audit rows. A switch disables it.
     pub tool: String,
@@ -46,7 +46,7 @@ pub struct Sample {
     pub skill: String,
     /// The id of a request for variables of the conversation.
     pub request: String,
-    /// The id of a memory. The conversation has a plan and is a room.
+    /// The id of a memory.
     pub memory: String,
     /// The file name of a document.
     pub file: String,

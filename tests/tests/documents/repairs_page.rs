@@ -28,7 +28,7 @@ fn tools() -> Toolset {
     });
     let give = DynamicTool::new(
         "give",
-        "Gives back.",
+        "Returns its arguments.",
         schema,
         |value: Value, _| async move { Ok::<_, ToolError>(value) },
     )
@@ -91,7 +91,7 @@ async fn every_repair_is_on_the_page_and_can_be_switched_off() {
             "{written}"
         );
     }
-    // The test covers every repair, because every name in the literals of the source was seen.
+    // Every string literal in the source that describes a repair was seen above, so the cases cover every repair.
     let source =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/tool-schema/src/args");
     for file in ["repair.rs", "cleanup.rs"] {

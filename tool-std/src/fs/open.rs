@@ -49,7 +49,7 @@ impl<'a> Home<'a> {
     pub(super) fn folder(&self, path: &WorkspacePath) -> Result<Dir, ToolError> {
         let told = |error| told(path, &error);
         let dir = match self.dir.open_dir(path) {
-            // Distinguish the path of a file from a path that goes through a file, for a better error text.
+            // Distinguish the path of a file from a path with a file in place of a folder, for a better error text.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                 self.file(path)?;
                 return Err(ToolError::new(format!(

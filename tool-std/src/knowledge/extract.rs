@@ -14,7 +14,7 @@ const HTML: &[&str] = &["text/html", "application/xhtml+xml"];
 #[cfg(feature = "knowledge-html")]
 const HTML_TIME: std::time::Duration = std::time::Duration::from_secs(20);
 
-/// Why there is no text.
+/// The reason why no text was extracted.
 #[derive(Debug)]
 pub(super) enum NoText {
     /// The document cannot be indexed.

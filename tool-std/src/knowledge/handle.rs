@@ -130,7 +130,7 @@ impl Knowledge {
         self.inner.indexed.notify_one();
     }
 
-    /// Waits until chunks of this process wait for embeddings.
+    /// Waits until this process reports that chunks need embeddings.
     pub(super) async fn indexed(&self) {
         self.inner.indexed.notified().await;
     }

@@ -56,7 +56,7 @@ impl Memory {
         Self::of(Arc::new(store.clone()), Arc::new(store))
     }
 
-    /// Uses one store for memories and one for threads, such as two handles of a database of which only the second seals contents.
+    /// Uses one store for memories and one for threads, such as two handles of one database. Only the second handle may then seal contents.
     pub fn of(memories: Arc<dyn LongTermStore>, threads: Arc<dyn ThreadStore>) -> Self {
         Self {
             memories,

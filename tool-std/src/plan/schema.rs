@@ -1,7 +1,7 @@
 //! Validation of outputs against the JSON Schemas of a plan, which a model wrote.
 //!
-//! A schema without `$ref` visits each value at most once for each of its parts, so its length bounds the work. `tool_core::schema::dynamic` is not used: it
-//! stores each schema until the process ends, and models write a new one for each plan.
+//! Without `$ref`, the validator visits each value at most once for each part of the schema, so the length of the schema limits the work.
+//! `tool_core::schema::dynamic` is not used: it stores each schema until the process ends, and models write a new one for each plan.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;

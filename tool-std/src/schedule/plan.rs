@@ -1,4 +1,4 @@
-//! Which due time of a ready task runs, and which are skipped.
+//! Selection of the due time of a ready task that runs, and of the due times that are skipped.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use tool_core::store::{
 /// How many missed due times run later, one after the other.
 pub(super) const MOST_REPLAYED: usize = 5;
 
-/// The maximum number of rows of skipped due times that one claim writes. The last one stands for all others.
+/// The maximum number of rows of skipped due times that one claim writes. The reason in the last row covers all later due times.
 const MOST_ROWS: usize = 100;
 
-/// What a process claims of a ready task.
+/// The due times that a claim of a ready task runs, skips and schedules next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// The due time that runs.

@@ -36,7 +36,8 @@ const BACKOFF: [Duration; 3] = [
 /// The number of failed attempts after which a task is switched off.
 const MOST_ERRORS: u32 = 5;
 
-/// How often one poll reads the ready tasks again. It is limited, because the clock of a database may be behind that of this process.
+/// The maximum number of times that one poll reads the ready tasks. Without a limit, a poll might not end: the store refuses claims by the clock of the
+/// database, so if that clock is behind the clock of this process, a listed task can be refused each time.
 const MOST_LOOKS: u32 = 4;
 
 /// The end of a run that did not fail.
@@ -91,7 +92,7 @@ impl Scheduler {
         }
     }
 
-    /// Sets the name of the process, for people who look at a claimed task; by default the number of the process.
+    /// Sets the name of the process, for people who look at a claimed task; by default `process` and the process id.
     #[must_use]
     pub fn worker(mut self, name: impl Into<String>) -> Self {
         self.worker = name.into();
@@ -211,7 +212,7 @@ impl Scheduler {
                     claimed.extend(self.store.claim_task(claim).await?);
                 }
             }
-            // A claim of a run that has ended before makes the next due time ready.
+            // If the run of a due time has already ended, its claim only advances the task to the next due time, so the tasks are read again.
             if !changed || claimed.len() == room {
                 break;
             }
@@ -313,7 +314,8 @@ impl Scheduler {
     }
 }
 
-/// Waits for some work, and polls the runs meanwhile: a run may have a transaction of the store open for which the work waits. Returns how many runs have ended.
+/// Waits for some work, and polls the runs meanwhile, because the work may wait for a transaction of the store that a run has open. Returns how many runs have
+/// ended.
 async fn beside<T>(
     work: impl Future<Output = T>,
     runs: &mut FuturesUnordered<BoxFuture<'_, ()>>,

@@ -54,7 +54,7 @@ impl RawSession {
 }
 
 impl ImmediateKeys {
-    /// Returns what is wrong with the keys, if something is.
+    /// Returns the error text of an invalid combination of keys.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let names = self.name_env.is_some() || self.description_env.is_some();
         match (self.per_instance, &self.message) {

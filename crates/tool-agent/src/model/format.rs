@@ -14,8 +14,8 @@ use tool_wire::Provider;
 
 const DESCRIPTION: &str = "Returns the final answer. Call this tool once, when the answer is complete; the arguments are the answer.";
 
-/// The schema of the text of a reply, as a host value of the request: an [`HttpModel`](super::HttpModel) sends it as the structured output of its
-/// provider. An [`Agent`](crate::agent::Agent) with [`OutputMode::Native`](crate::agent::OutputMode::Native) sets it.
+/// The schema of the text of a reply, as a host value of the request: an [`HttpModel`](super::HttpModel) sends it in the field with which its provider
+/// enables structured output. An [`Agent`](crate::agent::Agent) with [`OutputMode::Native`](crate::agent::OutputMode::Native) sets it.
 ///
 /// A [`Model`](tool_core::turn::Model) of the host reads it from the context of the request:
 ///

@@ -149,7 +149,7 @@ pub(super) fn report(row: &ChildRow, result: &AgentResult) -> String {
     report.to_string()
 }
 
-/// Whether the content of a user's message is the result of a sub-agent.
+/// Returns whether the content of a user's message is the result of a sub-agent.
 pub(super) fn is_report(content: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Report {
@@ -160,7 +160,7 @@ pub(super) fn is_report(content: &str) -> bool {
     report.is_some_and(|report| report.r#type == REPORT)
 }
 
-/// The role of a message of the parent in the thread of a sub-agent.
+/// Returns the role that a message of the parent has in the thread of a sub-agent.
 pub(super) fn role_of(side: Side) -> Role {
     match side {
         Side::A => Role::User,
@@ -292,7 +292,7 @@ impl AgentRuntime {
         caller
             .spawn
             .check(caller.name(), target.name(), run.depth)?;
-        // A prompt may start only the agents that the agents which run it may start.
+        // A prompt may start an agent only if each agent that runs the prompt, directly or through other prompts, may also start it.
         for prompted_by in &run.prompted_by {
             let above = self.entry(*prompted_by);
             above.spawn.check(above.name(), target.name(), run.depth)?;
@@ -414,7 +414,7 @@ impl AgentRuntime {
         result
     }
 
-    /// Supplies results for the calls of a child that are for a client.
+    /// Supplies the results of a child's calls that the client runs.
     pub(super) async fn supply(
         &self,
         run: &Arc<Run>,

@@ -94,7 +94,7 @@ impl AgentEntry {
         self
     }
 
-    /// Exposes the agent as a tool of other agents. The description tells a model when to call it, and must not be empty.
+    /// Exposes the agent as a tool of other agents. The description states when a model calls it, and must not be empty.
     pub fn expose(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self

@@ -52,7 +52,7 @@ const POLL: Duration = Duration::from_millis(250);
 /// let cx = ToolContext::builder().workspace("acme").conversation("main").build();
 /// runtime.respond("chief", "Hello.", &cx).await?;
 ///
-/// // Usually in a different process, and while the run goes on:
+/// // Usually in a different process, and while the run continues:
 /// let events = StoredEvents::new(store);
 /// let mut following = events.follow(&cx.thread().unwrap(), EventCursor::START);
 /// let mut kinds = Vec::new();

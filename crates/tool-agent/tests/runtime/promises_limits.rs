@@ -68,7 +68,7 @@ fn region(#[variable("REGION")] region: String) -> String {
     format!("{} characters, {region}", region.len())
 }
 
-/// Returns an agent `shop`, one instance of which starts for the variables of the conversation.
+/// Returns an agent `shop` with one instance that starts for the variables of the conversation.
 fn instance<const N: usize>(names: [&str; N]) -> Subagent {
     Subagent::new("shop")
         .blocking(false)

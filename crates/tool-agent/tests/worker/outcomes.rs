@@ -110,8 +110,8 @@ fn send() -> &'static str {
     "sent"
 }
 
-// A call still runs in a different process, or that process died and the lease of the call has not expired. Nobody wakes the conversation, so it is queued
-// again, until the call has ended or an operator has to settle it.
+// A call still runs in a different process, or that process died and the lease of the call has not expired. No event wakes the conversation, so it is queued
+// again until the call has ended or an operator has to settle it.
 #[tokio::test]
 async fn conversation_whose_call_runs_elsewhere_is_queued_again() {
     for settles in [true, false] {

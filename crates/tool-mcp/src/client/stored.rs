@@ -103,7 +103,7 @@ const MOST_NAMES: usize = 20;
 /// ```
 #[derive(Clone, Default)]
 pub struct McpRunner {
-    /// The servers by name and workspace; `None` stands for every workspace.
+    /// The servers by name and workspace; `None` means every workspace.
     servers: BTreeMap<(String, Option<Workspace>), Arc<Server>>,
 }
 

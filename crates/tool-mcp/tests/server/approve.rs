@@ -43,7 +43,7 @@ async fn pay_at_once(#[context] uses: Uses<(pay,)>) -> Result<Vec<String>, ToolE
     Ok(vec![first?, second?])
 }
 
-/// Pays two bills after an approval of both.
+/// Pays two bills. Requires an approval in addition to the approvals of the payments.
 #[tool(approval)]
 async fn pay_approved(#[context] uses: Uses<(pay_both,)>) -> Result<Vec<String>, ToolError> {
     uses.invoke(pay_both {}).await
@@ -200,7 +200,7 @@ async fn changed_arguments_after_an_approval_are_refused() {
     assert_eq!(bank.paid(), 0);
 }
 
-// S2-16: the legacy protocol asks for the approval while the call runs.
+// S2-16: over the legacy protocol, the server asks for the approval while the call runs.
 #[tokio::test]
 async fn legacy_protocol_asks_for_approval_during_the_call() {
     let bank = Bank::default();
@@ -294,7 +294,7 @@ async fn approved_nested_calls_run() {
             };
             assert_eq!(text(&done), r#"["paid 20","paid 3"]"#, "{tool}: {done}");
             assert_eq!(asked.len(), questions, "{tool}: {asked:?}");
-            assert_eq!(bank.paid(), 23, "{tool}, newer wire: {newer}");
+            assert_eq!(bank.paid(), 23, "{tool}, 2026-07-28 protocol: {newer}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The MCP server over lines and over HTTP, in both protocol versions.
+//! The MCP server over stdio and over HTTP, in both protocol versions.
 
 mod approve;
 mod ask;

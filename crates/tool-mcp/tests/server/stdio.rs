@@ -1,4 +1,4 @@
-//! MCP server over lines: both protocol versions, and malformed messages of clients.
+//! MCP server over stdio, with one message per line: both protocol versions, and malformed messages of clients.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

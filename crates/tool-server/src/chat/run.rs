@@ -34,7 +34,7 @@ struct Beginning {
     supplied: Vec<ClientResult>,
 }
 
-/// Stores what is new in a request, and creates the stream.
+/// Stores the message or the approval answers of a request, and creates the stream.
 async fn begin(
     chat: &Inner,
     room: &Room,

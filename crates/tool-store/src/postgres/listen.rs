@@ -93,7 +93,7 @@ impl Listening {
     }
 }
 
-/// What the listener tells the store.
+/// The channels through which the listener informs the store.
 struct Told {
     known: watch::Sender<Generations>,
     queued: watch::Sender<u64>,

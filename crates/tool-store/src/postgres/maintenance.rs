@@ -104,7 +104,7 @@ pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Postgres>
     removal("budget", condition, since.as_millis(), most)
 }
 
-/// Removes shared limits that count nothing any more. A request locks the row of its limit.
+/// Removes expired shared limits. A request locks the row of its limit.
 fn old_limits(now: i64, most: u32) -> QueryBuilder<Postgres> {
     removal("shared_limit", "r.ends <=", now, most)
 }

@@ -40,7 +40,7 @@ macro_rules! find {
 /// The query for a run by its number.
 pub(super) const FIND: &str = find!();
 
-/// The query [`FIND`], which also locks the row.
+/// The query [`FIND`] with a lock on the row.
 pub(super) const LOCK: &str = concat!(find!(), " FOR UPDATE");
 
 /// Returns the query for the runs of a scope that match a filter.

@@ -129,7 +129,7 @@ fn possible(ids: &[String]) -> Vec<String> {
     ids.cloned().collect()
 }
 
-/// Returns the statement that changes the state of those of these events that are in `from`. There is at least one id.
+/// Returns the statement that changes events from the state `from` to the state `to`. Events in a different state are unchanged. There is at least one id.
 fn transition<DB: SqlDatabase>(
     room: &ThreadId,
     (from, to): (RoomEventState, RoomEventState),

@@ -109,7 +109,7 @@ pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes shared limits that count nothing any more.
+/// Removes expired shared limits.
 fn old_limits(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM shared_limit WHERE rowid IN (SELECT rowid FROM shared_limit WHERE ends <= ",

@@ -60,7 +60,7 @@ pub enum OpenError {
 }
 
 impl SqliteStore {
-    /// Opens a database file, creates it if it is missing, and migrates its tables to those of this version.
+    /// Opens a database file, creates it if it is missing, and migrates its tables to the schema of this version.
     ///
     /// Takes a path, or a URL such as `sqlite:state.db` or `sqlite:///var/lib/host/state.db`. `sqlite::memory:` and `mode=memory` open
     /// a database [`in_memory`](Self::in_memory). Many processes may open one file at once.

@@ -180,7 +180,7 @@ pub struct LimitRow {
     pub used: u64,
     /// The permits of concurrent calls, with the ends of their leases. Permits whose lease has ended are removed by the next request.
     pub permits: BTreeMap<String, Timestamp>,
-    /// When the row counts nothing any more, so that [`Maintenance::purge`](super::Maintenance::purge) removes it.
+    /// The time at which the row expires, because it has no counted call and no permit. [`Maintenance::purge`](super::Maintenance::purge) then removes it.
     pub ends: Timestamp,
     /// When the row was last changed.
     pub updated: Timestamp,

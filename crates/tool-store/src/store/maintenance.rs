@@ -91,7 +91,7 @@ pub struct Purged {
     pub runs: u64,
     /// Budgets that were removed.
     pub budgets: u64,
-    /// [Shared limits](super::LimitStore) that counted nothing any more and were removed.
+    /// Expired [shared limits](super::LimitStore) that were removed.
     pub limits: u64,
     /// Runs of scheduled tasks that were removed.
     pub task_runs: u64,
@@ -209,9 +209,9 @@ pub trait Maintenance: Send + Sync + 'static {
     /// responses to requests of the user.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;
 
-    /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have
-    /// expired at `now`, [shared limits](super::LimitStore) that count nothing any more, expired memories, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each. A thread is
-    /// removed with its notes, and the memories that were stored in it are kept.
+    /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have expired at
+    /// `now`, expired [shared limits](super::LimitStore), expired memories, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at
+    /// most `most` of each. A thread is removed with its notes, and the memories that were stored in it are kept.
     fn purge<'a>(
         &'a self,
         retention: &'a Retention,

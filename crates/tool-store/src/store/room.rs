@@ -1,4 +1,4 @@
-//! Rooms: the backlog of events that an agent works off, and the history of the messages between people and the agent.
+//! Rooms: the backlog of events that an agent processes, and the history of the messages between people and the agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,7 @@ impl RoomSummary {
         }
     }
 
-    /// Adds events in a state, of which the last one was changed at a time.
+    /// Adds events with the state `state`. `updated` is the time of the last change of one of them.
     pub fn add_events(&mut self, state: RoomEventState, events: u64, updated: Timestamp) {
         match state {
             RoomEventState::Pending => self.pending += events,
@@ -148,7 +148,7 @@ impl RoomSummary {
         self.updated = self.updated.max(updated);
     }
 
-    /// Adds messages, of which the last one was written at a time.
+    /// Adds messages. `at` is the time of the last one.
     pub fn add_messages(&mut self, messages: u64, at: Timestamp) {
         self.messages += messages;
         self.updated = self.updated.max(at);
@@ -258,8 +258,8 @@ fn check_author(author: Option<&str>, what: &str, room: &ThreadId) -> Result<(),
 
 /// A store of rooms. A room is a conversation that people and other systems write to at any time.
 ///
-/// What arrives is an event in the backlog. A turn of the agent takes events and completes each of them. Independently of that, the history of the room
-/// contains the messages of both sides; its beginning can be replaced by a summary.
+/// Each incoming message is stored as an event in the backlog. A turn of the agent takes events and completes each of them. Independently of that, the
+/// history of the room contains the messages of both sides; its beginning can be replaced by a summary.
 ///
 /// ```
 /// use tool_store::*;

@@ -211,7 +211,7 @@ tests! {
         assert_eq!(about(&store, "m", "tea").await.len(), 2, "the changed chunk has no embedding");
         assert!(finish(&store, &work, embedded(&work, "m"), 100).await);
         assert_eq!(nearest(&store, "acme", &meaning("m", "tea car"), 1).await[0].index, 2);
-        // A text of which nothing has changed needs no embedding.
+        // An unchanged text needs no new embedding.
         write(&store, replace("a.md", ["tea ".repeat(1_000), "\n\na car".to_owned()].concat())).await;
         index(&store, 100).await;
         assert_eq!(embed(&store, "m", 100).await, 0);

@@ -204,7 +204,7 @@ tests! {
         assert_eq!(store.limit(&id("main")).await.unwrap(), None);
     }
 
-    // A purge removes rows that count nothing any more, and only those.
+    // A purge removes expired rows, and no other rows.
     #[test]
     async fn purge_removes_limits_that_count_nothing(store: impl LimitStore + Maintenance) {
         for (name, rule) in [("rate", RATE), ("quota", QUOTA), ("permits", PERMITS)] {

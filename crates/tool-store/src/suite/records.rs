@@ -24,7 +24,7 @@ pub fn named(name: &str) -> CallId {
     named_in("acme", name)
 }
 
-/// Like [`named`], but in the given workspace.
+/// Works like [`named`], but in the given workspace.
 pub fn named_in(workspace: &str, name: &str) -> CallId {
     let column = serde_json::json!({ "alone": name }).to_string();
     CallId::from_column(workspace, &column).unwrap()

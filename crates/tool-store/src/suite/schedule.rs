@@ -161,7 +161,7 @@ tests! {
         assert_eq!((runs.len(), runs[0].state, runs[0].ended), (1, TaskRunState::Succeeded, Some(at(240))));
     }
 
-    // Skipped due times are rows with their reasons. A run that has ended does not run again, and the task goes on to the next due time.
+    // Skipped due times are rows with their reasons. A run that has ended does not run again, and the task advances to the next due time.
     #[test]
     async fn skipped_due_times_are_rows(store: impl Schedules) {
         let store = &store;

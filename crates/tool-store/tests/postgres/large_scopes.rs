@@ -46,7 +46,7 @@ impl Random {
     }
 }
 
-/// Returns the embedding with a number. Embeddings whose numbers have the same remainder are similar, as those of texts about one subject.
+/// Returns the embedding with a number. Embeddings whose numbers have the same remainder are similar, like the embeddings of texts about one subject.
 pub(crate) fn embedding(model: &str, number: usize, dimensions: usize) -> MemoryVector {
     let (mut group, mut own) = (Random::new(number % GROUPS), Random::new(1_000 + number));
     let values = (0..dimensions).map(|_| group.next() + 0.7 * own.next());

@@ -6,7 +6,7 @@ use tool_wire::{Provider, StopReason};
 use crate::calls::SECOND;
 use crate::support::{recorded, streamed};
 
-/// Returns the stop reasons of each provider, and their meaning.
+/// Returns the stop reasons with which a provider reports an incomplete reply, and their meaning.
 fn words(provider: Provider) -> Vec<(&'static str, StopReason)> {
     let other = |word: &str| StopReason::Other(word.to_owned());
     match provider {
@@ -93,7 +93,7 @@ fn stopped(provider: Provider, body: &str, word: &str) -> String {
 }
 
 #[test]
-fn calls_of_a_truncated_answer_never_run() {
+fn calls_of_a_truncated_reply_never_run() {
     for provider in Provider::ALL {
         let (whole, stream) = recorded(provider);
         for (word, stop) in words(provider) {
@@ -187,7 +187,7 @@ fn truncated_call_is_sent_back_as_a_valid_message() {
 
 // One incomplete item makes the reply incomplete.
 #[test]
-fn an_incomplete_call_in_a_complete_answer_does_not_run() {
+fn incomplete_call_in_a_complete_reply_does_not_run() {
     let body = r#"{"status":"completed","output":[
         {"type":"function_call","status":"completed","call_id":"a","name":"t","arguments":"{}"},
         {"type":"function_call","status":"incomplete","call_id":"b","name":"t","arguments":"{"}]}"#;

@@ -11,7 +11,7 @@ use tool_std::fs::find_files;
 use tool_std::git::git_push;
 use tool_std::human::ask_user;
 
-/// The contracts of tools that this program does not link: those of teams are created by `tool-agent`, whose tests compare them.
+/// The contracts of tools that this program does not link: `tool-agent` creates the tools of teams, and its tests compare them with their contracts.
 const NOT_LINKED: [&str; 4] = [
     "consult_team",
     "consult_specialist",

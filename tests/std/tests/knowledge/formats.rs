@@ -265,7 +265,7 @@ async fn hostile_html_has_a_named_error() {
     }
 }
 
-// The text of a PDF is limited to the size of a document, even if the file is small: here each character stands for 200 characters.
+// The text of a PDF is limited to the size of a document, even if the file is small: here each character code is mapped to 200 characters.
 #[tokio::test]
 async fn text_of_a_pdf_is_limited() {
     let long = "0078".repeat(200);

@@ -1,4 +1,4 @@
-//! Drafts: what is compiled, and what is rejected.
+//! Compilation of valid drafts of plans, and the issues of invalid drafts.
 
 use serde_json::{Value, json};
 

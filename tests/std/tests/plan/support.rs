@@ -1,4 +1,4 @@
-//! A host with the tools of plans, and drafts.
+//! A test host with the tools of plans, and functions that build drafts of plans.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -81,7 +81,7 @@ struct Scene {
     _folder: TempDir,
     store: SqliteStore,
     uploads: Uploads,
-    /// The context of each seat, with a handle of its own, like two processes.
+    /// The contexts of the two racing callers. Each has a separate handle, like a separate process.
     contexts: [ToolContext; 2],
 }
 

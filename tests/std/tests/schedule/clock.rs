@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tool_core::env::{self, Entered, Env, Task, Work};
 use tool_core::store::Timestamp;
 
-/// A clock that stands still until a test moves it. It applies to the thread of the test.
+/// A clock that advances only when a test sets it. It applies to the thread of the test.
 pub(crate) struct Clock {
     millis: AtomicI64,
     serial: AtomicI64,

@@ -325,7 +325,7 @@ async fn error_of_twilio_has_its_code() {
     }
 }
 
-// Issue 17: the audit stores the template, and the variables by their length.
+// Issue 17: the audit stores the template, and the length of each variable instead of its value.
 #[tokio::test]
 async fn audit_has_the_length_of_variables() {
     let server = Server::start(PRIVATE, twilio).await;

@@ -201,7 +201,7 @@ pub(crate) async fn readers_see_the_same_turn<S: State>(writer: S, reader: S) {
 
     let driver = tokio::spawn(driven(runtime.clone(), gate.clone(), cx.clone()));
 
-    // The pieces of the turn. At each of them, new readers join, and then the model goes on.
+    // The pieces of the turn. At each piece, new readers start, and then the model continues.
     let (mut late, mut resumed, mut snapshots) = (Vec::new(), Vec::new(), Vec::new());
     for expected in [
         "I ",

@@ -19,7 +19,7 @@ pub(super) type Text = (String, String, u32);
 pub(super) struct Facts {
     /// The texts whose tool has returned a success.
     pub(super) remembered: BTreeSet<Text>,
-    /// The workspaces of which memories were removed.
+    /// The workspaces whose memories were removed.
     pub(super) cleared: BTreeSet<String>,
     /// How often each node of a plan was completed, by the workspace, the conversation, the number of the run and the node.
     pub(super) completed: BTreeMap<(String, String, u64, String), u32>,

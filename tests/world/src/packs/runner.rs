@@ -39,7 +39,7 @@ impl Attempt {
             *active += 1;
             *active
         };
-        // With a wrong clock or a slow store, a process may lose its claim before it knows.
+        // With a wrong clock or a slow store, a process may not have noticed yet that it lost its claim.
         if active > 1 && !seen.has_faults {
             let due = task.due().as_millis();
             let what = format!("{active} processes drive the run of {due} at the same time");

@@ -73,7 +73,7 @@ fn check_input(input: &Ident, errors: &Errors) {
     }
 }
 
-/// Checks `property-key` and `duplicate-key` for parameters.
+/// Checks the rules `property-key` and `duplicate-key` for the keys of parameters.
 pub(super) fn keys(params: &[Param<'_>], errors: &Errors) {
     let mut seen: Vec<&str> = Vec::new();
     for param in params {

@@ -69,7 +69,7 @@ impl MemoryIndex {
 
 impl PostgresStore {
     /// Creates the missing indexes for searches by embeddings ([`LongTermStore::nearest_memories`](crate::LongTermStore::nearest_memories)), and removes those
-    /// that are not needed any more. Call it now and then, for example once a day; a store without indexes finds the same memories, but a search of a scope
+    /// that are not needed any more. Call it regularly, for example once a day; a store without indexes finds the same memories, but a search of a scope
     /// of 100,000 memories takes about 50 ms instead of 15.
     ///
     /// An index is created for each model with more than 20,000 embeddings in one scope. It is removed when no scope has more than 10,000, such as after all

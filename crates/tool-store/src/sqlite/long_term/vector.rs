@@ -117,7 +117,7 @@ async fn nearest_vectors(
 ) -> Result<Vec<(u64, f64)>, Fault> {
     let values = lookup.vector.values();
     let since = lookup.now.map(kept_since);
-    // Each scope has candidates of its own, so that a small scope is searched exactly next to a large one.
+    // Each scope has separate candidates, so that a small scope is searched exactly even next to a large scope.
     let mut scopes: BTreeMap<String, Candidates<u64>> = BTreeMap::new();
     let mut found = Vec::new();
     let mut query = blocks_and_uncoded(lookup);

@@ -20,7 +20,7 @@ pub(crate) fn labels_of(row: &MemoryRow) -> [String; 2] {
     [typed(&scope, row.memory_type), scope]
 }
 
-/// Returns the labels of which a memory of a scope must have one.
+/// Returns the labels of the memories in a scope with one of these types. A memory matches if it has at least one of the labels.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn wanted_labels(scope: &MemoryScope, types: &[MemoryType]) -> Vec<String> {
     let scope = scope.token();

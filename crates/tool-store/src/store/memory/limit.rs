@@ -13,7 +13,7 @@ use crate::store::{
 pub(super) struct SharedLimits(BTreeMap<LimitId, LimitRow>);
 
 impl SharedLimits {
-    /// Removes rows that count nothing at `now`. Returns their number.
+    /// Removes rows that have expired at `now`. Returns their number.
     pub(super) fn purge(&mut self, now: Timestamp, most: u32) -> u64 {
         let over = self.0.iter().filter(|(_, row)| row.ends <= now);
         let over = over.take(limited(Some(most)));

@@ -41,7 +41,7 @@ fn nearest_entries<'a>(
 ) -> Vec<(u64, f64)> {
     let values = vector.values();
     let mut compared: BTreeMap<u64, &Stored> = BTreeMap::new();
-    // Each scope has candidates of its own, so that a small scope is searched exactly next to a large one.
+    // Each scope has separate candidates, so that a small scope is searched exactly even next to a large scope.
     let mut scopes: BTreeMap<&MemoryScope, Candidates<u64>> = BTreeMap::new();
     for (number, entry) in entries {
         let stored = entry.vector.as_ref().filter(|stored| {

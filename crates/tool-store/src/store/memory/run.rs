@@ -16,7 +16,7 @@ pub(super) struct Runs {
     last: BTreeMap<ThreadId, u64>,
     /// The `running` run of each thread.
     running: BTreeMap<ThreadId, RunId>,
-    /// All rows, in the reverse order of lists.
+    /// The cursors of all rows. Lists return the rows in the reverse of this order.
     sorted: BTreeSet<RunCursor>,
     pub(super) noted: Vec<Noted>,
 }

@@ -208,8 +208,8 @@ tests! {
         }
     }
 
-    // A new model is stored memory by memory. Until it is complete, a search finds the memories that have an embedding of its own model, and the work
-    // continues after an interruption.
+    // The embeddings of a new model are stored for one memory after the other. Until all are stored, a search finds the memories that have an embedding of the
+    // model of the search, and the work continues after an interruption.
     #[test]
     async fn new_model_is_complete_after_an_interruption(store: impl Memories) {
         let store = &store;
