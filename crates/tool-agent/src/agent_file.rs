@@ -67,8 +67,8 @@
 //!   retries: 1                        # the default is 2
 //! ```
 //!
-//! An agent of the kind `autonomous` may have the key `session` with the tools that end its sessions, in place of its first text: `session: {stop_tool: submit,
-//! fail_tool: give_up}`.
+//! By default, a session of an agent of the kind `autonomous` ends with its first text. The key `session` names tools that end it instead: `session:
+//! {stop_tool: submit, fail_tool: give_up}`.
 //!
 //! In the instructions, `{{NAME}}` is replaced with the value of a declared text variable of the context, in one pass: placeholders in a value are not
 //! replaced. Other braces are unchanged. If a required variable has no value, the run ends before a request, with an error that names the variable. A
@@ -160,7 +160,7 @@ impl fmt::Display for AgentFileError {
 
 impl std::error::Error for AgentFileError {}
 
-/// An agent as a file describes it. The [module](self) describes the format.
+/// The configuration of an agent from a file. The [module](self) describes the format.
 #[derive(Clone, Debug)]
 pub struct AgentFile {
     raw: RawAgent,
@@ -179,7 +179,7 @@ pub struct FileModel {
     pub name: String,
     /// The limit on the output tokens of a request.
     pub max_tokens: Option<NonZeroU32>,
-    /// The sampling temperature.
+    /// The sampling temperature of a request.
     pub temperature: Option<f64>,
 }
 
@@ -394,7 +394,7 @@ fn optional_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<St
     name(deserializer).map(Some)
 }
 
-/// A part of the instructions.
+/// A part of the instructions: fixed text, or a placeholder for a variable.
 #[derive(Clone, Debug)]
 enum Piece {
     Text(String),
@@ -422,7 +422,7 @@ fn placeholders(text: &str) -> Vec<(usize, usize, &str)> {
     found
 }
 
-/// Returns the line and the column of a byte.
+/// Returns the line and the column of a byte offset.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at)];
     let line = before.matches('\n').count() + 1;
@@ -434,7 +434,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// Returns the most similar of some words, if one is similar.
+/// Returns the word that is most similar to `word`; `None` if no word is similar.
 fn nearest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     let ranked = words.map(|known| (strsim::osa_distance(word, known), known));
     let (distance, known) = ranked.min()?;

@@ -86,7 +86,7 @@ impl ThreadFiles {
         })
     }
 
-    /// Whether the thread has a file with this path.
+    /// Returns whether the thread has a file with this path.
     ///
     /// # Errors
     ///
@@ -137,8 +137,8 @@ impl ThreadFiles {
         Ok(paths.len())
     }
 
-    /// Copies a file into a different thread, and returns its path there; `None` if this thread has no such file. The path depends only on both threads
-    /// and the path here, so a repeated copy does not create a second file.
+    /// Copies a file into a different thread, and returns its path there; `None` if this thread has no such file. The new path depends only on the
+    /// two threads and on `path`, so a repeated copy does not create a second file.
     pub(crate) async fn copy_to(&self, path: &str, to: &Self) -> Result<Option<String>, ToolError> {
         let Some(bytes) = self.get(path).await? else {
             return Ok(None);
@@ -177,7 +177,7 @@ impl ThreadFiles {
     }
 
     fn folder(&self) -> Path {
-        // The prefixes keep `Path` from dropping an empty name.
+        // `Path` drops empty segments. With the prefixes, no segment is empty.
         Path::from_iter([
             format!("w-{}", self.thread.workspace()),
             format!("c-{}", self.thread.conversation()),
@@ -185,7 +185,7 @@ impl ThreadFiles {
         ])
     }
 
-    /// Returns the place of a file in the object store; `None` if the text is not a path of a file.
+    /// Returns the path of a file in the object store; `None` if `path` is not the path of a file.
     fn place(&self, path: &str) -> Option<Path> {
         let name = path.strip_prefix(FOLDER)?;
         let is_name = !name.is_empty() && name.chars().all(is_safe) && !name.starts_with('.');
@@ -224,7 +224,7 @@ fn safe_name(name: &str, part: &str) -> String {
         }
         _ => (name, ""),
     };
-    // A copy of a copy gets no second unique part.
+    // The copy of a copy replaces the unique part and does not get a second one.
     let stem = match stem.rsplit_once('-') {
         Some((first, last))
             if last.len() == 8

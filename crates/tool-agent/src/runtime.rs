@@ -126,7 +126,7 @@ struct Inner {
     background: Background,
     observers: Vec<Box<EventObserver>>,
     events: Option<Arc<dyn ThreadEventStore>>,
-    /// The tools for resumable sub-agents that were built.
+    /// A cache of the tools for resumable sub-agents.
     resumable: Mutex<HashMap<resumable::Offer, Toolset>>,
 }
 
@@ -251,8 +251,8 @@ impl AgentRuntime {
         Ok(threads)
     }
 
-    /// Returns the open approvals of the conversation of the context and of all threads below it. Sub-agents in the background wait for approvals that no
-    /// [`Outcome`] contains.
+    /// Returns the open approvals of the conversation of the context and of all threads below it. The list includes approvals of sub-agents in the
+    /// background, which no [`Outcome`] contains.
     ///
     /// # Errors
     ///
@@ -315,7 +315,7 @@ impl AgentRuntime {
         self.0.background.idle().await;
     }
 
-    /// Whether the runtime has an agent of this name.
+    /// Returns whether the runtime has an agent of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.index(name).is_some()
     }
@@ -349,7 +349,7 @@ impl AgentRuntime {
         &self.0.agents[agent].entry
     }
 
-    /// The store of child threads. `build` checks that a runtime has it if an agent starts other agents.
+    /// Returns the store of child threads. `build` checks that a runtime has it if an agent starts other agents.
     fn store(&self) -> Result<&Arc<dyn ChildStore>, ToolError> {
         let store = self.0.children.as_ref();
         store.ok_or_else(|| ToolError::unavailable("the store of child threads"))
@@ -518,7 +518,7 @@ impl fmt::Debug for AgentRuntime {
 }
 
 impl AgentRuntimeBuilder {
-    /// Adds an agent.
+    /// Adds an agent to the runtime.
     pub fn agent(mut self, entry: AgentEntry) -> Self {
         self.entries.push(entry);
         self

@@ -12,8 +12,8 @@
 //!
 //! # What the tools have in common
 //!
-//! - The tools are declared to change state and to reach beyond the host, because the actions of an agent are not known in advance. Each call of a tool passes
-//!   the gate of the agent that asks, so a call that is denied runs no agent. Each call that an agent makes passes the agent's own gate.
+//! - The tools have the effects `WRITE` and `EXTERNAL`, because the actions of an agent are not known in advance. Each call of a tool passes the gate
+//!   of the agent that asks, so a call that is denied runs no agent. Each call that an agent makes passes the agent's own gate.
 //! - A repeated call has new effects: the conversation of an agent is stored, a model is asked, and the calls of the agent belong to the agent's conversation.
 //!   So the tools are neither idempotent nor declared as [`only_calls`](tool_core::DynamicTool::only_calls): if a process ends in the middle of a call, a gate
 //!   with a ledger keeps the call as ambiguous until an operator settles it. Without a ledger, the call is made again, and it asks the agents again.

@@ -60,7 +60,7 @@ impl File<'_> {
         self.media_type.starts_with("image/")
     }
 
-    /// Whether this is an image of a type that every provider with image support accepts.
+    /// Returns whether this is an image of a type that every provider with image support accepts.
     pub(super) fn is_common_image(&self) -> bool {
         matches!(
             self.media_type,
@@ -93,7 +93,7 @@ impl File<'_> {
         Some(format!("{}:\n{text}", self.named()))
     }
 
-    /// Whether a provider can fetch the file from a web address.
+    /// Returns whether a provider can fetch the file from a web address.
     pub(super) fn is_web(&self) -> bool {
         let web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
         matches!(self.bytes, Bytes::At(url) if web(url))

@@ -231,7 +231,7 @@ impl Offer {
         &self.betas
     }
 
-    /// Whether the list equals the previous list byte for byte, except for deferred tools that were added for Anthropic, because Anthropic
+    /// Returns whether the list equals the previous list byte for byte, except for deferred tools that were added for Anthropic, because Anthropic
     /// does not cache them.
     pub fn keeps_prefix(&self) -> bool {
         self.keeps

@@ -56,7 +56,8 @@ impl ModelReply {
         &self.message.calls
     }
 
-    /// Whether the reply was cut off: by the token limit, by a filter, because the stream ended early, or for a reason that this crate does not know.
+    /// Returns whether the reply was cut off: by the token limit, by a filter, because the stream ended early, or for a reason that this crate does
+    /// not know.
     pub fn is_truncated(&self) -> bool {
         self.message.truncated
     }
@@ -70,9 +71,9 @@ impl ModelReply {
 /// Reads the events of one provider.
 pub(super) trait Reading: Send + Sync {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError>;
-    /// Whether the final event of the stream was read.
+    /// Returns whether the final event of the stream was read.
     fn is_complete(&self) -> bool;
-    /// The tokens that the events report so far.
+    /// Returns the tokens that the events report so far.
     fn usage(&self) -> Option<Usage>;
     fn finish(self: Box<Self>) -> Result<ModelReply, WireError>;
 }

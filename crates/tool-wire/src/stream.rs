@@ -80,7 +80,7 @@ impl ReplyStream {
         self.reading.usage()
     }
 
-    /// Whether the final event of the provider's format was read: `[DONE]` (Chat), `response.completed` or `response.incomplete` (Responses),
+    /// Returns whether the final event of the provider's format was read: `[DONE]` (Chat), `response.completed` or `response.incomplete` (Responses),
     /// `message_stop` (Anthropic), a response with a `finishReason` (Gemini), or `messageStop` and `metadata` (Bedrock). Only usage may follow.
     ///
     /// [`finish`](Self::finish) is less strict: it accepts a stream of Chat or Anthropic that states its stop reason and ends before the final event,
@@ -170,7 +170,7 @@ fn error_body(provider: Provider, body: &str) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Whether an event only keeps the connection open. These events are a few bytes long.
+/// Returns whether an event only keeps the connection open. These events are a few bytes long.
 fn is_ping(provider: Provider, data: &str) -> bool {
     matches!(provider, Provider::Anthropic | Provider::Responses)
         && data.len() < 100

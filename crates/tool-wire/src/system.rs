@@ -60,7 +60,7 @@ impl SystemPrompt {
         self.texts.push(text);
     }
 
-    /// Whether the prompt contains no text, and therefore adds no field to the request.
+    /// Returns whether the prompt contains no text, and therefore adds no field to the request.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

@@ -117,7 +117,7 @@ async fn erase(process: &Process, cx: &ToolContext) -> &'static str {
     "erased"
 }
 
-/// The tools of the agent.
+/// Returns the tools of the agent.
 pub(crate) fn tools() -> Toolset {
     toolset![post, ship, erase]
 }

@@ -22,12 +22,12 @@ pub enum AgentConfigError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    /// The loop failed.
+    /// The agent loop failed.
     #[error(transparent)]
     Turn(#[from] TurnError),
-    /// The run stopped before its output, for example because a call waits for an approval. [`Outcome`] describes how each cause is continued; then
-    /// call [`Agent::resume`](super::Agent::resume). After `Filtered`, `Cut`, `StepLimit` and `TimeLimit`, `resume` stops at the same place: send a new message
-    /// with [`Agent::run`](super::Agent::run).
+    /// The run stopped before its output, for example because a call waits for an approval. [`Outcome`] describes how to continue after each cause;
+    /// then call [`Agent::resume`](super::Agent::resume). After `Filtered`, `Cut`, `StepLimit` and `TimeLimit`, `resume` stops at the same place:
+    /// send a new message with [`Agent::run`](super::Agent::run).
     #[error("the run stopped before its output, with the cause `{}`", .0.cause().map_or("busy", |cause| cause.as_str()))]
     Stopped(Box<Outcome>),
     /// A guardrail ended the run. Its text is the answer in the thread: send a new message with [`Agent::run`](super::Agent::run).
@@ -47,8 +47,8 @@ pub enum AgentError {
         "a tool of the agent is named `final_answer`, which is reserved for the output: rename the tool"
     )]
     NameTaken,
-    /// The output is valid by the schema, but its type cannot be deserialized from it. This is also the error if a tool of the agent answered in
-    /// place of the model with a text that is not such an output.
+    /// The output matches the schema, but cannot be deserialized into its type. Also returned if a tool of the agent answered in place of the model,
+    /// with a text that is not a valid output.
     #[error("the output cannot be deserialized: {0}")]
     Refused(#[source] serde_json::Error),
 }

@@ -10,8 +10,8 @@
 //! | [`output_guardrail`](AgentBuilder::output_guardrail) | each text of the model, and typed outputs | before it is shown or stored | the message of the model is dropped |
 //! | [`call_guardrail`](AgentBuilder::call_guardrail) | each call of the model | before one of the message's calls is stored or run | the message of the model is dropped with all its calls |
 //!
-//! In an [`AgentRuntime`](crate::runtime::AgentRuntime), each agent has its own guardrails: the input guardrails of an agent also run after a handoff, and
-//! and sub-agents and prompts have the guardrails of their own agents.
+//! In an [`AgentRuntime`](crate::runtime::AgentRuntime), each agent has its own guardrails: the input guardrails of an agent also run after a handoff
+//! to it, and sub-agents and prompts have the guardrails of their own agents.
 //!
 //! A guardrail that returns any other error, panics or is never ready refuses as well (it fails closed). The user then reads a general text, and the
 //! log has the error. To let the model read why a single call is refused and continue, use a policy or
@@ -212,7 +212,7 @@ impl<R: Send + 'static> Checks<R> {
         Self(Some(BoxCloneSyncService::new(layer.layer(self))))
     }
 
-    /// Whether there are no guardrails.
+    /// Returns whether there are no guardrails.
     pub(super) const fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -447,7 +447,7 @@ fn begin_of_turn(messages: &[Message], end: usize) -> usize {
 
 /// Returns the sequence numbers of the messages of users that an input guardrail has refused.
 pub(super) fn refused_input(messages: &[Message]) -> Vec<u64> {
-    // In a text, JSON escapes the quotes of these words, so only the field of the message contains them.
+    // JSON escapes quotes inside strings, so only the field itself matches, and no text that quotes it.
     const REFUSED: &str = r#""stop":"input_guardrail""#;
     let is_refusal = |(_, message): &(usize, &Message)| {
         message.role == Role::Assistant && message.content.contains(REFUSED)
@@ -478,8 +478,8 @@ impl AgentBuilder {
     /// them earlier, unless [`show_unchecked_output`](Self::show_unchecked_output) is set. A text that was not complete when the run was stopped is
     /// not stored. The layer that is added last is the outermost.
     ///
-    /// Texts of tools that answer in place of the model are not checked. A [`Model`](tool_core::turn::Model) of the host that shows pieces itself has to
-    /// hold them itself.
+    /// Texts of tools that answer in place of the model are not checked. If a [`Model`](tool_core::turn::Model) of the host passes pieces to users
+    /// itself, it must also hold them itself.
     pub fn output_guardrail<L>(mut self, layer: L) -> Self
     where
         L: Layer<Checks<OutputCheck>>,

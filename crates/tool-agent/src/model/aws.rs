@@ -71,7 +71,7 @@ impl AwsKeys {
         }
     }
 
-    /// The values that are redacted in errors. AWS repeats the session token in the errors of signatures.
+    /// Returns the values that are redacted in errors. AWS repeats the session token in the errors of signatures.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         [&self.secret_access_key]
             .into_iter()
@@ -112,7 +112,8 @@ impl fmt::Debug for AwsKeys {
 /// ```
 #[doc(alias("authentication", "IAM", "SigV4"))]
 pub trait AwsCredentials: Send + Sync + 'static {
-    /// Returns the keys of the next request, within 30 s. Fails like [`Credentials::token`](super::Credentials::token).
+    /// Returns the keys of the next request, within 30 s. An error has the same effect as an error of
+    /// [`Credentials::token`](super::Credentials::token).
     fn keys(&self) -> BoxFuture<'_, Result<AwsKeys, ToolError>>;
 
     /// Called when AWS answers that these keys have expired or are unknown. Returns, within 30 s, whether [`keys`](Self::keys) now returns different keys.
@@ -191,7 +192,8 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Accepts bytes in pieces of any size. Returns the events that they complete, as `tool-wire` reads them, each in one line. Fails if a checksum is wrong.
+    /// Accepts bytes in pieces of any size. Returns the events that these bytes complete, in the format that `tool-wire` reads, one event per line.
+    /// Fails if a checksum is wrong.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<String, String> {
         self.buffer.extend_from_slice(bytes);
         let mut events = String::new();
@@ -222,7 +224,7 @@ impl Frames {
                 Some("exception") => {
                     header(":exception-type").map(|name| (name, payload.to_owned()))
                 }
-                // An error that has no type: its code and its message are headers.
+                // An error without an exception type: its code and its message are in headers.
                 Some("error") => {
                     let code = header(":error-code").unwrap_or_default();
                     let message = header(":error-message").unwrap_or_default();
@@ -250,7 +252,7 @@ fn exception(code: &str) -> String {
     format!("{name}Exception")
 }
 
-/// Whether `tool-wire` reads an event. A later version of the API may add events.
+/// Returns whether `tool-wire` reads an event. A later version of the API may add events.
 fn is_known(name: &str) -> bool {
     const EVENTS: [&str; 6] = [
         "messageStart",

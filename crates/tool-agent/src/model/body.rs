@@ -28,7 +28,7 @@ const fn messages_field(provider: Provider) -> &'static str {
     }
 }
 
-/// Whether this crate writes a field of the body from the thread, the tools or the configuration, so that a host cannot replace it.
+/// Returns whether this crate writes a field of the body from the thread, the tools or the configuration, so that a host cannot replace it.
 pub(super) fn is_reserved(provider: Provider, field: &str) -> bool {
     matches!(
         field,
@@ -264,7 +264,7 @@ pub(super) fn write(
 mod tests {
     use super::*;
 
-    // RFC 7396, appendix A, without the cases of targets that are not objects.
+    // The test cases of RFC 7396, appendix A, except those whose target is not an object.
     #[test]
     fn fields_are_merged_as_a_merge_patch() {
         for (target, patch, expected) in [

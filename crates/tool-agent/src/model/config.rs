@@ -72,7 +72,7 @@ pub enum ConfigError {
     /// The base URL is not an `http` or `https` URL, or it contains credentials, a query or a fragment.
     #[error("the base URL `{url}` is not valid: {why}; write it as `https://host/path`")]
     Url {
-        /// The base URL.
+        /// The base URL of the endpoint.
         url: String,
         /// A description of the fault.
         why: String,
@@ -82,7 +82,7 @@ pub enum ConfigError {
         "the endpoint `{url}` would send credentials over http: use https, or allow it with `Endpoint::allow_http` in a network that you trust"
     )]
     PlainHttp {
-        /// The base URL.
+        /// The base URL of the endpoint.
         url: String,
     },
     /// A header cannot be sent.
@@ -111,7 +111,7 @@ pub enum ConfigError {
     Unsupported {
         /// The name of the parameter.
         parameter: &'static str,
-        /// The provider.
+        /// The provider of the endpoint.
         provider: Provider,
     },
     /// The HTTP client could not be created.
@@ -175,12 +175,12 @@ impl HttpModelBuilder {
         self
     }
 
-    /// Sets limits on requests that hold over all processes that share the store of the limits. Each attempt counts as one request, with the name of the model
-    /// in place of the name of a tool: pass clones of one value to all models of an account to count their requests together, and use
+    /// Sets limits on requests. They apply across all processes that share the store of the limits. Each attempt counts as one request, with the name
+    /// of the model in place of the name of a tool: pass clones of one value to all models of an account to count their requests together, and use
     /// [`Limit::each_tool`](tool_core::limits::Limit::each_tool) to count each model separately.
     ///
-    /// If a limit is exhausted, the request waits like after a [`Retry`] with a requested wait: within the budget of the step in memory, and otherwise in
-    /// the store, after the run was suspended. A chain tries its next model at once.
+    /// If a limit is exhausted, the request waits as it does after a response that requests a wait: in memory if the wait fits into the
+    /// [budget](Retry::budget) of the step; otherwise the run is suspended, and the store holds the wait. A chain tries its next model at once.
     ///
     /// ```
     /// use std::time::Duration;
@@ -269,7 +269,7 @@ impl HttpModelBuilder {
         let key_header = endpoint.key_header.as_deref().map(name).transpose()?;
         let mut client = Client::builder();
         if is_loopback(&url) {
-            // A proxy that the environment names would receive the key in clear text, and could not reach this machine.
+            // A proxy from the environment would receive the key in clear text, and could not reach this machine.
             client = client.no_proxy();
         }
         let client = client
@@ -447,7 +447,7 @@ fn encoded(segment: &str) -> String {
     out
 }
 
-/// Whether requests to an endpoint contain credentials or are signed with them.
+/// Returns whether requests to an endpoint contain credentials or are signed with them.
 fn has_credentials(endpoint: &Endpoint) -> bool {
     #[cfg(feature = "bedrock")]
     if endpoint.signing.is_some() {
@@ -469,7 +469,7 @@ pub(super) fn shown(url: &str) -> String {
     }
 }
 
-/// Whether the host of a URL is this machine.
+/// Returns whether the host of a URL is this machine.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -479,7 +479,7 @@ fn is_loopback(url: &Url) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether a host belongs to Azure, whose quota codes have a different meaning.
+/// Returns whether a host belongs to Azure, whose quota codes have a different meaning.
 fn is_azure(host: &str) -> bool {
     [
         ".openai.azure.com",

@@ -10,7 +10,7 @@ use super::Credentials;
 use super::aws::{AwsCredentials, Signing};
 use super::config::shown;
 
-/// Where requests are sent: the provider's format, the base URL, additional headers and query parameters, and the credentials.
+/// The destination of requests: the provider's format, the base URL, additional headers and query parameters, and the credentials.
 ///
 /// The parts are checked by [`HttpModelBuilder::build`](super::HttpModelBuilder::build).
 ///
@@ -68,18 +68,18 @@ impl Endpoint {
         }
     }
 
-    /// The Responses API of OpenAI. Every request contains the complete conversation and `store: false`, so OpenAI keeps no response for later
-    /// requests, and reasoning is returned in encrypted form. How long OpenAI keeps logs depends on the contract of your account.
+    /// Creates the endpoint of OpenAI's Responses API. Every request contains the complete conversation and `store: false`, so OpenAI keeps no
+    /// response for later requests, and reasoning is returned in encrypted form. How long OpenAI keeps logs depends on the contract of your account.
     pub fn openai(credentials: impl Credentials) -> Self {
         Self::new(Provider::Responses, "https://api.openai.com/v1").credentials(credentials)
     }
 
-    /// The Chat Completions API of OpenAI.
+    /// Creates the endpoint of OpenAI's Chat Completions API.
     pub fn openai_chat(credentials: impl Credentials) -> Self {
         Self::new(Provider::Chat, "https://api.openai.com/v1").credentials(credentials)
     }
 
-    /// The Messages API of Anthropic.
+    /// Creates the endpoint of Anthropic's Messages API.
     pub fn anthropic(credentials: impl Credentials) -> Self {
         Self::new(Provider::Anthropic, "https://api.anthropic.com/v1")
             .credentials(credentials)
@@ -87,7 +87,7 @@ impl Endpoint {
             .header("anthropic-version", "2023-06-01")
     }
 
-    /// The Gemini API.
+    /// Creates the endpoint of the Gemini API.
     pub fn gemini(credentials: impl Credentials) -> Self {
         let base = "https://generativelanguage.googleapis.com/v1beta";
         Self::new(Provider::Gemini, base)
@@ -95,7 +95,8 @@ impl Endpoint {
             .key_header("x-goog-api-key")
     }
 
-    /// Gemini on Vertex AI. The location is a region, such as `europe-west1`, or `global`. The credentials return OAuth access tokens.
+    /// Creates the endpoint of Gemini on Vertex AI. The location is a region, such as `europe-west1`, or `global`. The credentials return OAuth
+    /// access tokens.
     pub fn vertex(project: &str, location: &str, credentials: impl Credentials) -> Self {
         let host = match location {
             "global" => "aiplatform.googleapis.com".to_owned(),
@@ -106,7 +107,7 @@ impl Endpoint {
         Self::new(Provider::Gemini, base).credentials(credentials)
     }
 
-    /// Amazon Bedrock in a region, such as `eu-central-1`: its Converse API, with requests that are signed with access keys.
+    /// Creates the endpoint of Amazon Bedrock's Converse API in a region, such as `eu-central-1`. Requests are signed with access keys.
     ///
     /// The name of the model is the id of a model, such as `anthropic.claude-sonnet-4-5-20250929-v1:0`, or the id or ARN of an inference profile.
     ///
@@ -131,15 +132,15 @@ impl Endpoint {
         }
     }
 
-    /// Amazon Bedrock in a region, with an API key of Bedrock, which the AWS tools read from `AWS_BEARER_TOKEN_BEDROCK`:
+    /// Creates the endpoint of Amazon Bedrock in a region, with an API key of Bedrock, which the AWS tools read from `AWS_BEARER_TOKEN_BEDROCK`:
     /// `ApiKey::from_env("AWS_BEARER_TOKEN_BEDROCK")`.
     #[cfg(feature = "bedrock")]
     pub fn bedrock_with_key(region: &str, credentials: impl Credentials) -> Self {
         Self::new(Provider::Bedrock, bedrock_url(region)).credentials(credentials)
     }
 
-    /// A server that implements Chat Completions. `base_url` is the URL without `/chat/completions`, such as `http://localhost:11434/v1`. Requests
-    /// contain no credentials unless [`credentials`](Self::credentials) adds them.
+    /// Creates the endpoint of a server that implements Chat Completions. `base_url` is the URL without `/chat/completions`, such as
+    /// `http://localhost:11434/v1`. Requests contain no credentials unless [`credentials`](Self::credentials) adds them.
     pub fn compatible(base_url: impl Into<String>) -> Self {
         Self {
             own: false,

@@ -106,7 +106,7 @@ pub enum ModelErrorKind {
     LimitsUnavailable,
 }
 
-/// The phase in which a timeout passed.
+/// The phase of a request whose timeout expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TimeoutPhase {
@@ -114,7 +114,7 @@ pub enum TimeoutPhase {
     Connect,
     /// Before the first event of the reply.
     FirstEvent,
-    /// After the first event of the reply. The message of the error states the limit that passed.
+    /// After the first event of the reply. The message of the error states the timeout that expired.
     Idle,
 }
 
@@ -145,7 +145,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// Whether errors of this class are retried. The provider's header `x-should-retry` takes precedence, and a reply that is too long is not
+    /// Returns whether errors of this class are retried. The provider's header `x-should-retry` takes precedence, and a reply that is too long is not
     /// retried.
     pub const fn is_transient(self) -> bool {
         matches!(
@@ -160,7 +160,7 @@ impl ModelErrorKind {
         )
     }
 
-    /// Whether the provider may have counted tokens for the failed request, although it reported none.
+    /// Returns whether the provider may have counted tokens for the failed request, although it reported none.
     pub(super) const fn may_use_tokens(self) -> bool {
         matches!(
             self,
@@ -170,8 +170,8 @@ impl ModelErrorKind {
         )
     }
 
-    /// Whether a different model may answer the request that this model did not answer. A request that is invalid, too long or filtered is not sent
-    /// to the next model of a chain, because that could hide the fault or evade the filter.
+    /// Returns whether a different model may answer the request that this model did not answer. A request that is invalid, too long or filtered is
+    /// not sent to the next model of a chain, because that could hide the fault or evade the filter.
     pub const fn allows_fallback(self) -> bool {
         self.is_transient()
             || matches!(

@@ -199,7 +199,7 @@ pub enum ModelEvent<'a> {
     /// The attempt failed after pieces of its reply were passed on (not with [`Restart::Refuse`](super::Restart::Refuse)): all pieces since the last
     /// [`Request`](Self::Request) are withdrawn. [`Failed`](Self::Failed) follows and states whether the request is sent again.
     StepRestarted,
-    /// The attempt failed.
+    /// An attempt of the request failed.
     Failed {
         /// The error of this attempt. Its `usage` is the usage of the attempt, and `earlier` is empty.
         error: &'a ModelError,

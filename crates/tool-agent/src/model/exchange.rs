@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The time in which a source of credentials must answer.
 const CREDENTIALS: Duration = Duration::from_secs(30);
 
-/// A failed attempt.
+/// A failed attempt of a request.
 pub(super) struct Failure {
     pub(super) error: Box<ModelError>,
     /// Whether the request may be sent again.
@@ -366,7 +366,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The failure of a stream that ended before the reply was complete.
+    /// Returns the failure of a stream that ended before the reply was complete.
     fn cut(&self, usage: Option<tool_core::store::Usage>) -> Failure {
         let why = "the stream ended without the final event";
         let mut failure = self.failure(ModelErrorKind::BrokenStream, why);

@@ -95,7 +95,7 @@ struct State {
 }
 
 impl State {
-    /// Returns a usage of the current model, with its cost.
+    /// Adds the cost to a usage of the current model.
     fn priced(&self, usage: Usage) -> Usage {
         ModelPrice::priced(self.price.as_ref(), usage)
     }
@@ -284,7 +284,7 @@ impl HttpModel {
                 .retry_after
                 .filter(|asked| !fits(wait, *budget) && fits(*asked, *budget))
             {
-                // The requested wait fits into the budget, and only its random part does not.
+                // The requested wait fits into the budget. Only the random addition to it does not fit.
                 wait = asked;
             }
             let again =
@@ -295,7 +295,7 @@ impl HttpModel {
             });
             if !again {
                 let next = error.kind.allows_fallback() && !refused;
-                // If the wait fits, only the number of attempts ended the retries.
+                // If the wait fits, the retries ended only because the maximum number of attempts was reached.
                 let asked = error.retry_after;
                 let rests = transient && asked.is_some_and(|asked| !fits(asked, *budget));
                 return Err(GivenUp { error, next, rests });
@@ -306,7 +306,7 @@ impl HttpModel {
         }
     }
 
-    /// Sends one request.
+    /// Sends one request and reads its reply.
     async fn attempt(&mut self, target: &Target, written: &Written) -> Result<ModelReply, Failure> {
         let State {
             partial,
@@ -337,7 +337,8 @@ impl HttpModel {
     }
 }
 
-/// Counts a request towards the limits that other processes share. Waits for an exhausted limit if the wait fits into the budget of the step.
+/// Counts a request towards the limits that are shared with other processes. Waits for an exhausted limit if the wait fits into the budget of the
+/// step.
 async fn permit(
     target: &Target,
     request: &ModelRequest<'_>,
@@ -366,7 +367,7 @@ async fn permit(
     }
 }
 
-/// Whether a wait fits into the budget of a step and into the deadline of its context.
+/// Returns whether a wait fits into the budget of a step and into the deadline of its context.
 fn fits(request: &ModelRequest<'_>, wait: Duration, budget: Duration) -> bool {
     let remaining = request.cx.remaining();
     wait <= budget && remaining.is_none_or(|remaining| wait < remaining)
@@ -382,14 +383,14 @@ struct GivenUp {
 }
 
 impl GivenUp {
-    /// The failure of a model that gets no request, because its provider requested a wait.
+    /// Returns the failure of a model that gets no request, because its provider requested a wait.
     fn resting(target: &Target, wait: Duration, rests: bool) -> Self {
         let why =
             "no request was sent, because the wait that the provider asked for earlier is not over";
         Self::limited(target, wait, rests, why)
     }
 
-    /// The failure of a model that gets no request before the end of a wait.
+    /// Returns the failure of a model that gets no request before the end of a wait.
     fn limited(target: &Target, wait: Duration, rests: bool, why: &str) -> Self {
         let mut error = ModelError::new(ModelErrorKind::RateLimited, &target.model, why);
         error.retry_after = Some(wait);
@@ -400,7 +401,7 @@ impl GivenUp {
         }
     }
 
-    /// The failure of a request that cannot be written.
+    /// Returns the failure of a request that cannot be written.
     fn faulty(error: Box<ModelError>) -> Self {
         Self {
             error,

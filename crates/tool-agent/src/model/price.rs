@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 use tool_core::store::Usage;
 
-/// The unit of prices: the number of tokens.
+/// The number of tokens to which a price applies.
 const TOKENS: u128 = 1_000_000;
 
 /// The price of a model: for each kind of token, the price of a million tokens in millionths of a currency. 3 dollars per million tokens are `3_000_000`.
@@ -39,8 +39,8 @@ pub struct ModelPrice {
 }
 
 impl ModelPrice {
-    /// Creates a price of the input and of the output, reasoning included. Without further prices, tokens that are read from a cache or written to it cost as
-    /// much as other tokens of the input.
+    /// Creates a price for input tokens and for output tokens, reasoning included. Without further prices, tokens that are read from a cache or
+    /// written to it cost as much as other tokens of the input.
     pub const fn new(input: u64, output: u64) -> Self {
         Self {
             input,
@@ -112,7 +112,7 @@ fn product(tokens: u64, price: u64) -> u128 {
     u128::from(tokens) * u128::from(price)
 }
 
-/// Reads an amount. A floating-point number or a text is refused with the unit that is required.
+/// Visitor that reads an amount. For a floating-point number or a text, the error states the required unit.
 struct Micros;
 
 impl Visitor<'_> for Micros {
@@ -159,15 +159,15 @@ fn maybe_micros<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Er
 #[must_use]
 pub struct Prices(BTreeMap<String, BTreeMap<String, ModelPrice>>);
 
-/// The table has no price of a model.
+/// The table has no price for a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the prices contain no model `{model}` of `{provider}`: add its price{}", if known.is_empty() { String::new() } else { format!("; the models with prices are {}", known.join(", ")) }
 )]
 pub struct UnknownPrice {
-    /// The provider.
+    /// The name of the provider.
     pub provider: String,
-    /// The model.
+    /// The name of the model.
     pub model: String,
     /// The models that have prices, as `provider/model`.
     pub known: Vec<String>,

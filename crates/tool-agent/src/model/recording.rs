@@ -61,7 +61,7 @@ struct Request {
     body: Value,
 }
 
-/// A recorded response.
+/// A response from a recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recorded {

@@ -241,7 +241,7 @@ impl Refusal {
         self.kind = found.map(|(_, kind)| kind);
     }
 
-    /// Whether the request may be sent again.
+    /// Returns whether the request may be sent again.
     pub(super) fn is_transient(&self) -> bool {
         let kind = self.kind.unwrap_or(ModelErrorKind::Server);
         match (kind, self.should_retry) {
@@ -292,7 +292,7 @@ fn of_status(status: StatusCode) -> ModelErrorKind {
     }
 }
 
-/// Whether a Google `QuotaFailure` names a quota for a day.
+/// Returns whether a Google `QuotaFailure` names a quota for a day.
 fn names_a_day(detail: &Value) -> bool {
     let violations = detail.get("violations").and_then(Value::as_array);
     violations.into_iter().flatten().any(|violation| {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tool_core::env;
 
-/// When a failed request is sent again.
+/// The rules for sending a failed request again.
 ///
 /// Requests are repeated after 408, 409, 429, 5xx, broken connections and streams, timeouts, and replies that violate the provider's format, unless
 /// the provider says that the failure is final (an exhausted quota, `x-should-retry: false`). With `x-should-retry: true`, other failures are retried
@@ -40,7 +40,7 @@ pub struct Retry {
 }
 
 impl Default for Retry {
-    /// 3 attempts, at most 0.5 s before the second, at most 8 s before any attempt, and at most 60 s of waiting in a step.
+    /// Returns the default: 3 attempts, at most 0.5 s before the second, at most 8 s before any attempt, and at most 60 s of waiting in a step.
     fn default() -> Self {
         Self {
             attempts: 3,
@@ -70,7 +70,7 @@ pub enum Restart {
     Refuse,
 }
 
-/// How long each phase of a request may take.
+/// The maximum time of each phase of a request.
 ///
 /// Only events of the reply count: bytes, comments and pings that keep a connection open do not, so a provider that only sends pings runs into the
 /// timeout. [`Duration::MAX`] disables a timeout. The complete reply has no timeout; use the deadline of the context. In a chain, each model has its
@@ -89,7 +89,7 @@ pub struct Timeouts {
 }
 
 impl Default for Timeouts {
-    /// 10 s to connect, 300 s until the first event, and 120 s between two events.
+    /// Returns the default: 10 s to connect, 300 s until the first event, and 120 s between two events.
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),

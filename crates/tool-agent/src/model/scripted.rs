@@ -68,22 +68,22 @@ pub struct ScriptedModel {
 pub struct Script(Arc<Write>);
 
 impl Script {
-    /// Replies with a message.
+    /// Creates a script that replies with a message.
     pub fn message(message: ModelMessage) -> Self {
         Self::with(move |_| Ok(message.clone()))
     }
 
-    /// Replies with a text, which ends the run.
+    /// Creates a script that replies with a text, which ends the run.
     pub fn text(text: impl Into<String>) -> Self {
         Self::message(ModelMessage::text(text))
     }
 
-    /// Replies with calls.
+    /// Creates a script that replies with calls.
     pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self::message(ModelMessage::calls(calls))
     }
 
-    /// Replies with a message that is made from the request, or with an error.
+    /// Creates a script that replies with the message, or the error, that a function returns for the request.
     pub fn with(
         write: impl Fn(&ModelRequest<'_>) -> Result<ModelMessage, ToolError> + Send + Sync + 'static,
     ) -> Self {

@@ -21,7 +21,7 @@ tool_core::host_value!(Queued, tool_core::Effect::NONE);
 pub(super) struct Background {
     /// The threads whose sessions run in this process, so that no session is started twice.
     threads: Arc<Mutex<HashSet<ThreadId>>>,
-    /// The times at which sessions may continue whose providers requested a wait.
+    /// The time at which the sessions of a thread may continue, if the provider of a model requested a wait.
     rests: Arc<Mutex<HashMap<ThreadId, Instant>>>,
     running: Arc<watch::Sender<usize>>,
 }
@@ -80,8 +80,8 @@ impl Background {
             loop {
                 let goes_on = session().await;
                 drop(running.take());
-                // A task that tried to begin a session while this task held the thread found it claimed. This
-                // task runs that session, unless another task has claimed the thread since.
+                // While this task held the thread, a different task may have tried to begin a session and found the thread claimed. This task runs
+                // that session, unless the thread was claimed again in the meantime.
                 if !goes_on || !background.claim(&thread) {
                     return;
                 }
@@ -107,7 +107,7 @@ impl Background {
         }
     }
 
-    /// Returns the rest of the wait of a thread.
+    /// Returns the time for which the sessions of a thread still have to wait.
     pub(super) fn rest(&self, thread: &ThreadId) -> Option<Duration> {
         let rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
         let left = rests

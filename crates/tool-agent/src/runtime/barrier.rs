@@ -36,7 +36,7 @@ impl Barrier {
         arrival.unwrap_or_default()
     }
 
-    /// Allows one request.
+    /// Allows the run to send one request.
     pub(crate) fn pass(&self) {
         self.permits.add_permits(1);
     }

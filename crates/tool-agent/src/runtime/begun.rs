@@ -102,8 +102,8 @@ impl AgentRuntime {
         &self.0.turns
     }
 
-    /// Returns the tools of all agents for a context, behind the gate of the runtime: for an interface that shows calls and answers their approvals. If
-    /// agents have different tools of one name, it contains the tool of the first agent.
+    /// Returns the tools of all agents for a context, with the gate of the runtime. Interfaces use them to show calls and to answer approvals. If
+    /// several agents have different tools with the same name, the result contains the tool of the first of these agents.
     ///
     /// # Errors
     ///

@@ -197,7 +197,7 @@ pub(super) fn fresh_run(
     )
 }
 
-/// The start of a sub-agent.
+/// The parameters of the start of a sub-agent.
 pub(super) struct Start {
     pub(super) target: usize,
     /// Identifies the start, so that a repeated start finds the thread.
@@ -215,7 +215,7 @@ pub(super) struct Start {
 
 /// The result of the start of a sub-agent.
 pub(super) enum Opened {
-    /// The thread exists. The paths are those of files that the parent does not have.
+    /// The thread exists. The paths name files that the parent does not have.
     Child(Box<ChildRow>, Vec<String>),
     /// The thread waits for variables.
     Deferred(Box<AgentResult>),
@@ -414,7 +414,7 @@ impl AgentRuntime {
         result
     }
 
-    /// Supplies the results of a child's calls that the client runs.
+    /// Stores the results of calls that a client would have to run.
     pub(super) async fn supply(
         &self,
         run: &Arc<Run>,

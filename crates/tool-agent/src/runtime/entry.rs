@@ -10,7 +10,7 @@ use tool_core::{Dialect, Rules, VariableNeed};
 use super::spawn::SpawnGate;
 use crate::agent::Agent;
 
-/// How an agent works.
+/// The kind of an agent: with a person or without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AgentKind {
@@ -223,8 +223,8 @@ impl PromptTool {
     }
 
     /// Sets the property of the arguments whose value is the first message of the user: a string as it is, any other value as JSON. Without it, the
-    /// message is the text `message` of an agent without a type of arguments, and otherwise the arguments as JSON. An empty value also leads to the
-    /// arguments as JSON.
+    /// message is the argument `message` if the agent has no type of arguments, and otherwise all arguments as JSON. If the value is empty, the
+    /// message is all arguments as JSON.
     pub fn init_user_message(mut self, property: impl Into<String>) -> Self {
         self.properties.message = Some(property.into());
         self
@@ -412,7 +412,7 @@ impl Resumable {
     }
 }
 
-/// When a sub-agent starts without a call of the model, and which variables its instances get.
+/// Settings of a sub-agent that starts without a call of the model: when it starts, and which variables its instances get.
 #[derive(Clone, Debug)]
 #[must_use = "pass it to `Subagent::immediate`"]
 pub struct Immediate {
@@ -463,7 +463,7 @@ impl Immediate {
         self
     }
 
-    /// Whether no model may read the value of a variable.
+    /// Returns whether the value of a variable is hidden from models.
     pub(super) fn hides(&self, name: &str) -> bool {
         let is_hint = [&self.name, &self.description]
             .into_iter()
@@ -482,7 +482,7 @@ impl Immediate {
     }
 }
 
-/// How a session of a sub-agent ends. By default, the session ends with the first text of the agent.
+/// Settings for the sessions of a sub-agent: how they end, and who answers the agent. By default, a session ends with the first text of the agent.
 #[derive(Clone, Default)]
 #[must_use = "pass it to `AgentEntry::session`"]
 pub struct Session {

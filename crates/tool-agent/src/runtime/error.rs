@@ -7,14 +7,14 @@ use tool_core::variables::VariableClash;
 
 use super::entry::AgentKind;
 
-/// The agents of a runtime do not fit together.
+/// The configuration of a runtime is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeConfigError {
     /// The runtime has no agents.
     #[error("the runtime has no agents: add one with `agent`")]
     Empty,
-    /// Two entries have one name.
+    /// Two entries have the same name.
     #[error("two agents are named `{0}`: rename one of them")]
     Twice(String),
     /// An exposed agent has no description.
@@ -27,7 +27,7 @@ pub enum RuntimeConfigError {
         "the agent `{agent}` calls `{target}`, which is not in the runtime: add it, or correct the name; the agents are {known}"
     )]
     Unknown {
-        /// The calling agent.
+        /// The name of the calling agent.
         agent: String,
         /// The name that it calls.
         target: String,
@@ -51,7 +51,7 @@ pub enum RuntimeConfigError {
         "the agent `{agent}` calls `{target}`, which is not exposed as a tool: call `expose` on its entry"
     )]
     NotExposed {
-        /// The calling agent.
+        /// The name of the calling agent.
         agent: String,
         /// The agent that it calls.
         target: String,
@@ -66,7 +66,7 @@ pub enum RuntimeConfigError {
         }
     )]
     Kind {
-        /// The calling agent.
+        /// The name of the calling agent.
         agent: String,
         /// The agent that it calls.
         target: String,
@@ -80,19 +80,19 @@ pub enum RuntimeConfigError {
         "the agent `{agent}` reads the property `{property}` of the arguments of `{target}`, which has no such property: the properties are {known}"
     )]
     Property {
-        /// The calling agent.
+        /// The name of the calling agent.
         agent: String,
         /// The agent that it calls.
         target: String,
-        /// The property.
+        /// The name of the property.
         property: String,
         /// The properties that the arguments have.
         known: String,
     },
-    /// Two tools of an agent have one name.
+    /// Two tools of an agent have the same name.
     #[error("the agent `{agent}` has two tools named `{tool}`: remove one of them")]
     ToolTwice {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
         /// The name of both tools.
         tool: String,
@@ -102,15 +102,15 @@ pub enum RuntimeConfigError {
         "the agent `{agent}` may start agents up to the depth {depth}: set `most_depth` to at most 3"
     )]
     Depth {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
-        /// The configured depth.
+        /// The depth that is configured.
         depth: u32,
     },
     /// A spawn gate, a limit or a session is configured so that it has no effect or never ends.
     #[error("the agent `{agent}` {fault}")]
     Setting {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
         /// The fault, and what to write instead.
         fault: &'static str,
@@ -118,9 +118,9 @@ pub enum RuntimeConfigError {
     /// An agent needs a part of the runtime that is not configured.
     #[error("the agent `{agent}` {what}: call `{method}` on the builder of the runtime")]
     Needs {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
-        /// What the agent does.
+        /// What the agent does that needs this part.
         what: &'static str,
         /// The method that configures the missing part.
         method: &'static str,
@@ -140,7 +140,7 @@ pub enum RuntimeError {
     /// The runtime has no agent of this name.
     #[error("the runtime has no agent `{agent}`: the agents are {known}")]
     UnknownAgent {
-        /// The name.
+        /// The unknown name.
         agent: String,
         /// The names of all agents.
         known: String,
@@ -150,7 +150,7 @@ pub enum RuntimeError {
         "the agent `{agent}` has a tool named `{tool}`, which is the name of a tool that calls agents: rename the tool"
     )]
     NameTaken {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
         /// The name of both tools.
         tool: String,
@@ -163,7 +163,7 @@ pub enum RuntimeError {
         "the conversation `{0}` is the thread of a sub-agent: drive the conversation that started it"
     )]
     ChildThread(String),
-    /// The loop failed.
+    /// The agent loop failed.
     #[error(transparent)]
     Turn(#[from] TurnError),
     /// The store of child threads failed.

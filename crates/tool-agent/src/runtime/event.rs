@@ -23,7 +23,7 @@ use crate::model::ModelEvent;
 /// The version of the format of [`AgentEvent`]. An incompatible change increases it.
 pub const EVENT_VERSION: u32 = 1;
 
-/// Something that happened in a conversation or in a thread below it.
+/// An event of a conversation or of a thread below it.
 ///
 /// ```
 /// use tool_agent::runtime::AgentEvent;
@@ -47,12 +47,12 @@ pub struct AgentEvent {
     pub agent: String,
     /// The time at which the event happened.
     pub at: Timestamp,
-    /// What happened.
+    /// The kind of the event, with its data.
     #[serde(flatten)]
     pub kind: AgentEventKind,
 }
 
-/// What happened.
+/// The kind of an [`AgentEvent`], with its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -67,12 +67,12 @@ pub enum AgentEventKind {
     },
     /// The next piece of the model's reasoning.
     Reasoning {
-        /// The piece.
+        /// The piece of text.
         delta: String,
     },
     /// The next piece of the model's text.
     Text {
-        /// The piece.
+        /// The piece of text.
         delta: String,
     },
     /// The model began to write a call.
@@ -93,9 +93,9 @@ pub enum AgentEventKind {
     StepRestarted,
     /// The message of the model is complete.
     Message {
-        /// The text.
+        /// The text of the message.
         text: String,
-        /// The calls.
+        /// The calls of the message.
         calls: Vec<ToolCall>,
         /// The tokens of the request, if the provider reports them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,7 +152,7 @@ pub enum AgentEventKind {
         /// The approvals that are open.
         approvals: Vec<EventApproval>,
     },
-    /// The run ended.
+    /// The run of the thread ended.
     RunEnded {
         /// The cause, as the store names it; `busy` if another run of the thread is active, and `error` if the run could not continue.
         cause: String,
@@ -300,12 +300,12 @@ impl Run {
         }
     }
 
-    /// Whether an observer in this process receives the events of the run.
+    /// Returns whether an observer in this process receives the events of the run.
     fn is_shown(&self) -> bool {
         !self.runtime.0.observers.is_empty() || self.base.extension::<EventSink>().is_some()
     }
 
-    /// Whether an observer receives the events of the run, or a store keeps them.
+    /// Returns whether an observer receives the events of the run or a store keeps them.
     pub(super) fn is_observed(&self) -> bool {
         self.recorder.is_some() || self.is_shown()
     }

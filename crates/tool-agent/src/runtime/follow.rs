@@ -23,8 +23,9 @@ const POLL: Duration = Duration::from_millis(250);
 /// Reads the events of threads from a store, in any process that has the store: the events that [`AgentRuntimeBuilder::events`] has stored, together with
 /// the messages of the thread.
 ///
-/// The events of a thread form a stream like the events of [`AgentRuntime::stream`], without those of the threads below it, which are read in the same
-/// way: [`ChildStarted`](AgentEventKind::ChildStarted) has the conversation of the child. The stream begins with the first run whose events were stored.
+/// The events of a thread form a stream like the events of [`AgentRuntime::stream`], but without the events of the threads below it. Read each of
+/// these threads in the same way: [`ChildStarted`](AgentEventKind::ChildStarted) has the conversation of the child. The stream begins with the first
+/// run whose events were stored.
 ///
 /// - A reader that joins late gets the messages and the results of the earlier steps, then the pieces of the running step, and then the new events.
 /// - Pieces arrive in batches. A reader may miss the last pieces of a step, but never earlier pieces. The
@@ -149,7 +150,7 @@ impl FromStr for EventCursor {
     }
 }
 
-/// Parses a number that consists of digits only, in the form that the store can compare.
+/// Parses a number that consists of digits only and fits into the integers of the store.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse().ok()).flatten()?;
@@ -162,7 +163,7 @@ fn number(text: &str) -> Option<u64> {
 pub struct FollowedEvent {
     /// The place after the event, from which the next event can be read.
     pub cursor: EventCursor,
-    /// The event.
+    /// The event that was read.
     pub event: AgentEvent,
     /// The sequence number of the last message of the user that was read before the event; 0 if none was read since the beginning of the reader.
     pub user: u64,
@@ -207,7 +208,7 @@ impl StoredEvents {
         Self::shared(Arc::clone(&store) as Arc<dyn ThreadStore>, store)
     }
 
-    /// Creates a reader of two stores of one database, which other code may share.
+    /// Creates a reader of two stores of the same database, which other code may share.
     pub fn shared(threads: Arc<dyn ThreadStore>, events: Arc<dyn ThreadEventStore>) -> Self {
         Self {
             threads: shield::threads(threads),
@@ -260,7 +261,7 @@ impl StoredEvents {
     pub fn follow(&self, thread: &ThreadId, after: EventCursor) -> FollowedEvents {
         let state = Some((self.reader(thread, after), Vec::new().into_iter(), false));
         let events = stream::unfold(state, |state| async move {
-            // After an error, there is no state.
+            // The state is `None` after an error, which ends the stream.
             let (mut reader, mut events, mut is_all) = state?;
             loop {
                 if let Some(event) = events.next() {
@@ -302,7 +303,7 @@ impl StoredEvents {
         }
     }
 
-    /// Learns from the rows before a reader's place which agent is active there.
+    /// Finds the agent that is active at a reader's place, in the rows before that place.
     async fn learn_agents(&self, reader: &mut Reader) -> Result<(), StoreError> {
         let (mut read, place) = (0, reader.cursor.seq);
         while read < place {
@@ -359,7 +360,7 @@ impl StoredEvents {
 pub struct EventReader {
     events: StoredEvents,
     reader: Box<Reader>,
-    /// Whether the rows before the first place were read, which name the active agent.
+    /// Whether the rows before the first place were read. They name the active agent.
     knows_agents: bool,
 }
 

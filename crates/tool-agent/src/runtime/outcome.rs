@@ -1,4 +1,4 @@
-//! How the run of a child thread ended.
+//! Outcomes of the runs of child threads.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(super) enum Ended {
     Failed(String),
     /// The run continues after a person has answered, or in a different process.
     Paused(Pause),
-    /// Calls have to be run by a client, and a child has no client. The field contains their results.
+    /// The agent called tools that a client runs, but a child has no client. The field contains an error result for each of these calls.
     Client(Vec<ClientResult>),
     /// Another process drives the thread.
     Busy,
@@ -33,7 +33,7 @@ pub(super) struct Pause {
 }
 
 impl Pause {
-    /// The run continues after a time, because the provider of a model asked for a wait.
+    /// Creates the pause of a run whose provider requested a wait.
     pub(super) fn for_time(wait: Duration, why: impl Into<String>) -> Self {
         let text = "the agent waits for its model";
         let error = ToolError::of(ErrorKind::Pending, text).operator(why);

@@ -15,7 +15,8 @@ use super::prompt::BUSY;
 use super::result::AgentResult;
 use super::run::Run;
 
-/// Maximum number of runs that answers of sub-agents begin after a message of the user. Agents that start each other would otherwise never stop.
+/// Maximum number of runs of a parent that answers of sub-agents begin after one message of the user. Agents that start each other would otherwise
+/// never stop.
 const MOST_WAKES: usize = 25;
 
 /// The thread that started the sub-agent, as a host value for tools: `parent: &ParentThread`. It exists only in the thread of a sub-agent.

@@ -125,7 +125,7 @@ impl AgentRuntime {
         Ok(result)
     }
 
-    /// Stores the end of a prompt whose call is over.
+    /// Stores the end of a prompt whose call has ended.
     pub(super) async fn end_prompt(&self, row: &ChildRow) -> Result<(), ToolError> {
         let store = self.store()?;
         let end = || EndedSession {
@@ -234,7 +234,7 @@ fn calls_in(messages: &[Message], entry: &AgentEntry) -> Vec<ResultCall> {
     calls
 }
 
-/// A message of a user, as a thread stores it.
+/// Returns the JSON text with which a thread stores a message of a user.
 pub(super) fn stored(message: &UserMessage) -> Result<String, ToolError> {
     message.check().map_err(ToolError::shown)?;
     serde_json::to_string(message).map_err(ToolError::foreign)

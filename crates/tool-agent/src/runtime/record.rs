@@ -31,7 +31,7 @@ const PIECE: usize = 8 * 1024;
 /// Maximum number of bytes of an error text.
 const ERROR: usize = 4 * 1024;
 
-/// Whether an event belongs to the running step, and is removed when the step has ended.
+/// Returns whether an event belongs to the running step, and is removed when the step has ended.
 fn is_transient(kind: &AgentEventKind) -> bool {
     matches!(
         kind,
@@ -135,7 +135,7 @@ impl State {
     }
 }
 
-/// Returns the call of a piece of text, if it is one of arguments, and the text.
+/// Returns the text of a piece, and the id of the call if the piece belongs to the arguments of a call.
 fn delta_of(kind: &AgentEventKind) -> Option<(Option<&str>, &str)> {
     match kind {
         AgentEventKind::Text { delta } | AgentEventKind::Reasoning { delta } => Some((None, delta)),
@@ -153,7 +153,7 @@ fn delta_mut(kind: &mut AgentEventKind) -> Option<&mut String> {
     }
 }
 
-/// Whether a piece of text continues an event, which has room for more.
+/// Returns whether a piece of text continues the last event and the event has room for it.
 fn continues(last: &AgentEventKind, next: &AgentEventKind) -> bool {
     let (Some((call, text)), Some((next_call, _))) = (delta_of(last), delta_of(next)) else {
         return false;
@@ -207,7 +207,7 @@ impl Recorder {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a piece of the model's message would be stored.
+    /// Returns whether a piece of the model's message would be stored.
     pub(super) fn wants_pieces(&self) -> bool {
         let state = self.state();
         state.fence.is_some() && state.left > 0
@@ -385,7 +385,7 @@ impl Recording {
         }
     }
 
-    /// Stores the beginning of the run that `turns` begins.
+    /// Returns `turns` with a callback that stores the beginning of each run.
     pub(super) fn of(&self, turns: Turns) -> Turns {
         let (recorder, run) = (Arc::clone(&self.recorder), Arc::clone(&self.run));
         turns.on_begin(move |fence| {

@@ -18,7 +18,7 @@ pub(super) const FAILED: &str = "the agent failed";
 pub enum ResultStatus {
     /// The agent returned a result.
     Success,
-    /// The agent failed.
+    /// The agent failed with an error.
     Error,
 }
 
@@ -54,7 +54,7 @@ pub struct AgentResult {
     /// A code for programs, such as `subagent_env_required`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
-    /// Details for programs.
+    /// Details of the error, for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_data: Option<Value>,
     /// The stack trace of the error, if the tool that failed reports one.
@@ -81,7 +81,7 @@ pub struct AgentResult {
 pub enum ResultAttachment {
     /// A new file. It is stored in the thread that receives the result.
     New {
-        /// The file name.
+        /// The name of the file.
         name: String,
         /// The media type, such as `image/png`.
         media_type: String,
@@ -138,7 +138,7 @@ impl AgentResult {
         Self::success(tool_core::turn::UserMessage::new(parts).to_text())
     }
 
-    /// Creates a result from a value: a string as it is, any other value as JSON.
+    /// Creates a result from a value: a string unchanged, any other value as JSON.
     pub fn success_value(value: &Value) -> Self {
         Self::success(text_of(value))
     }
@@ -159,7 +159,7 @@ impl AgentResult {
         self
     }
 
-    /// Whether the agent failed.
+    /// Returns whether the agent failed.
     pub fn is_error(&self) -> bool {
         self.status == ResultStatus::Error
     }
@@ -217,7 +217,7 @@ impl AgentResult {
     }
 }
 
-/// Returns a string as it is, and any other value as JSON.
+/// Returns a string unchanged, and any other value as JSON.
 pub(super) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -384,7 +384,7 @@ impl AgentRuntime {
         }
     }
 
-    /// Adds the arguments to the first message of an agent, after a check against its schema.
+    /// Validates the arguments against the schema of an agent, and adds them to its first message.
     async fn with_arguments(
         &self,
         target: usize,
@@ -504,7 +504,7 @@ impl AgentRuntime {
                 _ => "The sub-agent is running. It reads the message with its next step.",
             }),
             Receipt::Begun => self.begun(run, tool.blocking, told.row, cx).await?,
-            // The call is repeated, and its first attempt began the session.
+            // This call is repeated, and its first attempt began the session.
             Receipt::Known if is_own => self.begun(run, tool.blocking, told.row, cx).await?,
             Receipt::Known => AgentResult::success(
                 "The sub-agent is running. It reads the message with its next step.",

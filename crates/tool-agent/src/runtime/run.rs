@@ -56,7 +56,7 @@ struct State {
     live: bool,
 }
 
-/// What the messages of a thread contain about its agents.
+/// The agents of a thread, as its messages determine them.
 pub(super) struct Standing {
     /// The agent that wrote the last message of the model.
     pub(super) current: usize,
@@ -143,7 +143,7 @@ impl Run {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The agent whose calls run.
+    /// Returns the agent whose calls run.
     pub(super) fn current(&self) -> usize {
         self.state().current
     }
@@ -199,7 +199,8 @@ impl Run {
         let name = self.runtime.entry(agent).name();
         match self.runtime.toolset(agent, self, cx, live) {
             Ok(tools) => tools.called_by(name),
-            // `AgentRuntime` has checked the names before the run. If the tools of a function clash later, these tools are hidden.
+            // `AgentRuntime` has checked the names before the run. If a function later returns tools with names of the runtime, these tools are
+            // hidden.
             Err(collision) => {
                 tracing::error!(
                     tool = collision.name,

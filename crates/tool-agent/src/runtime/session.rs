@@ -22,7 +22,7 @@ use super::prompt::{BUSY, new_message};
 use super::result::AgentResult;
 use super::run::{Run, ended_by};
 
-/// A pause because of an error of the runtime itself. It ends without an action by a person.
+/// Returns a pause for an error of the runtime itself. It ends without an action by a person.
 fn paused(error: ToolError) -> Pause {
     Pause::until_later(error)
 }
@@ -170,7 +170,7 @@ impl AgentRuntime {
         Ok(Arc::new(fresh_run(self, base, row.clone(), target, above)))
     }
 
-    /// Whether the outcomes of an agent are delivered to its parent.
+    /// Returns whether the outcomes of an agent are delivered to its parent.
     fn is_delivered(&self, caller: usize, agent: &str) -> bool {
         let resumable = self
             .subagent_of(caller, agent)
@@ -184,7 +184,8 @@ impl AgentRuntime {
         tools.find(|tool| tool.agent == agent)
     }
 
-    /// Changes the state of a child, if it is still in the session and the state that the caller knows.
+    /// Changes the state of a child from `from` to `to`. Returns `None` if the session or the state of the child differs from that of `row` and
+    /// `from`.
     pub(super) async fn change(
         &self,
         row: &ChildRow,

@@ -51,8 +51,8 @@ impl SpawnGate {
         self
     }
 
-    /// Sets the depth at which agents start no sub-agents. A conversation has the depth 0, and each sub-agent has the depth of its parent plus 1. The
-    /// default is 1, so that sub-agents start no sub-agents; the maximum is 3.
+    /// Sets the depth at which agents can no longer start sub-agents. A conversation has the depth 0, and each sub-agent has the depth of its parent
+    /// plus 1. The default is 1, so that sub-agents start no sub-agents; the maximum is 3.
     pub fn most_depth(mut self, depth: u32) -> Self {
         self.most_depth = depth;
         self
@@ -65,7 +65,7 @@ impl SpawnGate {
         unknown.map(String::as_str)
     }
 
-    /// Whether the gate lets an agent that is not a sub-agent start `target`.
+    /// Returns whether the gate lets an agent that is not a sub-agent start `target`.
     pub(super) fn admits(&self, target: &str) -> bool {
         self.check("", target, 0).is_ok()
     }

@@ -1,4 +1,4 @@
-//! Finds the agent of a thread from the messages of the thread.
+//! The active agent of a thread, determined from the messages of the thread.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,7 @@ use super::AgentRuntime;
 use super::run::Standing;
 
 impl AgentRuntime {
-    /// Returns the agents of a thread, which follow from its messages. `first` is the agent that began the
-    /// thread.
+    /// Determines the agents of a thread from its messages. `first` is the agent that began the thread.
     ///
     /// The handoffs are not stored separately: they are the successful calls of the handoff tools of the agent that was active.
     pub(super) fn standing(&self, first: usize, messages: &[Message]) -> Standing {

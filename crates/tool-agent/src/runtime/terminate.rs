@@ -30,7 +30,7 @@ const LIVE: [ChildState; 5] = [
 /// Maximum number of checks whether a cancelled run has ended.
 const MOST_ATTEMPTS: u32 = 10;
 
-/// Whether a session of a child is in progress.
+/// Returns whether a session of a child is in progress.
 pub(super) fn is_active(row: &ChildRow) -> bool {
     matches!(row.state, ChildState::Running | ChildState::AwaitingHuman)
 }

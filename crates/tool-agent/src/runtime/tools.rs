@@ -21,7 +21,7 @@ const PROMPT: &str = "agent-prompt";
 const HANDOFF: &str = "agent-handoff";
 const SUBAGENT: &str = "agent-call";
 
-/// What a tool of an agent does.
+/// The kind of a tool of an agent, by the action of the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolKind {
@@ -75,7 +75,7 @@ pub(super) fn schema_of(entry: &AgentEntry) -> String {
     })
 }
 
-/// Builds the tools of each entry that do not depend on the step.
+/// Builds the tools that do not depend on the step, for each entry.
 pub(super) fn of_entries(
     entries: &[AgentEntry],
     names: &HashMap<String, usize>,
@@ -185,7 +185,7 @@ impl Collision {
     }
 }
 
-/// Whether the variable of an optional tool switches it on. A tool without a variable, or whose variable has an empty name, is on.
+/// Returns whether the variable of an optional tool switches it on. A tool without a variable, or whose variable has an empty name, is on.
 pub(super) fn is_on(flag: Option<&String>, cx: &ToolContext) -> bool {
     let Some(flag) = flag.filter(|flag| !flag.is_empty()) else {
         return true;

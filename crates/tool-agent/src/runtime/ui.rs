@@ -65,7 +65,7 @@ pub struct UiView {
     is_over: bool,
 }
 
-/// What happens with the pieces of a step before its message is complete.
+/// The handling of the pieces of a step before its message is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pieces {
     /// They are shown. If the step is repeated, the message ends with an error.
@@ -114,7 +114,7 @@ impl UiView {
         self.writer.start(message)
     }
 
-    /// Whether the message has ended. Later events are ignored.
+    /// Returns whether the message has ended. Later events are ignored.
     pub fn is_over(&self) -> bool {
         self.is_over
     }

@@ -15,7 +15,7 @@ use super::entry::{AgentEntry, Immediate};
 use super::parent::ParentThread;
 use crate::files::ThreadFiles;
 
-/// Collects the variables that each agent declares, with those of the agents that it calls.
+/// Collects the variables that each agent declares, together with the variables of the agents that it calls.
 pub(super) fn declarations(
     entries: &[AgentEntry],
     names: &HashMap<String, usize>,

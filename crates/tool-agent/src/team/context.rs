@@ -11,7 +11,7 @@ use tool_store::env;
 #[derive(Clone, Default)]
 pub(super) struct Waiting {
     pub(super) agents: Arc<[String]>,
-    /// The number of agents that were asked by an agent.
+    /// The depth of the chain: the number of its agents that another agent asked.
     pub(super) depth: u32,
 }
 

@@ -46,7 +46,7 @@ pub enum TeamError {
     Steps {
         /// The number that was set.
         steps: u32,
-        /// The maximum.
+        /// The maximum number of steps.
         most: u32,
     },
     /// The tool is invalid, for example because its name is too long.

@@ -1,4 +1,4 @@
-//! Agents of this process.
+//! Teams of agents that run in this process.
 
 use std::fmt;
 use std::sync::Arc;

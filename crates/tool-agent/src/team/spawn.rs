@@ -250,7 +250,7 @@ impl fmt::Debug for SpawnTask {
     }
 }
 
-/// Whether a sub-agent gets a tool of its parent.
+/// Returns whether a sub-agent gets a tool of its parent.
 fn is_for_sub_agent(tool: &ToolDef) -> bool {
     let asks = [CATEGORY, "agent-call"].contains(&tool.category());
     !tool.is_harness() && !asks && !tool.calls_agent() && tool.name() != NAME

@@ -105,8 +105,8 @@ impl Team {
     /// Returns the tool `research_topic`, which gives a topic to a participant that does research, for example with the tools of the web. The agent that gets
     /// the tool does not need these tools itself.
     ///
-    /// Input: `{topic, depth}`, where `depth` is `quick` or `deep`. Output: `{summary, citations}`. The citations are those of the tools that the researcher
-    /// called, and they are also added to the call. The default timeout of the tool is 5 minutes.
+    /// Input: `{topic, depth}`, where `depth` is `quick` or `deep`. Output: `{summary, citations}`. The citations come from the tools that the
+    /// researcher called, and are also added to the call. The default timeout of the tool is 5 minutes.
     ///
     /// # Errors
     ///

@@ -67,7 +67,7 @@ impl Summariser<'_> {
         self.ask(&summary, &lines, model, spent).await
     }
 
-    /// Sends one request.
+    /// Sends one request to the summariser.
     async fn ask(
         &self,
         so_far: &str,

@@ -76,9 +76,9 @@ pub enum WindowConfigError {
         "the target of {target} % is not below the trigger of {trigger} %, or one of them is not from 1 to 100: use for example 50 and 80"
     )]
     Percent {
-        /// The trigger.
+        /// The trigger, in percent.
         trigger: u8,
-        /// The target.
+        /// The target, in percent.
         target: u8,
     },
     /// The limit on a summary is 0, or a summary of that length would fill more than half of the target.

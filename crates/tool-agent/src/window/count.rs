@@ -81,7 +81,7 @@ impl Measure {
         }
     }
 
-    /// Corrects an estimate.
+    /// Corrects an estimate by the ratio of the reported and the estimated tokens.
     fn apply(self, estimate: u64) -> u64 {
         let product = u128::from(estimate) * u128::from(self.reported);
         u64::try_from(product.div_ceil(u128::from(self.estimated))).unwrap_or(u64::MAX)

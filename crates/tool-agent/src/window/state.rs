@@ -334,7 +334,7 @@ fn reported(
     Count::measured(fixed, Measure::new(tokens.max(estimate), estimate), end)
 }
 
-/// Whether a view is at least 20 % shorter.
+/// Returns whether a view is at least 20 % shorter.
 fn gains(before: &Count, after: &Count) -> bool {
     let (before, after) = (before.total(), after.total());
     before.saturating_sub(after) >= before.div_ceil(5)

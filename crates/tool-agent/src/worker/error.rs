@@ -5,7 +5,7 @@ use tool_core::turn::{MessageError, TurnError};
 
 use crate::runtime::RuntimeError;
 
-/// The configuration of a worker gives it nothing to do.
+/// The configuration of a worker is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerConfigError {
@@ -35,7 +35,7 @@ pub enum QueueError {
     /// The message or the facts cannot be written as JSON.
     #[error("the message or the facts cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// The store failed.
+    /// The store of the queue failed.
     #[error("the queue failed: {0}")]
     Store(#[from] StoreError),
 }
@@ -52,10 +52,10 @@ pub enum CancelError {
     /// The context of the thread could not be built.
     #[error("the context of the thread could not be built; details are in the host's log")]
     Context,
-    /// The runtime failed.
+    /// The runtime of the agents failed.
     #[error("the run could not be cancelled: {0}")]
     Runtime(#[from] RuntimeError),
-    /// The queue failed.
+    /// The store of the queue failed.
     #[error("the queue failed: {0}")]
     Store(#[from] StoreError),
 }

@@ -174,13 +174,12 @@ fn rounded(wait: Duration) -> Duration {
 
 /// The state of a conversation's sub-agents after a drive.
 enum Children {
-    /// None runs.
+    /// No sub-agent is running.
     Ended,
-    /// Some have run, so the conversation is driven again, because it may have their outcomes.
+    /// The conversation is driven again, to read the outcomes of sub-agents and to continue the sub-agents whose process died.
     Waited,
-    /// None runs in this process, and the providers of some have requested waits. The field is the shortest
-    /// wait.
+    /// No sub-agent runs in this process, and the providers of some sub-agents requested waits. The field is the shortest wait.
     Suspended(Duration),
-    /// None runs in this process, and some have not ended.
+    /// No sub-agent runs in this process, but some have not ended after a second drive.
     Stalled,
 }

@@ -28,7 +28,7 @@ pub struct AgentQueue {
 }
 
 impl AgentQueue {
-    /// Creates a queue on a store, which is the database of the threads: a message and the row of its thread are written in one transaction.
+    /// Creates a queue on a store, which must be the database of the threads: a message and the row of its thread are written in one transaction.
     pub fn new(store: impl WorkStore) -> Self {
         Self::shared(Arc::new(store))
     }
@@ -64,7 +64,7 @@ impl AgentQueue {
         &self.store
     }
 
-    /// The agents of the queue.
+    /// Returns the agents of the queue.
     pub fn agents(&self) -> &[WorkAgent] {
         &self.agents
     }

@@ -109,7 +109,7 @@ impl Worker {
 }
 
 impl SteppedThread {
-    /// The row of the thread when it was claimed.
+    /// Returns the row of the thread when it was claimed.
     pub fn row(&self) -> &WorkRow {
         &self.row
     }

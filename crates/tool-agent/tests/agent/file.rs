@@ -37,7 +37,7 @@ fn load(text: &str) -> AgentFile {
     AgentFile::from_yaml(text).unwrap()
 }
 
-/// A model that records the instructions of its request.
+/// Returns a model that records the instructions of its request.
 fn instructed(seen: &Seen) -> ScriptedModel {
     recorded([Script::text("Hi.")], seen)
 }

@@ -60,7 +60,7 @@ async fn run_row(turns: &Turns) -> RunRow {
     rows.remove(0)
 }
 
-/// Refuses texts with a word.
+/// Creates a guardrail that refuses texts with a word.
 macro_rules! without {
     ($check:ty, $word:literal) => {
         guardrail(|check: $check| async move {

@@ -1,5 +1,5 @@
-//! Amazon Bedrock: signed requests, and event streams in binary frames. The stand-in checks signatures and writes frames without the crates of AWS, by
-//! the documentation of AWS.
+//! Amazon Bedrock: signed requests, and event streams in binary frames. The stand-in checks signatures and writes frames as the documentation of AWS
+//! describes them, without the crates of AWS.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -29,7 +29,7 @@ fn sha256(data: &[u8]) -> Vec<u8> {
     Sha256::digest(data).to_vec()
 }
 
-/// RFC 2104.
+/// Returns the HMAC-SHA-256 of the data (RFC 2104).
 fn hmac(key: &[u8], data: &[u8]) -> Vec<u8> {
     let mut block = if key.len() > 64 {
         sha256(key)
@@ -191,7 +191,7 @@ fn stop(reason: &str) -> Vec<Vec<u8>> {
     ]
 }
 
-/// A response whose connection breaks after the last frame. It is sent in pieces of `size` bytes.
+/// Returns a response whose connection breaks after the last frame. It is sent in pieces of `size` bytes.
 fn pieces(frames: &[Vec<u8>], size: usize) -> Vec<Act> {
     let kind = "application/vnd.amazon.eventstream".to_owned();
     let mut acts = vec![Act::Head(200, vec![("content-type", kind)])];
@@ -524,7 +524,7 @@ async fn expired_keys_are_renewed() {
     assert!(renewed.refused.lock().unwrap().is_empty());
 }
 
-/// Credentials that fail.
+/// Credentials that always return an error.
 struct NoKeys;
 
 impl AwsCredentials for NoKeys {

@@ -15,7 +15,7 @@ const OUTPUT: u32 = 9_000;
 /// The usage of [`chat_answer`].
 const USED: u64 = 12;
 
-/// Begins a reply that breaks without a usage.
+/// Returns a reply that breaks before its usage is reported.
 fn broken() -> Vec<crate::standin::Act> {
     cut([json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Half"}}]})])
 }

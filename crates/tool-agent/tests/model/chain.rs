@@ -1,4 +1,4 @@
-//! Chains of models.
+//! Chains of models: fallback to the next model, and waits that providers request.
 
 use serde_json::json;
 use tool_agent::model::ModelErrorKind;

@@ -1,4 +1,4 @@
-//! Configurations that cannot work are refused before a request is sent.
+//! Invalid configurations of models, which are refused before a request is sent.
 
 use serde_json::json;
 use tool_agent::model::{ApiKey, ConfigError, Endpoint, HttpModel};

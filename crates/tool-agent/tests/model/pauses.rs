@@ -8,12 +8,12 @@ use tool_core::turn::{Outcome, TurnError, Turns};
 use crate::standin::{Act, StandIn, events};
 use crate::support::{World, answer, anthropic, call, start, stop};
 
-/// A search that the provider runs itself.
+/// Returns a search that the provider runs itself.
 fn search(id: &str) -> Value {
     json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": id}})
 }
 
-/// A reply that the provider pauses during its search.
+/// Returns a reply that the provider pauses during its search.
 fn paused(id: &str) -> Vec<Act> {
     let begun = json!({"type": "content_block_start", "index": 0, "content_block": search(id)});
     let ended = json!({"type": "content_block_stop", "index": 0});

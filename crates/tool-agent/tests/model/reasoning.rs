@@ -7,13 +7,13 @@ use tool_wire::Delta;
 use crate::standin::{Act, StandIn, events, json_response};
 use crate::support::{World, call, chat_answer, quick, start, stop};
 
-/// A model of Chat Completions with this rule.
+/// Returns a model of Chat Completions with this rule.
 fn ruled(server: &StandIn, rule: PastReasoning) -> HttpModelBuilder {
     let builder = HttpModel::builder(Endpoint::compatible(&server.url), "local");
     builder.retry(quick()).past_reasoning(rule)
 }
 
-/// A streamed message with reasoning in this field, and a call.
+/// Returns a streamed message with reasoning in this field, and a call.
 fn thinking(field: &str) -> Vec<Act> {
     let piece = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
     let call = json!([{"index": 0, "id": "c-1", "type": "function", "function": {"name": "ping", "arguments": "{\"host\":\"a\"}"}}]);
@@ -26,7 +26,7 @@ fn thinking(field: &str) -> Vec<Act> {
     ])
 }
 
-/// The model's message in the second request.
+/// Returns the model's message in the second request.
 fn sent_back(server: &StandIn) -> Value {
     let message = server.received()[1].body["messages"][1].clone();
     assert_eq!(message["tool_calls"][0]["id"], "c-1", "{message}");

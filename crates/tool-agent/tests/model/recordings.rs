@@ -10,7 +10,7 @@ use crate::support::{
     Events, KEY, World, answer, anthropic, call, chat, chat_answer, error, quick, start, stop, text,
 };
 
-/// A model that must not reach a server.
+/// Returns a model that must not reach a server.
 fn offline() -> HttpModel {
     let mut retry = quick();
     retry.attempts = 5;

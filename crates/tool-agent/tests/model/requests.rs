@@ -196,7 +196,7 @@ async fn instructions_are_sent() {
     }
 }
 
-/// A typed output.
+/// A typed output of the tests.
 #[derive(serde::Deserialize, StrictSchema)]
 #[expect(dead_code, reason = "only the schema is used")]
 struct Weather {

@@ -1,4 +1,4 @@
-//! Limits on requests that hold over all processes that share a store. Two models with one store are two processes.
+//! Limits on requests that all processes with the same store share. Two models with one store represent two processes.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ async fn exhausted_limit_suspends_the_run() {
     assert!(failure.message.contains("limit `models/quota"), "{failure}");
 }
 
-// A wait that fits into the budget of the step is waited for.
+// If the wait fits into the budget of the step, the step waits and then sends the request.
 #[tokio::test]
 async fn short_wait_is_waited_for() {
     let (server, store) = (answering().await, MemoryStore::default());

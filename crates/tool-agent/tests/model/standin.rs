@@ -29,7 +29,7 @@ pub(crate) enum Act {
 pub(crate) struct Received {
     /// The method and the path with its query.
     pub(crate) line: String,
-    /// The names are in lower case.
+    /// The headers, with names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Value,
     /// The body as it arrived.
@@ -133,7 +133,7 @@ async fn send(socket: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     socket.write_all(&chunk).await
 }
 
-/// Reads one request.
+/// Reads one request from the connection.
 async fn receive(socket: &mut TcpStream) -> Option<Received> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
@@ -173,19 +173,19 @@ async fn receive(socket: &mut TcpStream) -> Option<Received> {
     })
 }
 
-/// A response with status 200 and these server-sent events.
+/// Returns a response with status 200 and these server-sent events.
 pub(crate) fn events(events: impl IntoIterator<Item = Value>) -> Vec<Act> {
     let mut acts = cut(events);
     acts.push(Act::End);
     acts
 }
 
-/// A response like [`events`], whose connection breaks after the last event.
+/// Returns a response like [`events`], whose connection breaks after the last event.
 pub(crate) fn cut(events: impl IntoIterator<Item = Value>) -> Vec<Act> {
     let kind = "text/event-stream".to_owned();
     let mut acts = vec![Act::Head(200, vec![("content-type", kind)])];
     let event = |data: Value| match data {
-        // A marker that is not JSON.
+        // A marker such as `[DONE]` is not JSON.
         Value::String(text) => Act::Send(format!("data: {text}\n\n")),
         data => Act::Send(format!("data: {data}\n\n")),
     };
@@ -193,7 +193,7 @@ pub(crate) fn cut(events: impl IntoIterator<Item = Value>) -> Vec<Act> {
     acts
 }
 
-/// A response with this status, these headers and a JSON body.
+/// Returns a response with this status, these headers and a JSON body.
 pub(crate) fn json_response(
     status: u16,
     headers: &[(&'static str, &str)],

@@ -101,18 +101,18 @@ impl World {
     }
 }
 
-/// An Anthropic model at the stand-in, with short waits.
+/// Returns an Anthropic model at the stand-in, with short waits.
 pub(crate) fn anthropic(server: &StandIn) -> HttpModelBuilder {
     let endpoint = Endpoint::anthropic(ApiKey::new(KEY)).base_url(&server.url);
     HttpModel::builder(endpoint, "claude").retry(quick())
 }
 
-/// A Chat Completions model at the stand-in, with short waits.
+/// Returns a Chat Completions model at the stand-in, with short waits.
 pub(crate) fn chat(server: &StandIn) -> HttpModelBuilder {
     HttpModel::builder(Endpoint::compatible(&server.url), "local").retry(quick())
 }
 
-/// Waits of a few milliseconds.
+/// Returns a setting whose waits take a few milliseconds.
 pub(crate) fn quick() -> Retry {
     let mut retry = Retry::default();
     retry.first_wait = Duration::from_millis(2);
@@ -151,14 +151,14 @@ fn line(event: &ModelEvent<'_>) -> String {
     }
 }
 
-/// The first event of an Anthropic reply, with 20 input tokens.
+/// Returns the first event of an Anthropic reply, with 20 input tokens.
 pub(crate) fn start() -> Value {
     json!({"type": "message_start", "message": {
         "role": "assistant", "content": [], "usage": {"input_tokens": 20, "output_tokens": 1},
     }})
 }
 
-/// A text block of Anthropic.
+/// Returns a text block of Anthropic.
 pub(crate) fn text(index: u64, text: &str) -> Vec<Value> {
     block(
         index,
@@ -167,7 +167,7 @@ pub(crate) fn text(index: u64, text: &str) -> Vec<Value> {
     )
 }
 
-/// A call of `ping` by Anthropic.
+/// Returns a call of `ping` by Anthropic.
 pub(crate) fn call(index: u64, id: &str) -> Vec<Value> {
     block(
         index,
@@ -184,7 +184,7 @@ fn block(index: u64, block: &Value, delta: &Value) -> Vec<Value> {
     ]
 }
 
-/// The last events of an Anthropic reply.
+/// Returns the last events of an Anthropic reply.
 pub(crate) fn stop(reason: &str) -> Vec<Value> {
     vec![
         json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 7}}),
@@ -192,17 +192,17 @@ pub(crate) fn stop(reason: &str) -> Vec<Value> {
     ]
 }
 
-/// A complete Anthropic reply of one text.
+/// Returns a complete Anthropic reply of one text.
 pub(crate) fn answer(said: &str) -> Vec<Value> {
     [vec![start()], text(0, said), stop("end_turn")].concat()
 }
 
-/// An error event of Anthropic.
+/// Returns an error event of Anthropic.
 pub(crate) fn error(kind: &str) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": "the message of the provider"}})
 }
 
-/// A complete streamed text of Chat Completions.
+/// Returns a complete streamed text of Chat Completions.
 pub(crate) fn chat_answer(said: &str) -> Vec<Value> {
     vec![
         json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": said}}]}),

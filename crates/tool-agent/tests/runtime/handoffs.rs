@@ -1,4 +1,4 @@
-//! Handoffs.
+//! Handoffs: tools that pass the conversation to another agent.
 
 use serde_json::json;
 use tool_agent::runtime::{AgentEntry, AgentRuntime, Handoff};
@@ -27,7 +27,7 @@ fn transfer(agents: &[&str]) -> ModelMessage {
     }))
 }
 
-/// A runtime in which `support` passes the conversation to `billing`.
+/// Returns a runtime in which `support` passes the conversation to `billing`.
 fn runtime(host: &Host, log: &Log, first: ModelMessage) -> AgentRuntime {
     let support = thinking("support", log, move |request| {
         let is_back = request.last(Role::User) == "Back.";

@@ -1,4 +1,4 @@
-//! What an agent passes to the agents that it calls: tools, values of the turn and nested prompts.
+//! Tools, values of the turn and nested prompts that an agent passes to the agents that it calls.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -451,8 +451,7 @@ async fn history_of_the_parent_is_not_passed_on() {
     assert!(!child.contains("private words"), "{child}");
 }
 
-// The following agents are refused when the runtime is built: agents that start others in the background although no run would read the answers, and immediate sub-agents that
-// the spawn gate refuses.
+// `build` refuses agents that start others in the background if no run would read the answers, and immediate sub-agents that the spawn gate refuses.
 #[test]
 fn starts_without_a_reader_are_refused() {
     let background = || Subagent::new("worker").blocking(false);

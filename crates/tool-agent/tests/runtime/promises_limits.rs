@@ -76,7 +76,7 @@ fn instance<const N: usize>(names: [&str; N]) -> Subagent {
         .immediate(Immediate::per_instance().scoped_env(names))
 }
 
-/// An agent that calls the two tools.
+/// Returns an agent that calls the two tools.
 fn user_of_values(name: &str, log: &Log) -> tool_agent::agent::AgentBuilder {
     let both = calls([("key", json!({})), ("region", json!({}))]);
     agent(name, log, [both, text("Done.")]).tools(|_| toolset![key, region])

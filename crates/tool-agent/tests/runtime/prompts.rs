@@ -1,4 +1,4 @@
-//! Prompt tools.
+//! Prompt tools: agents that run within a call.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

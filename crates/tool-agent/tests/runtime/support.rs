@@ -24,7 +24,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// The texts of the messages of a role.
+    /// Returns the texts of the messages of a role.
     pub(crate) fn texts(&self, role: Role) -> Vec<String> {
         let messages = self.messages.iter();
         let messages = messages.filter(|message| message.role == role);
@@ -39,12 +39,12 @@ impl Request {
             .collect()
     }
 
-    /// The last text of a role.
+    /// Returns the last text of a role.
     pub(crate) fn last(&self, role: Role) -> String {
         self.texts(role).pop().unwrap_or_default()
     }
 
-    /// The number of messages of the model after the last message of a user.
+    /// Returns the number of messages of the model after the last message of a user.
     pub(crate) fn step(&self) -> usize {
         let messages = self.messages.iter().rev();
         let run = messages.take_while(|message| message.role != Role::User);
@@ -228,7 +228,7 @@ pub(crate) async fn results(host: &Host, cx: &ToolContext) -> Vec<ToolMessage> {
         .collect()
 }
 
-/// The context of a different conversation.
+/// Returns the context of a different conversation.
 pub(crate) fn in_conversation(conversation: &str) -> ToolContext {
     context().conversation(conversation).build()
 }
@@ -249,7 +249,7 @@ pub(crate) async fn only_child(runtime: &AgentRuntime, cx: &ToolContext) -> Chil
     rows.remove(0)
 }
 
-/// The payload of the result of an agent.
+/// Returns the payload of the result of an agent.
 pub(crate) fn payload(result: &ToolMessage) -> AgentResult {
     serde_json::from_str(result.output.as_ref().unwrap().get()).unwrap()
 }

@@ -45,7 +45,7 @@ fn chunks(mut view: UiView, events: &[AgentEvent]) -> Vec<Value> {
     all
 }
 
-/// The types of chunks.
+/// Returns the types of chunks.
 fn types(chunks: &[Value]) -> Vec<&str> {
     chunks
         .iter()

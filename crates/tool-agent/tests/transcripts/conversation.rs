@@ -33,7 +33,7 @@ pub(crate) struct Conversation {
     pub(crate) steps: Vec<Step>,
 }
 
-/// An agent.
+/// An agent, as the file declares it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentText {
@@ -116,7 +116,7 @@ pub(crate) struct SubagentText {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImmediateText {
-    /// The first message of one instance; `None` for one instance for each group of variables.
+    /// The first message of one instance; `None` if one instance starts for each group of variables.
     pub(crate) once: Option<String>,
     pub(crate) name_env: Option<String>,
     pub(crate) description_env: Option<String>,

@@ -32,7 +32,7 @@ use crate::tools::{Hold, named};
 /// The conversation of the user.
 const MAIN: &str = "main";
 
-/// The replies of a model that remain. The agents of all processes share them.
+/// The remaining replies of a model. The agents of all processes share them.
 type Replies = Arc<Mutex<VecDeque<ReplyText>>>;
 
 /// A model that writes the replies of its file, and records its requests.
@@ -202,7 +202,7 @@ impl<'c> Stage<'c> {
         cx.build()
     }
 
-    /// Plays a step.
+    /// Performs a step of the conversation.
     pub(crate) async fn play(&mut self, step: &Step) {
         self.journal.step(&step.to_string());
         let cx = self.context();

@@ -1,4 +1,4 @@
-//! Counts of tokens.
+//! Counts of tokens: the estimate, and the tokens that the provider reports.
 
 use tool_agent::window::{EstimatedTokens, TokenCounter, Windowed};
 use tool_core::store::Role;

@@ -23,7 +23,7 @@ impl TokenCounter for Bytes {
     }
 }
 
-/// A window without a reserve that counts bytes.
+/// Returns a window without a reserve that counts bytes.
 pub(crate) fn window(most: u64) -> WindowBuilder {
     Window::builder(most).reserve(0).counter(Bytes)
 }
@@ -36,7 +36,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// The text of each message, without the JSON around it.
+    /// Returns the text of each message, without the JSON around it.
     pub(crate) fn contents(&self) -> Vec<&str> {
         self.messages.iter().map(|it| &*it.content).collect()
     }
@@ -239,7 +239,7 @@ pub(crate) async fn view(window: &Window, thread: &Thread) -> Seen {
     model.last()
 }
 
-/// A compaction for small windows.
+/// Returns a compaction for small windows.
 pub(crate) fn compaction(summariser: &Recorder) -> Compaction {
     Compaction::new(summariser.clone()).most_summary_tokens(300)
 }

@@ -1,4 +1,4 @@
-//! What happens to a thread after its drive.
+//! The states of a thread after its drive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -39,7 +39,7 @@ impl Replies {
         Self::new(move |_| async move { Ok(ModelMessage::text(text)) })
     }
 
-    /// The number of requests so far.
+    /// Returns the number of requests so far.
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }

@@ -170,7 +170,7 @@ impl ApprovalResponses {
         &self.responses
     }
 
-    /// Whether every call of the last step has an answer, an output, an error or a denial, and at least one has an answer: then the turn can
+    /// Returns whether every call of the last step has an answer, an output, an error or a denial, and at least one has an answer: then the turn can
     /// continue. An interface sends automatically under the same condition.
     pub fn is_ready(&self) -> bool {
         self.ready
@@ -256,7 +256,7 @@ impl ApprovalResponse {
     }
 }
 
-/// Whether two values are equal for an interface, whose numbers are all `f64`.
+/// Returns whether two values are equal for an interface, whose numbers are all `f64`.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),

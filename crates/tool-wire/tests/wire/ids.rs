@@ -17,7 +17,7 @@ async fn count() -> u32 {
     8
 }
 
-/// The key of a call's id in the provider's format.
+/// Returns the key of a call's id in the provider's format.
 fn key(provider: Provider) -> &'static str {
     match provider {
         Provider::Responses => "call_id",

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tool_core::store::Usage;
 use tool_wire::{Provider, ReplyStream, WireError};
 
-/// A usage whose provider reports only the input, the output, and tokens that were read from a cache.
+/// Returns a usage whose provider reports only the input, the output, and tokens that were read from a cache.
 fn usage(input: u64, output: u64, read: Option<u64>) -> Usage {
     Usage {
         input_tokens: input,
@@ -14,7 +14,7 @@ fn usage(input: u64, output: u64, read: Option<u64>) -> Usage {
     }
 }
 
-/// A usage whose cache has written tokens for 5 minutes and for 1 hour.
+/// Returns a usage whose cache has written tokens for 5 minutes and for 1 hour.
 fn written(usage: Usage, minutes: Option<u64>, hours: Option<u64>) -> Usage {
     Usage {
         cache_write_5m_tokens: minutes,
