@@ -1,8 +1,10 @@
 //! The body of a request.
 
-use serde::Serialize;
-use serde::ser::{SerializeMap as _, Serializer};
-use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+use serde::ser::{Error as _, SerializeMap as _, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use tool_core::turn::ModelRequest;
 use tool_wire::{Offer, Provider, RequestMessages, SystemPrompt};
@@ -117,6 +119,40 @@ pub(super) fn cache_control(time: CacheTime) -> Value {
     }
 }
 
+/// Returns the block that marks the end of a prefix to cache for Bedrock.
+fn cache_point(time: CacheTime) -> serde_json::Result<Box<RawValue>> {
+    to_raw_value(&match time {
+        CacheTime::FiveMinutes => json!({"cachePoint": {"type": "default"}}),
+        CacheTime::OneHour => json!({"cachePoint": {"type": "default", "ttl": "1h"}}),
+    })
+}
+
+/// Adds a cache point after each of the last two messages of the user. The request before this one ended with the first of the two, so its prefix is read
+/// from the cache also by models that do not search for a shorter prefix.
+fn mark_messages(messages: &mut [Box<RawValue>], point: &RawValue) -> serde_json::Result<()> {
+    #[derive(Deserialize, Serialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        role: Cow<'a, str>,
+        #[serde(borrow)]
+        content: Vec<&'a RawValue>,
+    }
+    let mut marked = 0;
+    for raw in messages.iter_mut().rev() {
+        let mut message: Message<'_> = serde_json::from_str(raw.get())?;
+        if message.role != "user" {
+            continue;
+        }
+        message.content.push(point);
+        *raw = to_raw_value(&message)?;
+        marked += 1;
+        if marked == 2 {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Applies a JSON merge patch (RFC 7396).
 pub(super) fn merge(into: &mut Map<String, Value>, patch: Map<String, Value>) {
     for (name, value) in patch {
@@ -151,9 +187,29 @@ struct Body<'a> {
     #[serde(flatten)]
     offer: &'a Offer,
     #[serde(flatten)]
-    system: &'a SystemPrompt,
+    system: System<'a>,
     #[serde(flatten)]
     messages: Messages<'a>,
+}
+
+/// The system prompt, and the cache point after it.
+struct System<'a> {
+    prompt: &'a SystemPrompt,
+    cache_point: Option<&'a RawValue>,
+}
+
+impl Serialize for System<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (Some(point), Some((name, blocks))) = (self.cache_point, self.prompt.field()) else {
+            return self.prompt.serialize(serializer);
+        };
+        let mut blocks: Vec<&RawValue> =
+            serde_json::from_str(blocks.get()).map_err(S::Error::custom)?;
+        blocks.push(point);
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(name, &blocks)?;
+        map.end()
+    }
 }
 
 /// The fields that are the same in every request, and the format of a typed output.
@@ -229,6 +285,11 @@ pub(super) fn write(
     if provider == Provider::Chat {
         target.past_reasoning.apply(&mut history.messages);
     }
+    let cache_point = target.cache_points.map(cache_point).transpose();
+    let cache_point = cache_point.map_err(|error| unwritable(&error))?;
+    if let Some(point) = &cache_point {
+        mark_messages(&mut history.messages, point).map_err(|error| unwritable(&error))?;
+    }
     let RequestMessages {
         messages, system, ..
     } = &history;
@@ -246,7 +307,10 @@ pub(super) fn write(
             output,
         },
         offer: &offer,
-        system,
+        system: System {
+            prompt: system,
+            cache_point: cache_point.as_deref(),
+        },
         messages: match provider {
             Provider::Responses => Messages::Items(messages),
             Provider::Gemini => Messages::Contents(messages),

@@ -56,7 +56,8 @@ pub struct HttpModelBuilder {
     retry: Retry,
 }
 
-/// How long Anthropic keeps the beginning of a request in its prompt cache after the last use. The prices are those of November 2026.
+/// How long Anthropic or Bedrock keeps the beginning of a request in the prompt cache after the last use. The prices are those of Anthropic in
+/// November 2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CacheTime {
     /// Five minutes. Writing costs 1.25 times the price of input tokens.
@@ -152,7 +153,12 @@ impl HttpModelBuilder {
     }
 
     /// Lets the provider cache the beginning of each request, up to its last message, so that the next step of the run costs a tenth of the price for it.
-    /// Without this setting, Anthropic caches nothing. OpenAI and Gemini cache without it, so it has no effect for them.
+    /// Without this setting, Anthropic and Bedrock cache nothing. OpenAI and Gemini cache without it, so it has no effect for them.
+    ///
+    /// A request to Bedrock has up to three of the four permitted cache points: after the system prompt, which includes the tools before it, and after the
+    /// last two messages of the user, to which results of calls belong. Bedrock refuses cache points for a model without a prompt cache, and
+    /// [`CacheTime::OneHour`] for a model that caches for five minutes only, such as Amazon Nova. Below the minimum length of the model, which is 1,024
+    /// tokens or more, no provider caches, and the request succeeds.
     #[must_use]
     pub fn cache_prompt(mut self, time: CacheTime) -> Self {
         self.cache = Some(time);
@@ -283,6 +289,7 @@ impl HttpModelBuilder {
         if let Some(time) = cache.filter(|_| provider == Provider::Anthropic) {
             params.insert("cache_control".to_owned(), body::cache_control(time));
         }
+        let cache_points = cache.filter(|_| provider == Provider::Bedrock);
         body::merge(&mut params, fields);
         let origin = format!("{} {model}", endpoint.base.trim_end_matches('/'));
         // OpenAI and Anthropic end every stream with an event; compatible servers of Chat Completions may not.
@@ -308,6 +315,7 @@ impl HttpModelBuilder {
             #[cfg(feature = "bedrock")]
             signing: endpoint.signing,
             params,
+            cache_points,
             timeouts,
             azure,
             ends_with_event,
@@ -335,6 +343,8 @@ pub(super) struct Target {
     pub(super) signing: Option<Signing>,
     /// The fields of the body that are equal in every request.
     pub(super) params: Map<String, Value>,
+    /// The time of the cache points in a request to Bedrock.
+    pub(super) cache_points: Option<CacheTime>,
     pub(super) timeouts: Timeouts,
     pub(super) azure: bool,
     /// Whether a stream without its final event is broken, even if it states the reason why the model stopped.

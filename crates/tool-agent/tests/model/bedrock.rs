@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tool_agent::model::{
-    ApiKey, AwsCredentials, AwsKeys, ConfigError, Endpoint, HttpModel, HttpModelBuilder,
+    ApiKey, AwsCredentials, AwsKeys, CacheTime, ConfigError, Endpoint, HttpModel, HttpModelBuilder,
     ModelErrorKind, TimeoutPhase, Timeouts,
 };
 use tool_core::ToolError;
@@ -286,6 +286,68 @@ async fn request_to_an_inference_profile_is_signed() {
     );
     assert!(verified(received, SECRET).0);
     assert_eq!(received.header("x-amz-security-token"), None);
+}
+
+// Issue 16: prompt-cache markers where the wire has them. Converse has blocks `cachePoint` of the type `default`, with the optional key `ttl` (`5m`, the
+// default, or `1h`), at most 4 in a request. Amazon Nova refuses them among the tools, and reads only prefixes that end at a block.
+#[tokio::test]
+async fn cache_points_follow_the_system_prompt_and_the_last_two_messages_of_the_user() {
+    for (time, point) in [
+        (CacheTime::FiveMinutes, json!({"type": "default"})),
+        (CacheTime::OneHour, json!({"type": "default", "ttl": "1h"})),
+    ] {
+        let calling = || frames(&[call(), stop("tool_use")].concat());
+        let mut bodies = Vec::new();
+        for is_cached in [false, true] {
+            let server = StandIn::start(vec![calling(), calling(), answer("Done.")]).await;
+            let mut builder = bedrock(&server);
+            if is_cached {
+                builder = builder.cache_prompt(time);
+            }
+            let (mut model, world) = (builder.build().unwrap(), World::new().await);
+            world.turns.instruct("Be brief.", &world.cx).await.unwrap();
+            assert_eq!(world.answer(&mut model).await, "Done.");
+            let stored = world.stored().await.concat();
+            assert!(!stored.contains("cachePoint"), "{stored}");
+            let received = server.received();
+            assert!(received.iter().all(|received| verified(received, SECRET).0));
+            bodies.push(received.into_iter().map(|received| received.body));
+        }
+        let mut bodies = bodies.into_iter();
+        let (plain, cached) = (bodies.next().unwrap(), bodies.next().unwrap());
+        // The user's message is message 0, and the results of the two calls are messages 2 and 4.
+        let marked = [&[0][..], &[0, 2], &[2, 4]];
+        for ((mut expected, body), marked) in plain.zip(cached).zip(marked) {
+            assert!(!expected.to_string().contains("cachePoint"), "{expected}");
+            let mut append = |pointer: &str| {
+                let blocks = expected.pointer_mut(pointer).unwrap();
+                let blocks = blocks.as_array_mut().unwrap();
+                blocks.push(json!({"cachePoint": point}));
+            };
+            append("/system");
+            for message in marked {
+                append(&format!("/messages/{message}/content"));
+            }
+            assert_eq!(body, expected);
+        }
+    }
+}
+
+// A request without a system prompt has cache points in its messages only.
+#[tokio::test]
+async fn cache_points_add_no_system_prompt() {
+    let server = StandIn::start(vec![answer("Done.")]).await;
+    let builder = bedrock(&server).cache_prompt(CacheTime::FiveMinutes);
+    let mut model = builder.build().unwrap();
+    assert_eq!(World::new().await.answer(&mut model).await, "Done.");
+    let body = &server.received()[0].body;
+    assert_eq!(body.get("system"), None);
+    let content = json!([{"text": "Ping the hosts."}, {"cachePoint": {"type": "default"}}]);
+    assert_eq!(
+        body["messages"],
+        json!([{"role": "user", "content": content}])
+    );
+    assert!(!body["toolConfig"].to_string().contains("cachePoint"));
 }
 
 // The events do not depend on where the network splits the frames. Unknown events are ignored.

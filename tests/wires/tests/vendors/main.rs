@@ -356,8 +356,8 @@ struct Weather {
     air: Option<String>,
 }
 
-// The vendors' clients accept the second request of a conversation as `HttpModel` sends it: instructions, tools, a call and its result, and the format of
-// a typed output.
+// The vendors' clients accept the second request of a conversation as `HttpModel` sends it: instructions, tools, a call and its result, the markers of the
+// prompt cache, and the format of a typed output.
 async fn requests_of_http_models_are_accepted_by_the_vendor_clients_case() -> Ran {
     let key = || ApiKey::new("a key of the test");
     for endpoint in [
@@ -365,11 +365,16 @@ async fn requests_of_http_models_are_accepted_by_the_vendor_clients_case() -> Ra
         Endpoint::openai(key()),
         Endpoint::anthropic(key()),
         Endpoint::gemini(key()),
+        Endpoint::bedrock_with_key("eu-central-1", key()),
     ] {
         let provider = endpoint.provider();
         let server = TestServer::start(provider).await;
-        let endpoint = endpoint.base_url(format!("{}/v1", server.address));
-        let model = HttpModel::builder(endpoint, "gemini-3-pro").cache_prompt(CacheTime::OneHour);
+        let (path, name) = match provider {
+            Provider::Bedrock => ("", "claude"),
+            _ => ("/v1", "gemini-3-pro"),
+        };
+        let endpoint = endpoint.base_url(format!("{}{path}", server.address));
+        let model = HttpModel::builder(endpoint, name).cache_prompt(CacheTime::OneHour);
         let model = match provider {
             // Google's client takes these parameters as arguments, and not as a body.
             Provider::Gemini => model,
