@@ -267,7 +267,9 @@ impl Exchange<'_> {
             }
         };
         let piece = self.in_time(response.chunk()).await?;
-        let piece = piece.map(|piece| self.decoded(&piece)).transpose()?;
+        let piece = piece.map(Vec::from);
+        #[cfg(feature = "bedrock")]
+        let piece = piece.map(|piece| self.decoded(piece)).transpose()?;
         if let Some(taped) = &mut self.taped {
             taped
                 .bytes
@@ -278,13 +280,13 @@ impl Exchange<'_> {
     }
 
     /// Returns a piece of the body, or the events in it if the body is a stream in frames.
-    fn decoded(&mut self, piece: &[u8]) -> Result<Vec<u8>, Failure> {
-        #[cfg(feature = "bedrock")]
-        if let Some(frames) = &mut self.frames {
-            let events = frames.feed(piece).map(String::into_bytes);
-            return events.map_err(|why| self.failure(ModelErrorKind::BrokenStream, why));
-        }
-        Ok(piece.to_vec())
+    #[cfg(feature = "bedrock")]
+    fn decoded(&mut self, piece: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        let Some(frames) = &mut self.frames else {
+            return Ok(piece);
+        };
+        let events = frames.feed(&piece).map(String::into_bytes);
+        events.map_err(|why| self.failure(ModelErrorKind::BrokenStream, why))
     }
 
     /// Waits for a part of the response, until the deadline of the phase.
