@@ -13,6 +13,7 @@
 mod claims;
 mod outcomes;
 mod queue;
+mod shared_limits;
 #[allow(dead_code, reason = "other tests use the other parts")]
 #[path = "../model/standin.rs"]
 mod standin;

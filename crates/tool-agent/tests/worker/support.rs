@@ -10,7 +10,7 @@ use tool_agent::agent::{Agent, AgentBuilder};
 use tool_agent::runtime::{AgentEntry, AgentRuntime};
 use tool_agent::worker::{AgentQueue, Worker, WorkerBuilder};
 use tool_core::prelude::*;
-use tool_core::store::{MemoryStore, Role, ThreadId, WorkRow, WorkStore};
+use tool_core::store::{ChildStore, MemoryStore, Role, Store, ThreadId, WorkRow, WorkStore};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Turns};
 use tool_core::{Approvals, Gate};
 
@@ -195,3 +195,30 @@ pub(crate) fn cx(conversation: &str) -> ToolContext {
         .conversation(conversation)
         .build()
 }
+
+/// A store of a host with workers.
+pub(crate) trait Place: Store + WorkStore + ChildStore + Clone {}
+impl<T: Store + WorkStore + ChildStore + Clone> Place for T {}
+
+/// Runs a test on each store.
+macro_rules! on_each_store {
+    ($($(#[$meta:meta])* $name:ident => $test:ident;)+) => {$(
+        mod $name {
+            use super::*;
+
+            $(#[$meta])*
+            #[tokio::test]
+            async fn in_memory() {
+                $test(MemoryStore::default()).await;
+            }
+
+            $(#[$meta])*
+            #[tokio::test]
+            async fn on_sqlite() {
+                $test(SqliteStore::in_memory().await.unwrap()).await;
+            }
+        }
+    )+};
+}
+
+pub(crate) use on_each_store;

@@ -10,42 +10,17 @@ use tool_agent::runtime::{AgentEntry, AgentRuntime, PromptTool, Subagent};
 use tool_agent::worker::{AgentQueue, Worker};
 use tool_core::prelude::*;
 use tool_core::store::{
-    ChildFilter, ChildState, ChildStore, MemoryStore, RunCause, RunFilter, Scope, Store, WorkCause,
-    WorkRow, WorkState, WorkStore,
+    ChildFilter, ChildState, MemoryStore, RunCause, RunFilter, Scope, WorkCause, WorkRow, WorkState,
 };
 use tool_core::turn::{ModelMessage, Turns};
 use tool_core::{CancellationToken, ErrorKind, Gate};
 use tool_store::SqliteStore;
 
 use crate::standin::{Act, StandIn, events, json_response};
-use crate::support::{LEASE, Replies, cx, thread};
+use crate::support::{LEASE, Place, Replies, cx, on_each_store, thread};
 
 /// The wait of the tests.
 const WAIT: Duration = Duration::from_millis(400);
-
-trait Place: Store + WorkStore + ChildStore + Clone {}
-impl<T: Store + WorkStore + ChildStore + Clone> Place for T {}
-
-/// Runs a test on each store.
-macro_rules! on_each_store {
-    ($($(#[$meta:meta])* $name:ident => $test:ident;)+) => {$(
-        mod $name {
-            use super::*;
-
-            $(#[$meta])*
-            #[tokio::test]
-            async fn in_memory() {
-                $test(MemoryStore::default()).await;
-            }
-
-            $(#[$meta])*
-            #[tokio::test]
-            async fn on_sqlite() {
-                $test(SqliteStore::in_memory().await.unwrap()).await;
-            }
-        }
-    )+};
-}
 
 on_each_store! {
     run_is_queued_for_the_end_of_the_wait => suspended;
