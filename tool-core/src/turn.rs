@@ -378,7 +378,8 @@ impl Turns {
         self
     }
 
-    /// Limits the model messages that one run may take; the default is 15.
+    /// Limits the model messages after a message of the user; the default is 15. The messages before and after a wait, such as for an approval, count
+    /// together.
     #[must_use]
     pub fn most_steps(mut self, steps: u32) -> Self {
         self.steps = steps;

@@ -330,7 +330,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Limits the model messages of one run. Without it, the limit of the [`Turns`] applies (15 by default). [`Agent::run`] begins a new run after
+    /// Limits the model messages after a message of the user. Without it, the limit of the [`Turns`] applies (15 by default). [`Agent::run`] begins a new run after
     /// each text that the model wrote in place of the output, and each of these runs has the full limit.
     pub fn most_steps(mut self, steps: u32) -> Self {
         self.0.steps = Some(steps);
