@@ -347,8 +347,8 @@ pub(crate) struct Serve {
     /// The file with the callers of the admin API: a JSON list of the hashes of their tokens, with `subject`, `workspace` and `role`.
     #[arg(long, value_name = "PATH", requires = "admin")]
     pub(crate) admin_tokens: Option<PathBuf>,
-    /// Seals (encrypts) the arguments of approvals, messages, long outputs and stored responses in the store, with the keys of the environment variable
-    /// `TOOL_SEAL_KEYS`.
+    /// Seals (encrypts) the arguments of approvals, messages, events of conversations, plans and their results, long outputs and stored responses in
+    /// the store, with the keys of the environment variable `TOOL_SEAL_KEYS`.
     #[arg(long, requires = "store")]
     pub(crate) seal_contents: bool,
     /// Also offers the stored tools that are bound to this agent in the workspace of `--workspace`.

@@ -18,10 +18,10 @@ use crate::args::{Arguments, Color, Format};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
-/// Adds the host's values to a context.
+/// A callback that adds the host's values to a context.
 pub(crate) type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync;
 
-/// Changes the tools that a caller sees.
+/// A callback that changes the tools that a caller sees.
 type Shape = dyn Fn(Toolset, &ToolContext) -> Toolset + Send + Sync;
 
 /// The agents of a chat.
@@ -33,13 +33,13 @@ pub(crate) struct HostAgents {
     pub(crate) add: Arc<AddAgents>,
 }
 
-/// Adds agents to a runtime.
+/// A callback that adds agents to a runtime.
 #[cfg(feature = "chat")]
 pub(crate) type AddAgents = dyn Fn(AgentRuntimeBuilder) -> Result<AgentRuntimeBuilder, Box<dyn std::error::Error + Send + Sync>>
     + Send
     + Sync;
 
-/// Adds runners to the stored tools.
+/// A callback that adds runners to the stored tools.
 #[cfg(feature = "admin")]
 type Runners =
     dyn Fn(tool_core::stored::StoredTools) -> tool_core::stored::StoredTools + Send + Sync;

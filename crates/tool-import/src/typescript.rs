@@ -106,7 +106,7 @@ pub fn module(tools: &[ToolTypes], zod: bool) -> Result<String, String> {
     Ok(text + &body)
 }
 
-/// Checks that the types of each tool have names of their own.
+/// Checks that no two tools have types of the same names.
 fn check_names(tools: &[ToolTypes]) -> Result<(), String> {
     let mut known = BTreeMap::new();
     for ToolTypes { name, .. } in tools {

@@ -162,7 +162,7 @@ pub(crate) struct Core {
     calls: TaskTracker,
     /// Whether the client's user may approve calls.
     approves: bool,
-    /// How arguments are repaired, if set for this server.
+    /// The repair mode for arguments; `None` uses the setting of the toolset.
     repair: Option<Repair>,
     /// Calls that wait for an answer from the user.
     parking: ask::Parking,

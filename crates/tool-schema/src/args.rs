@@ -1,9 +1,9 @@
-//! The argument guard: validates a model's arguments against the schema before serde reads them.
+//! The argument guard: validation of a model's arguments against the schema before serde reads them.
 //!
 //! serde alone accepts values that a schema refuses (a struct from an array, a repeated key, an unknown key in a tagged variant) and rejects values
 //! that a schema accepts (`1.0` for an integer). The guard therefore walks the bytes by the schema first. If they pass, serde reads the same text, or
-//! a copy in which a few values are rewritten for serde. If they fail, the guard repairs them if [`Repair`] allows it and only one reading is
-//! possible. Otherwise a second walk collects the issues.
+//! a copy in which a few values are rewritten for serde. If they fail, the guard repairs them if [`Repair`] allows it and they have only one possible
+//! meaning. Otherwise a second walk collects the issues.
 
 use std::borrow::Cow;
 
@@ -84,7 +84,7 @@ const fn whole(schema: &Schema) -> Place<'_> {
     }
 }
 
-/// Handles text that the guard does not admit as it is: empty text, a repair, or issues.
+/// Handles text that the guard does not admit unchanged: accepts blank text as `{}`, repairs the text, or collects its issues.
 #[cold]
 fn otherwise<'a>(
     place: Place<'_>,

@@ -3,7 +3,7 @@
 //!
 //! | request | response |
 //! |---|---|
-//! | `POST /chat/{thread}` | stores the new message, the answers to approval requests or the results of client tools, and streams the answer |
+//! | `POST /chat/{thread}` | stores the new message, the answers to approval requests or the results of client tools, and streams the reply |
 //! | `GET /chat/{thread}/stream` | the stream of the active run, from its beginning; 204 if no run is active |
 //! | `POST /chat/{thread}/stop` | stops the run, even if a different process drives it; 204 |
 //!
@@ -297,7 +297,7 @@ async fn chat(
     Ok(stream(&reply, again))
 }
 
-/// Handles `GET /chat/{thread}/stream`: streams the run that continues.
+/// Handles `GET /chat/{thread}/stream`: streams the active run.
 async fn resume(
     State(chat): State<Shared>,
     Extension(caller): Extension<Caller>,

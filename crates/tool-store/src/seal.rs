@@ -28,7 +28,8 @@
 //! # Contents
 //!
 //! On request of the host, the stores on SQLite and PostgreSQL also seal the arguments of approvals, the contents of messages, the events of threads,
-//! spilled outputs, and the stored responses of idempotency keys: `SqliteStore::sealing` and `PostgresStore::sealing` return a handle of the store that does so.
+//! plans and the states of their runs, spilled outputs, and the stored responses of idempotency keys: `SqliteStore::sealing` and
+//! `PostgresStore::sealing` return a handle of the store that does so.
 //!
 //! - New contents are sealed with the current key. Contents that were written before are read as they are, and stay unsealed.
 //! - A handle without `sealing` fails with [`StoreError::Corrupt`](crate::StoreError::Corrupt) when it reads sealed contents, and so does every
@@ -39,7 +40,9 @@
 //!   reader of the database can see the user, the tool and the time of each call.
 //! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call. A reader of the hash
 //!   can see which calls have equal arguments, and can test guesses of short arguments. The ledger also contains the results of calls with effects.
-//! - Stored tools, their functions, and responses to edits of them are not sealed.
+//! - Documents, rooms, the prompts of scheduled tasks, stored tools with their functions, and responses to edits of stored tools are not sealed.
+//! - A handle with `sealing` refuses to write memories and the notes of threads, because their full-text indexes contain their words. A host that stores them
+//!   with a different handle stores them in clear text.
 //! - Sealed contents cannot be searched in SQL. A search has to read the contents through the store.
 //! - A writer of the database can replace sealed contents with unsealed contents, which the store reads.
 //!

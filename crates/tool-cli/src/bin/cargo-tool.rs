@@ -1,4 +1,4 @@
-//! The program behind `cargo tool`.
+//! The program `cargo-tool`, which cargo runs for `cargo tool`.
 
 fn main() -> std::process::ExitCode {
     tool_cli::cargo::main()

@@ -452,7 +452,7 @@ enum Ended {
     Chat,
 }
 
-/// The failure of a message without a complete answer.
+/// Returns the failure of a message without a complete answer.
 fn unanswered(outcome: &Outcome) -> Failure {
     let text = match outcome {
         Outcome::Waiting(tickets) => {

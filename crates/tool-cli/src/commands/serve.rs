@@ -151,7 +151,7 @@ struct Callers {
     supplied: Supplied,
     supply: Supply,
     prepare: Option<Arc<Prepare>>,
-    /// Masks secrets in the output of panics.
+    /// The redactor of secrets in the output of panics.
     printed: SharedRedactor,
     stored: StoredSecrets,
 }

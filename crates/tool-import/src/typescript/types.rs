@@ -34,7 +34,8 @@ pub struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    /// Begins the types of a schema. The names of its definitions begin with the name of the tool and of the part, such as `Input`.
+    /// Creates an empty set of types for a schema. The names of its definitions begin with the name of the tool and of the part, such
+    /// as `Input`.
     pub fn new(tool: &str, part: &str, root: &'a Json) -> Self {
         Self {
             space: type_space(tool) + part,
@@ -44,7 +45,8 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Begins the types of a schema that is itself declared, with the name of the tool and of the part. The type of an optional field ends with `optional`.
+    /// Creates a set of types for a schema whose own type is declared too, with the name of the tool and of the part. The type of an optional field ends
+    /// with `optional`.
     pub(super) fn named(tool: &str, part: &str, root: &'a Json, optional: &'static str) -> Self {
         Self {
             named: vec![String::new()],

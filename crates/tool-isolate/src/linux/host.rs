@@ -62,7 +62,7 @@ pub(crate) async fn start(
     }
 }
 
-/// Set if the supervisor cannot work in namespaces that this host creates, so that helpers create them.
+/// Whether helpers have to create the namespaces, because the supervisor cannot work in namespaces that this host creates.
 static ONLY_HELPERS: AtomicBool = AtomicBool::new(false);
 
 /// The process that creates the namespaces of a job.

@@ -81,7 +81,7 @@ pub(super) fn landlock(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     Ok(())
 }
 
-/// Records what a kernel with this ABI version restricts.
+/// Records the restrictions of a kernel with this ABI version.
 fn in_force(interface: ABI, network: &Network, held: &mut InForce) {
     let number = interface as i32;
     held.landlock = Held::Yes(format!("Landlock, interface {number}"));

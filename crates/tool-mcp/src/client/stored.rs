@@ -43,11 +43,12 @@ const MOST_NAMES: usize = 20;
 /// # Schemas
 ///
 /// [`StoredTools::edit`](tool_core::stored::StoredTools::edit) compares the schemas of a new version with those of the server's tool: the tool has to
-/// accept all arguments that fit the version, and its outputs have to fit, if the server declares their schema. The schemas are compared again before
-/// each call, with a list that is read again when the server reports a change, and otherwise once a minute. A tool that has changed in such a way is
-/// not called: an operator has to publish a version with the new schemas. [`version_of`](Self::version_of) returns such a version.
+/// accept all arguments that fit the version, and its outputs have to fit the version if the server declares their schema. The schemas are compared
+/// again before each call, with a list that is read again when the server reports a change, and otherwise once a minute. A tool whose new schemas no
+/// longer fit the version is not called: an operator has to publish a version with the new schemas. [`version_of`](Self::version_of) returns such a
+/// version.
 ///
-/// A server that cannot be reached is the error [`Unavailable`](ErrorKind::Unavailable).
+/// If a server cannot be reached, the call fails with the error [`Unavailable`](ErrorKind::Unavailable).
 ///
 /// # Effects
 ///
@@ -290,7 +291,7 @@ impl McpRunner {
     }
 }
 
-/// Returns the same connection each time.
+/// Returns a callback that returns the same connection each time, or an error if the connection is closed.
 fn kept(client: &impl Connected) -> Box<Connect> {
     let link = client.link();
     Box::new(move || {

@@ -128,7 +128,7 @@ struct CallParams<'a> {
 
 /// A message with a valid top level.
 pub(crate) enum Incoming<'a> {
-    /// A `tools/call` request, parsed here.
+    /// A `tools/call` request, which this module has parsed.
     Call(Call<'a>),
     /// Any other message, which rmcp parses.
     Other(Other<'a>),

@@ -1,4 +1,4 @@
-//! Collects the issues of invalid arguments, up to a limit.
+//! Collector of the issues of invalid arguments, up to a limit.
 
 use super::bytes::decode;
 use super::describe::{found, join, names, wanted};

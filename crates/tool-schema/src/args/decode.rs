@@ -24,7 +24,7 @@ pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Misread> {
     decode_with(text, |decoder| T::deserialize(decoder))
 }
 
-/// Decodes like [`decode`], with a custom function, such as the function of `#[serde(deserialize_with)]`.
+/// Decodes a value as [`decode`] does, but with a custom function, such as the function of `#[serde(deserialize_with)]`.
 pub(super) fn decode_with<T>(
     text: &str,
     read: impl FnOnce(&mut Decoder<'_>) -> Result<T, Error>,
@@ -229,7 +229,7 @@ impl Float for f64 {
     }
 }
 
-/// Writes the `deserialize_…` methods for values whose first byte identifies their type.
+/// Generates the `deserialize_…` methods for values whose first byte identifies their type.
 macro_rules! by_first_byte {
     ($($method:ident($($arg:ident: $ty:ty),*) { $($byte:pat => $read:ident),+ })*) => {$(
         #[inline]
@@ -242,7 +242,7 @@ macro_rules! by_first_byte {
     )*};
 }
 
-/// Writes the methods for 128-bit integers and floats, which parse the digits with their own types.
+/// Generates the `deserialize_…` methods for 128-bit integers and floats. Each method parses the digits as its own type.
 macro_rules! by_digits {
     ($($method:ident, $visit:ident, |$self:ident, $number:ident| $read:expr;)*) => {$(
         fn $method<V: Visitor<'de>>($self, visitor: V) -> Result<V::Value, Error> {

@@ -29,7 +29,7 @@ impl From<serde_json::Error> for Inexact {
     }
 }
 
-/// 2^53: up to here, an `f64` represents every integer.
+/// 2^53. An `f64` represents every integer up to this value.
 const EVERY_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Rounds every fraction with more digits than an `f64` can represent to the nearest `f64`, as every parser of doubles does. Integers,

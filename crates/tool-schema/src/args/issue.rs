@@ -13,7 +13,7 @@ pub struct Issue {
     pub found: String,
 }
 
-/// How far the guard may change arguments to make them valid.
+/// The changes by which the guard may make invalid arguments valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Repair {
     /// No repairs: accepts exactly the arguments that the tool's JSON Schema admits. An optional field or a field with a default may also

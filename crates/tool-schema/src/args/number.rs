@@ -16,7 +16,7 @@ pub(super) struct Decimal<'t> {
     exponent: i64,
 }
 
-/// Larger than any sum of a text's length and a bound's exponent. Exponents are clamped to this value, so that sums cannot overflow.
+/// A number that is larger than any sum of a text's length and a bound's exponent. Exponents are clamped to this value, so that sums cannot overflow.
 const FAR: i64 = 1 << 60;
 
 impl<'t> Decimal<'t> {
@@ -81,9 +81,9 @@ impl<'t> Decimal<'t> {
     ///
     /// The text has an exponent only if decimal notation would add more zeros than for any `f64`. This limits the length of the text.
     fn write(&self, out: &mut String) -> Option<()> {
-        /// The largest `f64` has this many digits before the decimal point.
+        /// Number of digits of the largest `f64` before the decimal point.
         const BEFORE: i64 = 309;
-        /// The smallest `f64` has this many zeros after the decimal point.
+        /// Number of zeros of the smallest `f64` after the decimal point.
         const BEHIND: i64 = 323;
         if self.is_zero() {
             out.push('0');

@@ -56,7 +56,7 @@ impl Seen for Vec<u64> {
     }
 }
 
-/// A record some of whose fields may already have been read.
+/// The state of reading a record: its position, and the fields that were already read.
 struct StartedRecord<M> {
     /// Byte offset of the record.
     start: usize,
@@ -68,9 +68,8 @@ struct StartedRecord<M> {
 }
 
 impl<S: Sink> Walk<'_, S> {
-    /// Walks a record: the fast path of `object` for a sink that stops at the first fault. Most models write the fields in order, so it
-    /// compares the next key with the names in order, and passes over fields that are absent. From the first key that is out of order or
-    /// unknown on, `rest` reads the keys.
+    /// Walks a record: the fast path of `object` for a sink that stops at the first fault. Most models write the fields in order, so it compares the
+    /// next key with the names in order, and passes over fields that are absent. At the first key that is out of order or unknown, `rest` takes over.
     ///
     /// The rule `property-key` has checked the names of a checked node: none of them needs escapes.
     #[inline(never)]
@@ -266,7 +265,7 @@ impl<S: Sink> Walk<'_, S> {
         Ok(())
     }
 
-    /// Refuses the value of a key without looking at the value.
+    /// Refuses the value of a key without validating the value.
     pub(super) fn refuse_value(
         &mut self,
         place: Place<'_>,
@@ -358,8 +357,8 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// Returns whether an optional schema belongs to a named newtype around an `Option`. Such a newtype accepts null, but serde's derive does not
-/// accept an absent key for it. The field's bounds may be around the schema.
+/// Returns whether an optional schema belongs to a named newtype around an `Option`. Such a newtype accepts null, but serde's derive does not accept
+/// an absent key for it. The schema may be wrapped in the field's bounds.
 pub(super) const fn is_newtype(schema: &Schema) -> bool {
     let mut schema = schema;
     loop {

@@ -45,7 +45,7 @@ fn rank(wanted: &str, candidate: &str) -> Option<usize> {
         return None;
     }
     if longest - shortest <= limit {
-        // Insertions, deletions, replacements and swaps of neighbours.
+        // The distance counts insertions, deletions, replacements and swaps of neighbouring characters.
         let distance = osa_distance(wanted, candidate);
         if distance <= limit {
             return Some(distance);

@@ -1,8 +1,8 @@
 //! Schemas read at run time: from an MCP server, a file or a plugin.
 //!
-//! [`read`] turns JSON Schema (draft 2020-12, draft-07's `definitions`, and the deviations that servers use in practice) into the
-//! same tree that a Rust type has. So the same guard validates the arguments, and the same walk writes each provider's dialect.
-//! [`judge`] decides which providers accept a schema text unchanged. Rules that no Rust type can break are checked here.
+//! [`read`] turns JSON Schema (draft 2020-12, draft-07's `definitions`, and the deviations that servers use in practice) into the same tree that a
+//! Rust type has. So the same guard validates the arguments, and the same walk writes each provider's dialect. [`judge`] decides which providers
+//! accept a schema text unchanged. This module also checks rules that no Rust type can break.
 
 mod doc;
 mod fault;

@@ -1,4 +1,4 @@
-//! Writes a schema tree as JSON text in every dialect.
+//! Writer of a schema tree as JSON text in every dialect.
 //!
 //! Every decision of the lowering table is a set of dialects ([`masks`]). The same walk counts the bytes for all dialects or
 //! writes their text.

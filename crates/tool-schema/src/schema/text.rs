@@ -228,8 +228,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Returns whether the buffer is filled to the last byte, as a buffer for one dialect must be: otherwise the two passes
-    /// disagree.
+    /// Returns whether the buffer is filled to the last byte. A buffer for one dialect must be filled, because otherwise the two passes disagree.
     pub(super) const fn is_exact(&self) -> bool {
         match (&self.buffer, self.written()) {
             (Some((buffer, _)), Some((len, _))) => len == buffer.len(),

@@ -1,4 +1,4 @@
-//! What drives the conversations of a chat: a model of the host, or the agents of a runtime.
+//! Drivers of the conversations of a chat: a model of the host, or the agents of a runtime.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub struct AgentDriver {
     runtime: AgentRuntime,
     agent: String,
     pub(super) events: Option<StoredEvents>,
-    /// Sets how the pieces of a step are shown.
+    /// The function that sets how the pieces of a step are shown.
     pub(super) shown: fn(UiView) -> UiView,
 }
 

@@ -18,7 +18,7 @@ const LONGEST_ID: usize = 200;
 /// The parts of a request's body that the chat uses.
 pub(super) struct Posted {
     pub(super) message: Option<UserMessage>,
-    /// Whether the answer to the last message of the user is requested again.
+    /// Whether the reply to the last message of the user is requested again.
     pub(super) again: bool,
     answers: Vec<ApprovalResponse>,
     /// The results of all tools in the last step. The results of tools of the host are not used.

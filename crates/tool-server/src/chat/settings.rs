@@ -140,7 +140,8 @@ impl ChatServerBuilder<ModelDriver> {
 
 impl ChatServerBuilder<AgentDriver> {
     /// Sets the store of the events of the runtime ([`AgentRuntimeBuilder::events`]), from which a client reads the pieces of a step that a different
-    /// process drives. Without it, such a client gets each step when it is complete. The server has its own interval for reading the events.
+    /// process drives. Without this setting, such a client gets each step when the step is complete. The server has its own interval for reading the
+    /// events.
     ///
     /// [`AgentRuntimeBuilder::events`]: tool_agent::runtime::AgentRuntimeBuilder::events
     pub fn events(mut self, events: StoredEvents) -> Self {
@@ -148,8 +149,8 @@ impl ChatServerBuilder<AgentDriver> {
         self
     }
 
-    /// Shows each step when its message is complete, instead of piece by piece. Without it, a message ends with an error if pieces are withdrawn, because a
-    /// request failed after its first piece.
+    /// Shows each step when its message is complete, instead of piece by piece. Without this setting, a message ends with an error if pieces are
+    /// withdrawn because a request failed after its first piece.
     pub fn holding(mut self) -> Self {
         self.driver.shown = UiView::holding;
         self

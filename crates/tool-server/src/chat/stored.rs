@@ -17,7 +17,7 @@ use crate::problem::Problem;
 
 /// The interval at which the messages of a run in another process are read.
 const POLL: Duration = Duration::from_millis(500);
-/// How long a run may be without a driver before its stream fails. Its lease has expired then, and no process has taken it over.
+/// The time after which the stream of a run fails if the lease of the run has expired and no process has taken the run over.
 const ABANDONED: Duration = Duration::from_secs(30);
 
 /// Returns the id of the assistant's message that follows a message of the user.
@@ -83,7 +83,7 @@ enum Source {
 }
 
 impl Source {
-    /// Returns the interval at which it is read.
+    /// Returns the interval at which the source is read.
     fn interval(&self) -> Duration {
         match self {
             Self::Messages(_) => POLL,

@@ -329,7 +329,8 @@ struct SecretKey {
     secrets: u64,
     /// The number of variables of all workspaces that are sealed with the key.
     variables: u64,
-    /// The number of contents of all workspaces that are sealed with the key: arguments, messages, chunks of long outputs and stored responses.
+    /// The number of contents of all workspaces that are sealed with the key: arguments, messages, events of threads, plans and their states, chunks
+    /// of long outputs, and stored responses.
     contents: u64,
 }
 
@@ -382,7 +383,7 @@ struct RotationRequest {
 /// The number of values of a column that are sealed with a key.
 #[derive(Serialize, ToSchema)]
 struct SealedValues {
-    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `thread_event`, `spill_chunk` or `response`.
+    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `thread_event`, `plan_spec`, `plan_state`, `spill_chunk` or `response`.
     column: &'static str,
     key: String,
     /// The number of values, in all workspaces.
@@ -402,14 +403,14 @@ impl From<&KeyUse> for SealedValues {
 /// The place of a value that does not open.
 #[derive(Serialize, ToSchema)]
 struct DamagedValue {
-    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `thread_event`, `spill_chunk` or `response`.
+    /// `secret`, `variable`, `arguments`, `edited_arguments`, `message`, `thread_event`, `plan_spec`, `plan_state`, `spill_chunk` or `response`.
     column: &'static str,
     workspace: String,
-    /// The owner of a variable (its level, a colon, and the id of the owner), the conversation of a message, the user of a long output, or the caller of a
-    /// response. Empty for secrets and arguments.
+    /// The owner of a variable (its level, a colon, and the id of the owner), the conversation of a message, an event or a plan, the user of a long
+    /// output, or the caller of a response. Empty for secrets and arguments.
     owner: String,
-    /// The id of the value: of a secret, a variable or an approval, the number of a message, the handle of a long output with the byte at which the chunk
-    /// begins, or an idempotency key.
+    /// The id of the value: the id of a secret, a variable or an approval, the number of a message, of an event or of the run of a plan, the handle
+    /// of a long output with the byte at which the chunk begins, or an idempotency key.
     id: String,
 }
 

@@ -176,8 +176,9 @@ pub(super) async fn retire(db: &mut Change<'_>, key: &KeyId, now: Timestamp) -> 
 
 #[cfg(feature = "seal")]
 impl PostgresStore {
-    /// Returns a handle of this store that seals contents with the keys of a vault: the arguments of approvals (including edited arguments), the contents of
-    /// messages, the events of threads, spilled outputs, and the stored responses of idempotency keys. [`seal`](crate::seal#contents) describes what stays readable.
+    /// Returns a handle of this store that seals contents with the keys of a vault: the arguments of approvals (including edited arguments), the
+    /// contents of messages, the events of threads, plans and the states of their runs, spilled outputs, and the stored responses of idempotency
+    /// keys. Documents, rooms, the prompts of scheduled tasks and some other contents stay in clear text; [`seal`](crate::seal#contents) lists them.
     ///
     /// Pass clones of this handle to every part of the host.
     ///

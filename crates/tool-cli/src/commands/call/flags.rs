@@ -75,7 +75,7 @@ pub(super) fn read(
     Ok(arguments(&flags, &matches).map(|arguments| ParsedFlags { later, arguments }))
 }
 
-/// Returns the command-line parser after a tool's name, for shell completions.
+/// Returns the parser of the command line after a tool's name, for shell completions.
 pub(in crate::commands) fn completed(def: &ToolDef) -> Command {
     command(def, "", &flags_of(def.input())).no_binary_name(false)
 }

@@ -1,8 +1,9 @@
 //! Rendering of Markdown in a terminal while the text arrives.
 //!
-//! A written character is never changed, so the text stays in the terminal's scrollback. So the text after a mark such as `**` is held until the mark ends,
-//! for at most [`inline::MOST_HELD`] bytes and at most until the end of the line. If the mark has not ended by then, it is written as text. A table is held
-//! until its end, for at most [`table::MOST_ROWS`] rows, because the widths of its columns depend on every row. All other text is written as it arrives.
+//! A written character is never changed, so the text stays in the terminal's scrollback. For this reason, the text after a mark such as `**` is held
+//! until the closing mark arrives, for at most [`inline::MOST_HELD`] bytes and at most until the end of the line. If no closing mark has arrived by
+//! then, the mark is written as text. A table is held until its end, for at most [`table::MOST_ROWS`] rows, because the widths of its columns depend
+//! on every row. All other text is written as it arrives.
 //!
 //! This is not a parser of `CommonMark`: such a parser needs complete paragraphs, because their end can change the meaning of their start (references,
 //! underlined headings, emphasis over several lines). Unsupported syntax is written as the model wrote it.
@@ -340,7 +341,7 @@ impl Markdown {
 }
 
 impl Fence {
-    /// Returns the kind of a line of the code.
+    /// Returns the kind of a line inside of this block of code.
     fn kind(&self, line: &str, ended: bool, is_long: bool) -> Kind {
         let text = line.trim_start_matches(' ');
         let length = run(text, self.mark);

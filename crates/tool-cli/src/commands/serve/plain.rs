@@ -16,7 +16,7 @@ use crate::screen::Screen;
 /// The gate of the calls.
 pub(super) struct Backend(Gate);
 
-/// Nothing runs in addition to the server.
+/// The tasks that run in addition to the server. Without a store, there are none.
 pub(super) struct Running;
 
 impl Backend {

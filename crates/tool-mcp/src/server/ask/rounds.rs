@@ -46,7 +46,7 @@ impl Drop for Aborted {
 /// The questions and answers of a call.
 #[derive(Default)]
 struct Questions {
-    /// Answers from earlier rounds, to questions that the repeated body will ask again.
+    /// Answers from earlier rounds. If the body of the tool runs again, it asks their questions again.
     ahead: VecDeque<AnsweredQuestion>,
     behind: Vec<AnsweredQuestion>,
 }

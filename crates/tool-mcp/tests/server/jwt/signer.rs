@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Value, json};
 
-/// Shared by all tests, because generating an RSA key is slow.
+/// A key that all tests share, because generating an RSA key is slow.
 pub(crate) static RSA: LazyLock<Signer> = LazyLock::new(|| Signer::rsa("rsa-1"));
 pub(crate) static OTHER_RSA: LazyLock<Signer> = LazyLock::new(|| Signer::rsa("rsa-2"));
 

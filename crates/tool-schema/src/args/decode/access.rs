@@ -120,7 +120,7 @@ struct Key<'a, 'de> {
     decoder: &'a mut Decoder<'de>,
 }
 
-/// Writes methods for number and bool keys: the contents of the quotes are read like a value.
+/// Generates the `deserialize_…` methods for number and bool keys, which read the contents of the quotes as a value.
 macro_rules! between_quotes {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

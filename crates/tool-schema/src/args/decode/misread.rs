@@ -54,7 +54,7 @@ fn issue(pointer: String, error: &Error, found: String) -> Issue {
     }
 }
 
-/// One step to the refused value.
+/// One step of the path to the refused value.
 #[derive(Debug)]
 pub(super) enum Step {
     /// Byte offset of the key.

@@ -1,4 +1,4 @@
-//! Selects how a type or a field is read: by its derived `Decode` or by `serde::Deserialize`.
+//! Selection of the trait that reads a type or a field: its derived `Decode` or `serde::Deserialize`.
 
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ pub trait Owned: DeserializeOwned {}
 
 impl<T: DeserializeOwned> Owned for T {}
 
-/// Selects how a field's type is read: 0 by its [`Decode`], 1 by its `Deserialize`, 2 for a type without a schema, which is reported
+/// Returns the way to read a field's type: 0 for its [`Decode`], 1 for its `Deserialize`, and 2 for a type without a schema, which is reported
 /// elsewhere.
 ///
 /// `decodes` is the type's [`Decode::ASKS`], or `None` for a type without [`Decode`].
@@ -25,7 +25,7 @@ pub const fn how(decodes: Option<bool>, has_serde: bool, has_schema: bool) -> u8
     }
 }
 
-/// Reads a field's type in the way that [`how`] selected.
+/// Reads a field's type in the way that [`how`] returned.
 #[derive(Debug)]
 pub struct Via<const HOW: u8, T>(PhantomData<fn() -> T>);
 

@@ -1,4 +1,4 @@
-//! Reads records: the fields of a type as a list of parts.
+//! Reader of records, whose fields are a list of parts.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::reader::{Slot, Step, Target};
 use super::{Node, Reader, Unfit};
 use crate::schema::{self, Kind, StrictSchema};
 
-/// How one field is read.
+/// A field, and the way to read its value.
 pub trait Field {
     /// The type of the field's value.
     type Value;
@@ -103,7 +103,7 @@ pub trait Parts {
         node: Node<'_>,
     ) -> Result<(), Unfit>;
 
-    /// Returns the values, once all of them were read.
+    /// Returns the values, or `None` if some were not read.
     fn values(slots: Self::Slots) -> Option<Self::Values>;
 }
 
@@ -181,7 +181,7 @@ fn absent<F: Field>(
     Ok(())
 }
 
-/// Reads the value of a key; fails if the key was read before. Compiled once for each field type, not for each record.
+/// Reads the value of a key; fails if the key was read before. The function is compiled once for each field type, not for each record.
 #[inline(never)]
 fn one<F: Field>(
     slot: &mut Option<F::Value>,

@@ -1,4 +1,4 @@
-//! The reader: a walk that reads typed values by their schema nodes and stops at the first fault.
+//! Reader of typed values: a walk by the schema nodes of the values, which stops at the first fault.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ struct Refused {
     steps: Vec<Step>,
 }
 
-/// One step to a value.
+/// One step of the path to a value.
 #[derive(Debug)]
 pub(super) enum Step {
     Key(String),
@@ -234,7 +234,7 @@ impl<'t> Reader<'t> {
         value.map_err(|misread| self.refuse(misread))
     }
 
-    /// Walks like `guarded`, for a flattened record: checks only the record's own fields.
+    /// Does the same as `guarded` for a flattened record: checks only the record's own fields.
     fn guarded_part<T>(
         &mut self,
         node: Node<'_>,

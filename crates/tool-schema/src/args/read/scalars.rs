@@ -1,4 +1,4 @@
-//! Reads strings, numbers and enum values.
+//! Reader of strings, numbers and enum values.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Reads unions in serde's four enum representations.
+//! Reader of unions in serde's four enum representations.
 
 use super::super::bytes;
 use super::super::object::is_newtype;

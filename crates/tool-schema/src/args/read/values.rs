@@ -15,7 +15,7 @@ use super::reader::{Slot, Step, Target};
 use super::{Decode, Node, Reader, Unfit, Via};
 use crate::schema::{Kind, MapKey};
 
-/// Types that are created from a string.
+/// Implements [`Decode`] for types that are created from a string.
 macro_rules! texts {
     ($($type:ty),+) => {$(
         impl Decode for $type {
@@ -75,7 +75,7 @@ macro_rules! floats {
 
 floats!(f32, f64);
 
-/// Wrapper types that are read like the value inside.
+/// Implements [`Decode`] for wrapper types, which are read like the value inside.
 macro_rules! around {
     ($($type:ident),+) => {$(
         impl<T: Decode> Decode for $type<T> {

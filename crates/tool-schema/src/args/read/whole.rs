@@ -1,4 +1,4 @@
-//! Reads complete texts, in one pass or with serde.
+//! Reader of complete texts, in one pass or with serde.
 
 use std::borrow::Cow;
 

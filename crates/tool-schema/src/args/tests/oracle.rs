@@ -93,7 +93,7 @@ fn lower_kind(
 fn bound(out: &mut Value, bounds: &Constraints) {
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
-            // The bounds of the type are already in `out`; keep the narrower one of both.
+            // The bounds of the type are already in `out`; keep the narrower of the two bounds.
             let old = out[key].as_f64();
             let narrower = match (old, value.as_f64()) {
                 (Some(old), Some(new)) => {

@@ -1,4 +1,4 @@
-//! Writes random values that mostly match a schema.
+//! Writer of random values that mostly match a schema.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Converts the owned tree to `&'static` schema nodes.
+//! Conversion of the owned tree to `&'static` schema nodes.
 //!
 //! Schema nodes are `&'static` because the nodes of compiled tools are constants. The nodes made here are leaked, once for each
 //! distinct schema text: see [`super::DynSchema`].

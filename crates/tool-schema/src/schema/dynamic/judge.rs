@@ -1,4 +1,4 @@
-//! Decides whether a provider's strict mode accepts a schema text unchanged.
+//! Verdicts on schema texts: whether the strict mode of each provider accepts a text unchanged.
 //!
 //! This module checks only keywords and limits, as the providers do. The module `read` interprets schemas. The evidence for each rule
 //! is in `docs/rules.md` under its id.

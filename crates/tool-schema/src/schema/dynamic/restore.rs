@@ -1,4 +1,4 @@
-//! Converts arguments from the tree's form of a missing value to the form of the original schema.
+//! Conversion of arguments from the tree's form of a missing value to the form of the original schema.
 //!
 //! A model may omit an optional value or send null for it, but the server that sent the schema may reject one of the two.
 

@@ -6,7 +6,7 @@ use super::parse::Parser;
 use super::run::{MAX_RANGES, MAX_SETS, NEGATED, NON_SPACES, SPACES, Set, decode};
 use tool_rules::Rule;
 
-/// Returned instead of a character for a class escape such as `\d`.
+/// The result for a class escape such as `\d`, which is not a single character.
 pub(super) const CLASS_ESCAPE: u32 = u32::MAX;
 
 /// The ASCII characters of `\d`, `\w` and `\s`, one bit per character.

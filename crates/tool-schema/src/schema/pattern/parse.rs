@@ -1,4 +1,4 @@
-//! Parses a pattern into a tree, in one loop with a stack of the open groups.
+//! Parser from a pattern to a tree: one loop with a stack of the open groups.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "every number that is cast to u8 or u16 is checked against a limit that fits"

@@ -1,7 +1,7 @@
-//! Writes the tree of a pattern as steps, from the last step to the first.
+//! Writer of the tree of a pattern as steps, from the last step to the first.
 //!
-//! Each node is written with the index of the step that follows it. So only the jump back of a loop is set later, and a
-//! counted repetition writes its node again.
+//! Each node is written with the index of the step that follows it. Therefore only the jump back of a loop is set later, and a counted repetition
+//! writes its node again.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "every number that is cast to u8 or u16 is checked against a limit that fits"

@@ -40,7 +40,7 @@ const fn crossing(report: &mut Report, path: &Path<'_>, spec: &Spec, whole: &Sur
         Kind::Object(fields) => survey_of(fields.split_at(at).1.split_at(1).0),
         _ => return,
     };
-    // The totals are those of the whole tool. Each total is reported once, at the parameter that exceeds the limit.
+    // The reported totals count the whole tool. Each of them is reported once, at the parameter that exceeds the limit.
     let told = Survey {
         optionals: total(
             before.optionals,

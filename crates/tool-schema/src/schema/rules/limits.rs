@@ -210,7 +210,7 @@ pub const fn check_tool(spec: &Spec) {
     check_limits(spec, &survey(spec.input));
 }
 
-/// Checks like [`check_tool`], with an existing survey.
+/// Does the same as [`check_tool`] with an existing survey.
 #[track_caller]
 pub const fn check_limits(spec: &Spec, survey: &Survey) {
     if fits(spec, survey) {

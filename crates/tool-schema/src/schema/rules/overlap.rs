@@ -1,4 +1,4 @@
-//! Compares two schemas by JSON types, keys and constant values, to decide whether they are disjoint.
+//! Comparison of two schemas by JSON types, keys and constant values, to decide whether they are disjoint.
 
 use crate::schema::text::same;
 use crate::schema::{EnumValue, Field, IntegerValue, Kind, Schema, Tagging, Union, Variant};

@@ -1,4 +1,4 @@
-//! Collects the faults of a schema: for one panic in const evaluation, or for a list at run time.
+//! Collector of the faults of a schema, for one panic in const evaluation or for a list at run time.
 
 use crate::schema::Schema;
 use crate::schema::rules::Rule;

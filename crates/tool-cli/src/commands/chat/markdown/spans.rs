@@ -12,7 +12,7 @@ use crate::screen::Painted;
 pub(in crate::commands::chat) struct Spans(Vec<(Style, String)>);
 
 impl Spans {
-    /// Adds a piece.
+    /// Adds a piece of text with a style.
     pub(super) fn add(&mut self, style: Style, text: &str) {
         match self.0.last_mut() {
             _ if text.is_empty() => {}

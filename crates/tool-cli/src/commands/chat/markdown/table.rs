@@ -1,4 +1,4 @@
-//! Tables.
+//! Rendering of Markdown tables in a terminal.
 
 use anstyle::Style;
 

@@ -143,7 +143,7 @@ impl Thread {
         lines
     }
 
-    /// Returns the last line.
+    /// Returns the rest of the text as a line, unless it is empty.
     fn rest(&mut self) -> Vec<String> {
         self.line += &self.escaper.finish();
         let line = std::mem::take(&mut self.line);

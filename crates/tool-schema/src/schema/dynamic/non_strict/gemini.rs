@@ -1,4 +1,4 @@
-//! Adapts a schema to the keywords documented for Gemini's `parametersJsonSchema`; other constraints are written into the description.
+//! Adaptation of a schema to the keywords documented for Gemini's `parametersJsonSchema`. Other constraints are written into the description.
 
 use tool_rules::Rule;
 

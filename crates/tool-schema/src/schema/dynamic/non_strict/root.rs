@@ -1,4 +1,4 @@
-//! Adapts the root of a schema to providers that require an object without `anyOf` and similar keywords.
+//! Adaptation of the root of a schema to providers that require an object without `anyOf` and similar keywords.
 
 use tool_rules::Rule;
 

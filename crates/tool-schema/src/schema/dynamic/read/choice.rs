@@ -1,4 +1,4 @@
-//! Reads `anyOf`, `oneOf` and lists of types.
+//! Reader of `anyOf`, `oneOf` and lists of types.
 
 use tool_rules::Rule;
 

@@ -1,4 +1,4 @@
-//! Merges several schemas for the same value into one (`allOf`, and `$ref` with siblings).
+//! Merging of several schemas for the same value into one (`allOf`, and `$ref` with siblings).
 
 use tool_rules::Rule;
 

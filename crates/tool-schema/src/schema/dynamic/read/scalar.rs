@@ -1,4 +1,4 @@
-//! Reads strings, numbers and enumerated values.
+//! Reader of strings, numbers and enumerated values.
 
 use tool_rules::Rule;
 
