@@ -1,4 +1,4 @@
-//! Converts panic payloads to texts.
+//! Conversion of panic payloads to texts.
 
 use std::any::Any;
 

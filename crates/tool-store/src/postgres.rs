@@ -97,7 +97,7 @@ pub use statements::statements;
 ///
 /// The clock of the database decides when leases, approvals and spilled outputs expire, so the clocks of the hosts may differ: the store adds the
 /// duration until the caller's deadline to the time of the database. Timestamps are returned as the caller wrote them. In tests,
-/// [`PostgresOptions::clock`] makes the caller's times decide.
+/// [`PostgresOptions::clock`] can select the caller's clock instead.
 ///
 /// # Connections
 ///
@@ -120,9 +120,10 @@ pub use statements::statements;
 ///
 /// # Searches by similarity
 ///
-/// A search for memories by an embedding compares a code of each embedding in its scopes (one bit for each dimension) in the server, and then the embeddings with
-/// the nearest codes exactly. Scopes with up to 1,024 embeddings of a model are compared exactly. Scopes with more than 20,000 use an index of pgvector 0.8 or later if
-/// [`index_memories`](Self::index_memories) has created one; no extension is needed otherwise. The server needs PostgreSQL 14 or later.
+/// A search for memories by an embedding first compares a code of each embedding in its scopes (one bit for each dimension) in the server. Then it
+/// compares the embeddings with the nearest codes exactly. Scopes with up to 1,024 embeddings of a model are compared exactly. Scopes with more than
+/// 20,000 use an index of pgvector 0.8 or later if [`index_memories`](Self::index_memories) has created one; no extension is needed otherwise. The
+/// server needs PostgreSQL 14 or later.
 ///
 /// # Erased contents
 ///

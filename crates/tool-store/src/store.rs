@@ -248,7 +248,7 @@ pub enum StoreError {
     Corrupt(String),
 }
 
-/// All stores that a host needs, in one object: the seven traits together.
+/// The stores that every host needs, in one object: the seven traits combined.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -270,7 +270,7 @@ impl<
 {
 }
 
-/// The stores of sealed secrets and of variables, in one object: the four traits together. The store does not need the keys, because the vault
+/// The stores of sealed secrets and of variables, in one object: the four traits combined. The store does not need the keys, because the vault
 /// (feature `seal`) seals and opens the values.
 #[cfg(feature = "host")]
 pub trait VaultStore: SealStore + SecretStore + VariableStore + VariableRequestStore {}

@@ -76,7 +76,7 @@ const SKILLS: &str = concat!(
 pub(super) const INSTANCES: &str = "SELECT workspace, slug AS instance FROM tool_store.instance \
      WHERE workspace = $1 AND ($2::text IS NULL OR slug > $2) ORDER BY slug LIMIT $3";
 
-/// The query for the instances that changed after a version: at most one more than an answer can list.
+/// The query for the instances that changed after a version: at most one more than [`ChangedInstances`] can list.
 pub(super) const CHANGED: &str =
     "SELECT workspace, slug AS instance FROM tool_store.instance WHERE version > $1 LIMIT $2";
 

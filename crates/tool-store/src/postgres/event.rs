@@ -1,9 +1,9 @@
 //! Events in PostgreSQL. Triggers write them.
 //!
-//! The position of a reader is a snapshot: the text of `pg_current_snapshot()` of its last read. The next read takes the rows whose transaction was not
-//! visible in it. So a transaction that commits late is read late, once, and no reader waits for open transactions, including transactions of other
-//! databases on the server. The position of an event within a read also has the number of the event and the snapshot of this read, which fixes the
-//! rows that remain to be read.
+//! The position of a reader is a snapshot: the text of `pg_current_snapshot()` of its last read. The next read returns the events whose transaction
+//! was not visible in this snapshot. So the events of a transaction that commits late are read late and exactly once, and no reader waits for open
+//! transactions, including transactions of other databases on the server. If a read is not complete, the position also contains the number of the
+//! last event and the snapshot of this read, which determines the remaining events.
 
 use crate::store::{
     Event, EventPage, EventStore, StoreFuture, Timestamp, Workspace, kept_since, read_event,
@@ -30,8 +30,8 @@ pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     query
 }
 
-/// The current position: the identity of the database, its snapshot, and the newest event. Transaction ids are those of a server, so the identity
-/// changes when a dump is restored.
+/// The current position: the identity of the database, its snapshot, and the newest event. Each server assigns its own transaction ids, so the
+/// identity changes when a dump is restored.
 macro_rules! now {
     () => {
         "(SELECT (SELECT system_identifier FROM pg_control_system()) || '-' || (SELECT oid FROM pg_database WHERE datname = current_database()) \
@@ -46,8 +46,8 @@ pub(super) const NOW: &str = concat!(
     now!()
 );
 
-/// The current position, with the events of a workspace ($1) that were not visible in a snapshot ($2), but in a later one ($3) if it is not null, and whose
-/// number is greater than $4. `known` is whether the event $6 with the tag $7 is stored.
+/// The query for the current position and for the events of a workspace ($1) whose number is greater than $4. The events were not visible in the
+/// snapshot $2, and are visible in the later snapshot $3 if it is not null. `known` is whether the event $6 with the tag $7 is stored.
 pub(super) const AFTER: &str = concat!(
     "SELECT epoch, snapshot, newest.seq AS newest, newest.tag AS newest_tag, \
         EXISTS (SELECT FROM tool_store.event WHERE seq = $6 AND tag = $7) AS known, new.seq, resource, key, at, new.tag FROM ",

@@ -33,7 +33,8 @@ async fn write(db: &mut Change<'_>, batch: &Batch, sealer: &Sealer) -> Result<Ba
         done.message = Some(super::thread::append(db, message, sealer).await?);
     }
     if let Some(fence) = &batch.fence {
-        // The lock of the thread's row excludes a transaction that begins a run. A message has locked the row of its thread.
+        // The lock of the thread's row prevents another transaction from beginning a run. If the batch has a message of this thread, `append` has
+        // locked the row.
         let message = batch.message.as_ref();
         if message.is_none_or(|message| message.thread != *fence.id.thread()) {
             super::run::lock_thread(db, fence.id.thread()).await?;

@@ -90,7 +90,7 @@ macro_rules! find {
 /// The query for the row of a key, or else for the first row that has the key as its earlier key.
 pub(super) const FIND: &str = find!();
 
-/// The query [`FIND`], which also locks the row.
+/// The query [`FIND`] with a lock on the row.
 pub(super) const LOCK: &str = concat!(find!(), " FOR UPDATE");
 
 /// The query for the row of a key, which locks the row.

@@ -98,7 +98,7 @@ pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     removal("run", "r.ended <", since.as_millis(), most)
 }
 
-/// Removes budgets without reservations that were changed last before `since`. A reservation locks the row of its budget.
+/// Removes budgets that have no reservation and were last changed before `since`. A reservation locks the row of its budget.
 pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let condition = "NOT EXISTS (SELECT FROM tool_store.budget_reservation v WHERE v.workspace = r.workspace AND v.name = r.name) AND r.updated <";
     removal("budget", condition, since.as_millis(), most)

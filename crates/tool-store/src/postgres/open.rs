@@ -245,7 +245,7 @@ impl fmt::Debug for PostgresOptions {
 
 fn parse(url: &str) -> Result<PgConnectOptions, ConnectError> {
     let options = PgConnectOptions::from_str(url).map_err(ConnectError::Url)?;
-    // A pooler may refuse the parameter, and no column contains floating-point numbers, to which it applies.
+    // The parameter applies only to floating-point numbers, which no column contains, and a pooler may refuse it.
     Ok(options.disable_statement_logging().extra_float_digits(None))
 }
 

@@ -51,11 +51,13 @@ impl SqlReader for Change<'_> {
     }
 }
 
-/// The connection of a transaction, on which the server plans each query with the values of its parameters. From its sixth execution on, PostgreSQL may use one
-/// plan of a prepared statement for all values, which is slow for some of them: a rare word needs the index of the words, and a frequent word that of the scope.
-/// A plan that reads an index of pgvector to its limit even finds too little in a small scope.
+/// The connection of a transaction, on which the server plans each query with the values of its parameters. From its sixth execution on, PostgreSQL
+/// may use one plan of a prepared statement for all values, which is slow for some values: the search for a rare word needs the index on the words,
+/// and the search for a frequent word needs the index on the scope. If such a plan reads an index of pgvector up to its limit, a search in a small
+/// scope even misses results.
 ///
-/// The statement has no name, so both of its steps, parsing and running, must be in a transaction: a pooler may forward them to different connections otherwise.
+/// The statement has no name, so both of its steps, parsing and running, must be in a transaction: otherwise, a pooler may forward the steps to
+/// different connections.
 pub(super) struct Planned<'a>(pub(super) &'a mut PgConnection);
 
 impl SqlReader for Planned<'_> {

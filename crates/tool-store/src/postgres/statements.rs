@@ -30,7 +30,8 @@ fn add(all: &mut Vec<Statement>, index: &'static str, query: &QueryBuilder<Postg
     all.push((index, query.sql().as_str().to_owned()));
 }
 
-/// Returns the lists, with each of their filters, as the first and as a later page, and the statements that search for expired or old rows.
+/// Returns the queries of all lists, with each filter, for the first page and for a later page, and the statements that search for expired or old
+/// rows.
 pub fn statements() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let own = Workspace::new("x");

@@ -1,6 +1,6 @@
 //! Escaping of U+0000 in free texts, because texts of PostgreSQL cannot contain it.
 //!
-//! U+0000 becomes U+F8FF and `0`. U+F8FF, a character for private use, is doubled. All other characters are stored unchanged.
+//! U+0000 is stored as U+F8FF (a character for private use) and `0`. U+F8FF is stored twice. All other characters are stored unchanged.
 
 use std::borrow::Cow;
 

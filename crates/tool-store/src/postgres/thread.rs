@@ -119,7 +119,7 @@ impl ThreadStore for PostgresStore {
         thread: &'a ThreadId,
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>> {
-        // PostgreSQL has no limit if the limit is null.
+        // In PostgreSQL, `LIMIT NULL` returns all rows.
         step(self.messages(thread, after.unwrap_or(0), None))
     }
 

@@ -9,7 +9,7 @@ use super::key::SealKey;
 use crate::env;
 use crate::store::{KeyId, Sealed, SealedPlace, StoreError};
 
-/// The first part of the associated data, so that no other use of the same key opens a value.
+/// The first part of the associated data. Because of it, a different use of the same key cannot open a value.
 const DOMAIN: &str = "tool-store sealed value";
 
 /// The kind of the check value of a key; no column has this name.

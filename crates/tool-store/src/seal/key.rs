@@ -44,7 +44,7 @@ impl SealKey {
         Ok(Self::new(&bytes))
     }
 
-    /// Reads a key from base64, with or without padding. `None` if the text is not base64 of 32 bytes.
+    /// Reads a key from base64, with or without padding. Returns `None` if the text is not base64 of 32 bytes.
     pub fn from_base64(text: &str) -> Option<Self> {
         // The decoder needs room for an estimate of the length, which is up to three bytes too long.
         let mut bytes = Zeroizing::new([0; LENGTH + 4]);

@@ -44,7 +44,7 @@ impl Vault {
     }
 
     /// Rotates like [`rotate`](Self::rotate), but ends after the batch in which `most` values have been sealed with the current key.
-    /// [`Rotation::more`] is true if values are left that another call may seal. A server calls it for requests that must end in time.
+    /// [`Rotation::more`] is true if values are left that another call may seal. A server calls it in requests that must end within a time limit.
     pub async fn rotate_some(&self, batch: u32, most: u64) -> Result<Rotation, VaultError> {
         let current = self.current().await?;
         let mut rotation = Rotation::default();

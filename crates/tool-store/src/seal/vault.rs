@@ -417,7 +417,7 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Stores nothing and fails with [`VaultError::NoKeys`] if a variable is a secret and the vault has no keys, and like
+    /// Stores nothing and fails with [`VaultError::NoKeys`] if a variable is a secret and the vault has no keys, and in the same cases as
     /// [`VariableStore::put_variables`](crate::store::VariableStore::put_variables).
     pub async fn set_variables(
         &self,

@@ -207,7 +207,7 @@ pub(crate) async fn remove<C: SqlChange>(db: &mut C, id: &BudgetId) -> Result<bo
     Ok(existed)
 }
 
-/// Removes the budget with the name of a conversation, which is erased.
+/// Removes the budget that has the name of an erased conversation.
 pub(crate) async fn erase<C: SqlChange>(db: &mut C, thread: &ThreadId) -> Result<(), C::Fault> {
     let id = BudgetId::new(thread.workspace(), thread.conversation())?;
     remove(db, &id).await?;

@@ -95,7 +95,7 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &ChildFilter) -
     query.narrow("kind", filter.kind.map(ChildKind::as_str));
     query.narrow("agent", filter.agent.as_ref());
     query.narrow("state", filter.state.map(ChildState::as_str));
-    // PostgreSQL finds the position of a cursor in an index only by the columns after the columns with one value.
+    // PostgreSQL finds the position of a cursor in an index only by the columns after the columns that have a fixed value.
     let workspace = own.or(of_parent);
     let after = filter.after.as_ref();
     let after = after.map(|after| (after.workspace(), after.conversation()));

@@ -1,4 +1,5 @@
-//! Contents that a store seals on request of the host: arguments of approvals, messages, events of threads, spilled outputs and stored responses.
+//! Contents that a store seals on request of the host: arguments of approvals, messages, events of threads, plans and the states of their runs,
+//! spilled outputs and stored responses.
 //!
 //! Keys are fetched asynchronously, and only outside of transactions. Values are sealed in the transaction that writes them, because some places are
 //! known only there, such as the sequence number of a message.
@@ -32,7 +33,7 @@ pub(crate) trait Cipher: fmt::Debug + Send + Sync {
 )]
 pub(crate) enum Opened {
     Text(String),
-    /// The value does not open: its bytes were changed, or it was copied from a different place.
+    /// The value cannot be opened: its bytes were changed, or it was copied from a different place.
     Damaged,
     /// The key of the value has not been fetched.
     Unfetched,
@@ -60,7 +61,8 @@ impl Contents {
         self.0.as_ref()
     }
 
-    /// Fails for a handle that seals contents, for a write of memories and notes: a full-text index contains the words of its texts, and cannot be sealed.
+    /// Fails for a handle that seals contents. Writes of memories and notes call it, because their full-text index contains the words of the texts
+    /// and cannot be sealed.
     pub(crate) fn check_unsealed(&self) -> Result<(), StoreError> {
         if self.0.is_some() {
             return Err(StoreError::Conflict(
@@ -79,8 +81,8 @@ impl Contents {
         Ok(Sealer(Some((Arc::clone(handle), key))))
     }
 
-    /// Returns the [`sealer`](Self::sealer) if the transaction writes contents. Otherwise no key is needed, so that the transaction runs while the
-    /// key service is down.
+    /// Returns the [`sealer`](Self::sealer) if the transaction writes contents. Otherwise returns a sealer without a key, so that the transaction
+    /// also runs while the key service is down.
     pub(crate) async fn sealer_if(&self, has_contents: bool) -> Result<Sealer, StoreError> {
         if has_contents {
             self.sealer().await
@@ -118,7 +120,7 @@ impl Contents {
 pub(crate) struct Sealer(Option<(Arc<Handle>, KeyId)>);
 
 impl Sealer {
-    /// Returns the key of the values. The transaction must check that the key is in use, before it writes.
+    /// Returns the key of the values. Before it writes, the transaction must check that the key is known and not retired.
     pub(crate) fn key(&self) -> Option<&KeyId> {
         self.0.as_ref().map(|(_, key)| key)
     }

@@ -24,7 +24,7 @@ fn read(row: &impl SqlRow, id: &LimitId) -> Result<LimitRow, StoreError> {
     Ok(row)
 }
 
-/// The workspace of a limit in its column. The empty text is the whole host.
+/// Returns the value of the column `workspace` of a limit; empty for a limit of the whole host.
 fn workspace(id: &LimitId) -> &str {
     id.workspace().map_or("", |workspace| workspace.as_str())
 }
@@ -101,7 +101,7 @@ impl<DB: SqlDatabase> Expressions<DB> {
         self.sql(") AS q)")
     }
 
-    /// Adds the later one of the stored end of the row and a time.
+    /// Adds the later of two times: the stored end of the row, and `until`.
     fn later(&mut self, until: Timestamp) -> &mut Self {
         let until = until.as_millis();
         self.sql("CASE WHEN shared_limit.ends > ").number(until);
@@ -237,7 +237,8 @@ pub(crate) async fn give_back<C: SqlChange>(
             sql.sql(" AND used > 0 AND since = ").number(*window);
         }
         LimitUnit::Permit { token } => {
-            // A lease of the row may have ended by the clock of the database, so the condition compares with the earliest time.
+            // A permit is returned even if its lease has ended by the clock of the database, so the condition compares the end of the lease with the
+            // earliest time.
             sql.sql("permits = ").permits(token, None, now);
             sql.sql(", updated = ").number(now.as_millis());
             sql.holder(id, token, i64::MIN);

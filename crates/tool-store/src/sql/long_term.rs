@@ -28,7 +28,7 @@ pub(crate) use vector::{
 
 const TABLE: &str = "memory";
 
-/// The table under the name that [`COLUMNS`] uses.
+/// The table with the alias that [`COLUMNS`] uses.
 const NAMED: &str = "memory m";
 
 const COLUMNS: &str = "m.seq, m.id, m.workspace, m.agent, m.hash, m.content, m.type, m.durability, m.importance, m.source, m.principal, m.conversation, m.model, m.created, m.updated";

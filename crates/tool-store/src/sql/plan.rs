@@ -172,7 +172,7 @@ fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(unwritable)
 }
 
-/// The columns of a run that a change writes.
+/// Returns the columns of a run that a change writes.
 fn changed(row: &PlanRow, sealer: &Sealer) -> Result<[(&'static str, Value); 8], StoreError> {
     let state = json(&row.state())?;
     let state = sealer.seal(&state, || place::plan_state(&row.id))?;

@@ -419,8 +419,8 @@ pub(crate) fn sealed_row(row: &impl SqlRow, column: SealedColumn) -> Result<Seal
     })
 }
 
-/// Returns the response in the row of the table `request` with this key. Fails if the key was used for a different request, whose response is not
-/// opened.
+/// Returns the response in the row of the table `request` with this key. If the key was used for a different request, fails without opening the
+/// response.
 pub(crate) fn stored_response<T>(
     row: &impl SqlRow,
     workspace: &Workspace,

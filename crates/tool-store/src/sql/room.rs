@@ -103,7 +103,7 @@ pub(crate) fn names<DB: SqlDatabase>(
     query
 }
 
-/// Returns the query for the numbers of rows of rooms, of which there is at least one.
+/// Returns the query for the numbers of rows of these rooms. `rooms` must not be empty.
 fn counts<'a, DB: SqlDatabase>(
     (columns, table, groups): (&str, &'static str, &str),
     workspace: &Workspace,
@@ -123,13 +123,14 @@ pub(crate) fn last<DB: SqlDatabase>(table: &'static str, room: &ThreadId) -> Sta
     query
 }
 
-/// Returns the ids that an event may have. PostgreSQL accepts no NUL character in a text, and no event has an id with one.
+/// Returns the ids that an event may have. No event has an id with a NUL character, and PostgreSQL refuses such a character in a text.
 fn possible(ids: &[String]) -> Vec<String> {
     let ids = ids.iter().filter(|id| !id.contains('\0'));
     ids.cloned().collect()
 }
 
-/// Returns the statement that changes events from the state `from` to the state `to`. Events in a different state are unchanged. There is at least one id.
+/// Returns the statement that changes events from the state `from` to the state `to`. Events in a different state are unchanged. `ids` must not be
+/// empty.
 fn transition<DB: SqlDatabase>(
     room: &ThreadId,
     (from, to): (RoomEventState, RoomEventState),
@@ -318,7 +319,7 @@ pub(crate) async fn list_rooms<R: SqlReader>(
     after: Option<&str>,
     limit: u32,
 ) -> Result<Vec<RoomSummary>, R::Fault> {
-    // The first rooms of both tables contain the first rooms of all. Each query stops after `limit` rooms.
+    // The first `limit` rooms are among the first `limit` rooms of the two tables, so each query stops after `limit` rooms.
     let mut rooms: BTreeMap<String, Option<RoomSummary>> = BTreeMap::new();
     for table in [EVENTS, MESSAGES] {
         let rows = db.read(|| names(table, workspace, after, limit)).await?;

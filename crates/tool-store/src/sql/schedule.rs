@@ -408,7 +408,7 @@ pub(crate) fn user_removal<DB: SqlDatabase>(
     removal
 }
 
-/// Removes the tasks of a user, and the runs on behalf of the user, also those of removed tasks.
+/// Removes the tasks of a user, and all runs on behalf of the user, including runs of removed tasks.
 pub(crate) async fn erase_user<C: SqlChange>(
     db: &mut C,
     workspace: &Workspace,

@@ -33,11 +33,12 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
     /// The join of a full-text index with the table of its rows. It reads the index first.
     const TEXT_JOIN: &'static str;
 
-    /// The number of a row in a full-text index joined by [`TEXT_JOIN`](Self::TEXT_JOIN), by which a search is ordered without a sort.
+    /// The column with the number of a row in a full-text index that is joined by [`TEXT_JOIN`](Self::TEXT_JOIN). A search that is ordered by this
+    /// column needs no sort.
     const TEXT_ORDER: &'static str;
 
-    /// The clause after a table whose rows a query selects by their numbers. Without it, SQLite may read all rows of the workspace or the scope by an index on
-    /// these columns, because it has no statistics.
+    /// The clause after a table whose rows a query selects by their numbers. Without it, SQLite may read all rows of the workspace or the scope
+    /// through an index on these columns, because SQLite has no statistics.
     const BY_NUMBER: &'static str;
 
     /// The rows `p` with the key and the value of each permit of a shared limit.
@@ -109,7 +110,7 @@ pub(crate) trait SqlReader: Send {
 
 /// The connection of a transaction.
 pub(crate) trait SqlChange: SqlReader {
-    /// Returns the time by the clock that decides about leases, at a call with this time of the caller's clock.
+    /// Converts the time of a call from the caller's clock to the clock that decides about leases.
     fn deciding(&self, at: Timestamp) -> Timestamp;
 
     /// Runs a query for rows that the transaction changes, and locks them.
@@ -287,7 +288,7 @@ impl<DB: SqlDatabase> Statement<DB> {
         statement
     }
 
-    /// Begins a statement that inserts rows, of which there is at least one.
+    /// Begins a statement that inserts rows. `rows` must not be empty.
     pub(crate) fn insert_rows<const N: usize>(
         table: &str,
         columns: [&str; N],
@@ -343,7 +344,7 @@ impl<DB: SqlDatabase> Statement<DB> {
         self
     }
 
-    /// Narrows a statement that ends in a condition to rows whose column equals one of these values, of which there is at least one.
+    /// Narrows a statement that ends in a condition to rows whose column equals one of these values. `wanted` must not be empty.
     pub(crate) fn narrow_to_any(
         &mut self,
         column: &str,

@@ -51,7 +51,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder
     query
 }
 
-/// The query for rows that a version before 0.2 wrote, in a file that was just migrated.
+/// The query for rows that a version before 0.2 wrote. Only a file that was just migrated has such rows.
 pub(super) const WITHOUT_KEY: &str =
     "SELECT id, workspace, turn, call, parent FROM approval WHERE key IS NULL ORDER BY id";
 
@@ -313,7 +313,7 @@ impl ApprovalStore for SqliteStore {
             loop {
                 let mut connection = self.readers.acquire().await?;
                 let found = find(&mut connection, workspace, id, &reader).await;
-                // The vault may need the connection of a database in memory.
+                // A database in memory has one connection, which the vault may need.
                 drop(connection);
                 match found {
                     Ok(row) => return Ok(row),

@@ -162,7 +162,7 @@ impl AuditSink for SqliteStore {
 
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         step(async move {
-            // The row of a call that has ended is written before calls that wait to begin, whether or not the call has a ledger row.
+            // The row of a call that has ended is written before the rows of calls that wait to begin, whether or not the call has a ledger row.
             let ends = rows.iter().any(|row| row.outcome.is_some());
             let turn = if ends {
                 Priority::First

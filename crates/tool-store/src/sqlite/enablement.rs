@@ -58,7 +58,7 @@ pub(super) const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.s
 pub(super) const INSTANCES: &str = "SELECT workspace, slug AS instance FROM instance \
      WHERE workspace = ?1 AND (?2 IS NULL OR slug > ?2) ORDER BY slug LIMIT ?3";
 
-/// The query for the instances that changed after a version: at most one more than an answer can list.
+/// The query for the instances that changed after a version: at most one more than [`ChangedInstances`] can list.
 pub(super) const CHANGED: &str =
     "SELECT workspace, slug AS instance FROM instance WHERE version > ? LIMIT ?";
 

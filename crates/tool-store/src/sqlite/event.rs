@@ -23,10 +23,10 @@ pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
 /// The query for the newest event.
 const NEWEST: &str = "SELECT seq, tag FROM event ORDER BY seq DESC LIMIT 1";
 
-/// Whether an event is stored.
+/// The query for whether an event is stored.
 const KNOWN: &str = "SELECT EXISTS (SELECT 1 FROM event WHERE seq = ? AND tag = ?)";
 
-/// The events of a workspace after a number, merged with those that concern every workspace.
+/// The query for the events of a workspace after a number, merged with the events that concern every workspace.
 ///
 /// The query searches the index twice, each time with the limit, because one search with `OR` would read and sort every later event.
 const AFTER: &str = "SELECT * FROM (SELECT seq, resource, key, at, tag FROM event WHERE seq > ?1 AND workspace = ?2 ORDER BY seq LIMIT ?3)

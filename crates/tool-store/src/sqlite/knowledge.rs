@@ -180,7 +180,7 @@ mod tests {
     use crate::sqlite::tests::plan;
     use crate::store::{MemoryVector, Workspace};
 
-    // A search reads its results by their numbers, and not all chunks of the workspace.
+    // A search reads its results by their numbers, and does not read all chunks of the workspace.
     #[tokio::test]
     async fn results_of_searches_are_read_by_number() {
         let store = SqliteStore::in_memory().await.unwrap();

@@ -98,7 +98,7 @@ pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes budgets without reservations that were changed last before `since`.
+/// Removes budgets that have no reservation and were last changed before `since`.
 pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM budget WHERE rowid IN (SELECT b.rowid FROM budget b \

@@ -12,7 +12,7 @@ use sqlx::Sqlite;
 use super::sealed::check_sealer;
 use super::{Fault, SqliteStore, step};
 
-/// Runs a transaction that reads and writes sealed contents. It is repeated after each key that it lacks was fetched.
+/// Runs a transaction that reads and writes sealed contents. If it lacks a key, the key is fetched, and the transaction is repeated.
 macro_rules! with_contents {
     ($store:expr, ($($value:ident),+), ($db:ident, $sealer:ident, $reader:ident) => $work:expr) => {{
         let sealer = $store.contents.sealer().await?;

@@ -199,7 +199,7 @@ impl DirectoryChange {
         StoreError::Missing(format!("no member `{user}`"))
     }
 
-    /// Checks the conditions that do not depend on stored rows: those of [`Member::check`], and the role of an author who removes a member.
+    /// Checks the conditions that do not depend on stored rows: the conditions of [`Member::check`], and the role of an author who removes a member.
     fn check(&self) -> Result<(), StoreError> {
         match self {
             // `WorkspaceSettings::decide` checks the author in the transaction.

@@ -61,7 +61,7 @@ pub struct AuditRow {
     pub output: Option<String>,
     /// Length of the complete output.
     pub output_bytes: Option<u64>,
-    /// Which attempt this was; the first is 1.
+    /// The number of the attempt; the first is 1.
     pub attempt: u32,
     /// When the call arrived.
     pub started: Timestamp,
@@ -248,7 +248,7 @@ pub trait AuditSink: Send + Sync + 'static {
 
     /// Removes every row of a scope whose call arrived before `since`, and returns their number.
     ///
-    /// The stores on SQLite and PostgreSQL remove the rows in transactions of at most about 20 ms, so that calls can run in between. After an
-    /// error, some rows may have been removed. On PostgreSQL, rows that a different transaction has locked are left to the next call.
+    /// The stores on SQLite and PostgreSQL remove the rows in transactions of at most about 20 ms, so that calls can run in between. After an error,
+    /// some rows may have been removed. On PostgreSQL, rows that a different transaction has locked remain until the next call.
     fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64>;
 }

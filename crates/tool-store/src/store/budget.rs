@@ -57,8 +57,7 @@ pub struct BudgetAmount {
 }
 
 impl BudgetAmount {
-    /// Returns the sum of two amounts. A sum that is too large for a column becomes the largest number that
-    /// fits.
+    /// Returns the sum of two amounts. A sum that is too large for a column becomes the largest number that the column can store.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
         Self {
@@ -115,7 +114,7 @@ pub struct NewReservation {
     pub budget: BudgetId,
     /// Identifies the step that sends the request. A step that is repeated after a crash has the same text, so it has one reservation.
     pub step: String,
-    /// The most that the step may use.
+    /// The maximum amount that the step may use.
     pub amount: BudgetAmount,
     /// The limits of the budget. They replace the limits of earlier reservations.
     pub limits: BudgetLimits,
@@ -188,7 +187,7 @@ pub struct BudgetRow {
 pub enum Reserved {
     /// The amount is reserved for the step. It is larger than the requested amount if an earlier reservation of the step was larger.
     Held(BudgetAmount, Box<BudgetRow>),
-    /// The budget has less left than the amount. Nothing was changed, and an earlier reservation of the step remains.
+    /// Less than the amount is left in the budget. Nothing was changed, and an earlier reservation of the step remains.
     Refused(Box<BudgetRow>),
 }
 
@@ -259,8 +258,9 @@ pub struct BudgetFilter {
 
 /// A store of budgets that any number of runs and processes share.
 ///
-/// Before a request, one transaction reserves the most that the request may use. After the request, another transaction replaces the reservation with the
-/// usage. So concurrent runs together never reserve more than the budget. If a process dies, its reservation remains, and the repeated step uses it.
+/// Before a request, one transaction reserves the maximum amount that the request may use. After the request, another transaction replaces the
+/// reservation with the usage. So concurrent runs together never reserve more than the budget. If a process dies, its reservation remains, and the
+/// repeated step uses it.
 ///
 /// ```
 /// use tool_store::*;
@@ -273,7 +273,7 @@ pub struct BudgetFilter {
 /// let limits = BudgetLimits { tokens: Some(1_000), cost_micros: None };
 /// let new = NewReservation { budget: budget.clone(), step: "main/1".into(), amount, limits, at };
 /// assert!(matches!(store.reserve_budget(new.clone()).await?, Reserved::Held(..)));
-/// // Another step does not fit as long as the first one may use 700 tokens.
+/// // A second step is refused while the first step may still use 700 tokens.
 /// let other = NewReservation { step: "child/1".into(), ..new };
 /// assert!(matches!(store.reserve_budget(other.clone()).await?, Reserved::Refused(_)));
 ///

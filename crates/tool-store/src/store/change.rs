@@ -221,8 +221,8 @@ impl ChangeRequest {
     }
 
     /// Checks the request without the stored rows, for [`ChangeStore::apply`]. Fails with `Missing` if the changed row and the audit row belong to
-    /// different workspaces, like [`Switch::check`], [`SecretRow::check`](super::SecretRow::check) and [`Member::check`](super::Member::check) for an
-    /// invalid switch, secret or member, and with `Forbidden` if an author who removes a member is not an admin.
+    /// different workspaces, and with `Forbidden` if an author who removes a member is not an admin. For a switch, a secret or a member, fails in the
+    /// same cases as [`Switch::check`], [`SecretRow::check`](super::SecretRow::check) or [`Member::check`](super::Member::check).
     pub fn check(&self) -> Result<(), StoreError> {
         let own = self.workspace();
         match &self.change {

@@ -6,7 +6,7 @@ use super::{
     CallPlace, NewMessage, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Workspace, words,
 };
 
-/// What a child thread is for.
+/// The purpose of a child thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -57,7 +57,7 @@ words!(ChildState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildRow {
-    /// The child thread.
+    /// The id of the child thread.
     pub thread: ThreadId,
     /// The thread that started it, in the same workspace.
     pub parent: ThreadId,
@@ -70,13 +70,13 @@ pub struct ChildRow {
     pub waits: bool,
     /// The sequence number of the message that began the current session; 0 if no message did.
     pub begins: u64,
-    /// What the thread is for.
+    /// The purpose of the thread.
     pub kind: ChildKind,
     /// The name of the agent or of the prompt.
     pub agent: String,
     /// The name for people that the model gave the sub-agent. It is stored in clear text, also by a store that seals messages.
     pub name: Option<String>,
-    /// The number of sub-agents from the first one to this thread; the thread of a prompt counts as one more.
+    /// The depth of the parent plus 1. A thread without a parent has the depth 0.
     pub depth: u32,
     /// Whether the parent may send more messages.
     pub resumable: bool,
@@ -86,7 +86,7 @@ pub struct ChildRow {
     pub session: u64,
     /// The number of the last session whose outcome was delivered to the parent; 0 if none was.
     pub delivered: u64,
-    /// The keys of the messages of the current session that had one: see [`ChildSender::key`].
+    /// The [keys](ChildSender::key) of the messages of the current session. Messages without a key are left out.
     pub keys: Vec<String>,
     /// The id of the open request for variables, while the state is [`Deferred`](ChildState::Deferred).
     pub request: Option<String>,
@@ -190,8 +190,8 @@ impl ChildRow {
         self.name.as_ref().map(|name| format!("name:{name}"))
     }
 
-    /// Applies [`ChildStore::message_child`] to the row. Returns whether the message is stored, and changes the row. A store that appends a message which
-    /// begins a session sets [`begins`](Self::begins) to its sequence number.
+    /// Applies [`ChildStore::message_child`] to the row. Returns whether the message is stored, and changes the row. If the message begins a session,
+    /// the store sets [`begins`](Self::begins) to the sequence number of the message.
     pub fn receive(&mut self, sender: &ChildSender, at: Timestamp) -> Receipt {
         let key = sender.key.as_ref();
         if key.is_some_and(|key| self.keys.contains(key)) {

@@ -88,8 +88,8 @@ impl EffectClaim {
         Ok((begun, Some(Self { row, released })))
     }
 
-    /// Applies [`EffectLedger::close_call`](super::EffectLedger::close_call): like [`begin`](Self::begin), but the new row is stored as failed with
-    /// `result`.
+    /// Applies [`EffectLedger::close_call`](super::EffectLedger::close_call): the step is the same as [`begin`](Self::begin), but stores the new row
+    /// as failed with `result`.
     pub fn close(
         stored: Option<Self>,
         intent: Intent,
@@ -123,7 +123,7 @@ impl EffectClaim {
         (!self.released).then_some(&self.row)
     }
 
-    /// Like [`known`](Self::known), but consumes the claim.
+    /// Returns the same row as [`known`](Self::known), but consumes the claim.
     pub fn into_known(self) -> Option<EffectRow> {
         (!self.released).then_some(self.row)
     }
@@ -251,9 +251,9 @@ impl EffectRow {
     }
 }
 
-/// A key identifies one effect, and a caller never receives the stored result of a different caller's effect. The row of a released key is not
-/// returned, so every user and agent of the conversation may begin the call, either to continue a waiting call or as the rerun that an operator has
-/// allowed.
+/// Fails if the intent is not for the effect of the claim. A key identifies one effect, and a caller never receives the stored result of a different
+/// caller's effect. The row of a released key is not returned, so every user and agent of the conversation may begin the call, either to continue a
+/// waiting call or as the rerun that an operator has allowed.
 fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
     let stored = &claim.row.intent;
     let given_back = claim.released && intent.identity.conversation().is_some();

@@ -21,12 +21,12 @@ use super::{StoreError, StoreFuture, Timestamp, Workspace, words};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RetentionTier {
-    /// 7 days.
+    /// Deleted tools are kept for 7 days.
     Short,
-    /// 30 days. This is the tier of a workspace without settings.
+    /// Deleted tools are kept for 30 days. This is the tier of a workspace without settings.
     #[default]
     Medium,
-    /// 90 days.
+    /// Deleted tools are kept for 90 days.
     Long,
     /// Deleted tools are never removed.
     None,
@@ -106,7 +106,7 @@ impl MemberRole {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WorkspaceSettings {
-    /// The workspace.
+    /// The name of the workspace.
     pub workspace: Workspace,
     /// The user that stored tools run as if neither the tool nor its function has a runtime user. The user must be a member.
     pub default_runtime_user: Option<String>,
@@ -157,9 +157,9 @@ impl WorkspaceSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Member {
-    /// The workspace.
+    /// The workspace of the member.
     pub workspace: Workspace,
-    /// The user.
+    /// The user who is a member.
     pub user: String,
     /// The role of the user in the workspace.
     pub role: MemberRole,
@@ -284,7 +284,7 @@ impl Editor {
         )))
     }
 
-    /// Like [`require`](Self::require), for a change of a workspace itself. The program of the host may change every workspace. Fails with
+    /// Works like [`require`](Self::require), but for a change of a workspace itself. The program of the host may change every workspace. Fails with
     /// `Missing` for a member of a different workspace.
     pub fn require_in(
         &self,
@@ -352,7 +352,7 @@ pub trait Directory: Send + Sync + 'static {
         workspace: &'a Workspace,
     ) -> StoreFuture<'a, Option<WorkspaceSettings>>;
 
-    /// Returns the workspaces that have settings, ordered by name: at most `most`, and only those after `after`.
+    /// Returns the workspaces that have settings, ordered by name: at most `most`, and only workspaces after `after`.
     fn workspaces<'a>(
         &'a self,
         after: Option<&'a Workspace>,
@@ -378,7 +378,7 @@ pub trait Directory: Send + Sync + 'static {
         user: &'a str,
     ) -> StoreFuture<'a, Option<Member>>;
 
-    /// Returns the members of a workspace, ordered by user: at most `most`, and only those after `after`.
+    /// Returns the members of a workspace, ordered by user: at most `most`, and only users after `after`.
     fn members<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -189,7 +189,7 @@ impl SkillVersion {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SkillPin {
-    /// The pinned version.
+    /// The pinned version of the skill.
     pub skill: SkillVersion,
     /// The user who pinned the version.
     pub by: String,
@@ -563,7 +563,7 @@ pub trait EnablementStore: Catalogue {
         filter: &'a EnablementFilter,
     ) -> StoreFuture<'a, Vec<EnablementRow>>;
 
-    /// Returns the instances of a workspace, ordered by name: at most `most`, and only those whose name is after `after`.
+    /// Returns the instances of a workspace, ordered by name: at most `most`, and only instances whose name is after `after`.
     fn list_instances<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -221,8 +221,8 @@ pub struct FunctionUpdate {
 }
 
 impl FunctionUpdate {
-    /// Returns the changed row. Fails like [`NewFunction::decide`], with `Missing` for a function of a different workspace, and with `Forbidden` for
-    /// a system function.
+    /// Returns the changed row. Fails in the same cases as [`NewFunction::decide`], with `Missing` for a function of a different workspace, and with
+    /// `Forbidden` for a system function.
     pub fn decide(
         self,
         editor: &Editor,
@@ -315,7 +315,7 @@ impl Function {
         editor.check_owner(self.workspace.as_ref(), &self.what())?;
         editor.require(MemberRole::Author, "publish a version")?;
         if self.effects.is_some() {
-            // The stated effects are those of the published version, and a new version may have other effects.
+            // The effects were stated for the published version, and a new version may have other effects.
             editor.require(
                 MemberRole::Admin,
                 "publish a version of a function whose effects an admin has stated",

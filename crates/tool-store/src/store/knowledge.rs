@@ -82,7 +82,8 @@ pub trait KnowledgeStore: Send + Sync + 'static {
     /// and the chunks that contain any of the words.
     fn search_chunks<'a>(&'a self, search: ChunkSearch<'a>) -> StoreFuture<'a, Vec<ChunkHit>>;
 
-    /// Claims the document that has waited longest. Documents whose leases expired too often fail and are skipped. `None` if no document is ready.
+    /// Claims the document that has waited longest. Documents whose leases expired too often fail and are skipped. Returns `None` if no document is
+    /// ready.
     fn claim_document<'a>(
         &'a self,
         scope: Scope<'a>,
@@ -111,16 +112,16 @@ pub trait KnowledgeStore: Send + Sync + 'static {
     /// Returns the chunks of a workspace whose embeddings are most similar to a vector of the same model, best first. Chunks without an embedding of the model
     /// are not found.
     ///
-    /// In workspaces with at most 1,024 embeddings of the model, the result is exact. In larger workspaces, the SQL stores of this crate compare only the
-    /// embeddings whose codes of one bit for each dimension are nearest to that of the vector: 8 for each result, and at least 512. A result may then be missing.
-    /// The workspace is applied before.
+    /// In workspaces with at most 1,024 embeddings of the model, the result is exact. In larger workspaces, the SQL stores of this crate first select
+    /// the embeddings of the workspace whose codes (one bit for each dimension) are nearest to the code of the vector: 8 for each result, and at
+    /// least 512. They compare only these embeddings, so a result may be missing.
     fn nearest_chunks<'a>(
         &'a self,
         search: ChunkVectorSearch<'a>,
     ) -> StoreFuture<'a, Vec<ChunkHit>>;
 
-    /// Claims the document that has waited longest for embeddings, with a batch of its chunks that have no embedding of the model. Documents without such a
-    /// chunk cease to wait. `None` if no document is ready.
+    /// Claims the document that has waited longest for embeddings, with a batch of its chunks that have no embedding of the model. Documents without
+    /// such a chunk no longer wait. Returns `None` if no document is ready.
     fn claim_embedding<'a>(
         &'a self,
         scope: Scope<'a>,
@@ -137,8 +138,8 @@ pub trait KnowledgeStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Makes at most `limit` documents of a scope wait for embeddings of a model: those whose embeddings are of a different model, and that do not wait
-    /// already. Returns their number. Their present embeddings are kept until they are replaced.
+    /// Makes at most `limit` documents of a scope wait for embeddings of a model. Selects documents that do not wait yet and whose embeddings are of
+    /// a different model, and returns their number. Their current embeddings are kept until they are replaced.
     ///
     /// Call it until it returns 0, after all processes use the new model. A worker that still uses the previous model may otherwise claim the documents.
     fn renew_embeddings<'a>(

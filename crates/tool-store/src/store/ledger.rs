@@ -320,7 +320,8 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// not begun.
     ///
     /// The end of an earlier run, whose call was released and begun again, fails with `Conflict` and marks the row as [`late`](EffectRow::late): both
-    /// runs may have taken effect. The same applies to an end that contradicts an operator's resolution from the time when the body ran.
+    /// runs may have taken effect. The same applies to an end that contradicts the resolution of an operator who settled the effect while the body
+    /// ran.
     ///
     /// An end that is [`released`](EffectEnd::released) releases the key like [`Resolution::Rerun`], in the same write, so that a crash cannot make
     /// the outcome of a call that only waits unknown. The next [`begin`](Self::begin) has the same attempt number, and returns [`Begun::New`] if this

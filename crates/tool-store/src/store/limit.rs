@@ -55,7 +55,7 @@ impl fmt::Display for LimitId {
     }
 }
 
-/// What a shared limit allows.
+/// The rule of a shared limit, which defines the calls that the limit allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LimitRule {
     /// A burst of `calls`, and then one more call every `period / calls`.
@@ -76,7 +76,7 @@ pub enum LimitRule {
     AtOnce {
         /// The number of permits, at most [`LimitRule::MOST_PERMITS`].
         permits: u32,
-        /// The length of a lease, at least a millisecond. If a process dies, its permits return when their leases end.
+        /// The length of a lease, at least a millisecond. If a process dies, its permits are released when their leases end.
         lease: Duration,
     },
 }
@@ -85,7 +85,7 @@ impl LimitRule {
     /// The maximum number of permits of [`AtOnce`](Self::AtOnce), because the permits of a limit are one row.
     pub const MOST_PERMITS: u32 = 1_000;
 
-    /// Checks the numbers. Fails with `Conflict` if the rule allows no calls, if a time is too short, and if there are too many permits.
+    /// Checks the numbers. Fails with `Conflict` if the rule allows no calls, if a time is too short, or if there are too many permits.
     pub fn check(&self) -> Result<(), StoreError> {
         let wrong = |why: String| Err(StoreError::Conflict(why));
         let (calls, shortest, time) = match *self {
@@ -116,7 +116,7 @@ impl LimitRule {
 pub struct LimitTake {
     /// The limit. Its row is created by the first request.
     pub id: LimitId,
-    /// What the limit allows. All processes should use the same rule; the rule of the request applies.
+    /// The rule of the limit. All processes should use the same rule, because each request applies its own rule.
     pub rule: LimitRule,
     /// A random, unique name of the permit. A repeated request with the same name has one permit. Rates and quotas ignore it.
     pub token: String,
@@ -161,8 +161,9 @@ pub enum LimitUnit {
 pub enum LimitTaken {
     /// The limit allows the call, and counts it.
     Taken(LimitUnit),
-    /// The limit is exhausted, and nothing was changed. A rate or a quota allows the next call after this time, unless another process takes it first. The
-    /// permits of concurrent calls return earlier, when one of the calls ends; this is the time after which the first lease ends if it is not renewed.
+    /// The limit is exhausted, and nothing was changed. A rate or a quota allows the next call after this time, unless another process takes it
+    /// first. For concurrent calls, this is the time after which the first lease ends if it is not renewed; a permit is released earlier if one of
+    /// the calls ends.
     Refused(Duration),
 }
 
@@ -218,8 +219,8 @@ pub(crate) fn micros_of(time: Timestamp) -> i64 {
     time.as_millis().saturating_mul(1_000)
 }
 
-/// Returns the latest time that a row contains if no clock was set back. `time` is the time for which the row counts. A transaction of PostgreSQL waits for the
-/// lock of a row and has read the clock before, so the time is a minute later.
+/// Returns the latest time that a row contains if no clock was set back: `at` plus the time for which the row counts, plus a minute. The minute is
+/// necessary because a transaction of PostgreSQL reads the clock before it waits for the lock of a row.
 pub(crate) fn latest(at: i64, time: i64) -> i64 {
     const MARGIN: i64 = 60_000_000;
     at.saturating_add(time).saturating_add(MARGIN)
@@ -333,7 +334,7 @@ impl LimitRow {
         true
     }
 
-    /// Applies [`LimitStore::return_limit`] to the row. Returns false, and changes nothing, if the unit is not counted any more.
+    /// Applies [`LimitStore::return_limit`] to the row. Returns false, and changes nothing, if the unit is no longer counted.
     pub fn return_unit(&mut self, unit: &LimitUnit, now: Timestamp) -> bool {
         let is_counted = match unit {
             LimitUnit::Rate => false,
@@ -353,8 +354,8 @@ impl LimitRow {
 
 /// A store of limits on calls that any number of processes share.
 ///
-/// Each request is one conditional change of one row, by the clock of the store, so processes together never exceed a limit. A request that is refused changes
-/// nothing. A permit has a lease: if its process dies, the permit returns when the lease ends.
+/// Each request is one conditional change of one row, by the clock of the store, so processes together never exceed a limit. A request that is
+/// refused changes nothing. A permit has a lease: if its process dies, the permit is released when the lease ends.
 ///
 /// ```
 /// use std::time::Duration;
@@ -380,7 +381,7 @@ pub trait LimitStore: Send + Sync + 'static {
     /// Takes one unit of a limit, by the rules of [`LimitRow::take`]. Fails with `Conflict` if [`LimitTake::check`] refuses the request.
     fn take_limit(&self, take: LimitTake) -> StoreFuture<'_, LimitTaken>;
 
-    /// Begins the lease of a permit again at the time `at`. Returns false, and changes nothing, if the lease has ended or the permit was returned.
+    /// Restarts the lease of a permit at the time `at`. Returns false, and changes nothing, if the lease has ended or the permit was returned.
     fn extend_permit<'a>(
         &'a self,
         id: &'a LimitId,
@@ -389,8 +390,8 @@ pub trait LimitStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Returns a unit: a permit whose call has ended, or the call of a quota that was refused by another limit. Returns false, and changes nothing, if the
-    /// unit is not counted any more, and for a unit of a rate.
+    /// Returns a unit: a permit whose call has ended, or the call of a quota that was refused by another limit. Returns false, and changes nothing,
+    /// if the unit is no longer counted, and for a unit of a rate.
     fn return_limit<'a>(
         &'a self,
         id: &'a LimitId,

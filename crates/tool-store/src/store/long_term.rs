@@ -79,10 +79,10 @@ impl MemoryQuery {
 /// A result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryHit {
-    /// The memory.
+    /// The memory that was found.
     pub memory: MemoryRow,
-    /// The score, which is larger for better results: the share of the query's words, from 0 to 1, or the cosine, times the [weight](MemoryRow::weight) of the memory.
-    /// It can be compared only with scores of the same search.
+    /// The score, which is larger for better results. It is the [weight](MemoryRow::weight) of the memory, multiplied by the share of the query's
+    /// words (from 0 to 1) in a search by words, or by the cosine in a search by embeddings. It can be compared only with scores of the same search.
     pub score: f64,
 }
 
@@ -106,18 +106,18 @@ pub struct MemoryFilter {
 pub struct MemoryCorrection {
     /// The new content. Its source becomes [`MemorySource::User`], and its embedding is removed.
     pub content: Option<String>,
-    /// The new type.
+    /// The new type of the memory.
     pub memory_type: Option<MemoryType>,
-    /// The new durability.
+    /// The new durability of the memory.
     pub durability: Option<Durability>,
-    /// The new importance.
+    /// The new importance of the memory.
     pub importance: Option<Importance>,
     /// When the memory is corrected.
     pub at: Timestamp,
 }
 
 impl MemoryCorrection {
-    /// Checks the content, like [`NewMemory::check`].
+    /// Checks the content by the rules of [`NewMemory::check`].
     pub fn check(&self) -> Result<(), StoreError> {
         self.content.as_deref().map_or(Ok(()), check_content)
     }
@@ -159,9 +159,9 @@ pub trait LongTermStore: Send + Sync + 'static {
     /// store equal contents once. Fails with `Conflict` if [`NewMemory::check`] fails, or if the handle seals contents.
     fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered>;
 
-    /// Returns the memories that a reader's scope [reads](MemoryScope::reads) and that contain words of the query, best first. The order is by BM25 with the
-    /// statistics of these memories only, times their [weight](MemoryRow::weight). Each word contributes at most its newest 256 memories of each scope, so that a word of
-    /// every memory does not slow down a search.
+    /// Returns the memories that a reader's scope [reads](MemoryScope::reads) and that contain words of the query, best first. The order is by BM25
+    /// with the statistics of these memories only, times their [weight](MemoryRow::weight). For each word, a search considers at most the newest 256
+    /// memories of each scope, so that a word that every memory contains does not slow down the search.
     fn search_memories<'a>(
         &'a self,
         reader: &'a MemoryScope,
@@ -171,8 +171,9 @@ pub trait LongTermStore: Send + Sync + 'static {
     /// Returns the memories that a reader's scope reads and whose embedding is most similar to a vector of the same model, best first. The score is the cosine
     /// times the [weight](MemoryRow::weight) of the memory. Memories without an embedding of the model are not found.
     ///
-    /// In scopes with at most 1,024 embeddings, the result is exact. In larger scopes, the stores of this crate may compare only the embeddings whose codes of one
-    /// bit for each dimension are nearest to that of the vector, at least 512, so a result may be missing. The scopes, the types and the expiry are applied before.
+    /// In scopes with at most 1,024 embeddings, the result is exact. In larger scopes, the stores of this crate may first select the embeddings whose
+    /// codes (one bit for each dimension) are nearest to the code of the vector, at least 512. Only these embeddings are compared, so a result may be
+    /// missing. The selection considers only memories that are in the scopes, have one of the types and have not expired.
     fn nearest_memories<'a>(
         &'a self,
         reader: &'a MemoryScope,
@@ -209,8 +210,8 @@ pub trait LongTermStore: Send + Sync + 'static {
     /// Removes all memories of exactly one scope, and returns their number. Shared memories are not removed with the memories of an agent.
     fn remove_memories<'a>(&'a self, scope: &'a MemoryScope) -> StoreFuture<'a, u64>;
 
-    /// Returns at most `limit` memories of a workspace whose embedding is missing or of a different model, for [`embed_memory`](Self::embed_memory). The
-    /// progress of a new model is in the rows, so the work can be interrupted at any time.
+    /// Returns at most `limit` memories of a workspace whose embedding is missing or of a different model, for [`embed_memory`](Self::embed_memory).
+    /// The rows record which memories have an embedding of the new model, so the work can be interrupted at any time.
     fn memories_to_embed<'a>(
         &'a self,
         workspace: &'a Workspace,

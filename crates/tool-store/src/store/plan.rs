@@ -30,23 +30,23 @@ pub struct PlanRunId {
 }
 
 impl PlanRunId {
-    /// The id of a run by its number in a conversation. Take the workspace of the thread from the session, not from the request: the workspace isolates
-    /// tenants from each other.
+    /// Creates the id of a run from its conversation and its number in it. Take the workspace of the thread from the session, not from the request:
+    /// the workspace isolates tenants from each other.
     pub fn new(thread: ThreadId, number: u64) -> Self {
         Self { thread, number }
     }
 
-    /// The conversation of the run.
+    /// Returns the conversation of the run.
     pub fn thread(&self) -> &ThreadId {
         &self.thread
     }
 
-    /// The workspace of the conversation.
+    /// Returns the workspace of the conversation.
     pub fn workspace(&self) -> &Workspace {
         self.thread.workspace()
     }
 
-    /// The number of the run in the conversation; the first is 1. It is also the version of the plan.
+    /// Returns the number of the run in the conversation; the first is 1. It is also the version of the plan.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -68,13 +68,13 @@ impl fmt::Display for PlanRunId {
 /// A run to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewPlanRun {
-    /// The conversation.
+    /// The conversation of the new run.
     pub thread: ThreadId,
     /// The user for whom the plan is run; `None` if the context has none.
     pub principal: Option<String>,
-    /// The compiled plan.
+    /// The compiled plan to run.
     pub spec: PlanSpec,
-    /// When it is created.
+    /// When the run is created.
     pub at: Timestamp,
 }
 
@@ -101,7 +101,7 @@ pub struct PlanRow {
     pub spec: PlanSpec,
     /// The user for whom the plan is run.
     pub principal: Option<String>,
-    /// The status.
+    /// The status of the run.
     pub status: PlanStatus,
     /// The number of the run that this run replaced.
     pub replaces: Option<u64>,
@@ -111,9 +111,9 @@ pub struct PlanRow {
     pub reason: Option<String>,
     /// The approval of the plan; `None` if the plan needs none.
     pub approval: Option<PlanApproval>,
-    /// The nodes, in the order of the draft.
+    /// The runs of the nodes, in the order of the draft.
     pub nodes: Vec<PlanNodeRun>,
-    /// The latest checkpoint.
+    /// The latest checkpoint of the run.
     pub checkpoint: PlanCheckpoint,
     /// The number of events of the run.
     pub events: u64,
@@ -298,8 +298,9 @@ pub trait PlanStore: Send + Sync + 'static {
     /// Creates the active run of a conversation, unless it has one.
     fn create_plan(&self, new: NewPlanRun) -> StoreFuture<'_, PlanCreated>;
 
-    /// Replaces the active run of a conversation by a new run, for a reason: the old run is aborted, and the two are linked. A reader sees the old or the new
-    /// run as the active run, and never none or both. Returns the new run; `None` if the conversation has no active run, and then nothing is changed.
+    /// Replaces the active run of a conversation with a new run, for a reason: the old run is aborted, and the two runs are linked. A reader sees the
+    /// old or the new run as the active run, and never none or both. Returns the new run; if the conversation has no active run, changes nothing and
+    /// returns `None`.
     fn replace_plan(&self, new: NewPlanRun, reason: String) -> StoreFuture<'_, Option<PlanRow>>;
 
     /// Applies a change to a run, by the rules of [`PlanRow::apply`]. Fails with `Missing` if the run does not exist.

@@ -15,7 +15,7 @@ pub enum RecordChange {
         workspace: Workspace,
         /// The id of the memory.
         id: String,
-        /// The new values.
+        /// The corrected values of the memory.
         correction: Box<MemoryCorrection>,
         /// The memory that the operator has read.
         expected: Expected<Box<MemoryRow>>,
@@ -33,35 +33,35 @@ pub enum RecordChange {
     EraseMemories {
         /// The workspace of the user.
         workspace: Workspace,
-        /// The user.
+        /// The user whose memories are removed.
         principal: String,
     },
     /// Applies [`KnowledgeStore::remove_document`](super::KnowledgeStore::remove_document), but fails with `Missing` for an unknown document.
     RemoveDocument {
-        /// The document.
+        /// The name of the document.
         name: DocumentName,
         /// The document that the operator has read.
         expected: Expected<Box<DocumentRow>>,
     },
     /// Ends a run of a plan, as [`PlanChange::Abort`](super::PlanChange::Abort) does, but fails with `Conflict` for a run that has ended.
     EndPlan {
-        /// The run.
+        /// The id of the run.
         id: PlanRunId,
         /// When the operator ends the run.
         at: Timestamp,
     },
     /// Applies [`ScheduleStore::update_task`](super::ScheduleStore::update_task), but fails with `Missing` for an unknown task.
     UpdateTask {
-        /// The task.
+        /// The id of the task.
         id: TaskId,
-        /// The change.
+        /// The change of the task.
         update: Box<TaskUpdate>,
         /// The version of the row that the operator has read.
         expected: u64,
     },
     /// Applies [`ScheduleStore::remove_task`](super::ScheduleStore::remove_task), but fails with `Missing` for an unknown task.
     RemoveTask {
-        /// The task.
+        /// The id of the task.
         id: TaskId,
         /// The version of the row that the operator has read; `None` if the change does not depend on it.
         expected: Option<u64>,

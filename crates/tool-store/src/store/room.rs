@@ -92,7 +92,7 @@ pub struct RoomMessage {
     pub at: Timestamp,
 }
 
-/// The replacement of the first messages of a room by a summary.
+/// The replacement of the first messages of a room with a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomCompaction {
     /// The conversation of the room.
@@ -258,8 +258,8 @@ fn check_author(author: Option<&str>, what: &str, room: &ThreadId) -> Result<(),
 
 /// A store of rooms. A room is a conversation that people and other systems write to at any time.
 ///
-/// Each incoming message is stored as an event in the backlog. A turn of the agent takes events and completes each of them. Independently of that, the
-/// history of the room contains the messages of both sides; its beginning can be replaced by a summary.
+/// Each incoming message is stored as an event in the backlog. A turn of the agent takes events and completes each of them. Independently of that,
+/// the history of the room contains the messages of both sides; the first messages can be replaced with a summary.
 ///
 /// ```
 /// use tool_store::*;
@@ -285,8 +285,8 @@ pub trait RoomStore: Send + Sync + 'static {
     /// [`NewRoomEvent::check`] refuses it.
     fn add_room_event(&self, event: NewRoomEvent) -> StoreFuture<'_, bool>;
 
-    /// Marks the first pending events of a room as processing, at most `limit`, and returns them in order. Of turns in several processes that take events at
-    /// the same time, only one gets each event.
+    /// Marks the first pending events of a room as processing, at most `limit`, and returns them in order. If turns in several processes take events
+    /// at the same time, each event is returned to only one of them.
     fn take_room_events<'a>(
         &'a self,
         room: &'a ThreadId,
@@ -294,7 +294,7 @@ pub trait RoomStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, Vec<RoomEvent>>;
 
-    /// Marks events of a room as completed, with notes. Only events that are processing are changed. Returns how many there were.
+    /// Marks events of a room as completed, with notes. Only events that are processing are changed. Returns the number of changed events.
     fn complete_room_events<'a>(
         &'a self,
         room: &'a ThreadId,
@@ -303,8 +303,8 @@ pub trait RoomStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, u64>;
 
-    /// Marks events of a room as pending again, after the turn that took them has not completed them. Only events that are processing are changed. Returns
-    /// how many there were. A caller returns only the events that it has taken, because another turn may be processing the others.
+    /// Marks events of a room as pending again, for a turn that has taken them and cannot complete them. Only events that are processing are changed.
+    /// Returns the number of changed events. A caller returns only the events that it has taken, because another turn may be processing the others.
     fn return_room_events<'a>(
         &'a self,
         room: &'a ThreadId,
@@ -334,8 +334,8 @@ pub trait RoomStore: Send + Sync + 'static {
         limit: u32,
     ) -> StoreFuture<'a, Vec<RoomMessage>>;
 
-    /// Returns the rooms of a workspace, ordered by conversation: at most `limit`, and only those after the conversation `after`. A conversation is a room if it
-    /// has an event or a message.
+    /// Returns the rooms of a workspace, ordered by conversation: at most `limit`, and only rooms after the conversation `after`. A conversation is a
+    /// room if it has an event or a message.
     fn rooms<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -346,6 +346,7 @@ pub trait RoomStore: Send + Sync + 'static {
     /// Removes the events and the messages of a room. Returns whether there were any.
     fn remove_room<'a>(&'a self, room: &'a ThreadId) -> StoreFuture<'a, bool>;
 
-    /// Replaces the first messages of a room by a summary. Fails with `Stale` if [`RoomCompaction::check`] refuses the number of messages that it replaces.
+    /// Replaces the first messages of a room with a summary. Fails with `Stale` if [`RoomCompaction::check`] refuses the number of messages that it
+    /// replaces.
     fn compact_room(&self, compaction: RoomCompaction) -> StoreFuture<'_, ()>;
 }

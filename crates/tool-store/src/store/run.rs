@@ -22,23 +22,23 @@ pub struct RunId {
 }
 
 impl RunId {
-    /// The id of a run by its number in a thread. Take the workspace of the thread from the session, not from the request: the workspace isolates
-    /// tenants from each other.
+    /// Creates the id of a run from its thread and its number in it. Take the workspace of the thread from the session, not from the request: the
+    /// workspace isolates tenants from each other.
     pub fn new(thread: ThreadId, number: u64) -> Self {
         Self { thread, number }
     }
 
-    /// The thread of the run.
+    /// Returns the thread of the run.
     pub fn thread(&self) -> &ThreadId {
         &self.thread
     }
 
-    /// The workspace of the thread.
+    /// Returns the workspace of the thread.
     pub fn workspace(&self) -> &Workspace {
         self.thread.workspace()
     }
 
-    /// The number of the run in the thread; the first is 1.
+    /// Returns the number of the run in the thread; the first is 1.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -130,9 +130,9 @@ words!(RunCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStop {
-    /// End after the calls that have begun; the next run reads the new message of the user.
+    /// The run ends after the calls that have begun, and the next run reads the new message of the user.
     Interrupt,
-    /// End, and cancel the work in progress.
+    /// The run ends, and the work in progress is cancelled.
     Cancel,
 }
 
@@ -322,13 +322,13 @@ impl RunRow {
         stops
     }
 
-    /// Whether a driver holds the lease at this time. If not, the process of a `running` run has died, and the next driver of the thread takes the
-    /// run over.
+    /// Returns whether a driver holds the lease at this time. If not, the process of a `running` run has died, and the next driver of the thread
+    /// takes the run over.
     pub fn is_held(&self, now: Timestamp) -> bool {
         self.state == RunState::Running && now < self.lease_until
     }
 
-    /// The position of the row in lists.
+    /// Returns the position of the row in lists.
     pub fn cursor(&self) -> RunCursor {
         RunCursor {
             started: self.started,
@@ -338,7 +338,7 @@ impl RunRow {
 }
 
 impl RunFilter {
-    /// Whether a row is in the scope and matches the filter. The caller applies `limit`.
+    /// Returns whether a row is in the scope and matches the filter. The caller applies `limit`.
     pub fn covers(&self, scope: Scope<'_>, row: &RunRow) -> bool {
         let thread = row.id.thread();
         let conversation = self.conversation.as_deref();
@@ -375,7 +375,7 @@ impl RunFilter {
 /// # }
 /// ```
 pub trait RunStore: Send + Sync + 'static {
-    /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
+    /// Returns the transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
     fn journal(&self) -> Option<Journal> {
         None
     }

@@ -45,7 +45,7 @@ impl TaskId {
         }
     }
 
-    /// Returns the workspace.
+    /// Returns the workspace of the task.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -69,21 +69,21 @@ impl fmt::Display for TaskId {
 pub enum TaskTiming {
     /// The task is due at the times that a cron expression names.
     Cron {
-        /// The expression.
+        /// The cron expression.
         expression: String,
         /// The IANA name of the time zone in which the expression is read.
         timezone: String,
     },
-    /// The task is due at times of equal distance.
+    /// The task is due at regular intervals.
     Interval {
-        /// The distance in milliseconds.
+        /// The interval, in milliseconds.
         every_ms: u64,
-        /// The time from which the distances are counted.
+        /// The time from which the intervals are counted.
         from: Timestamp,
     },
     /// The task is due once.
     Once {
-        /// The due time.
+        /// The only due time of the task.
         at: Timestamp,
     },
 }
@@ -101,7 +101,7 @@ pub struct TaskDefinition {
     pub delete_after_run: bool,
     /// Whether all runs share one conversation.
     pub keep_history: bool,
-    /// The channel through which the answer is sent.
+    /// The channel through which the reply of the turn is sent.
     pub outbound_channel: Option<String>,
     /// The address in the channel.
     pub outbound_target: Option<String>,
@@ -114,7 +114,7 @@ pub struct NewTask {
     pub id: TaskId,
     /// The user on whose behalf the task runs; `None` if there is none.
     pub principal: Option<String>,
-    /// The definition.
+    /// The definition of the task.
     pub definition: TaskDefinition,
     /// Whether the task runs when it is due.
     pub enabled: bool,
@@ -134,7 +134,7 @@ impl NewTask {
 /// A change of a task. It resets the count of errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskUpdate {
-    /// The new definition.
+    /// The new definition of the task.
     pub definition: TaskDefinition,
     /// Whether the task runs when it is due.
     pub enabled: bool,
@@ -174,13 +174,13 @@ words!(TaskRunState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskRun {
-    /// The task.
+    /// The id of the task.
     pub task: TaskId,
     /// The due time, which identifies the run.
     pub due: Timestamp,
     /// The user on whose behalf the task ran; `None` if there is none.
     pub principal: Option<String>,
-    /// The state.
+    /// The state of the run.
     pub state: TaskRunState,
     /// The number of attempts, with the current one.
     pub attempts: u32,
@@ -229,7 +229,7 @@ impl TaskRun {
 /// A due time that does not run, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedRun {
-    /// The due time.
+    /// The due time that is skipped.
     pub due: Timestamp,
     /// The reason, for people.
     pub reason: String,
@@ -238,7 +238,7 @@ pub struct SkippedRun {
 /// The claim of a run of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskClaim {
-    /// The task.
+    /// The id of the task.
     pub id: TaskId,
     /// The [`version`](TaskRow::version) of the row that the claim was computed from.
     pub version: u64,
@@ -246,9 +246,9 @@ pub struct TaskClaim {
     pub due: Timestamp,
     /// The conversation of the run.
     pub conversation: String,
-    /// The due times before it that do not run.
+    /// The due times before [`due`](Self::due) that are skipped.
     pub skipped: Vec<SkippedRun>,
-    /// The due time after it. It is ignored if the run is not a new run of a due time.
+    /// The due time after [`due`](Self::due). The store ignores it if the claim continues a run or begins a requested run.
     pub next: Option<Timestamp>,
     /// The name of the process, for people.
     pub worker: String,
@@ -282,7 +282,7 @@ impl TaskClaim {
 /// The end of an attempt of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskAttempt {
-    /// The outcome.
+    /// The outcome of the attempt.
     pub outcome: TaskOutcome,
     /// When the attempt ended.
     pub at: Timestamp,
@@ -295,8 +295,8 @@ pub enum TaskOutcome {
     Succeeded,
     /// The turn waits for a person. The run has ended, and does not count as an error.
     Waiting(String),
-    /// The attempt has failed. The run is attempted again after the time, unless the task now has too many errors: then the run has failed, and the task is
-    /// switched off.
+    /// The attempt has failed. The run is attempted again after the time `retry`. If the task now has too many errors, the run fails instead, and the
+    /// task is switched off.
     Failed {
         /// The error, for people.
         error: String,
@@ -330,9 +330,9 @@ pub struct TaskRunFilter {
 
 /// A store of scheduled tasks, which any number of processes run.
 ///
-/// A process reads the [tasks that are ready](Self::ready_tasks), computes from each row which due time runs, which due times are skipped and when the task is
-/// due next, and [claims](Self::claim_task) the run. Of several processes, one gets the claim. A run is identified by its task and its due time, so it
-/// happens once. A process that dies loses its claim when the lease ends, and the run is claimed again as the same run.
+/// A process reads the [tasks that are ready](Self::ready_tasks), computes from each row which due time runs, which due times are skipped and when
+/// the task is due next, and [claims](Self::claim_task) the run. If several processes claim the run, only one succeeds. A run is identified by its
+/// task and its due time, so it happens once. A process that dies loses its claim when the lease ends, and the run is claimed again as the same run.
 #[doc(alias("cron", "scheduler", "timer"))]
 pub trait ScheduleStore: Send + Sync + 'static {
     /// Creates a task. Fails with `Conflict` if the workspace has a task with this id.
@@ -357,7 +357,7 @@ pub trait ScheduleStore: Send + Sync + 'static {
         expected: u64,
     ) -> StoreFuture<'a, Option<TaskRow>>;
 
-    /// Requests a run of a task as soon as possible, also if the task is switched off. Returns the row; `None` if it does not exist.
+    /// Requests a run of a task as soon as possible, even if the task is switched off. Returns the row; `None` if it does not exist.
     fn request_task_run<'a>(
         &'a self,
         id: &'a TaskId,
@@ -371,8 +371,9 @@ pub trait ScheduleStore: Send + Sync + 'static {
     /// Returns the tasks of all workspaces that a process may claim at this time, the one that has waited longest first.
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>>;
 
-    /// Claims a run of a task, by the rules of [`TaskRow::claim`], and writes the rows of the skipped due times. Returns the row with the token of the claim and
-    /// the row of the run; `None` if the task cannot be claimed as the claim was computed, or if the run has ended.
+    /// Claims a run of a task, by the rules of [`TaskRow::claim`], and writes the rows of the skipped due times. Returns the row with the token of
+    /// the claim and the row of the run; `None` if the task is not ready, if its row has changed since the claim was computed, or if the run has
+    /// ended.
     fn claim_task(&self, claim: TaskClaim) -> StoreFuture<'_, Option<(TaskRow, TaskRun)>>;
 
     /// Extends a claim. Returns false if the claim has ended, so that the process must stop the run.
@@ -384,8 +385,8 @@ pub trait ScheduleStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Ends the attempt of a claimed run, by the rules of [`TaskRow::end_attempt`]. Returns whether the token was that of the current claim; otherwise nothing is
-    /// changed.
+    /// Ends the attempt of a claimed run, by the rules of [`TaskRow::end_attempt`]. Returns false, and changes nothing, if the token is not the token
+    /// of the current claim.
     fn end_task_attempt<'a>(
         &'a self,
         id: &'a TaskId,

@@ -23,9 +23,9 @@ pub enum TimingError {
         "`{expression}` is not a cron expression: write five fields for minute, hour, day of month, month and day of week, such as `0 9 * * MON-FRI` ({cause})"
     )]
     Cron {
-        /// The expression.
+        /// The text that is not a cron expression.
         expression: String,
-        /// The fault.
+        /// The fault that the parser reports.
         cause: String,
     },
     /// The time zone is unknown.
@@ -87,7 +87,7 @@ fn next_of_cron(
         expression: expression.to_owned(),
         cause: error.to_string(),
     };
-    // Schedules are polled, so seconds would not be kept.
+    // The host polls schedules, so it could not run a task at an exact second.
     let parser = CronParser::builder()
         .seconds(Seconds::Disallowed)
         .year(Year::Disallowed)
@@ -103,7 +103,8 @@ fn next_of_cron(
 
 /// Reads the time of a task that is due once: a wait from now such as `+20m`, a time with an offset, or a time in the zone.
 ///
-/// A time that a change of the clock skips is moved forward by the length of the change, and of a time that occurs twice, the first one is used.
+/// If a change of the clock skips the time, the time is moved forward by the length of the change. If the time occurs twice, the first occurrence is
+/// used.
 pub fn read_time(text: &str, timezone: &str, now: Timestamp) -> Result<Timestamp, TimingError> {
     let refused = || TimingError::Time(text.to_owned());
     if let Some(wait) = text.strip_prefix('+') {
@@ -130,7 +131,7 @@ fn read_wait(text: &str) -> Option<Duration> {
     };
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
     let number: u64 = number.parse().ok().filter(|_| is_number)?;
-    // A hundred years, so that every sum is a time.
+    // The limit is a hundred years, so that every sum can be represented as a time.
     let most = 100 * 366 * 24 * 60 * 60;
     let seconds = number.checked_mul(seconds).filter(|wait| *wait <= most)?;
     Some(Duration::from_secs(seconds))

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// Tokens that model requests used, in one form for all providers, and their cost.
 ///
-/// The other counters of tokens are parts of `input_tokens` or of `output_tokens`. A part is `None` if the provider did not report it, which is not the same as 0. If
-/// one of two parts is not reported, their sum is the reported part. So a part of a sum is a lower bound.
+/// The other counters of tokens are parts of `input_tokens` or of `output_tokens`. A part is `None` if the provider did not report it, which is not
+/// the same as 0. If two usages are added and only one of them reports a part, the sum contains the reported part. So a part of a sum is a lower
+/// bound.
 ///
 /// A response that reports no usage at all has no `Usage`: it is *unmeasured* ([`RunProgress::unmeasured`](super::RunProgress::unmeasured)).
 ///
@@ -49,12 +50,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The sum of input and output tokens.
+    /// Returns the sum of input and output tokens.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// Whether the usage contains tokens. Each request has an input, so a report of 0 tokens is not a measurement.
+    /// Returns whether the usage contains tokens. Each request has an input, so a report of 0 tokens is not a measurement.
     pub fn is_measured(&self) -> bool {
         self.total_tokens() > 0
     }

@@ -130,7 +130,7 @@ pub struct WorkRow {
 /// A claim of threads by a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkClaim {
-    /// The agents that the worker has. The threads of earlier agents are claimed first.
+    /// The agents that the worker has. Threads of the first agents in this list are claimed first.
     pub agents: Vec<WorkAgent>,
     /// The name of the worker, for operators.
     pub worker: String,
@@ -340,7 +340,7 @@ impl WorkRow {
         true
     }
 
-    /// Returns whether the last change has queued the thread and it is ready at once, so that a worker which waits can claim it.
+    /// Returns whether the last change has queued the thread and it is ready at once, so that a waiting worker can claim it.
     #[cfg(feature = "postgres")]
     pub(crate) fn is_queued_now(&self) -> bool {
         self.state == WorkState::Queued && self.is_ready(self.updated)
@@ -438,9 +438,9 @@ pub trait WorkStore: Send + Sync + 'static {
     /// The next [`queue_work`](Self::queue_work) queues the thread again.
     fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork>;
 
-    /// Claims one thread like [`claim_work`](Self::claim_work), for a host in which a different engine decides which thread is driven next. The result is
-    /// empty, and nothing changes, if the thread has no row, if the claim does not have its agent, or if its queue time is in the future, or if its lease
-    /// has not expired. [`WorkClaim::limit`] and [`WorkClaim::suspects`] do not apply.
+    /// Claims one thread like [`claim_work`](Self::claim_work), for a host in which a different engine decides which thread is driven next. The
+    /// result is empty, and nothing changes, if the thread has no row, if the claim does not contain its agent, if it is queued for a later time, or
+    /// if its lease has not expired. [`WorkClaim::limit`] and [`WorkClaim::suspects`] do not apply.
     fn claim_thread<'a>(
         &'a self,
         thread: &'a ThreadId,

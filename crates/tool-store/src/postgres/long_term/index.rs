@@ -69,13 +69,14 @@ impl MemoryIndex {
 
 impl PostgresStore {
     /// Creates the missing indexes for searches by embeddings ([`LongTermStore::nearest_memories`](crate::LongTermStore::nearest_memories)), and
-    /// removes those that are not needed any more. Call it regularly, for example once a day. Without an index, a search of a scope of 100,000
-    /// memories takes about 50 ms instead of 15. An index (HNSW) is approximate: a search with it may miss a few of the nearest memories. In the
+    /// removes the indexes that are no longer needed. Call it regularly, for example once a day. Without an index, a search of a scope of 100,000
+    /// memories takes about 50 ms instead of 15 ms. An index (HNSW) is approximate: a search with it may miss a few of the nearest memories. In the
     /// benchmarks, it found 99.5 % or more of the memories that an exact search found.
     ///
-    /// An index is created for each model with more than 20,000 embeddings in one scope. It is removed when no scope has more than 10,000, such as after all
-    /// memories were embedded with a different model. The indexes need the extension `vector` (pgvector) of version 0.8 or later. If the database does not
-    /// have it, this method creates it, which requires that the extension is installed on the server and that the user may create it.
+    /// An index is created for each model with more than 20,000 embeddings in one scope. It is removed when no scope has more than 10,000, for
+    /// example after all memories were embedded with a different model. The indexes need the extension `vector` (pgvector) of version 0.8 or later.
+    /// If the database does not have it, this method creates it, which requires that the extension is installed on the server and that the user may
+    /// create it.
     ///
     /// The statements run on a connection of [`PostgresOptions::migrator`](crate::PostgresOptions::migrator), whose user must own the tables. They do not
     /// block other statements (`CREATE INDEX CONCURRENTLY`). An index of 100,000 embeddings takes about half a minute, for which a `statement_timeout` of the user must
@@ -83,7 +84,7 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::Unavailable`] if the server refuses a statement, such as because the user does not own the tables.
+    /// Fails with [`StoreError::Unavailable`] if the server refuses a statement, for example because the user does not own the tables.
     ///
     /// ```no_run
     /// use tool_store::{MemoryIndexing, PostgresStore};
@@ -104,7 +105,7 @@ impl PostgresStore {
         self.index_with_lock().await.map_err(store_error)
     }
 
-    /// Writes to the log how searches of large scopes work.
+    /// Logs the version of pgvector and the number of its indexes that searches of large scopes use.
     pub(in crate::postgres) async fn log_indexes(&self) -> Result<(), Fault> {
         let mut reader: &Self = self;
         let rows = reader.read(|| {
@@ -162,7 +163,8 @@ impl PostgresStore {
     }
 }
 
-/// Returns the schema of the extension `vector`, quoted, and creates the extension if it is missing. Otherwise returns the reason why it cannot be used.
+/// Returns the schema of the extension `vector`, quoted, and creates the extension if it is missing. If the extension cannot be used, returns the
+/// reason.
 async fn extension(connection: &mut PgConnection) -> Result<Result<String, String>, sqlx::Error> {
     let mut found = installed(connection).await?;
     if found.is_none() {
@@ -245,7 +247,7 @@ async fn index(
     Ok(indexes)
 }
 
-/// Returns the models with more than half as many embeddings in a scope as an index is created for, and their largest scope.
+/// Returns the models for which one scope has more than `LARGE / 2` embeddings, each with the number of embeddings in its largest scope.
 async fn models(connection: &mut PgConnection) -> Result<Vec<(MemoryIndex, i64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT model, dimensions, max(size) FROM \

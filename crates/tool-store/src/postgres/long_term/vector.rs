@@ -1,7 +1,8 @@
 //! Searches for similar embeddings.
 //!
-//! A search compares the codes of all embeddings of its scopes in the server, and then the embeddings with the nearest codes in the program. In scopes with more
-//! than [`LARGE`] embeddings, an index of pgvector finds the nearest codes, if the model has one. Codes are bit strings, which need no extension.
+//! The server compares the codes of all embeddings in the scopes of a search. Then this program compares the embeddings with the nearest codes
+//! exactly. In scopes with more than [`LARGE`] embeddings, an index of pgvector finds the nearest codes, if the model has one. Codes are bit strings,
+//! which need no extension.
 
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Executor as _, Postgres};
@@ -91,7 +92,7 @@ async fn nearest_vectors(
     };
     let vectors = rows.iter().map(read_vector);
     let mut vectors = vectors.collect::<Result<Vec<_>, _>>()?;
-    // Of equal cosines, the newest memory is the first.
+    // Of memories with equal cosines, the newest is the first.
     vectors.sort_unstable_by_key(|(number, _)| std::cmp::Reverse(*number));
     Ok(nearest(lookup.vector.values(), vectors, lookup.limit))
 }
@@ -168,8 +169,8 @@ fn add_uncoded(query: &mut Statement<Postgres>, lookup: &VectorLookup<'_>) {
     lookup.narrow_to_memories(query);
 }
 
-/// Returns the query for the candidates that compares the codes of all embeddings in the scopes. They are ordered before they are joined with their memories, of
-/// which only the first ones are then read.
+/// Returns the query for the candidates that compares the codes of all embeddings in the scopes. The query orders the codes before it joins their
+/// memories, so that the server reads only the memories of the nearest codes.
 fn scan(lookup: &VectorLookup<'_>, code: &str) -> Statement<Postgres> {
     let most = MOST_EXACT.max(candidates(lookup.limit));
     let mut query = Statement::part(
@@ -214,7 +215,8 @@ fn indexed_scan(
 }
 
 impl PostgresStore {
-    /// Computes the missing codes: of embeddings that were stored before there were codes, or by a program of an earlier version.
+    /// Computes the missing codes of embeddings that an earlier version of the program stored, either before the migration that adds codes or after
+    /// it.
     pub(in crate::postgres) async fn add_codes(&self) -> Result<(), Fault> {
         // A store on a standby server cannot begin a change.
         let mut last = 0;
@@ -241,7 +243,7 @@ impl PostgresStore {
     }
 }
 
-/// Returns the query for embeddings without a code after a number.
+/// Returns the query for embeddings without a code whose number is greater than `last`.
 fn uncoded(last: u64) -> Statement<Postgres> {
     let mut query = Statement::part(
         "SELECT seq, vector FROM tool_store.memory_vector WHERE code IS NULL AND seq > ",

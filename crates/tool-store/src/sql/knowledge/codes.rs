@@ -110,7 +110,7 @@ pub(super) async fn candidates<R: SqlReader>(
     Ok(candidates.keys())
 }
 
-/// Returns the query for the embeddings of these chunks, of which there is at least one.
+/// Returns the query for the embeddings of these chunks. `ids` must not be empty.
 pub(crate) fn embeddings<DB: SqlDatabase>(
     search: &ChunkVectorSearch<'_>,
     ids: &[u64],
@@ -119,7 +119,7 @@ pub(crate) fn embeddings<DB: SqlDatabase>(
     query.push("workspace = ").bind(search.workspace.as_str());
     query.narrow("model", Some(search.vector.model()));
     query.narrow("dimensions", Some(dimensions(search.vector)));
-    // There are few different lengths, because each length is a different statement in the cache of a connection.
+    // The number of ids is padded to a power of two, because each number of ids is a different statement in the cache of a connection.
     let padding = ids.len().next_power_of_two() - ids.len();
     let padding = ids.iter().copied().cycle().take(padding);
     query.narrow_to_any("chunk", ids.iter().copied().chain(padding));

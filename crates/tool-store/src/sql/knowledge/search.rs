@@ -31,7 +31,7 @@ pub(super) fn scope_word(workspace: &Workspace) -> String {
     format!("w{hash}")
 }
 
-/// Returns the query for the chunks that may match a query: those that contain every term, and those that contain one of them.
+/// Returns the query for the chunks that may match a query: chunks that contain every term, and chunks that contain at least one of the terms.
 pub(crate) fn candidates<DB: TextIndex>(workspace: &Workspace, terms: &[String]) -> Statement<DB> {
     let scope = scope_word(workspace);
     let amount = u32::try_from(terms.len()).unwrap_or(u32::MAX).max(1);

@@ -60,7 +60,8 @@ impl VectorLookup<'_> {
 
 /// A connection on which embeddings are compared.
 pub(crate) trait VectorReader: SqlReader {
-    /// Returns the numbers of the memories with the nearest embeddings, and their cosines, best first. Of equal cosines, the newest memory is the first.
+    /// Returns the numbers of the memories with the nearest embeddings, and their cosines, best first. Of memories with equal cosines, the newest is
+    /// the first.
     ///
     /// By default, reads and compares all embeddings of the scopes.
     fn nearest_vectors(

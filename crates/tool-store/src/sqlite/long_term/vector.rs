@@ -24,7 +24,7 @@ const BLOCK: u32 = 256;
 /// The number of embeddings without a code that are moved into blocks.
 const PACKED: u32 = 64;
 
-/// The maximum number of embeddings that one step moves into blocks, such as those of an earlier version of the program.
+/// The maximum number of embeddings that one step moves into blocks, for example embeddings that an earlier version of the program stored.
 const MOST_PACKED: u32 = 1_024;
 
 /// The length of an entry before its code: the number of the memory, and the time of its last change.
@@ -69,8 +69,8 @@ impl VectorChange for SqliteConnection {
     }
 }
 
-/// Returns the query for the blocks of a lookup, whose column `seq` is null, and for its embeddings without a code. One statement reads both, so that no
-/// embedding can move from one to the other in between.
+/// Returns the query for the blocks of a lookup, whose column `seq` is null, and for its embeddings without a code. One statement reads both, so that
+/// no embedding can move from the embeddings without a code to a block between two reads.
 fn blocks_and_uncoded(lookup: &VectorLookup<'_>) -> Statement<Sqlite> {
     let model = lookup.vector.model();
     let mut query = Statement::part(
@@ -91,7 +91,7 @@ fn blocks_and_uncoded(lookup: &VectorLookup<'_>) -> Statement<Sqlite> {
 
 /// Returns the query for the embeddings of a model with these numbers.
 fn embeddings(model: &str, mut numbers: Vec<u64>) -> Statement<Sqlite> {
-    // The order of the table, so that each page is read once.
+    // Use the order of the table, so that each page is read once.
     numbers.sort_unstable();
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     let mut query = Statement::part("SELECT v.seq, v.vector FROM json_each(");
@@ -117,7 +117,7 @@ async fn nearest_vectors(
 ) -> Result<Vec<(u64, f64)>, Fault> {
     let values = lookup.vector.values();
     let since = lookup.now.map(kept_since);
-    // Each scope has separate candidates, so that a small scope is searched exactly even next to a large scope.
+    // Each scope has separate candidates, so that a small scope is searched exactly even if the search also covers a large scope.
     let mut scopes: BTreeMap<String, Candidates<u64>> = BTreeMap::new();
     let mut found = Vec::new();
     let mut query = blocks_and_uncoded(lookup);
@@ -163,7 +163,7 @@ fn entry_size(dimensions: usize) -> usize {
     HEADER + code_size(dimensions)
 }
 
-/// Returns the number of an entry, which is 0 in a removed entry, the time of its last change, and its code.
+/// Returns the number of the memory (0 in a removed entry), the time of its last change, and its code.
 fn read_entry(entry: &[u8]) -> Option<(u64, Timestamp, &[u8])> {
     let (number, rest) = entry.split_first_chunk()?;
     let (updated, code) = rest.split_first_chunk()?;
@@ -174,7 +174,7 @@ fn read_entry(entry: &[u8]) -> Option<(u64, Timestamp, &[u8])> {
 /// The number of a memory, and the bytes of its entry.
 type Entry = (i64, Vec<u8>);
 
-/// The embeddings that share blocks.
+/// The scope and the model of embeddings that share blocks.
 struct Scope {
     workspace: String,
     agent: String,
@@ -341,7 +341,7 @@ mod tests {
     use crate::sqlite::tests::plan;
     use crate::store::{MemoryType, Workspace};
 
-    // A search reads the blocks and the embeddings of its scopes by an index, whatever it is narrowed to.
+    // A search reads the blocks and the embeddings of its scopes by an index, with every filter.
     #[tokio::test]
     async fn searches_use_the_indexes() {
         let store = SqliteStore::in_memory().await.unwrap();

@@ -29,8 +29,8 @@ pub struct DocumentName {
 }
 
 impl DocumentName {
-    /// Creates the name of a document. Take the workspace from the session, not from the request: the workspace isolates tenants from each other. Fails with
-    /// `Conflict` if the file name has not 1 to 255 bytes, begins or ends with white space, or contains a control character.
+    /// Creates the name of a document. Take the workspace from the session, not from the request: the workspace isolates tenants from each other.
+    /// Fails with `Conflict` if the file name is empty or longer than 255 bytes, begins or ends with white space, or contains a control character.
     pub fn new(workspace: &Workspace, file: impl Into<String>) -> Result<Self, StoreError> {
         let file = file.into();
         let fault = if file.is_empty() || file.len() > MOST_FILE {
@@ -48,7 +48,7 @@ impl DocumentName {
         Err(StoreError::Conflict(format!("the file name {fault}")))
     }
 
-    /// Returns the workspace.
+    /// Returns the workspace of the document.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -143,7 +143,7 @@ impl DocumentRow {
 /// A document with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The document.
+    /// The document without its content.
     pub row: DocumentRow,
     /// The content as it was written.
     pub content: Vec<u8>,

@@ -52,7 +52,7 @@ pub struct EmbeddingWork {
 pub struct ChunkText {
     /// The position of the chunk in its document; 0 is the first.
     pub index: u32,
-    /// The text.
+    /// The text of the chunk.
     pub content: String,
 }
 
@@ -65,14 +65,14 @@ pub struct ChunkEmbedding {
     pub vector: MemoryVector,
 }
 
-/// How a claim of a batch ends.
+/// The outcome of a claimed batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EmbeddingOutcome {
     /// The embeddings were computed. Each replaces the previous embedding of its chunk. Embeddings of chunks that do not exist are ignored.
     Embedded(Vec<ChunkEmbedding>),
     /// The embeddings could not be computed.
     Failed {
-        /// Why, for operators. Only the first 500 characters are stored.
+        /// The cause, for operators. Only the first 500 characters are stored.
         fault: String,
         /// The time for which the document waits before the next attempt.
         retry: Duration,
@@ -113,7 +113,8 @@ impl DocumentEmbedding {
         self.ready = Some(claim.at.plus(claim.lease));
     }
 
-    /// Applies [`KnowledgeStore::claim_embedding`](super::KnowledgeStore::claim_embedding) to a row all of whose chunks have an embedding of the model.
+    /// Applies [`KnowledgeStore::claim_embedding`](super::KnowledgeStore::claim_embedding) to the row of a document whose chunks all have an
+    /// embedding of the model.
     pub fn complete(&mut self, model: &str) {
         self.waits(None);
         self.model = Some(model.to_owned());

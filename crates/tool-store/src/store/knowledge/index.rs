@@ -26,7 +26,7 @@ impl IndexClaim {
     }
 }
 
-/// How the index of a claimed document ends.
+/// The outcome of a claim of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexOutcome {
     /// The content was indexed. The chunks replace the chunks of the previous content; a chunk with the same text at the same position keeps its embedding.
@@ -38,7 +38,7 @@ pub enum IndexOutcome {
     },
     /// The content cannot be indexed, for this cause, such as `PDF_ENCRYPTED`. The chunks of the previous content are removed.
     Failed(String),
-    /// The document waits again for this time, for example because the worker is shut down.
+    /// The document is not indexed, for example because the worker is shut down, and may be claimed again after this time.
     Retry(Duration),
 }
 

@@ -9,9 +9,9 @@ const MOST_WORD: usize = 500;
 /// How a write changes the content of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DocumentWriteMode {
-    /// Replaces the content.
+    /// The write replaces the content.
     Replace,
-    /// Adds the new content after a blank line. A document that does not exist is created.
+    /// The write adds the new content after a blank line. A document that does not exist is created.
     Append,
 }
 
@@ -24,7 +24,7 @@ pub struct DocumentWrite {
     pub mode: DocumentWriteMode,
     /// The content. Appended content must be UTF-8.
     pub content: Vec<u8>,
-    /// The MIME type. `None` is the type of the existing document in a write that appends, and `text/markdown` otherwise.
+    /// The MIME type. With `None`, a write that appends keeps the type of the existing document, and any other write sets `text/markdown`.
     pub mime: Option<String>,
     /// Where the content comes from, such as `agent`, `upload` or a URL.
     pub source: String,
@@ -143,7 +143,7 @@ impl DocumentRow {
     }
 }
 
-/// Joins two texts with a blank line.
+/// Joins two texts with a blank line between them.
 fn joined(mut before: Vec<u8>, added: &[u8]) -> Vec<u8> {
     if !before.is_empty() {
         before.extend_from_slice(b"\n\n");

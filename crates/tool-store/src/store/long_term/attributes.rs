@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{StoreError, words};
 
-/// What a memory is about.
+/// The subject of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryType {
@@ -40,11 +40,11 @@ words!(MemoryType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
-    /// Halves its weight every 7 days. It is not found after [`KEPT`](Self::KEPT), and then removed by a purge.
+    /// The weight halves every 7 days. After [`KEPT`](Self::KEPT), searches do not find the memory, and a purge removes it.
     Ephemeral,
-    /// Halves its weight every 365 days, down to one half.
+    /// The weight decreases to one half within 365 days, and then stays the same.
     Standard,
-    /// Keeps its weight.
+    /// The memory keeps its weight.
     Core,
 }
 
@@ -58,7 +58,7 @@ impl Durability {
     /// How long an ephemeral memory is kept, counted from its last update: 30 days.
     pub const KEPT: Duration = Duration::from_hours(30 * 24);
 
-    /// Returns the share of the weight that is left after an age.
+    /// Returns the share of its weight that a memory of this age keeps.
     pub(super) fn left(self, age: Duration) -> f64 {
         let halves = |days: u64| -age.as_secs_f64() / Duration::from_hours(days * 24).as_secs_f64();
         match self {
@@ -75,7 +75,7 @@ impl Durability {
 pub enum MemorySource {
     /// The output of a tool, such as a web page. Treat it as untrusted text.
     Tool,
-    /// A model, with a call of a tool.
+    /// A model that called a tool to store the memory.
     Model,
     /// A user or an operator.
     User,
@@ -100,7 +100,7 @@ words!(MemorySource {
 pub struct Importance(u32);
 
 impl Importance {
-    /// The number of parts of the largest importance.
+    /// The stored value of the largest importance, 1.
     const PARTS: u32 = 1_000_000;
 
     /// Creates an importance. Fails with `Conflict` if the value is not a number from 0 to 1.

@@ -11,7 +11,7 @@ pub struct NewNote {
     pub thread: ThreadId,
     /// The label of the author, such as the name of the agent.
     pub author: String,
-    /// The text.
+    /// The text of the note.
     pub text: String,
     /// When the note is written.
     pub at: Timestamp,

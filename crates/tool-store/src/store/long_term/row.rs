@@ -13,7 +13,7 @@ use crate::text_search::content_hash;
 pub struct NewMemory {
     /// The agents that read the memory.
     pub scope: MemoryScope,
-    /// The text.
+    /// The text of the memory.
     pub content: String,
     /// What the memory is about.
     pub memory_type: MemoryType,
@@ -100,7 +100,7 @@ pub struct MemoryRow {
     pub id: String,
     /// The agents that read the memory.
     pub scope: MemoryScope,
-    /// The text.
+    /// The text of the memory.
     pub content: String,
     /// The hash of the normalized content ([`content_hash`]), which is unique in its scope.
     pub hash: String,
@@ -141,7 +141,7 @@ impl MemoryRow {
         self.durability == Durability::Ephemeral && self.updated < kept_since(now)
     }
 
-    /// Stores the same content again. The importance, the durability and the source become the larger ones, because the contents are equal.
+    /// Stores the same content again. The memory keeps the larger of the two importances, durabilities and sources, because the contents are equal.
     pub fn repeat(&mut self, new: &NewMemory) {
         self.importance = self.importance.max(new.importance);
         self.durability = self.durability.max(new.durability);
@@ -155,7 +155,7 @@ impl MemoryRow {
         new.source >= self.source
     }
 
-    /// Replaces the content by a similar one.
+    /// Replaces the content with a similar content.
     pub fn replace(&mut self, new: &NewMemory) {
         self.content.clone_from(&new.content);
         self.hash = content_hash(&new.content);

@@ -49,7 +49,7 @@ impl MemoryScope {
         })
     }
 
-    /// Returns the workspace.
+    /// Returns the workspace of the agents.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -64,7 +64,7 @@ impl MemoryScope {
         self.workspace == other.workspace && (other.agent.is_empty() || self.agent == other.agent)
     }
 
-    /// Returns the agent as a column.
+    /// Returns the value of the column `agent`; empty for the shared scope.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn column(&self) -> &str {
         &self.agent

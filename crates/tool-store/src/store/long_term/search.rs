@@ -7,7 +7,7 @@ use super::{MemoryHit, MemoryQuery, MemoryRow};
 use super::{MemoryScope, MemoryType};
 use crate::text_search::{Candidate, rank};
 
-/// The number of newest memories of each scope that a word of a query contributes.
+/// The maximum number of candidates for each word of a query in each scope: the newest memories with the word.
 pub(crate) const CANDIDATES: usize = 256;
 
 /// The number of candidates that are ranked.

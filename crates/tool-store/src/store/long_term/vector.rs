@@ -72,7 +72,7 @@ impl MemoryVector {
         values.flat_map(|value| value.to_le_bytes()).collect()
     }
 
-    /// Returns the values of stored bytes; `None` if their number is not that of a vector.
+    /// Returns the values of stored bytes; `None` if the number of bytes is not a multiple of 4.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn values_of(bytes: &[u8]) -> Option<Vec<f32>> {
         let (values, []) = bytes.as_chunks::<4>() else {

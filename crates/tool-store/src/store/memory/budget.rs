@@ -27,7 +27,7 @@ impl Budgets {
         });
     }
 
-    /// Removes budgets without reservations that were changed last before `since`. Returns their number.
+    /// Removes budgets that have no reservation and were last changed before `since`. Returns their number.
     pub(super) fn purge(&mut self, since: Timestamp, most: u32) -> u64 {
         let is_old =
             |(_, entry): &(&BudgetId, &Entry)| entry.held.is_empty() && entry.row.updated < since;

@@ -17,7 +17,7 @@ pub(super) struct Ledger {
     earlier: BTreeSet<(CallKey, Timestamp, CallKey)>,
 }
 
-/// When the lease of a running row expires.
+/// Returns the time at which the lease of a running row expires; `None` for other rows.
 fn lease(claim: &EffectClaim) -> Option<Timestamp> {
     let intent = &claim.row.intent;
     (claim.row.state == EffectState::Running).then_some(intent.lease_until)
@@ -130,7 +130,7 @@ impl Ledger {
         }
     }
 
-    /// Updates a key in `leases`: removes the end of its earlier lease and adds the end of its current lease, as far as they exist.
+    /// Updates a key in `leases`: removes the end of its earlier lease, if any, and adds the end of its current lease, if any.
     fn reindex(&mut self, key: CallKey, before: Option<Timestamp>, now: Option<Timestamp>) {
         let mut place = (Timestamp::default(), key);
         if let Some(before) = before {

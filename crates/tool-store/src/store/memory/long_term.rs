@@ -41,7 +41,7 @@ fn nearest_entries<'a>(
 ) -> Vec<(u64, f64)> {
     let values = vector.values();
     let mut compared: BTreeMap<u64, &Stored> = BTreeMap::new();
-    // Each scope has separate candidates, so that a small scope is searched exactly even next to a large scope.
+    // Each scope has separate candidates, so that a small scope is searched exactly even if the search also covers a large scope.
     let mut scopes: BTreeMap<&MemoryScope, Candidates<u64>> = BTreeMap::new();
     for (number, entry) in entries {
         let stored = entry.vector.as_ref().filter(|stored| {

@@ -25,7 +25,7 @@ impl Schedule {
         });
     }
 
-    /// Removes the tasks of a user, and the runs on behalf of the user, also those of removed tasks.
+    /// Removes the tasks of a user, and all runs on behalf of the user, including runs of removed tasks.
     pub(super) fn erase_user(&mut self, workspace: &Workspace, user: &str) {
         let is_of = |id: &TaskId, principal: Option<&str>| {
             id.workspace() == workspace && principal == Some(user)
@@ -50,7 +50,7 @@ impl Schedule {
         super::count(old.len())
     }
 
-    /// Writes what a step changes beside the row of the task.
+    /// Writes the changes of a step to the run, and removes the task if the step removes it.
     fn apply(&mut self, id: &TaskId, step: TaskStep, at: Timestamp) {
         if let Some((due, state, reason)) = step.run
             && let Some(run) = self.runs.get_mut(&(id.clone(), due))

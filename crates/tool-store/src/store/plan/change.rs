@@ -1,4 +1,4 @@
-//! Changes of a run of a plan: what they require, and what they do.
+//! Changes of a run of a plan: their conditions and their effects.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub enum PlanChange {
     Start {
         /// The id of the node.
         node: String,
-        /// The executor.
+        /// The executor of the node.
         by: PlanOwner,
         /// The end of the lease.
         lease_until: Timestamp,
@@ -33,17 +33,17 @@ pub enum PlanChange {
     Renew {
         /// The id of the node.
         node: String,
-        /// The number of its attempt.
+        /// The number of the running attempt.
         attempt: u32,
         /// The new end of the lease.
         lease_until: Timestamp,
     },
     /// An executor submits the result of a node.
     Submit(PlanSubmission),
-    /// Continues a run whose processes died: each running node whose lease has expired is ready again. Completed nodes stay completed. Without such a node,
-    /// nothing changes.
+    /// Continues a run whose processes died: each running node whose lease has expired is ready again. Completed nodes stay completed. If there is no
+    /// such node, nothing changes.
     Resume {
-        /// The ids of the nodes whose effects are unresolved. They are blocked instead, until the effects are settled.
+        /// The ids of the nodes whose effects are unresolved. The change blocks these nodes instead, until the effects are settled.
         unresolved: Vec<String>,
     },
     /// Makes a blocked node ready again.
@@ -53,7 +53,7 @@ pub enum PlanChange {
     },
     /// A person approves or rejects the plan. A rejected run is aborted.
     Answer(PlanAnswer),
-    /// Ends the run.
+    /// Ends the run as aborted.
     Abort,
 }
 
@@ -75,16 +75,16 @@ pub struct PlanSubmission {
     pub node: String,
     /// The number of the attempt, as a fence: a result of an earlier attempt is refused. `None` submits for the current attempt.
     pub attempt: Option<u32>,
-    /// The executor that submits.
+    /// The executor that submits the result.
     pub by: PlanOwner,
-    /// The outcome.
+    /// The outcome that the executor reports.
     pub outcome: PlanOutcome,
-    /// The structured output.
+    /// The structured output of the node.
     pub output: Option<Value>,
     /// The faults of the output under the schema of the node ([`PlanSpec::output_schema`](super::PlanSpec::output_schema)). The caller has validated the
     /// output, because this crate has no validator; the schema of a plan never changes.
     pub schema_issues: Vec<PlanIssue>,
-    /// The artifacts.
+    /// The artifacts of the node.
     pub artifacts: Vec<PlanArtifact>,
     /// Notes for people and for later nodes.
     pub notes: Option<String>,
@@ -105,7 +105,7 @@ pub enum PlanRefusal {
     Status {
         /// The id of the node.
         node: String,
-        /// Its status.
+        /// The current status of the node.
         status: PlanNodeStatus,
         /// What to do instead.
         advice: String,
@@ -163,7 +163,7 @@ impl PlanSubmission {
         Ok(())
     }
 
-    /// Returns the faults of the result, by the node's schema, deliverables and checks.
+    /// Returns the faults of the result: faults of its output, missing deliverables, and checks that the output does not meet.
     fn faults(&self, node: &PlanNode) -> Vec<PlanIssue> {
         let mut faults = self.schema_issues.clone();
         let output = self.output.as_ref();
@@ -290,7 +290,7 @@ impl PlanRow {
         else {
             return Err(PlanRefusal::Structural(node.id.clone()));
         };
-        // The executor of a running attempt holds the node, also against executors of the same owner.
+        // While an attempt is running, only its executor may work on the node, even if the owner covers other executors.
         let holder = self.nodes[place]
             .running()
             .map_or(owner, |attempt| &attempt.by);
@@ -333,8 +333,7 @@ impl PlanRow {
             PlanNodeStatus::Running => {
                 self.attempt(place, &new.node, new.attempt)?;
             }
-            // The executor did the work without a `Start`, such as an agent that has only the tools of the
-            // plan.
+            // An executor may submit a result without a `Start`, for example an agent that has only the tools of plans.
             PlanNodeStatus::Ready if new.attempt.is_none() => {}
             PlanNodeStatus::Ready => {
                 let (node, attempt) = (new.node.clone(), new.attempt.unwrap_or_default());

@@ -45,7 +45,7 @@ impl PlanIssue {
         }
     }
 
-    /// Creates a warning.
+    /// Creates an issue that does not block the change.
     pub fn warning(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             severity: PlanSeverity::Warning,
@@ -54,7 +54,7 @@ impl PlanIssue {
     }
 }
 
-/// What a host allows in plans.
+/// The owners and the limits that a host allows in plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanRules {
@@ -64,7 +64,7 @@ pub struct PlanRules {
     pub most_nodes: usize,
     /// The maximum number of edges; 400 by default.
     pub most_edges: usize,
-    /// After how many attempts with a faulty result a node fails; 3 by default.
+    /// The number of attempts with a faulty result after which a node fails; 3 by default.
     pub most_attempts: u32,
     /// Whether the nodes of a plan begin only after a person has approved the plan; false by default.
     pub approval: bool,
@@ -108,7 +108,7 @@ impl PlanRules {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanSpec {
     draft: PlanDraft,
-    /// The positions of the nodes, such that each node comes after the nodes before it.
+    /// The positions of the nodes in an order in which each node follows all nodes that have an edge to it.
     order: Vec<usize>,
     warnings: Vec<PlanIssue>,
     most_attempts: u32,
@@ -148,7 +148,7 @@ impl PlanSpec {
         };
         check.texts();
         if draft.nodes.len() > rules.most_nodes || draft.edges.len() > rules.most_edges {
-            // The other checks would take long.
+            // For such a large draft, the other checks would take too long.
             return Err(check.issues);
         }
         check.schemas(check_schema);
@@ -181,7 +181,7 @@ impl PlanSpec {
         &self.warnings
     }
 
-    /// Returns after how many attempts with a faulty result a node fails.
+    /// Returns the number of attempts with a faulty result after which a node fails.
     pub fn most_attempts(&self) -> u32 {
         self.most_attempts
     }
@@ -191,7 +191,7 @@ impl PlanSpec {
         self.approval
     }
 
-    /// Returns the positions of the nodes in the draft, such that each node comes after the nodes before it.
+    /// Returns the positions of the nodes in the draft, in an order in which each node follows all nodes that have an edge to it.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
@@ -218,9 +218,9 @@ impl PlanSpec {
 /// The edges of a draft between known nodes, as positions.
 struct Graph {
     places: BTreeMap<String, usize>,
-    /// The nodes after each node.
+    /// For each node, the nodes to which it has an edge.
     after: Vec<Vec<usize>>,
-    /// The nodes before each node.
+    /// For each node, the nodes that have an edge to it.
     before: Vec<Vec<usize>>,
 }
 
@@ -248,7 +248,7 @@ impl Graph {
         self.places.get(id).copied()
     }
 
-    /// Returns the nodes that can be reached from these nodes, themselves included.
+    /// Returns these nodes and all nodes that can be reached from them.
     fn reached(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<usize> = from.into_iter().collect();
@@ -396,7 +396,7 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the nodes in an order in which each node comes after the nodes before it, and reports the cycles.
+    /// Returns the nodes in an order in which each node follows all nodes that have an edge to it, and reports the cycles.
     fn order(&mut self) -> Vec<usize> {
         let graph = &self.graph;
         let mut missing: Vec<usize> = graph.before.iter().map(Vec::len).collect();

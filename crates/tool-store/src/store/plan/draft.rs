@@ -1,4 +1,4 @@
-//! Drafts of plans: what a model or a program writes before a plan is compiled.
+//! Drafts of plans, which a model or a program writes before a plan is compiled.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ pub struct PlanDraft {
     pub objective: String,
     /// The JSON Schemas that nodes refer to.
     pub schemas: Vec<PlanSchema>,
-    /// The nodes.
+    /// The nodes of the plan.
     pub nodes: Vec<PlanNode>,
-    /// The edges.
+    /// The edges between the nodes.
     pub edges: Vec<PlanEdge>,
     /// The ids of the nodes that become ready first.
     pub entry_nodes: Vec<String>,
@@ -30,7 +30,7 @@ pub struct PlanDraft {
 pub struct PlanSchema {
     /// The id, to which [`PlanNode::output_schema_ref`] refers.
     pub id: String,
-    /// The JSON Schema.
+    /// The JSON Schema itself.
     pub schema: Value,
 }
 
@@ -84,7 +84,7 @@ words!(PlanNodeKind {
     DeliberationFork = "deliberation_fork",
 });
 
-/// What executes a task.
+/// The type of the executor of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -93,9 +93,9 @@ pub enum PlanExecutor {
     Agent,
     /// A plugin of the host, by its name.
     Plugin,
-    /// A person.
+    /// A person, by the name of the user.
     User,
-    /// The host itself.
+    /// A function of the host, by its name.
     System,
 }
 
@@ -109,7 +109,7 @@ words!(PlanExecutor {
 /// The owner of a task: an executor, and the name of the agent, plugin, person or function of the host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlanOwner {
-    /// What executes the task.
+    /// The type of the executor.
     pub executor: PlanExecutor,
     /// The name; `None` for any executor of this type.
     #[serde(default)]

@@ -22,7 +22,7 @@ pub enum PlanStatus {
     Completed,
     /// The run was ended or replaced.
     Aborted,
-    /// A node failed.
+    /// A node of the run failed.
     Failed,
 }
 
@@ -83,7 +83,7 @@ words!(PlanNodeStatus {
 });
 
 impl PlanNodeStatus {
-    /// Returns whether the node does not change any more.
+    /// Returns whether the node no longer changes.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Skipped | Self::Failed)
     }
@@ -103,7 +103,7 @@ impl PlanNodeStatus {
     }
 }
 
-/// How an attempt at a node ended.
+/// The status of an attempt at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanAttemptStatus {
@@ -133,15 +133,16 @@ words!(PlanAttemptStatus {
 pub struct PlanAttempt {
     /// The number of the attempt at the node; the first is 1.
     pub number: u32,
-    /// How it ended.
+    /// The status of the attempt.
     pub status: PlanAttemptStatus,
-    /// The executor.
+    /// The executor that makes the attempt.
     pub by: PlanOwner,
-    /// When it began.
+    /// When the attempt began.
     pub started: Timestamp,
-    /// Until when the executor holds the node. After that, [`PlanChange::Resume`](super::PlanChange::Resume) makes the node ready again.
+    /// The end of the lease with which the executor holds the node. After that, [`PlanChange::Resume`](super::PlanChange::Resume) makes the node
+    /// ready again.
     pub lease_until: Timestamp,
-    /// When it ended.
+    /// When the attempt ended.
     pub ended: Option<Timestamp>,
     /// The faults of its result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -159,7 +160,7 @@ pub struct PlanAttempt {
 pub struct PlanArtifact {
     /// The name of the deliverable.
     pub name: String,
-    /// Where it is: a URL, a path in the workspace, or the handle of a spilled output.
+    /// The location of the artifact: a URL, a path in the workspace, or the handle of a spilled output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
     /// Its text, if it is short.
@@ -171,7 +172,7 @@ pub struct PlanArtifact {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PlanNodeRun {
-    /// The status.
+    /// The status of the node.
     pub status: PlanNodeStatus,
     /// The attempts, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -179,7 +180,7 @@ pub struct PlanNodeRun {
     /// The accepted structured output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// The accepted artifacts.
+    /// The artifacts of the accepted result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<PlanArtifact>,
     /// The edge that a switch chose, by its position in the draft.
@@ -223,28 +224,28 @@ pub struct PlanApproval {
 pub struct PlanAnswer {
     /// Whether the plan may begin.
     pub approved: bool,
-    /// The person.
+    /// The person who answered.
     pub by: String,
-    /// Why.
+    /// The reason for the answer.
     #[serde(default)]
     pub reason: Option<String>,
-    /// When.
+    /// When the person answered.
     pub at: Timestamp,
 }
 
-/// A point from which a run can continue: the nodes that are done. Each change of a run is one transaction, so the stored row is at its latest checkpoint,
-/// and the work after it is the work of the running attempts.
+/// A point from which a run can continue, with the nodes that are done. Each change of a run is one transaction, so the stored row always contains
+/// the latest checkpoint, and only the work of running attempts is not part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanCheckpoint {
     /// The number of checkpoints of the run. It increases by 1 when nodes are completed, skipped or failed.
     pub number: u64,
     /// The event after which the checkpoint was made.
     pub event: u64,
-    /// When it was made.
+    /// When the checkpoint was made.
     pub at: Timestamp,
 }
 
-/// What happened in a run of a plan.
+/// The kind of an event in a run of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -259,7 +260,7 @@ pub enum PlanEventKind {
     RunStatus,
     /// The status of a node changed.
     NodeStatus,
-    /// An attempt ended.
+    /// An attempt at a node ended.
     AttemptEnded,
     /// A checkpoint was made.
     Checkpoint,
@@ -287,7 +288,7 @@ words!(PlanEventKind {
 pub struct PlanEvent {
     /// The sequence number in the run; the first is 1.
     pub seq: u64,
-    /// What happened.
+    /// The kind of the event.
     pub kind: PlanEventKind,
     /// The id of the node; `None` for events of the whole run.
     pub node: Option<String>,
@@ -295,7 +296,7 @@ pub struct PlanEvent {
     pub attempt: Option<u32>,
     /// The new status: a word of [`PlanStatus`], [`PlanNodeStatus`] or [`PlanAttemptStatus`].
     pub status: Option<String>,
-    /// When it happened.
+    /// When the event happened.
     pub at: Timestamp,
 }
 

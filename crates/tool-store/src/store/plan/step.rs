@@ -15,7 +15,7 @@ use super::state::{
     PlanStatus,
 };
 
-/// Whether the node after an edge may begin, as far as this edge is concerned.
+/// The state of an edge, which decides with the other edges whether the node after it may begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passage {
     /// The node before it is not done.
@@ -26,7 +26,7 @@ enum Passage {
     Closed,
 }
 
-/// A step of a run, at a time.
+/// One step of a run, with the time of the step.
 pub(super) struct Step<'r> {
     pub(super) row: &'r mut PlanRow,
     at: Timestamp,
@@ -215,7 +215,7 @@ impl<'r> Step<'r> {
         status
     }
 
-    /// Makes each pending node ready or skipped whose nodes before it are done, and completes structural nodes.
+    /// Makes each pending node ready or skipped when all nodes before it are done, and runs the structural nodes that are ready.
     fn advance(&mut self) {
         let waits = self.row.approval.as_ref();
         if waits.is_some_and(|approval| approval.answer.is_none()) {

@@ -19,7 +19,7 @@ pub struct TaskRow {
     pub id: TaskId,
     /// The user on whose behalf the task runs.
     pub principal: Option<String>,
-    /// The definition.
+    /// The definition of the task.
     pub definition: TaskDefinition,
     /// Whether the task runs when it is due.
     pub enabled: bool,
@@ -33,7 +33,7 @@ pub struct TaskRow {
     pub token: Option<String>,
     /// The name of the process that has claimed the current run.
     pub worker: Option<String>,
-    /// How many attempts have failed since the last success.
+    /// The number of attempts that have failed since the last success.
     pub errors: u32,
     /// The error of the last failed attempt.
     pub last_error: Option<String>,
@@ -47,7 +47,7 @@ pub struct TaskRow {
     pub updated: Timestamp,
 }
 
-/// The result of a state transition of a task, for authors of a store: what to write beside the row.
+/// The result of a state transition of a task, for authors of a store: the changes to write in addition to the row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskStep {
     /// The state and the reason of the current run, if it has ended or failed.
@@ -133,9 +133,9 @@ impl TaskRow {
         (self.errors, self.last_error) = (0, update.error);
         let mut step = TaskStep::default();
         match self.running {
-            // The process that has the run continues it.
+            // The process that has claimed the run continues it.
             Some(_) if self.token.is_some() => {}
-            // The next attempt continues it.
+            // The next attempt continues the run.
             Some(_) if keeps_run => {}
             Some(due) => {
                 let reason = "the task was changed before the next attempt".to_owned();
@@ -176,8 +176,9 @@ impl TaskRow {
         self.version == claim.version && is_ready && is_current
     }
 
-    /// Applies [`ScheduleStore::claim_task`](super::ScheduleStore::claim_task) to a row that [is claimable](Self::is_claimable). `ended` is true if the run of this due time has ended before.
-    /// Returns the end of the run, if the task has lost too many processes or if the run has ended before; otherwise the row has a token.
+    /// Applies [`ScheduleStore::claim_task`](super::ScheduleStore::claim_task) to a row that [is claimable](Self::is_claimable). `ended` is true if
+    /// the run of this due time has ended before. If the run has ended before, or if too many attempts have failed, returns the end of the run.
+    /// Otherwise the row has the token of the claim.
     pub fn claim(&mut self, claim: &TaskClaim, ended: bool) -> TaskStep {
         let mut step = TaskStep::default();
         self.changed(claim.at);
@@ -214,7 +215,8 @@ impl TaskRow {
         env::token()
     }
 
-    /// Applies [`ScheduleStore::extend_task`](super::ScheduleStore::extend_task) to the row. Returns false if the token is not that of the current claim.
+    /// Applies [`ScheduleStore::extend_task`](super::ScheduleStore::extend_task) to the row. Returns false if the token is not the token of the
+    /// current claim.
     pub fn extend(&mut self, token: &str, lease: Duration, at: Timestamp) -> bool {
         if self.token.as_deref() != Some(token) {
             return false;
@@ -223,7 +225,8 @@ impl TaskRow {
         true
     }
 
-    /// Applies [`ScheduleStore::end_task_attempt`](super::ScheduleStore::end_task_attempt) to the row. Returns `None` if the token is not that of the current claim.
+    /// Applies [`ScheduleStore::end_task_attempt`](super::ScheduleStore::end_task_attempt) to the row. Returns `None` if the token is not the token
+    /// of the current claim.
     pub fn end_attempt(&mut self, token: &str, attempt: TaskAttempt) -> Option<TaskStep> {
         let due = self.running?;
         if self.token.as_deref() != Some(token) {

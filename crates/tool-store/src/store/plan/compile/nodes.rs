@@ -102,7 +102,7 @@ impl Check<'_> {
         }
     }
 
-    /// A structural node has no owner and no output of its own.
+    /// Checks that a structural node has no owner and no output of its own.
     fn structural(&mut self, at: usize, node: &PlanNode) {
         let kind = node.kind;
         for (field, is_set) in [
