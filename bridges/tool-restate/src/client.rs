@@ -50,7 +50,7 @@ impl<E: RequestExecutor> ThreadClient<E> {
         Ok(row)
     }
 
-    /// Tells the engine to drive a thread that has work to do.
+    /// Asks the engine to drive a thread that has work to do.
     ///
     /// # Errors
     ///
@@ -77,8 +77,8 @@ impl<E: RequestExecutor> ThreadClient<E> {
         self.object(thread).cancel().call().await?.into_body()
     }
 
-    /// Tells the engine to drive every thread that has been ready for longer than `grace`, because its `drive` was killed or its message did not reach the
-    /// engine. Returns the number of these threads. A thread that is already driven is not affected.
+    /// Asks the engine to drive every thread that has been ready for longer than `grace`, because its `drive` was killed or its message did not reach
+    /// the engine. Returns the number of these threads. A thread that is already driven is not affected.
     ///
     /// # Errors
     ///

@@ -7,7 +7,8 @@ use tool_core::store::ThreadId;
 #[error("`{0}` is not the key of a thread: use `object_key`")]
 pub struct KeyError(String);
 
-/// Returns the key of the virtual object of a thread: `workspace/conversation`, in which `%25` and `%2F` stand for the characters `%` and `/` of the names.
+/// Returns the key of the virtual object of a thread: `workspace/conversation`, in which the characters `%` and `/` of the names are encoded as `%25`
+/// and `%2F`.
 ///
 /// ```
 /// use tool_core::store::ThreadId;

@@ -2,7 +2,7 @@
 //!
 //! [`AgentThread`] is a virtual object. Its key is a thread ([`object_key`]), and its handlers are:
 //!
-//! | handler | kind | what it does |
+//! | handler | kind | action |
 //! |---|---|---|
 //! | `drive` | exclusive | drives the thread step by step, until the run ends or waits; only the other handlers call it |
 //! | `message` | shared | sends `drive`, after a message was stored |

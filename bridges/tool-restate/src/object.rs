@@ -134,7 +134,7 @@ impl AgentThread {
         sent(&ctx).await.map_err(HandlerError::from)
     }
 
-    /// Drives the thread after an answer was stored that it waits for. Returns false if the thread was never queued.
+    /// Drives the thread, after the answer that it waits for was stored. Returns false if the thread was never queued.
     #[handler]
     async fn answer(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<bool> {
         self.answered(&ctx).await.map_err(HandlerError::from)

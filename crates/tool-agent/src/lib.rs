@@ -1,5 +1,5 @@
 //! Agents and models for the agent loop of [`tool_core::turn`]: OpenAI, Anthropic, Gemini, Vertex AI, Amazon
-//! Bedrock, and every server that speaks Chat Completions.
+//! Bedrock, and every server that implements Chat Completions.
 //!
 //! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) runs a
 //! conversation with it. It sends the request, streams the reply, retries failed requests, and falls back to the next model of a chain.

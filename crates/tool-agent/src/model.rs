@@ -1,4 +1,4 @@
-//! Models over HTTP and from scripts.
+//! Models for the agent loop: models of providers over HTTP, and models with scripted replies.
 //!
 //! | type | purpose |
 //! |---|---|

@@ -135,7 +135,7 @@ struct Loaded {
     entry: AgentEntry,
     /// The prompt tools, the handoffs, and the sub-agents that are not resumable.
     tools: Toolset,
-    /// The variables that the agent and the agents below it declare, without those of their tools.
+    /// The variables that the agent and the agents below it declare, without the variables of their tools.
     declared: Declarations,
 }
 
@@ -270,7 +270,7 @@ impl AgentRuntime {
         Ok(tickets)
     }
 
-    /// Returns the variables that an agent and the agents below it declare, each once, without those of their tools.
+    /// Returns the variables that an agent and the agents below it declare, each once, without the variables of their tools.
     ///
     /// # Errors
     ///

@@ -13,10 +13,10 @@
 //! # Leases
 //!
 //! A claim has a lease and a token that is new for each claim. The worker extends the lease after each third of its length. If an extension fails, for any reason,
-//! the worker drops the drive at once. If its process dies, another worker claims the thread when the lease expires, and continues where the thread ends. A thread
-//! whose lease expires more than [`WorkerBuilder::most_recoveries`] times ends with the cause [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). From its
-//! second recovery, a thread is driven by a process that drives no other such thread, so that a run that crashes its process does not bring other threads to the
-//! limit.
+//! the worker drops the drive at once. If its process dies, another worker claims the thread when the lease expires, and continues after the last
+//! stored message. A thread whose lease expires more than [`WorkerBuilder::most_recoveries`] times ends with the cause
+//! [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). From its second recovery, a thread is driven by a process that drives no other such
+//! thread, so that a run that crashes its process does not bring other threads to the limit.
 //!
 //! A process that was suspended for longer than the lease does not write to the thread: the worker compares the end of its lease with the monotonic clock before
 //! each step, and the store refuses each message of a driver whose run was taken over. Use the lease of the worker for the runs too ([`Turns::lease`]), so that
@@ -335,7 +335,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets the length of the lease of a claim; the default is 30 seconds, the minimum is 30 milliseconds. If a process dies, its threads wait this long.
+    /// Sets the length of the lease of a claim; the default is 30 seconds, the minimum is 30 milliseconds. If a process dies, its threads wait until
+    /// their leases expire.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.inner.lease = lease.max(Duration::from_millis(30));
         self

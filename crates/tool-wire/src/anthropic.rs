@@ -71,8 +71,8 @@ pub(super) struct Streamed {
     ended: bool,
 }
 
-/// The token counts of a reply. Counts in a later event are cumulative, so they replace those of an earlier event. A later event may lack some of
-/// them.
+/// The token counts of a reply. Counts in a later event are cumulative, so they replace the counts of an earlier event. A later event may lack some
+/// of them.
 #[derive(Debug, Default)]
 struct Counts {
     top: Iteration,
@@ -80,7 +80,7 @@ struct Counts {
     apart: Usage,
 }
 
-/// The token counts of one run of a model, of which a reply may have several.
+/// The token counts of one run of a model. A reply may have several runs.
 #[derive(Debug, Default)]
 struct Iteration {
     /// Tokens of the input that were neither read from a cache nor written to it.

@@ -148,7 +148,7 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// Gives a call without an id an id.
+    /// Generates an id for a call that has none.
     fn identified(&self, mut kind: Kind) -> Kind {
         if let Kind::Call { id, .. } = &mut kind {
             let earlier = || self.blocks.iter().filter_map(Block::call_id);

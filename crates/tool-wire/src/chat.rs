@@ -39,7 +39,7 @@ fn usage(body: &Object<'_>) -> Option<Usage> {
     let reasoning = output.and_then(|details| details.count("reasoning_tokens"));
     let prompt = usage.count("prompt_tokens").unwrap_or_default();
     let mut completion = usage.count("completion_tokens").unwrap_or_default();
-    // Some servers, such as that of xAI, do not count reasoning in `completion_tokens`, but include it in the total.
+    // Some servers, such as xAI's, do not count reasoning in `completion_tokens`, but include it in the total.
     let apart = completion.saturating_add(reasoning.unwrap_or_default());
     if usage.count("total_tokens") == Some(prompt.saturating_add(apart)) {
         completion = apart;

@@ -5,9 +5,9 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delta {
-    /// More of the model's reasoning. All pieces together are [`ModelReply::reasoning`](super::ModelReply::reasoning).
+    /// The next piece of the model's reasoning. All pieces together are [`ModelReply::reasoning`](super::ModelReply::reasoning).
     Reasoning(String),
-    /// More of the text.
+    /// The next piece of the text.
     Text(String),
     /// A call has begun.
     Call {
@@ -16,7 +16,7 @@ pub enum Delta {
         /// The name of the tool.
         name: String,
     },
-    /// More of a call's arguments: a piece of JSON text.
+    /// The next piece of a call's arguments, which is a part of a JSON text.
     Arguments {
         /// The id of the call.
         id: String,

@@ -131,7 +131,7 @@ fn history(
     Ok(out)
 }
 
-/// Replaces ids of calls that a request of this provider must not contain, in a message that a different provider wrote: ids with other characters
+/// Replaces ids of calls that a request of this provider must not contain, in a message that a different provider wrote: ids with characters other
 /// than letters, digits, `_` and `-`, ids that are too long, and ids that an earlier call of the thread has, which Anthropic and Bedrock refuse.
 /// `earlier` has the ids of the earlier calls. The new id depends only on the place of the call, so that later requests have the same prefix.
 fn replace_ids(

@@ -59,8 +59,8 @@ impl Provider {
         self.offer_lenient(tools, [])
     }
 
-    /// Like [`offer`](Self::offer), but sends the tools in `lenient` as non-strict: they do not count against the limits of strict tools. Gemini
-    /// has one mode for all tools of a request, so one non-strict tool makes all of them non-strict.
+    /// Does the same as [`offer`](Self::offer), but sends the tools in `lenient` as non-strict. They do not count against the limits of strict tools.
+    /// Gemini has one mode for all tools of a request, so one non-strict tool makes all of them non-strict.
     pub fn offer_lenient<'a>(
         self,
         tools: &Toolset,

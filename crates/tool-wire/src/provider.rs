@@ -1,4 +1,4 @@
-//! The supported providers.
+//! The model providers whose APIs are supported.
 
 use std::fmt;
 

@@ -6,8 +6,8 @@ pub(super) fn whole_input(fresh: Option<u64>, read: Option<u64>, written: Option
     counts.fold(0, u64::saturating_add)
 }
 
-/// Divides the tokens that were written to a cache by their time to live: 5 minutes, or 1 hour. If the provider did not divide them, all of them are kept
-/// for 5 minutes, which is the default of the providers.
+/// Splits the tokens that were written to a cache into tokens that are kept for 5 minutes and tokens that are kept for 1 hour. If the provider did
+/// not split them, all of them are kept for 5 minutes, which is the default of the providers.
 pub(super) fn by_ttl(written: Option<u64>, hours: Option<u64>) -> (Option<u64>, Option<u64>) {
     let hours = match written {
         Some(written) => hours.map(|hours| hours.min(written)),

@@ -1,4 +1,4 @@
-//! The cases.
+//! The test cases: waiting and cancelled turns, deployments, aborted steps, and killed processes.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
@@ -94,7 +94,7 @@ pub(crate) async fn turns_run_wait_and_are_cancelled_case() -> Ran {
     Ok(())
 }
 
-// Waiting turns have no invocations, so a new deployment continues all of them, and the process of the old deployment is not needed any more.
+// Waiting turns have no invocations, so a new deployment continues all of them, and the process of the old deployment is no longer needed.
 pub(crate) async fn waiting_turns_continue_on_the_newest_deployment_case() -> Ran {
     let mut world = World::start(LONG).await?;
     let turns = number("TOOL_RESTATE_WAITING", 100);

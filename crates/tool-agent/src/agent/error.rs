@@ -1,4 +1,4 @@
-//! Errors of agents.
+//! Errors of agents and of their configuration.
 
 use tool_core::RegistryError;
 use tool_core::turn::{Outcome, Tripped, TurnError};

@@ -1,4 +1,4 @@
-//! The keys of a file for sub-agents: how they start, what they may start, and how their sessions end.
+//! The keys of an agent file for sub-agents: their start, the agents that they may start, and the end of their sessions.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! The body of a request.
+//! The JSON body of a request to a model.
 
 use std::borrow::Cow;
 

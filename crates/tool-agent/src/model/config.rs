@@ -56,8 +56,8 @@ pub struct HttpModelBuilder {
     retry: Retry,
 }
 
-/// How long Anthropic or Bedrock keeps the beginning of a request in the prompt cache after the last use. The prices are those of Anthropic in
-/// November 2026.
+/// The time for which Anthropic or Bedrock keeps the beginning of a request in the prompt cache after the last use. The prices are those of
+/// Anthropic from November 2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CacheTime {
     /// Five minutes. Writing costs 1.25 times the price of input tokens.
@@ -359,7 +359,7 @@ impl Target {
         body::max_tokens(self.provider, &self.params)
     }
 
-    /// Returns the rest of the wait that the provider requested.
+    /// Returns the remaining part of the wait that the provider requested.
     pub(super) fn wait(&self) -> Option<Duration> {
         let not_before = self
             .not_before

@@ -22,7 +22,7 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// The provider's name for the error, such as `overloaded_error` or `insufficient_quota`.
     pub code: Option<String>,
-    /// What happened: the provider's message, or a description by this crate.
+    /// A description of the failure: the provider's message, or a text of this crate.
     pub message: String,
     /// The time that the provider requested to wait before another request. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
     pub retry_after: Option<Duration>,
@@ -30,9 +30,9 @@ pub struct ModelError {
     /// other model of the chain answered: the shortest of these waits. The error of the agent loop is then of the kind `Pending`, which suspends the run
     /// ([`TurnError::resumes_after`](tool_core::turn::TurnError::resumes_after)).
     pub resumes_after: Option<Duration>,
-    /// The number of attempts at this model. An attempt also counts if its request could not be sent, for example because the credentials failed, and
-    /// counts once if its request was sent again with a renewed token. 0 if no request was sent: a requested wait had not ended, or the request could not
-    /// be written.
+    /// The number of attempts at this model. An attempt counts even if its request could not be sent, for example because the credentials failed, and
+    /// counts once if its request was sent again with a renewed token. The number is 0 if there was no attempt, because a requested wait had not
+    /// ended or the request could not be written.
     pub attempts: u32,
     /// The tokens that the failed attempts of all models used in this step, as far as the providers reported them. In
     /// [`ModelEvent::Failed`](super::ModelEvent::Failed), this is the usage of one attempt.
@@ -53,7 +53,7 @@ pub struct FailedModel {
     pub status: Option<u16>,
     /// The provider's name for the error.
     pub code: Option<String>,
-    /// What happened: the provider's message, or a description by this crate.
+    /// A description of the failure: the provider's message, or a text of this crate.
     pub message: String,
     /// The time that the provider requested to wait before another request.
     pub retry_after: Option<Duration>,

@@ -164,8 +164,8 @@ impl HttpModel {
     /// [`ModelErrorKind::NotRecorded`], and the message states the first place at which it differs from the next recorded request.
     ///
     /// All clones of the model share the file, and a request gets the first response that was recorded for an equal request and not replayed yet. The
-    /// name of the model, the parameters and the path of the base URL must equal those of the recording; the host and the key may differ. The waits
-    /// between attempts are real: set a short [`Retry::first_wait`] in tests.
+    /// name of the model, the parameters and the path of the base URL must be the same as in the recording; the host and the key may differ. The
+    /// waits between attempts are real: set a short [`Retry::first_wait`] in tests.
     pub fn replay(mut self, path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         self.recording = Some(Arc::new(Recording::replay(path.as_ref())?));
         Ok(self)

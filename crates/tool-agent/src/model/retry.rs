@@ -35,7 +35,7 @@ pub struct Retry {
     pub longest_wait: Duration,
     /// Maximum sum of all waits of one step, over all models of the chain.
     pub budget: Duration,
-    /// What happens if an attempt fails after a part of its reply was passed on.
+    /// The handling of an attempt that fails after a part of its reply was passed on.
     pub restart: Restart,
 }
 
@@ -52,7 +52,7 @@ impl Default for Retry {
     }
 }
 
-/// What happens if an attempt fails after a part of its reply was passed on.
+/// The handling of an attempt that fails after a part of its reply was passed on.
 ///
 /// A failed attempt stores nothing and runs no call. This choice only affects what a user sees: an interface that cannot remove text, such as the AI SDK
 /// before version 7, needs [`Hold`](Self::Hold) or [`Refuse`](Self::Refuse).

@@ -1,4 +1,4 @@
-//! Runs a future in a separate task.
+//! Futures that run in separate tasks.
 
 use futures::channel::oneshot;
 use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt as _};

@@ -40,7 +40,7 @@ pub(super) const ENV_REQUIRED: &str = "subagent_env_required";
 pub struct AgentArguments(pub(super) Arc<Value>);
 
 impl AgentArguments {
-    /// Returns the arguments, which fit the schema of the agent.
+    /// Returns the arguments, which match the schema of the agent.
     pub fn get(&self) -> &Value {
         &self.0
     }

@@ -117,8 +117,8 @@ impl AgentEntry {
         self
     }
 
-    /// Adds names to the list of tools that the agent may use, its own and those of the runtime. An empty list restricts nothing. A prompt and a
-    /// sub-agent have the tools that their own list and the lists of all agents above them allow.
+    /// Adds names to the list of tools that the agent may use: its own tools and the tools of the runtime. An empty list restricts nothing. A prompt
+    /// and a sub-agent have the tools that their own list and the lists of all agents above them allow.
     pub fn allow<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.rules = self.rules.allow(names);
         self.is_restricted = true;
@@ -222,7 +222,7 @@ impl PromptTool {
         self
     }
 
-    /// Sets the property of the arguments whose value is the first message of the user: a string as it is, any other value as JSON. Without it, the
+    /// Sets the property of the arguments whose value is the first message of the user: a string unchanged, any other value as JSON. Without it, the
     /// message is the argument `message` if the agent has no type of arguments, and otherwise all arguments as JSON. If the value is empty, the
     /// message is all arguments as JSON.
     pub fn init_user_message(mut self, property: impl Into<String>) -> Self {

@@ -365,7 +365,7 @@ pub struct EventReader {
 }
 
 impl EventReader {
-    /// Returns the events that are stored after those of the last call, as [`StoredEvents::read`] does.
+    /// Returns the events that were stored after the events of the last call, as [`StoredEvents::read`] does.
     ///
     /// # Errors
     ///

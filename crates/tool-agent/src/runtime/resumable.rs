@@ -109,7 +109,7 @@ fn listed(instances: &[Instance]) -> String {
 enum ArgumentsSchema {
     /// No agent takes arguments.
     None,
-    /// The value fits this schema.
+    /// The value must match this schema.
     Value(Value),
     /// The value is a text that contains JSON.
     Text,

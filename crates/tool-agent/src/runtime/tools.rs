@@ -210,7 +210,7 @@ pub(super) fn thread_of(parent: &ThreadId, kind: &str, key: &str) -> Result<Thre
 }
 
 impl AgentRuntime {
-    /// Returns the tools of an agent: its own, and those of the runtime. Fails if a name is used twice.
+    /// Returns the tools of an agent: its own tools, and the tools of the runtime. Fails if a name is used twice.
     pub(super) fn toolset(
         &self,
         agent: usize,

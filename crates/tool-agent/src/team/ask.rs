@@ -1,4 +1,4 @@
-//! The tool `ask_<agent>`.
+//! The tool `ask_<agent>`, which gives a prompt to one agent.
 
 use std::sync::Arc;
 

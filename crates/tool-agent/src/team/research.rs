@@ -1,4 +1,4 @@
-//! The tool `research_topic`.
+//! The tool `research_topic`, which gives a topic to an agent that does research.
 
 use std::time::Duration;
 

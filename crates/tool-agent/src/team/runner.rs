@@ -1,4 +1,4 @@
-//! The trait that runs agents, and its records.
+//! The trait `AgentRunner`, and the types of its tasks and answers.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub struct TeamMember {
     pub id: String,
     /// The name for people and for the model that asks.
     pub name: String,
-    /// What the agent knows or does, for the model that asks.
+    /// A description of the agent's knowledge or work, for the model that asks.
     pub description: String,
 }
 

@@ -195,7 +195,8 @@ impl Settings {
 }
 
 impl Compaction {
-    /// Creates a compaction whose summaries this model writes. Each run uses a clone of the model. A cheaper model than that of the agent is enough.
+    /// Creates a compaction whose summaries this model writes. Each run uses a clone of the model. A model that is cheaper than the model of the
+    /// agent is enough.
     pub fn new(model: impl Model + Clone + Sync + 'static) -> Self {
         Self {
             model: Arc::new(move || Box::new(model.clone())),

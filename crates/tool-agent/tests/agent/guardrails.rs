@@ -1,4 +1,4 @@
-//! Guardrails: their requests, what is shown and stored after a refusal, and that they fail closed.
+//! Guardrails: their requests, the texts that are shown and stored after a refusal, and guardrails that fail.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -188,7 +188,7 @@ async fn run_is_suspended_for_the_shortest_wait_of_the_chain() {
     }
 }
 
-// If the wait of a model has not ended when a run begins, the run is suspended for the rest of this wait.
+// If the wait of a model has not ended when a run begins, the run is suspended for the remaining part of this wait.
 #[tokio::test]
 async fn rest_of_an_earlier_wait_suspends_a_run() {
     let refused = json_response(429, &[("retry-after", "600")], &json!({}));

@@ -140,8 +140,8 @@ async fn many_runs_at_once_wait_out_a_rate_limit() {
     }
 }
 
-// Calls whose arguments are not JSON or do not fit do not run: the model reads the problem and calls again, and its arguments are sent back as it wrote
-// them.
+// Calls whose arguments are not JSON or violate the schema do not run: the model reads the problem and calls again, and its arguments are sent back
+// as it wrote them.
 #[tokio::test]
 async fn malformed_arguments_are_returned_to_the_model() {
     for arguments in [
@@ -176,7 +176,7 @@ async fn malformed_arguments_are_returned_to_the_model() {
     }
 }
 
-// Gemini's older models and compatible servers send calls without ids and signatures, several calls of one name, and text beside the calls.
+// Gemini's older models and compatible servers send calls without ids and signatures, several calls with the same name, and text beside the calls.
 #[tokio::test]
 async fn gemini_calls_without_ids_or_signatures_run_once_each() {
     let call = |host: &str| json!({"functionCall": {"name": "ping", "args": {"host": host}}});

@@ -20,7 +20,7 @@ fn offline() -> HttpModel {
     builder.build().unwrap()
 }
 
-// A conversation with a failed attempt, a broken stream and a call is replayed without a server, event for event.
+// A conversation with a failed attempt, a broken stream and a call is replayed without a server, with the same events.
 #[tokio::test]
 async fn recorded_conversation_is_replayed() {
     let calling = [vec![start()], call(0, "t-1"), stop("tool_use")].concat();

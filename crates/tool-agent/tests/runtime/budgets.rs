@@ -22,7 +22,7 @@ use crate::support::{
 /// The usage that the models of these tests report for a request.
 const USED: u64 = 10_000;
 
-/// The output that is reserved for a request. Its input has fewer tokens than the rest of `USED`.
+/// The output that is reserved for a request. Its input has fewer than `USED - OUTPUT` tokens.
 const OUTPUT: u64 = 9_000;
 
 fn used(mut message: ModelMessage, tokens: u64) -> ModelMessage {

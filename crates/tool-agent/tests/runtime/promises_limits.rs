@@ -1,4 +1,4 @@
-//! Variables of sub-agents, immediate starts, the fields of a creation, and the limit on runs that reports begin.
+//! Variables of sub-agents, immediate starts, the arguments of `subagent_create`, and the limit on runs that reports begin.
 
 use std::time::Duration;
 

@@ -209,7 +209,7 @@ struct Plan {
     depth: i32,
 }
 
-// S4-51: each missing or empty field of `subagent_create` has its own error, and the arguments have to fit the agent.
+// S4-51: each missing or empty field of `subagent_create` has its own error, and the arguments have to match the schema of the agent.
 #[tokio::test]
 async fn fields_of_a_creation_are_checked() {
     let (host, log) = (Host::new(), Log::default());

@@ -1,4 +1,4 @@
-//! The tools `ask_<agent>`.
+//! The tools `ask_<agent>`, which give a prompt to one agent.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

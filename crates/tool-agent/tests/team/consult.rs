@@ -1,4 +1,4 @@
-//! The tool `consult_team`.
+//! The tool `consult_team`, which gives one task to all agents of a team.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

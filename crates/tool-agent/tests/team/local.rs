@@ -1,4 +1,4 @@
-//! Agents of this process: their conversations, contexts and limits.
+//! Teams of agents that run in this process: their conversations, contexts and limits.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! The tool `research_topic`.
+//! The tool `research_topic`, which gives a topic to an agent that does research.
 
 use serde_json::json;
 use tool_agent::agent::Agent;

@@ -1,4 +1,4 @@
-//! The tool `spawn_task`.
+//! The tool `spawn_task`, which gives a task to a sub-agent.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! The tool `consult_specialist`.
+//! The tool `consult_specialist`, which gives a task and the conversation so far to one agent.
 
 use serde_json::{Value, json};
 use tool_agent::model::{Script, ScriptedModel};

@@ -1,4 +1,4 @@
-//! The first part of a file: the agents of a conversation, the replies of their models, and the actions of a user and a host.
+//! The first part of a transcript file: the agents of a conversation, the replies of their models, and the actions of a user and a host.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The second part of a file: the transcript as text.
+//! The second part of a transcript file: the transcript as text.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

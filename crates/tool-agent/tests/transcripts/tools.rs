@@ -1,4 +1,4 @@
-//! The tools of the agents.
+//! The tools of the agents in the transcripts.
 
 #![allow(
     clippy::unused_async,

@@ -1,4 +1,4 @@
-//! Windows in runs of an agent and of the loop.
+//! Context windows in runs of an agent and of the agent loop.
 
 use futures::future::{BoxFuture, FutureExt as _, pending};
 use tool_agent::agent::Agent;
@@ -28,8 +28,8 @@ fn context(conversation: &str) -> ToolContext {
         .build()
 }
 
-// An agent with a window answers many messages. The instructions are in every request, and the stored thread equals that of an agent without a window,
-// except for its times.
+// An agent with a window answers many messages. The instructions are in every request, and the stored thread equals the thread of an agent without a
+// window, except for its times.
 #[tokio::test]
 async fn thread_of_an_agent_is_unchanged() {
     let model = Recorder::with(|request| {

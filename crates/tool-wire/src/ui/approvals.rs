@@ -212,7 +212,8 @@ impl Part {
 impl ApprovalResponse {
     /// Returns the stored request that the answer is for. Fails with [`ApprovalError::Invalid`] if the host has not issued the token.
     ///
-    /// Compare its workspace and its conversation with those of the request before you [submit](Self::submit) the answer.
+    /// Compare its workspace and its conversation with the workspace and the conversation of the request before you [submit](Self::submit) the
+    /// answer.
     pub async fn row(&self, approvals: &Approvals) -> Result<ApprovalRow, ApprovalError> {
         approval_row(approvals, &self.approval).await
     }

@@ -48,13 +48,13 @@ pub enum Chunk {
     Error { error_text: String },
     /// A part with text begins.
     TextStart { id: String },
-    /// More of the text.
+    /// The next piece of the text.
     TextDelta { id: String, delta: String },
     /// The part with text ends.
     TextEnd { id: String },
     /// A part with reasoning begins.
     ReasoningStart { id: String },
-    /// More of the reasoning.
+    /// The next piece of the reasoning.
     ReasoningDelta { id: String, delta: String },
     /// The part with reasoning ends.
     ReasoningEnd { id: String },
@@ -67,7 +67,7 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// More of the call's arguments.
+    /// The next piece of the call's arguments.
     ToolInputDelta {
         tool_call_id: String,
         input_text_delta: String,

@@ -134,7 +134,7 @@ fn counts_of_every_provider_have_one_meaning() {
                 "output_tokens": 20, "output_tokens_details": {"thinking_tokens": 15}}),
             reasoned(written(all(Some(60)), Some(20), Some(10)), 15),
         ),
-        // If the provider does not divide the tokens by time, the default time applies.
+        // If the provider does not split the tokens by their time to live, the default time applies.
         (
             Provider::Anthropic,
             json!({"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30, "output_tokens": 20}),
@@ -224,7 +224,8 @@ fn iterations_outside_of_the_top_level_are_added() {
     }
 }
 
-// The counts of `message_delta` are cumulative: they replace those of `message_start` and of an earlier `message_delta`, and may lack some of them.
+// The counts of `message_delta` are cumulative: they replace the counts of `message_start` and of an earlier `message_delta`, and may lack some of
+// them.
 #[test]
 fn counts_of_later_anthropic_events_replace_earlier_ones() {
     let start = |usage: Value| json!({"type": "message_start", "message": {"usage": usage}});
