@@ -209,7 +209,7 @@ async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
 #[cfg(feature = "host")]
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns the deadline for the store's answer. A timer requires a runtime: without a runtime, only the call's own deadline applies.
+/// Returns the deadline for the store's response. A timer requires a runtime: without a runtime, only the call's own deadline applies.
 fn latest(cx: &ToolContext) -> Option<Instant> {
     #[cfg(feature = "host")]
     if tokio::runtime::Handle::try_current().is_ok() {

@@ -89,7 +89,8 @@ pub struct ToolContext {
     open: bool,
 }
 
-/// The turn or the call that a context belongs to. A clone inside a call increments one counter, because the call's scope holds the host.
+/// The turn or the call that a context belongs to. A clone inside a call increments only one reference count, because the call's scope contains the
+/// host.
 #[derive(Clone)]
 enum Place {
     Turn(Arc<Host>),
@@ -114,7 +115,7 @@ pub(crate) struct Host {
     conversation: Option<Arc<str>>,
     /// The identity of the call that is made next. A call without an identity does not belong to a thread.
     next: Option<CallId>,
-    /// The name that a version without call identities gave that call.
+    /// The name of that call in earlier versions of this crate, which had no call identities.
     earlier: Option<EarlierCall>,
     /// Whether a turn has taken that call from the thread of the conversation.
     #[cfg(feature = "host")]
@@ -254,8 +255,9 @@ impl ToolContext {
         self.with_host(|host| host.next_call(call, None))
     }
 
-    /// Like [`for_call`](Self::for_call), for a call that a turn has taken from the thread of the conversation: a run with this identity is an earlier run
-    /// of the call, regardless of its user and agent. A version without call identities may have written a row for it.
+    /// Does the same as [`for_call`](Self::for_call), for a call that a turn has taken from the thread of the conversation: a run with this identity
+    /// is an earlier run of the call, regardless of its user and agent. `earlier` is the name of the call in earlier versions of this crate, which
+    /// had no call identities and may have written a row for it.
     #[cfg(feature = "host")]
     pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
         self.with_host(|host| {

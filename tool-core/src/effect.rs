@@ -29,7 +29,7 @@ impl Effect {
     pub const WRITE: Self = Self(1 << 1);
     /// Removes or overwrites state, so that it cannot be restored.
     pub const DESTROY: Self = Self(1 << 2);
-    /// Reaches beyond the host: the network, other people.
+    /// Reaches beyond the host, for example to the network or to other people.
     pub const EXTERNAL: Self = Self(1 << 3);
     /// The set of all effects.
     pub const ALL: Self = Self(0b1111);
@@ -161,8 +161,8 @@ impl Declared {
 
     /// Returns the annotations that MCP clients read.
     ///
-    /// The tool is read-only if nothing that it declares or takes from the host changes state, and it is declared as read-only or takes a host value that
-    /// reads.
+    /// The tool is read-only under two conditions: nothing that it declares or takes from the host changes state, and it is declared as read-only or
+    /// takes a host value that reads.
     pub const fn hints(self, host: &[Effect]) -> Hints {
         let effect = self.effect(host);
         let read_only =

@@ -132,8 +132,8 @@ mod visibility;
 pub use tool_store::env;
 use tool_store::{digest, panics};
 
-/// Items that the macros' code uses. The name contains the patch version, so that code that the macros of one version generated does not compile with another
-/// version of this crate. Its contents have no stability guarantee.
+/// Items that generated code uses. The name of the module contains the patch version, so that code from the macros of one version does not compile
+/// with another version of this crate. The items have no stability guarantee.
 #[doc(hidden)]
 pub mod __private0 {
     pub use crate::private::*;

@@ -133,8 +133,8 @@ pub enum LimitError {
     /// The limit allows no calls.
     #[error("limit {0} allows no calls, hide the tool instead")]
     Nothing(usize),
-    /// The time of a rate is shorter than a nanosecond per call, or the window of a quota is zero. [`SharedLimits`] need a microsecond per call, and a
-    /// window of a millisecond.
+    /// The time of a rate is shorter than a nanosecond per call, or the window of a quota is zero. [`SharedLimits`] require at least a microsecond
+    /// per call, and a window of at least a millisecond.
     #[error(
         "the period of limit {0} is too short: allow at least a nanosecond per call and a quota window above zero, and for a shared limit a microsecond per call and a window of a millisecond"
     )]
@@ -181,7 +181,7 @@ impl LimitsBuilder {
                 counts: Mutex::default(),
             });
         }
-        // Rates come last, because a refused call cannot give back the units that it took from a rate.
+        // Rates come last, because a refused call cannot return the units that it took from a rate.
         rules.sort_by_key(|rule| matches!(rule.counter, Counter::Rate(_)));
         Ok(Limits(Arc::new(Inner {
             rules,
@@ -265,7 +265,7 @@ impl Limits {
 
     /// Counts a call of this tool, or refuses it with [`ErrorKind::RateLimited`] and the time to wait.
     ///
-    /// A refused call gives back the units that it took from other quotas and concurrency limits. Units of other rates are not given back.
+    /// A refused call returns the units that it took from other quotas and concurrency limits. Units of other rates are not returned.
     pub fn enter(&self, cx: &ToolContext, tool: &ToolDef) -> Result<LimitGuard, ToolError> {
         let now = self.0.clock.now();
         let mut places = Vec::new();

@@ -284,7 +284,8 @@ impl Policy {
         self.judge(about, request)
     }
 
-    /// Like [`decide`](Policy::decide), for a tool whose candidate rules are known. Candidates of a different policy are ignored.
+    /// Decides as [`decide`](Policy::decide) does, for a tool whose candidate rules are known. If the candidates belong to a different policy, they
+    /// are not used.
     pub(crate) fn decide_among(
         &self,
         candidates: &Candidates,

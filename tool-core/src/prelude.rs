@@ -1,4 +1,4 @@
-//! Everything that a crate of tools needs: `use tool_core::prelude::*;`.
+//! The prelude: the items that a crate of tools needs. Import them with `use tool_core::prelude::*;`.
 
 pub use crate::args::Repair;
 pub use crate::schema::dialect::Dialect;

@@ -270,8 +270,9 @@ pub struct RegistryBuilder {
 impl RegistryBuilder {
     /// Adds an alias to a tool that the host cannot change, with the same effect as `#[tool(alias = "…")]`. `from` is the earlier name, `to` the present one.
     ///
-    /// A store of enablement moves the rows of the earlier name to the tool when the program boots, and skills that require the earlier name require the tool.
-    /// Allow and deny lists, policies, switches, limits and approvals that contain the earlier name apply to the tool. New calls must use the present name.
+    /// An enablement store moves the rows of the earlier name to the tool when the program boots, and skills that require the earlier name require
+    /// the tool. Allow and deny lists, policies, switches, limits and approvals that contain the earlier name apply to the tool. New calls must use
+    /// the present name.
     ///
     /// [`build`](Self::build) fails if there is no tool `to`, if `from` is not a valid name, if a tool has the name `from`, or if two tools have the
     /// alias `from`.
@@ -280,8 +281,8 @@ impl RegistryBuilder {
         self
     }
 
-    /// Enables a tool for every instance: a store of enablement gives each instance a row of the source `global`, which no operator can
-    /// remove. [`build`](Self::build) fails if there is no such tool.
+    /// Enables a tool for every instance: an enablement store gives each instance a row of the source `global`, which no operator can remove.
+    /// [`build`](Self::build) fails if there is no such tool.
     pub fn global(mut self, tool: impl Into<String>) -> Self {
         self.globals.insert(tool.into());
         self

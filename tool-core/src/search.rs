@@ -86,7 +86,7 @@ pub struct Found<'a> {
 }
 
 impl ToolSearch {
-    /// Implements [`ToolSearch::new`].
+    /// Implements [`ToolSearch::new`] for the tools of an iterator.
     pub(crate) fn of<'a>(tools: impl Iterator<Item = &'a ToolDef>) -> Self {
         Self {
             index: Arc::new(Index::new(tools)),

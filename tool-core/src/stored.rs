@@ -1,8 +1,8 @@
 //! Stored tools: tools that operators create at run time and that a store contains.
 //!
 //! [`StoredTools`] validates a tool against the rules of the providers when an author saves the tool, and builds the tools of an agent for a turn.
-//! Each call reads the tool again, so a tool that was disabled or deleted meanwhile does not run, and a tool without a pin runs the current default
-//! version.
+//! Each call reads the tool again, so a tool that was disabled or deleted in the meantime does not run, and a tool without a pin runs the current
+//! default version.
 //!
 //! A [`FunctionRunner`] runs the functions of one kind. The trait is in this crate and not in `tool-store`, because it uses [`ToolContext`] and
 //! [`ToolError`], which `tool-store` does not contain.

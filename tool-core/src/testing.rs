@@ -10,9 +10,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! For each tool, the kit checks the schema text of every provider as if the schema were of unknown origin. It generates inputs that fit the tool's types
-//! (including bounds), which have to be accepted and decoded, and inputs that break one rule each, which have to be refused. The examples have to fit, and are
-//! decoded. The kit does not run the bodies of tools, so bodies need separate tests.
+//! For each tool, the kit checks the schema text of every provider as if the schema were of unknown origin. It generates inputs that fit the tool's
+//! types and bounds, which must be accepted and decoded, and inputs that break one rule each, which must be refused. The examples must match the
+//! schema, and are decoded. The kit does not run the bodies of tools, so bodies need separate tests.
 
 use std::fmt;
 

@@ -171,8 +171,8 @@ pub enum TurnError {
         "the context has no conversation, so messages cannot be stored: name it with `ToolContext::builder().conversation(…)`"
     )]
     Unnamed,
-    /// Another message of the model was stored in the thread meanwhile, so [`Turns::record`] did not store the new message. Record it again if it is
-    /// still wanted. [`Turns::drive`] returns [`Outcome::Busy`] instead.
+    /// Another message of the model was stored in the thread in the meantime, so [`Turns::record`] did not store the new message. Record it again if
+    /// it is still wanted. [`Turns::drive`] returns [`Outcome::Busy`] instead.
     #[error(
         "thread {0} has a newer message of the model, so this one was not stored: read the thread again before you record it"
     )]
@@ -200,7 +200,7 @@ pub enum TurnError {
     /// [`resumes_after`](Self::resumes_after).
     #[error("a call waits: {why}")]
     Suspended {
-        /// The wait.
+        /// The time to wait.
         wait: Duration,
         /// The operator's text of the error.
         why: String,
@@ -349,10 +349,11 @@ impl Turns {
     /// Limits the time that the runs of a conversation take after a message of the user. At the end of the time, the run ends with [`Outcome::TimeLimit`]: a
     /// request in flight is dropped, and calls end as they do at the [deadline](crate::context::ToolContextBuilder::deadline) of a context.
     ///
-    /// The time of a run begins with its row in the store and ends with its end. The times of all runs since the last message of the user are added, so neither
-    /// a restart nor another machine begins the time again, and the time until a run of a dead process is taken over counts. The time in which no run is
-    /// active does not count: when the conversation waits in the store for an approval, for a variable, for the client, or for a wait that a provider or a
-    /// [shared limit](crate::limits::SharedLimits) requires. A message of the user that arrives during a run begins the time of the next drive.
+    /// The time of a run begins with its row in the store and ends with its end. The times of all runs since the last message of the user are added,
+    /// so neither a restart of the process nor a change of the machine resets the time. The time until another process takes over the run of a dead
+    /// process also counts. The time in which no run is active does not count: when the conversation waits in the store for an approval, for a
+    /// variable, for the client, or for a wait that a provider or a [shared limit](crate::limits::SharedLimits) requires. A message of the user that
+    /// arrives during a run resets the time only for the next drive.
     ///
     /// ```
     /// use std::time::Duration;

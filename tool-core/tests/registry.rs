@@ -203,7 +203,7 @@ fn dynamic_tool_must_follow_the_rules_of_its_providers() {
     );
 }
 
-// S0-07, S4-61: the arguments of a dynamic tool are validated like those of other tools.
+// S0-07, S4-61: the arguments of a dynamic tool are validated like the arguments of other tools.
 #[tokio::test]
 async fn dynamic_tool_arguments_are_validated() {
     let tools = Registry::builder()

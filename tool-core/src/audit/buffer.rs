@@ -130,7 +130,7 @@ impl AuditBuffer {
     pub(crate) async fn relieved(&self) {
         let inner = &*self.0;
         if !inner.tended.load(Ordering::Relaxed) {
-            // Without a runtime no background task writes, and there is no timer.
+            // Without a runtime, no background task writes the rows, and there is no timer.
             if inner.flush().await.is_err() {
                 inner.fails();
             }
@@ -146,7 +146,7 @@ impl AuditBuffer {
         if tokio::time::timeout(PATIENCE, room).await.is_ok() {
             return;
         }
-        // If no write is in progress, the task belongs to a runtime that is not driven: the next row starts a task in this runtime.
+        // If no write is in progress, the writer task belongs to a runtime that is not driven. The next row then starts a new task in this runtime.
         let is_idle = inner.writing.try_lock().is_ok();
         if is_idle {
             inner.tended.store(false, Ordering::Relaxed);
@@ -240,8 +240,8 @@ impl Inner {
     }
 }
 
-/// Entries that return to the queue on drop unless they were written, even if the write is cancelled. Writing a row again writes
-/// the same row.
+/// Entries that are being written. On drop, for example because the write is cancelled, entries that were not written return to the queue. Writing an
+/// entry twice stores one row.
 struct Taken<'a> {
     inner: &'a Inner,
     entries: VecDeque<Entry>,

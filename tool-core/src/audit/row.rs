@@ -114,7 +114,7 @@ impl Draft {
 /// Redacts a row. Each field is named, so that the compiler reports a new field that is not handled.
 fn mask(row: &mut AuditRow, redactor: &Redactor) {
     let AuditRow {
-        // These fields are names from the host, hashes, times or numbers. Redaction would make rows impossible to find.
+        // These fields are names from the host, hashes, times or numbers. If they were redacted, rows could not be found by them.
         identity: _,
         thread: _,
         principal: _,
@@ -158,7 +158,7 @@ fn mask(row: &mut AuditRow, redactor: &Redactor) {
     }
 }
 
-/// Builds the part of a call's row that is known before the tool and the result. `arguments` are already in the form that may be stored.
+/// Builds the part of a call's row that does not depend on the tool or the result. `arguments` are already in the form that may be stored.
 pub(crate) fn arrived(
     identity: CallId,
     call: &ToolCall,

@@ -20,7 +20,7 @@ pub(crate) fn check<'t>(
     })
 }
 
-/// Creates the error for arguments that do not fit. `again` returns the issues of the same arguments with their secrets redacted.
+/// Creates the error for arguments that do not match the schema. `again` returns the issues of the same arguments with their secrets redacted.
 #[cold]
 pub(crate) fn misfit(
     written: &str,

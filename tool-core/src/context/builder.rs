@@ -174,7 +174,7 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Adds a variable with its value from a tree of threads, as text or as a secret.
+    /// Adds a variable whose value was resolved in a tree of threads: a text or a secret.
     pub fn variable_value(mut self, name: impl Into<String>, value: Value) -> Self {
         self.0.variables.insert(name.into(), value);
         self

@@ -71,7 +71,7 @@ impl ToolContext {
             .collect()
     }
 
-    /// Returns a secret variable of a tool that cannot be redacted, and the reason.
+    /// Returns the name of the first secret variable of a tool that cannot be redacted, and the reason.
     pub(crate) fn open_variable<'a>(
         &self,
         needs: &'a [VariableNeed],

@@ -125,7 +125,7 @@ impl Filing {
 
     /// Records that the message is stored, with its sequence number.
     pub(crate) fn note(&self, message: NewMessage, seq: u64) {
-        // The end of a call is stored once.
+        // The end of a call is stored only once, so the cell is empty.
         let _ = self.stored.set(message.numbered(seq));
     }
 

@@ -35,14 +35,14 @@ impl TypedOutput {
 
 /// The numbers of the calls that a body makes.
 ///
-/// A body that runs again makes the same calls under the same numbers, so that the ledger returns the results of the calls that have run. A call that ended
-/// without an effect or a question gets a new number in the next run, because it is made again and its audit row already has an outcome.
+/// A body that runs again makes the same calls under the same numbers, so that the ledger returns the results of the calls that have run. A call that
+/// is over and had no effect gets a new number in the next run, because it is made again and its audit row already has an outcome.
 #[derive(Default)]
 struct Children(Mutex<Numbers>);
 
 #[derive(Default)]
 struct Numbers {
-    /// The numbers of the body's calls, in order; `None` for a call that ended without an effect or a question.
+    /// The numbers of the body's calls, in order; `None` for a call that is over and had no effect.
     of: Vec<Option<u32>>,
     /// Number of calls that this run of the body has made.
     made: usize,
@@ -98,7 +98,7 @@ pub(crate) struct Gated {
     /// The numbers of the outer call's nested calls, and the number of this call.
     number: Option<(Arc<Children>, u32)>,
     source: Source,
-    /// The name that a version without call identities gave the call.
+    /// The name of the call in earlier versions of this crate, which had no call identities.
     earlier: Option<EarlierCall>,
     /// The model's own id of the outer call.
     parent: Option<Box<str>>,
@@ -110,7 +110,7 @@ pub(crate) struct Gated {
     cut: AtomicBool,
     /// Whether the body has returned an output. A later failure does not undo it.
     returned: AtomicBool,
-    /// Created with the first call that the body makes.
+    /// The numbers of nested calls. They are created with the first call that the body makes.
     children: OnceLock<Arc<Children>>,
     /// Number of nested calls that returned an output, not counting calls that only read.
     made: AtomicU32,
@@ -214,14 +214,14 @@ impl Gated {
         &self.identity
     }
 
-    /// Records that the call ended without an effect or a question, so that a later run of the outer call's body makes a new call.
+    /// Records that the call is over and had no effect, so that a later run of the outer call's body makes a new call.
     pub(crate) fn has_left_nothing(&self) {
         if let Some((outer, number)) = &self.number {
             outer.forget(*number);
         }
     }
 
-    /// Returns the name that a version without call identities gave the call.
+    /// Returns the name of the call in earlier versions of this crate, which had no call identities.
     pub(crate) fn earlier_call(&self) -> Option<&EarlierCall> {
         self.earlier.as_ref()
     }
@@ -290,7 +290,7 @@ impl ToolContext {
         gated.is_some_and(|gated| gated.is_of_turn() && !gated.is_made_in_turn())
     }
 
-    /// Returns the key that a version without call identities gave this call.
+    /// Returns the key of this call in earlier versions of this crate, which had no call identities.
     pub(crate) fn earlier_key(&self) -> Option<CallKey> {
         let earlier = self.gated()?.earlier.as_ref()?;
         Some(earlier.key(&self.own_workspace()))

@@ -116,7 +116,7 @@ impl FromContext for Attachments {
 pub struct ApiKeys(pub(super) Arc<HashMap<String, SecretString>>);
 
 impl ApiKeys {
-    /// Returns the key for a provider. The operator's text of an error names the provider whose key is missing or too short to be redacted.
+    /// Returns the key for a provider. If the key is missing or too short to be redacted, the error's text for the operator names the provider.
     pub fn get(&self, provider: &str) -> Result<&SecretString, ToolError> {
         let key = self.0.get(provider).ok_or_else(|| {
             ToolError::unavailable(format_args!("the instance's API key for `{provider}`"))
@@ -301,7 +301,7 @@ pub trait TokenSource: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<OAuthToken, ToolError>>;
 }
 
-/// The answer of [`OAuth::request`].
+/// The result of [`OAuth::request`].
 #[derive(Clone, Debug)]
 pub enum OAuthToken {
     /// A token that is valid now.

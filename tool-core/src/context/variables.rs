@@ -68,7 +68,7 @@ impl Value {
         }
     }
 
-    /// Returns the value with the kind of its declaration: secret if either is secret.
+    /// Returns the value with the kind of its declaration. It is secret if the value or the declaration is secret.
     pub(super) fn declared(&self, kind: VariableKind) -> Self {
         match (self, kind) {
             (Self::Text(text), VariableKind::Secret) => {

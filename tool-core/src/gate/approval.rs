@@ -166,8 +166,8 @@ impl Approvals {
         Ok(open.len() < most)
     }
 
-    /// Returns the open approvals that count towards the limit of a context: all approvals of its conversation or, if it has none, all that its user
-    /// has requested outside of conversations. Stops at the limit.
+    /// Returns the open approvals that count towards the limit of a context: all approvals of its conversation. If the context has no conversation,
+    /// returns all approvals that its user has requested outside of conversations. Stops at the limit.
     async fn open_beside(&self, cx: &ToolContext) -> Result<Vec<ApprovalRow>, StoreError> {
         let (workspace, most) = (cx.own_workspace(), self.0.most_open);
         let thread = cx.conversation();

@@ -189,8 +189,8 @@ impl GateBuilder {
         self
     }
 
-    /// Sets limits that hold over all processes that share their store. They apply in addition to [`limits`](Self::limits). A call whose body does not begin,
-    /// for example because it waits for an approval, returns what it took, except from rates.
+    /// Sets limits that hold over all processes that share their store. They apply in addition to [`limits`](Self::limits). A call whose body does
+    /// not begin, for example because it waits for an approval, returns the units that it took, except units of rates.
     pub fn shared_limits(mut self, limits: SharedLimits) -> Self {
         self.shared_limits = Some(limits);
         self

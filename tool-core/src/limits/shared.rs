@@ -16,7 +16,7 @@ use crate::store::{
 };
 use crate::tool::ToolDef;
 
-/// Default of [`SharedLimitsBuilder::lease`].
+/// Default length of a lease: see [`SharedLimitsBuilder::lease`].
 const LEASE: Duration = Duration::from_secs(30);
 
 /// The shortest wait for a permit of a concurrent call. A random part of the same length is added, so that waiting runs do not try at the same time.
@@ -36,9 +36,9 @@ pub enum WhenExhausted {
 
 /// Limits on calls that hold over all processes that share a store. Cheap to clone.
 ///
-/// The kinds and scopes of the limits are those of [`Limits`](super::Limits), which count in one process. Here, each limit is a row of the store, and a call is
-/// counted in one conditional statement, by the clock of the database. A limit of concurrent calls has permits with leases, which the process renews: if it is
-/// killed, its permits return within one lease.
+/// The limits have the same kinds and scopes as [`Limits`](super::Limits), which count in one process. Here, each count of a limit is a row of the
+/// store, and a call is counted in one conditional statement, by the clock of the database. A limit of concurrent calls has permits with leases,
+/// which the process renews: if the process is killed, its permits return within one lease.
 ///
 /// ```
 /// use std::time::Duration;
@@ -64,7 +64,8 @@ pub enum WhenExhausted {
 /// # }
 /// ```
 ///
-/// A process that was suspended for longer than a lease has lost its permits and continues its calls, so for that time more calls run than the limit allows.
+/// A process that was suspended for longer than a lease has lost its permits but continues its calls. Until these calls end, more calls may run than
+/// the limit allows.
 #[derive(Clone)]
 #[doc(alias("rate limit", "quota", "throttle", "concurrency", "distributed"))]
 pub struct SharedLimits(Arc<Inner>);
@@ -80,8 +81,8 @@ struct Inner {
 struct Rule {
     limit: Limit,
     counts: LimitRule,
-    /// The part of the name of the row that identifies the limit. Changing the number of calls does not change it, so that processes with old and new
-    /// settings share the count.
+    /// The part of the row's name that identifies the limit. It does not contain the number of calls, so that processes with old and new settings
+    /// share the count.
     name: String,
 }
 
@@ -243,8 +244,8 @@ impl SharedLimits {
     ///
     /// # Errors
     ///
-    /// Fails with [`ErrorKind::RateLimited`] and the time to wait if a limit is exhausted, and with [`ErrorKind::Unavailable`] if the store fails. Units
-    /// that the call took from other limits are returned, except those of rates.
+    /// Fails with [`ErrorKind::RateLimited`] and the time to wait if a limit is exhausted, and with [`ErrorKind::Unavailable`] if the store fails.
+    /// Units that the call took from other limits are returned, except units of rates.
     pub async fn enter(
         &self,
         cx: &ToolContext,
@@ -258,7 +259,7 @@ impl SharedLimits {
     ///
     /// # Errors
     ///
-    /// Fails like [`enter`](Self::enter).
+    /// Fails in the same cases as [`enter`](Self::enter).
     pub async fn enter_as(
         &self,
         cx: &ToolContext,

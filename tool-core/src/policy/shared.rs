@@ -366,7 +366,7 @@ impl SharedPolicy {
                 .await
                 .is_err()
             {
-                // The sender was dropped, so no switch can change any more.
+                // The sender was dropped, so no switch can change.
                 std::future::pending::<()>().await;
             }
         }

@@ -468,7 +468,7 @@ const MODES: [&str; 4] = [
     "{}",
 ];
 
-/// Rules over a domain that is small enough for exhaustive tests.
+/// Generates rules over a domain that is small enough for exhaustive tests.
 fn rule() -> impl Strategy<Value = Rule> {
     let verdict = prop::sample::select(vec![Allow, Deny, Ask]);
     let tools = prop::sample::select(vec!["*", "*_file", "remove_file", "purge", "search"]);

@@ -95,7 +95,7 @@ pub trait NoParts {
 
 impl<P> NoParts for PartsOf<P> {}
 
-/// `FieldOf::<F>::read`: reads the one argument of a tool with `#[args]`.
+/// `FieldOf::<F>::read`: reads the only argument of a tool with `#[args]`.
 pub struct FieldOf<F>(PhantomData<fn() -> F>);
 
 impl<F: Field> FieldOf<F> {

@@ -34,7 +34,7 @@ impl RegistryBuilder {
     ///     0
     /// }
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
+    /// Tools that exist only as configuration, such as tools that call agents, are not entries of a catalogue.
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let store = MemoryStore::default();
     /// let registry = Registry::builder().tool::<nothing>().boot(&store).await?;
@@ -58,9 +58,9 @@ impl RegistryBuilder {
         Ok(registry)
     }
 
-    /// Does the same as [`boot`](Self::boot) with a store of enablement, and returns a report of the names that the sync has added, changed,
-    /// removed and renamed, and of the enablement rows that were removed with a tool or moved to its new name. Removed rows are also
-    /// logged as a warning, because the tool is hidden from every turn until it is enabled again.
+    /// Does the same as [`boot`](Self::boot) with an enablement store, and returns a report of the names that the sync has added, changed, removed
+    /// and renamed, and of the enablement rows that were removed with a tool or moved to its new name. Removed rows are also logged as a warning,
+    /// because the tool is hidden from every turn until it is enabled again.
     ///
     /// ```
     /// use tool_core::prelude::*;

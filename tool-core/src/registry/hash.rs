@@ -12,7 +12,7 @@ pub(crate) type BuildNameHasher = BuildHasherDefault<NameHasher>;
 pub(crate) struct NameHasher(u64);
 
 /// Both constants are hexadecimal digits of pi, which have no pattern, so that short names are spread as well. The last digit of `FACTOR` is one
-/// greater than that of pi, because the factor must be odd.
+/// greater than the digit of pi, because the factor must be odd.
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const FACTOR: u64 = 0x1319_8a2e_0370_7345;
 

@@ -33,7 +33,7 @@ impl Approved {
 pub(crate) enum Asked {
     /// A person has approved the call.
     Approved(Approved),
-    /// The approval was used, and no run may begin on it. Only a result stored in the ledger can answer the call.
+    /// The approval was used, and no run may begin on it. The call can only get the result that the ledger has stored.
     Used { id: String },
     /// The call has begun before, so the gate does not ask for an approval.
     Before(Before),
@@ -395,7 +395,8 @@ async fn earlier(
         .map_err(|error| failed(&error))
 }
 
-/// Asks a person to approve a call that has not begun. A call that has begun may already have had an effect, which the policy at that time permitted.
+/// Asks a person to approve a call that has not begun. For a call that has begun, requests no approval and returns the outcome of its earlier run,
+/// because the call may already have had an effect.
 async fn ask(
     gate: &Gate,
     approvals: &Approvals,

@@ -94,7 +94,7 @@ impl Toolset {
 
 #[cfg(feature = "host")]
 impl Toolset {
-    /// Runs a call after rereading stored switches that were read too long ago.
+    /// Runs a call. If the stored switches were read too long ago, rereads them first.
     async fn freshly<F: Future + Send>(&self, call: F) -> F::Output {
         if self.has_switches() {
             self.freshen().await;

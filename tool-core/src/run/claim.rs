@@ -31,11 +31,11 @@ pub(super) struct Claim {
     owner: String,
 }
 
-/// The ledger's answer to a call that is about to begin.
+/// The result of asking the ledger to begin a call.
 pub(super) enum Begun {
     /// The call runs now, and only in this run.
     New(Claim),
-    /// Like `New`, for a later attempt that an operator allowed: with its number and the operator.
+    /// The call runs as a later attempt, which an operator allowed: the number of the attempt, and the name of the operator.
     Again(Claim, u32, String),
     /// The ledger already has a row for the call's identity.
     Known(Known),
@@ -112,7 +112,8 @@ pub(super) async fn earlier(
     Ok(own_row(gate, gated, call, cx).await?.map(before))
 }
 
-/// Finds the row of a call's earlier run: under its identity, or under the key that versions without call identities gave it.
+/// Finds the row of a call's earlier run: under its identity, or under the key of the call in earlier versions of this crate, which had no call
+/// identities.
 async fn own_row(
     gate: &Gate,
     gated: &Gated,
@@ -139,7 +140,7 @@ async fn own_row(
 fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> bool {
     let intent = &row.intent;
     if intent.identity.is_earlier() {
-        // A key that a version without call identities made contains the call's id and not the conversation, and its row has no agent.
+        // A key that an earlier version without call identities wrote contains the call's id and not the conversation, and its row has no agent.
         return intent.thread.as_deref() == cx.conversation()
             && (gated.is_of_turn() || intent.principal == cx.principal());
     }
@@ -407,8 +408,9 @@ impl Claim {
     /// Computes the end of the run for the ledger.
     ///
     /// A body that returned an output has taken effect, even if a later step failed. A body that was cut short after it began may have taken effect:
-    /// that is ambiguous, never failed. If a body waits for the approval of a nested call, or for an operator to settle that call, its claim is
-    /// released if the tool is idempotent or acts only through nested calls. When the body runs again, the ledger answers the nested calls.
+    /// its outcome is ambiguous, never failed. If a body waits for the approval of a nested call, or for an operator to settle that call, its claim
+    /// is released if the tool is idempotent or acts only through nested calls. When the body runs again, the ledger returns the results of the
+    /// nested calls that have run.
     ///
     /// The claim of a call of a conversation is also released if the driver dropped the call before its body began (`was_dropped`), for example because it lost its
     /// lease: the next driver makes the call.

@@ -68,7 +68,7 @@ async fn cancellable<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -
         if let Poll::Ready(outcome) = job.as_mut().poll(task) {
             return Poll::Ready(Ok(outcome));
         }
-        // The call to `cancellation` may create the token of the call, so only a job that has to wait registers its waker with the token.
+        // Only a job that has to wait registers its waker with the token, because `cancellation` may have to create the token first.
         if cancelled.is_none()
             && let Some(token) = cx.cancellation()
         {

@@ -34,7 +34,7 @@ pub(super) async fn required(
     required_all(sink, vec![row], deadline).await
 }
 
-/// Like [`required`], for several rows.
+/// Does the same as [`required`] for several rows.
 pub(super) async fn required_all(
     sink: &Arc<dyn AuditSink>,
     rows: Vec<AuditRow>,
@@ -82,7 +82,7 @@ pub(super) async fn in_time<T>(
     }
 }
 
-/// Like [`in_time`], but allows [`GRACE`] to a call whose deadline has passed.
+/// Does the same as [`in_time`], but allows [`GRACE`] to a call whose deadline has passed.
 pub(super) async fn soon<T>(
     deadline: Option<Instant>,
     work: impl Future<Output = Result<T, ToolError>>,

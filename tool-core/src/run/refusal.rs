@@ -67,8 +67,8 @@ impl<'a> Refused<'a> {
         self.in_time(asked).await
     }
 
-    /// Returns the refusal of a nested call. The token of the call's approval could start the call at this moment, so the ledger closes its key
-    /// first. A call of the model is closed by its turn.
+    /// Returns the refusal of a nested call. If the token of an approval could start the call at the same time, first closes the key of the call in
+    /// the ledger. The turn closes the keys of the model's calls.
     async fn closed(&self, gate: &Gate, refusal: Refusal) -> Result<Refusal, ToolError> {
         let approvals = gate.approvals().filter(|_| self.gated.is_made_in_turn());
         let (Refusal::Stands(error, _), Some(approvals)) = (&refusal, approvals) else {
@@ -85,7 +85,7 @@ impl<'a> Refused<'a> {
         let closed = unbegun::close_refused(gate, self.gated, self.tool, call, cx, &result).await;
         match closed {
             Ok(()) => Ok(refusal),
-            // The call has begun meanwhile.
+            // The call has begun in the meantime.
             Err(failed) => match claim::earlier(gate, self.gated, call, cx).await? {
                 Some(before) => Ok(Refusal::Before(before)),
                 None => Err(failed),
@@ -93,7 +93,7 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// Like [`judge`](Self::judge), but looks up only the nested calls of an earlier run, because the call's own row belongs to this run.
+    /// Does the same as [`judge`](Self::judge), but looks up only the nested calls of an earlier run, because the call's own row belongs to this run.
     pub(super) async fn judge_made(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
         self.in_time(self.in_part(gate, error, why)).await
     }

@@ -1,4 +1,4 @@
-//! Closing the keys of calls that must not begin any more: the ledger records them as failed without an effect.
+//! Closing the keys of calls that must not begin: the ledger records them as failed without an effect.
 
 use futures::channel::oneshot;
 
@@ -17,8 +17,8 @@ use crate::tool::ToolDef;
 /// Closes the key of a call that could still begin on its used approval: the process that used the approval has not begun the call, or the call has released
 /// its claim. The row records that there was no effect, and returns `result` whenever the call is dispatched again.
 ///
-/// If the outer call is refused, `unbegun` contains the keys of the nested calls whose rows the refusal has found. Fails with `Conflict` if the
-/// call begins at this moment, or has begun since the rows were looked up.
+/// If the outer call is refused, `unbegun` contains the keys of the nested calls whose rows the refusal has found. Fails with `Conflict` if the call
+/// begins at the same time, or has begun since the rows were looked up.
 pub(crate) async fn close_approved(
     gate: &Gate,
     spent: &Approval<Spent>,
@@ -58,7 +58,7 @@ pub(crate) async fn close_approved(
 /// Closes the key of a call that is refused with `result`. A different run of the message, which has lost the thread, or a client with an approval token may
 /// still request the ledger to begin the call. The ledger must not begin the call after the model has read that the call was not run.
 ///
-/// `cx` is the context of the call. Fails, and leaves the call open, if the call begins at this moment, or if the ledger fails or does not answer
+/// `cx` is the context of the call. Fails, and leaves the call open, if the call begins at the same time, or if the ledger fails or does not answer
 /// before the deadline.
 pub(crate) async fn close_refused(
     gate: &Gate,
@@ -179,7 +179,7 @@ async fn close_key(
     if !matches!(closed, Err(StoreError::Unavailable(_))) {
         return closed;
     }
-    // The write may have succeeded although its answer was lost. Then the row exists, and the second write returns it.
+    // The write may have succeeded although its response was lost. Then the row exists, and the second write returns it.
     match ledger.store.close_call(intent, result).await {
         Err(StoreError::Unavailable(_)) => closed,
         again => again,

@@ -1,4 +1,4 @@
-//! Splits text into normalized words for the search index.
+//! Tokenizer of the search index: splits a text into normalized words.
 
 /// Calls `word` with every word of `text`, in lower case and without English plural endings. The text is split at each character that is not
 /// alphanumeric and at `camelCase` boundaries: `listPullRequests` becomes `list`, `pull`, `request`. One-letter words are skipped.

@@ -146,8 +146,8 @@ impl StoredTools {
         }
     }
 
-    /// Returns the reasons why the runner of the function's kind rejects a new version. Returns none if no runner accepts this kind. If the store
-    /// will refuse the version, also returns none: the store's error contains the reason.
+    /// Returns the reasons why the runner of the function's kind rejects a new version. The list is empty if no runner accepts this kind, or if the
+    /// store will refuse the version, because the store's error then contains the reason.
     async fn version_faults(
         &self,
         edit: &ToolEdit,

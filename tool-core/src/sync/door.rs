@@ -53,7 +53,7 @@ impl<T> Door<T> {
         self.lock().inside.len()
     }
 
-    /// Calls `hit` with every entry and returns how many times it returned true. No entry is added or removed meanwhile.
+    /// Calls `hit` with every entry and returns how many times it returned true. No entry is added or removed in the meantime.
     pub(crate) fn count(&self, mut hit: impl FnMut(&T) -> bool) -> usize {
         let room = self.lock();
         room.inside.iter().filter(|(_, who)| hit(who)).count()

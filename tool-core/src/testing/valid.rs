@@ -12,7 +12,8 @@ const DEEPEST: usize = 5;
 /// Number of tries for a value that has to match a pattern, or to differ from its neighbours.
 const TRIES: usize = 400;
 
-/// Returns up to `count` different inputs that fit. The same seed gives the same inputs. The bounds of numbers, lengths and lists are chosen often.
+/// Returns up to `count` different inputs that fit the tool's types. The same seed gives the same inputs. Many values are at the bounds of numbers,
+/// lengths and lists.
 ///
 /// Returns fewer inputs, or none, if some values cannot be generated: a pattern that no try matches, or a type without values.
 pub fn valid_inputs(def: &ToolDef, seed: u64, count: usize) -> Vec<Value> {

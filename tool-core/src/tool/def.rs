@@ -596,7 +596,7 @@ impl ToolDef {
         }
     }
 
-    /// Implements [`ToolDef::start`](super::ToolDef::start).
+    /// Implements [`ToolDef::start`](super::ToolDef::start) for linked and dynamic tools.
     pub(super) fn begin(&self, entry: &mut dyn Entry, ticket: Ticket) -> Result<Job, NotBegun> {
         match self.own() {
             Own::Static(def) => (def.start)(entry, ticket),

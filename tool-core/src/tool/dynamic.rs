@@ -125,7 +125,7 @@ impl From<DynSchema> for DynamicSchema {
 /// Validates values against a JSON Schema, for schemas that this crate's own reader supports only in part: see
 /// [`DynamicTool::non_strict`] and [`DynamicTool::output_check`]. `tool-mcp` has an implementation with the crate `jsonschema`.
 pub trait SchemaCheck: Send + Sync + 'static {
-    /// Returns every fault of the value; empty if it fits. The time must be bounded by the value's length.
+    /// Returns every fault of the value; empty if the value fits the schema. The time of the check must be bounded by the length of the value.
     fn issues(&self, value: &Value) -> Vec<Issue>;
 }
 

@@ -15,14 +15,14 @@ use crate::json::Entries;
 use crate::schema::dialect::Dialect;
 
 /// A tool with the name and the description that a toolset gives it, and with the secrets and aliases that the host adds. All other properties are
-/// those of the original tool.
+/// the same as in the original tool.
 pub(super) struct Exposed {
     pub(super) own: Own,
     pub(super) name: String,
     pub(super) description: Option<String>,
     /// The secrets, if the host requires secrets that the tool does not require.
     pub(super) secrets: Option<Vec<SecretNeed>>,
-    /// The aliases that the host states, in addition to those of the tool.
+    /// The aliases that the host states, in addition to the aliases of the tool.
     pub(super) aliases: Vec<String>,
     #[cfg(feature = "host")]
     pub(super) contract: OnceLock<Arc<str>>,

@@ -23,7 +23,7 @@ pub(crate) enum OutputCheck {
 #[derive(Clone, Copy)]
 pub(crate) struct Tree {
     schema: &'static Schema,
-    /// Whether any object in it allows keys that it does not name.
+    /// Whether an object in the schema allows keys that the schema does not name.
     open: bool,
     /// Whether the output is not an object. The schema is then the schema of an object with the output as `result`.
     wrapped: bool,

@@ -75,7 +75,7 @@ impl ToolContextBuilder {
     }
 }
 
-/// A secret that tools declare, for an operator's list. It contains the value only of a selection.
+/// A secret that tools declare, for an operator's list. Contains the value only if the secret is a selection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SecretStatus {

@@ -289,7 +289,7 @@ impl Toolset {
     /// Returns the tools of both toolsets, where the agent's own tools have priority. A tool that loses its name is hidden, and
     /// reported by [`overridden`](Toolset::overridden) and in the log.
     ///
-    /// All calls, also those of the agent's own tools, pass the gate of this toolset or, if it has none, the gate of `own`.
+    /// All calls, including calls of the agent's own tools, pass the gate of this toolset or, if it has none, the gate of `own`.
     ///
     /// ```
     /// use tool_core::prelude::*;

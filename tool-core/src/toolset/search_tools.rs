@@ -147,8 +147,8 @@ struct Inner<'a> {
     arguments: &'a RawValue,
 }
 
-/// Unwraps a call of `call_tool`: keeps the id, and replaces the name and the arguments with those of the inner call. Adds the toolset to the context of
-/// a call of `search_tools`; does not change other calls.
+/// Unwraps a call of `call_tool`: the unwrapped call has the same id, and the name and the arguments of the inner call. Adds the toolset to the
+/// context of a call of `search_tools`. Does not change other calls.
 pub(crate) fn open(
     tools: &Toolset,
     call: ToolCall,

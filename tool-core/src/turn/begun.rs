@@ -1,4 +1,4 @@
-//! A run that begins before anything is stored, so that a busy conversation refuses a request as a whole.
+//! Runs that begin before a message is stored, so that a host can refuse a request to a busy conversation without storing anything.
 
 use std::fmt;
 
@@ -180,7 +180,8 @@ impl BegunRun {
             .await
     }
 
-    /// Runs a future before the [drive](Self::drive), and meanwhile renews the lease of the run, for example for preparations that take longer than a lease.
+    /// Runs a future before the [drive](Self::drive), and renews the lease of the run until the future completes. Use it for preparations that take
+    /// longer than a lease.
     pub async fn during<R>(&self, body: impl Future<Output = R>) -> R {
         self.held.during(body).await
     }

@@ -16,7 +16,7 @@ use crate::store::{
     Reserved, StoreError, Usage, shield,
 };
 
-/// Default of [`Budget::output_tokens`].
+/// Default number of tokens for [`Budget::output_tokens`].
 const OUTPUT: u64 = 4_096;
 
 /// A budget of tokens and cost that several runs share, as a host value of the context.

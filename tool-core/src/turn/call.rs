@@ -119,14 +119,15 @@ pub(super) async fn is_final(
     Ok(true)
 }
 
-/// Returns whether a call may have begun in an earlier run without a row that states it: a read, a call that continues, such as one of a sub-agent that
-/// waits, and every call without a ledger.
+/// Returns whether a call may have begun in an earlier run without leaving a row: a call that only reads, a call that [continues](ToolDef::continues)
+/// its earlier run, or any call of a host without a ledger.
 fn leaves_no_row(tools: &Toolset, tool: Option<&ToolDef>) -> bool {
     let has_ledger = tools.gate().is_some_and(|gate| gate.ledger().is_some());
     !has_ledger || tool.is_some_and(|tool| tool.continues() || tool.may_always_run_again())
 }
 
-/// Returns how a call ended whose result is not stored, because the drain of the host or the deadline of the turn caused it.
+/// Returns the outcome of a call that stays open, because a drain of the host or the deadline of the turn caused its result. The result is then not
+/// stored. Returns `None` for other calls.
 fn stays_open(
     tools: &Toolset,
     call: &ToolCall,

@@ -19,7 +19,7 @@ use crate::need::VariableNeed;
 use crate::store::{BudgetRow, EffectRow, Journal, Message, RunCause, RunId, Usage};
 use crate::toolset::Toolset;
 
-/// A source of answers for a thread: a provider's model, or a script.
+/// A source of messages for a thread: a provider's model, or a script.
 #[doc(alias("LLM", "chat model", "completion"))]
 pub trait Model: Send {
     /// Returns the next message. An error ends the run; stored messages remain.
@@ -33,8 +33,8 @@ pub trait Model: Send {
         request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>>;
 
-    /// Returns the part of the answer that the user has seen already, after a cancellation or a new message of the user has ended
-    /// [`next`](Self::next). It is stored as the model's message, so that the next request contains it. `None` (default) stores nothing.
+    /// Returns the part of the model's message that the user has already seen, if a cancellation or a new message of the user has ended
+    /// [`next`](Self::next). This part is stored as the model's message, so that the next request contains it. `None` (default) stores nothing.
     ///
     /// Mark the message as [`truncated`](ModelMessage::truncated), and leave out its calls.
     fn interrupted(&mut self) -> Option<ModelMessage> {
@@ -86,15 +86,15 @@ pub struct ModelRequest<'a> {
 pub enum Outcome {
     /// The model wrote its last message.
     Answered(String),
-    /// A tool answered the user itself with this text, so no answer of the model is requested.
+    /// A tool has replied to the user with this text, so no further message of the model is requested.
     Replied(String),
-    /// The answer reached the limit on tokens. This is the text so far.
+    /// The model's message reached the limit on tokens. This is the text so far.
     Length(String),
-    /// A filter of the provider withheld the answer, or the model refused. This is the text so far.
+    /// A filter of the provider withheld the message, or the model refused. This is the text so far.
     Filtered(String),
-    /// A guardrail of the host ended the run. Its text is stored as the answer, so another drive returns it again, without a request.
+    /// A guardrail of the host ended the run. Its text is stored as the model's message, so another drive returns it again, without a request.
     Guardrail(Tripped),
-    /// The answer is not complete for another reason: the stream ended early, or the provider stopped for the reason in
+    /// The model's message is not complete for another reason: the stream ended early, or the provider stopped for the reason in
     /// [`ModelMessage::stop`] of the thread's last message. This is the text so far.
     Cut(String),
     /// Calls wait for a person. Drive the thread again when all tickets are answered.

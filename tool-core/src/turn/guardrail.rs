@@ -31,7 +31,7 @@ impl fmt::Display for GuardrailKind {
     }
 }
 
-/// A guardrail that ended a run. Its text is stored in the thread as the answer, in place of the text or the calls of the model.
+/// A guardrail that ended a run. Its text is stored in the thread as the model's message, in place of the text or the calls of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tripped {
     /// The subject of the check.

@@ -25,7 +25,7 @@ const DRAIN_POLL: Duration = Duration::from_millis(100);
 /// The reason why a run stops before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// A different driver has taken over or ended the run, or the store does not contain the run any more.
+    /// A different driver has taken over or ended the run, or the store no longer contains the run.
     Lost,
     Cancelled,
     Interrupted,
@@ -36,8 +36,8 @@ pub(super) enum Halt {
 impl Halt {
     /// Returns the error texts for calls that have no result yet; `None` if these calls stay open for the next run.
     ///
-    /// The first text is for a call that has not run, the second for a call of which no store states whether it has begun, and the third for a call that has
-    /// run in part.
+    /// The first text is for a call that has not run, the second for a call for which no store records whether it has begun, and the third for a call
+    /// that has run in part.
     pub(super) fn refuses_calls(self) -> Option<[&'static str; 3]> {
         match self {
             Self::Cancelled => Some([
@@ -110,7 +110,7 @@ impl Turns {
     pub(super) async fn hold(&self, thread: ThreadId, cx: &ToolContext) -> Result<Hold, TurnError> {
         let new = self.new_run(thread, cx);
         let begun = match self.runs.begin_run(new.clone()).await {
-            // The store may have begun the run although its answer was lost. The owner is the same, so the run does not begin twice.
+            // The store may have begun the run although its response was lost. The owner is the same, so the run does not begin twice.
             Err(StoreError::Unavailable(_)) => self.runs.begin_run(new.clone()).await?,
             begun => begun?,
         };
@@ -132,7 +132,7 @@ impl Turns {
         };
         let begun = match journal.write(batch).await {
             Ok(done) => done.begun,
-            // The store may have begun the run although its answer was lost. In that case, the message is stored and must not be stored twice.
+            // The store may have begun the run although its response was lost. In that case, the message is stored and must not be stored twice.
             Err(error @ StoreError::Unavailable(_)) => match self.running(&new.thread).await {
                 Ok(Some(row)) if row.owner == new.owner => Some(RunBegun::Begun(Box::new(row))),
                 _ => return Err(error.into()),
@@ -169,7 +169,7 @@ impl Turns {
         }
     }
 
-    /// Handles the store's answer to a new run. If the current run's driver counts as dead, ends that run, so that the new run can begin.
+    /// Handles the store's response to a new run. If the driver of the current run counts as dead, ends that run, so that the new run can begin.
     async fn held(
         &self,
         mut begun: RunBegun,
@@ -330,7 +330,7 @@ impl Held {
         self.inner.state().progress.usage += usage.unwrap_or_default();
     }
 
-    /// Runs a future, and meanwhile renews the lease three times in each lease term.
+    /// Runs a future, and renews the lease three times in each lease term until the future completes.
     pub(super) async fn during<R>(&self, body: impl Future<Output = R>) -> R {
         let mut body = pin!(body);
         loop {

@@ -166,7 +166,7 @@ pub struct StoredMessage {
     pub(super) message: ModelMessage,
     /// The sequence number of the last message that the model had read.
     pub(super) read: u64,
-    /// The host's name of the turn, if a version without call identities stored the message.
+    /// The host's name of the turn, if an earlier version of this crate, which had no call identities, stored the message.
     pub(super) turn: Option<Arc<str>>,
 }
 
@@ -334,7 +334,7 @@ impl ToolMessage {
         self.error.as_deref() == Some(kind.as_str())
     }
 
-    /// Returns the text that the tool sends to the user instead of the model's answer, if the output has `"replyHandled": true`.
+    /// Returns the text that the tool sends to the user instead of a message of the model, if the output has `"replyHandled": true`.
     ///
     /// The text is the value of `replyText`; it is empty if the output has no such key. Both keys may also be written in snake case, as the fields of a Rust
     /// struct without `rename_all` are: `reply_handled` and `reply_text`.

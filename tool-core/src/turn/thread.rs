@@ -239,8 +239,8 @@ impl<'s> Thread<'s> {
         self.last
     }
 
-    /// Appends a message of the model, which had read the thread up to the sequence number `read`. Fails with [`TurnError::Busy`] if another run
-    /// has appended a message of the model meanwhile. `last` also ends the run.
+    /// Appends a message of the model, which had read the thread up to the sequence number `read`. Fails with [`TurnError::Busy`] if another run has
+    /// appended a message of the model in the meantime. `last` also ends the run.
     pub(super) async fn append_model(
         &mut self,
         message: ModelMessage,

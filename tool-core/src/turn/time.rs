@@ -25,7 +25,7 @@ impl TimeLimit {
         cx.derive().deadline(until).build()
     }
 
-    /// Returns the outcome of a run with this limit and the context of its driver.
+    /// Returns the outcome of a run. If the run ended at this limit and not at the deadline of the context, the outcome is [`Outcome::TimeLimit`].
     pub(super) fn outcome(self, outcome: Outcome, cx: &ToolContext) -> Outcome {
         let is_first = cx.deadline().is_none_or(|own| self.0 <= own);
         match outcome {
@@ -50,8 +50,8 @@ impl Turns {
         Ok(until.map(TimeLimit))
     }
 
-    /// Returns the sum of the times of the thread's runs since the last message of the user. The stored rows contain the times, so they include those of runs
-    /// in other processes, also if a process died.
+    /// Returns the total time of the thread's runs since the last message of the user. It is computed from the stored rows, so it includes runs of
+    /// other processes, even of processes that died.
     async fn time_used(&self, thread: &Thread<'_>, held: &Held) -> Result<Duration, TurnError> {
         let of_user = thread.messages().iter().rev();
         let of_user = of_user.filter(|message| message.role == Role::User);

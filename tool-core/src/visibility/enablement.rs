@@ -108,7 +108,7 @@ pub enum Runtime {
     /// A message arrived on a channel. The turn has the harness tools of the category `conversation-trigger` and of the channel's
     /// category.
     Webhook {
-        /// The channel on which answers are sent, for example `whatsapp`.
+        /// The channel on which replies are sent, for example `whatsapp`.
         channel: String,
     },
 }

@@ -241,7 +241,7 @@ impl Cache {
     fn forget(&mut self, is_changed: impl Fn(&InstanceId) -> bool) -> Vec<Arc<Slot>> {
         let mut used = Vec::new();
         self.slots.retain(|instance, slot| {
-            // A count of one is the cache itself; no task can clone the slot while the cache is locked.
+            // A reference count of one means that only the cache has the slot. No task can clone the slot while the cache is locked.
             let is_used = Arc::strong_count(slot) > 1;
             if is_changed(instance) && is_used {
                 used.push(Arc::clone(slot));

@@ -188,7 +188,7 @@ impl fmt::Display for Layer {
 
 /// The visibility of a tool and the reason for it, returned by [`Toolset::explain`](crate::Toolset::explain).
 ///
-/// This is for operators: a model gets the same answer for a hidden tool as for a tool that does not exist.
+/// This is for operators: a model gets the same error for a hidden tool as for a tool that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     pub(crate) name: String,

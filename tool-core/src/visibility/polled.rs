@@ -78,7 +78,7 @@ pub(super) async fn freshen<T: Polled>(state: &Arc<T>) {
     poll(state);
     // While the store fails, it is read only as often as it is polled, not once per call.
     if !is_within(reads.good, FRESH) && !is_within(reads.failed, POLL) {
-        // A failure is logged by the read.
+        // The read logs a failure.
         let _ = read_since(&**state, now).await;
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn poll<T: Polled>(state: &Arc<T>) {
             drop(state);
             let is_early = wake(changed).await;
             let Some(state) = weak.upgrade() else { break };
-            // A failure is logged by the read.
+            // The read logs a failure.
             if refresh(&*state).await.is_err() && is_early {
                 // A reported change began this read early. A failing store must not be read more often than it is polled.
                 tokio::time::sleep(POLL).await;

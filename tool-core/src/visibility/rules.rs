@@ -102,8 +102,9 @@ impl Rules {
         self
     }
 
-    /// Makes these the rules of an agent that the agent of `parent` starts. That agent gets only the tools that both agents may use. Both deny lists apply, and
-    /// allow lists without a common name leave no tools. The agent has no harness tools, and it neither calls nor starts agents.
+    /// Makes these the rules of an agent that the agent of `parent` starts. That agent gets only the tools that both agents may use. Both deny lists
+    /// apply. If the two allow lists have no common name, the agent has no tools. The agent has no harness tools, and it neither calls nor starts
+    /// agents.
     ///
     /// ```
     /// use tool_core::Rules;

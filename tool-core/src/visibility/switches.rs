@@ -120,7 +120,7 @@ impl Switches {
         &*self.0.store
     }
 
-    /// Refuses new calls of a tool and cancels running ones, in one workspace or, with `None`, in all. Returns whether the switch was off
+    /// Refuses new calls of a tool and cancels its running calls, in one workspace or, with `None`, in all. Returns whether the switch was off
     /// before.
     pub async fn kill(
         &self,
@@ -249,7 +249,7 @@ impl Switches {
                 return;
             }
             if changes.changed().await.is_err() {
-                // The sender was dropped, so no switch can change any more.
+                // The sender was dropped, so no switch can change.
                 return std::future::pending().await;
             }
         }

@@ -1,4 +1,4 @@
-//! Computes which tools are visible to a turn, layer by layer.
+//! Computation of the tools that are visible to a turn, layer by layer.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -159,13 +159,14 @@ impl Names<'_> {
             .for_each(found);
     }
 
-    /// Calls `found` with every position that has this name or alias.
+    /// Calls `found` with the position of every tool that has this name or alias.
     fn each(&self, name: &str, mut found: impl FnMut(usize)) {
         self.own(name).into_iter().for_each(&mut found);
         self.agents(|known| known == name, found);
     }
 
-    /// Calls `found` for every name and alias of a set. A large set is merged with the tools' names in one pass, because both are sorted.
+    /// Calls `found` with the position of every tool whose name or alias is in a set. A large set is merged with the tools' names in one pass,
+    /// because both are sorted.
     fn set(&self, names: &BTreeSet<String>, mut found: impl FnMut(usize)) {
         if names.len() * WALKED < self.shelf.tools.len() {
             return self.all(names, found);

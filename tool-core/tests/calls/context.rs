@@ -1,4 +1,4 @@
-//! Secrets, variables and host values, and which tools receive them.
+//! Access of tools to secrets, variables and host values.
 
 #![allow(
     clippy::unwrap_used,

@@ -448,7 +448,7 @@ async fn cancellable_call_polls_its_body_once_per_poll() {
     }
 }
 
-// S1-68: a call whose body ends keeps its result, even if the turn was cancelled meanwhile.
+// S1-68: a call whose body ends keeps its result, even if the turn was cancelled in the meantime.
 #[tokio::test]
 async fn result_is_kept_if_the_body_ends_during_cancellation() {
     /// Cancels the turn and ends, or waits for ever.

@@ -24,7 +24,7 @@ struct Counting {
     fails: bool,
     /// Each batch takes a permit of this semaphore.
     batches: Arc<Semaphore>,
-    /// Makes storing messages of tools fail.
+    /// Whether storing the messages of tools fails.
     loses_results: bool,
 }
 

@@ -400,7 +400,8 @@ async fn an_identity_that_was_used_for_another_call_is_refused() {
     assert!(audited(&host).await.contains(&rows[0]));
 }
 
-// A1: versions without call identities used one key for calls of two conversations; such a row is found only by the conversation that wrote it
+// A1: earlier versions, which had no call identities, used one key for calls of two conversations; only the conversation that wrote such a row finds
+// it
 #[tokio::test]
 async fn old_version_row_is_not_found_by_another_conversation() {
     let (store, now) = (MemoryStore::default(), Timestamp::now());

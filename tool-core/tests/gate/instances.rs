@@ -248,7 +248,7 @@ async fn instance_without_rows_has_no_tools_unless_default_open() {
             .names()
             .eq(["look", "write_note"])
     );
-    // With the first row, `default_open` does not apply any more.
+    // With the first row, `default_open` no longer applies.
     open.enable(&own(), "look", "olga").await.unwrap();
     assert!(turn(&registry, &open).await.names().eq(["look"]));
     open.disable(&own(), "look", "olga").await.unwrap();

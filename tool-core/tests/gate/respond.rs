@@ -1,4 +1,4 @@
-//! Storing a message and beginning its run in one transaction whose answer is lost.
+//! Storing a message and beginning its run in one transaction whose response is lost.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl Model for Done {
     }
 }
 
-// B11: a message is not stored twice when the answer of its transaction is lost; a message that was not stored is an error
+// B11: a message is not stored twice when the response of its transaction is lost; a message that was not stored is an error
 #[tokio::test]
 async fn lost_answer_does_not_store_a_message_twice() {
     for writes in [true, false] {

@@ -99,7 +99,7 @@ fn words(rows: &[(String, String)]) -> Vec<(&str, &str)> {
     rows.iter().map(|(a, b)| (&**a, &**b)).collect()
 }
 
-// A4: a body that runs again makes the same nested calls: the ledger answers calls that took effect, and failed calls run again.
+// A4: a body that runs again makes the same nested calls: the ledger returns the results of calls that took effect, and failed calls run again.
 #[tokio::test(start_paused = true)]
 async fn retry_repeats_no_nested_effect() {
     use EffectState::{Failed, Succeeded};
@@ -124,7 +124,7 @@ async fn retry_repeats_no_nested_effect() {
     ];
     let expected = expected.map(|(tool, state)| (tool.to_owned(), state));
     assert_eq!(effects(&store).await, expected);
-    // The attempts of `relay` share one row, each nested `flaky` has its own row, and a `send` that the ledger answers has no row.
+    // The attempts of `relay` share one row, each nested `flaky` has its own row, and a `send` whose result the ledger returns has no row.
     let expected = [
         ("flaky", "failed"),
         ("flaky", "failed"),

@@ -1,4 +1,4 @@
-//! Property test: no spelling of any secret that the threat model lists as redacted appears in any output of a call.
+//! Property test: no output of a call contains a secret in a spelling that the threat model lists as redacted.
 
 #![allow(
     clippy::format_collect,
@@ -232,7 +232,7 @@ const SPELLINGS: [Spell; 25] = [
     |secret| percent(secret).replace('%', "%25"),
 ];
 
-/// Secrets of at least 6 characters, some with line breaks inside or white space around them.
+/// Generates secrets of at least 6 characters, some with line breaks inside or white space around them.
 fn secret() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ -~]{6,60}",

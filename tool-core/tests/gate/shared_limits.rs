@@ -114,7 +114,7 @@ async fn processes_with_different_numbers_share_the_count() {
     assert_eq!(counted(&new, &cx("globex", "ann")).await, None);
 }
 
-/// Lets the calls of `hold` run, and returns their state.
+/// Returns a context for calls of `hold`, and the value with which a test lets these calls end.
 fn holding() -> (ToolContext, Held) {
     let held = Held(Arc::new(Semaphore::new(0)), Arc::default());
     let cx = ToolContext::builder().workspace("acme").with(held.clone());

@@ -217,7 +217,7 @@ async fn prompt_omits_skills_with_missing_tools_or_variables() {
     assert_eq!(listed(&registry, "MAIL_URL", true).await, all);
 }
 
-// S1-34: the required tools are those of the pinned version, even if the folder has changed since.
+// S1-34: the required tools are the tools of the pinned version, even if the folder has changed since.
 #[tokio::test]
 async fn changed_folder_does_not_change_a_pinned_skill() {
     let folder = tempfile::tempdir().unwrap();

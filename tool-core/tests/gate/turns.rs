@@ -335,7 +335,7 @@ async fn turn_without_a_conversation_is_an_error() {
     }
 }
 
-// S2-14, S2-15: a turn waits for the answers of all approvals, and runs its other calls meanwhile.
+// S2-14, S2-15: a turn waits for the answers of all approvals, and runs its other calls in the meantime.
 #[tokio::test]
 async fn turn_waits_for_all_answers_and_runs_other_calls() {
     let host = Host::new();

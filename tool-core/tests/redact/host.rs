@@ -30,7 +30,7 @@ fn writer_redacts_secrets_split_over_writes() {
         }
         assert_eq!(out.finish().unwrap(), b"a [secret:token] b\n[secret:token]");
     }
-    // Dropping the writer writes text that could still become a secret.
+    // Dropping the writer writes the text that was held back because it could become a secret.
     let mut below = Vec::new();
     let mut out = RedactingWriter::new(&mut below, shared);
     out.write_all(b"tok-").unwrap();

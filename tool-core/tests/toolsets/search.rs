@@ -182,14 +182,14 @@ async fn invalid_call_of_a_found_tool_explains_the_fix() {
     let tools = all.clone().searched(&ToolSearch::new(&all)).unwrap();
     let cx = ToolContext::anonymous();
     let cases = [
-        // The arguments of the inner tool do not fit.
+        // The arguments of the inner tool do not match its schema.
         (via("send_mail", "{}"), ErrorKind::InvalidArguments, "/to"),
         (
             via("send_mial", r#"{"to":"ann"}"#),
             ErrorKind::UnknownTool,
             "send_mail",
         ),
-        // The arguments of `call_tool` itself do not fit.
+        // The arguments of `call_tool` itself do not match its schema.
         (
             ToolCall::new("1", "call_tool", r#"{"name":"send_mail"}"#),
             ErrorKind::InvalidArguments,

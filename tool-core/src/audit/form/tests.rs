@@ -1,4 +1,4 @@
-//! The one-pass form agrees with the form over a tree of values, and stores no private text.
+//! Tests of the audited form: the one-pass form equals the form over a tree of values, and contains no private text.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod by_values;
@@ -102,7 +102,7 @@ fn everything() -> &'static Schema {
     leak(Schema::new(Kind::Object(fields.leak())))
 }
 
-/// JSON texts that the audit forms treat differently.
+/// JSON texts with special cases of the audit forms.
 const VALUES: [&str; 40] = [
     "null",
     "true",
@@ -165,7 +165,7 @@ fn digits_of_a_number_are_shown_exactly() {
     }
 }
 
-/// Returns whether a tree of values keeps every digit of a text, as in the one-pass form.
+/// Returns whether a tree of values keeps every digit of a text, as the one-pass form does.
 fn is_exact(text: &str) -> bool {
     let canonical = crate::args::canonical;
     serde_json::from_str::<Value>(text).map_or(true, |value| {

@@ -74,7 +74,7 @@ impl Declarations {
         Ok(())
     }
 
-    /// Adds all declarations of a different part of the graph, such as a sub-agent.
+    /// Adds all declarations of `other`, such as the declarations of a sub-agent.
     ///
     /// # Errors
     ///

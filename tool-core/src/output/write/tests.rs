@@ -123,7 +123,7 @@ enum Key {
     Full(u8),
 }
 
-/// Writes its text through `Display`.
+/// A value whose `Serialize` impl formats its text with `Display`.
 struct Shown<'a>(&'a str);
 
 impl Serialize for Shown<'_> {
@@ -239,7 +239,7 @@ fn bytes_are_escaped_at_every_position() {
     }
 }
 
-/// Its `Serialize` writes an output with a file, as a tool that this tool runs would do.
+/// A value whose `Serialize` impl writes another output, which has a file, as a nested call of a tool does.
 struct Nesting(crate::Image);
 
 impl Serialize for Nesting {

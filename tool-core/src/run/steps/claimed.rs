@@ -122,7 +122,7 @@ impl Unwritten {
                     Ok(Some(known)) => return Err(Left::why(held, guards, known.into())),
                     Err(error) => return Err(Left::undecided(held, guards, error)),
                 }
-                // Before the claim, so that a sink that fails leaves no running row in the ledger.
+                // The audit row is written before the claim, so that a sink that fails leaves no running row in the ledger.
                 match audited(&held, &sink).await {
                     Ok(audited) => {
                         sink_apart = Some(sink);
@@ -153,7 +153,7 @@ impl Unwritten {
                 );
                 let before = held.closed_row(&error);
                 held.runs_as(attempt, operator);
-                // The claim has returned the number of the attempt only now, so the other database has no row of this attempt yet.
+                // The number of the attempt is known only after the claim, so the other database has no row of this attempt yet.
                 if let Some(sink) = sink_apart
                     && let Err(error) = audited_again(&held, &sink, before).await
                 {
@@ -168,7 +168,8 @@ impl Unwritten {
                 })
             }
             Ok(Begun::Known(known)) => {
-                // Another process began the call meanwhile, or its key belongs to a different call: close the audit row that was opened.
+                // Another process has begun the call in the meantime, or the key belongs to a different call. Therefore, the audit row that was
+                // opened is closed.
                 if let Some(sink) = sink_apart {
                     close_again(&held, sink).await;
                 }
@@ -226,7 +227,8 @@ impl From<Known> for Why {
 }
 
 impl<H: Held> Claimed<H> {
-    /// Restores the state of a call whose run has failed and may be repeated. Only [`Running::again`](super::Running::again) has the parts.
+    /// Restores the state of a call whose run has failed and may be repeated. Only [`Running::again`](super::Running::again) can call this, because
+    /// only its file creates a `Failed`.
     #[cfg(feature = "host")]
     #[inline]
     pub(super) fn back(failed: super::ran::Failed<H>) -> Self {

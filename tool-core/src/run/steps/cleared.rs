@@ -90,7 +90,7 @@ pub(in crate::run) struct Guards {
     running: Option<Entered>,
     /// Counts the call towards the limits until its body has ended.
     limits: Option<LimitGuard>,
-    /// The same for the limits that other processes share.
+    /// Counts the call towards the shared limits until its body has ended.
     shared: Option<Box<SharedLimitGuard>>,
 }
 
@@ -146,14 +146,14 @@ pub(in crate::run) enum Clearing<'t> {
     Asks(Box<Asks<'t>>),
 }
 
-/// A judged call, after or before it is counted towards the limits that other processes share.
+/// A judged call, before or after it is counted towards the shared limits.
 #[cfg(feature = "host")]
 pub(in crate::run) enum Counting<'t> {
     Counted(Clearing<'t>),
     Counts(Box<Counts<'t>>),
 }
 
-/// A call that has to be counted towards the limits that other processes share.
+/// A call that has to be counted towards the shared limits.
 #[cfg(feature = "host")]
 pub(in crate::run) struct Counts<'t> {
     held: Flight,
@@ -185,7 +185,7 @@ pub(in crate::run) enum Answered {
 
 #[cfg(feature = "host")]
 impl<'t> Judged<'t, Flight> {
-    /// Clears or refuses the call. Returns it as [`Asks`] if it needs the approvals, and as [`Counts`] if limits of other processes cover it. `grant` is the
+    /// Clears or refuses the call. Returns it as [`Asks`] if it needs the approvals, and as [`Counts`] if shared limits cover it. `grant` is the
     /// approval that the call has.
     #[inline]
     pub(in crate::run) fn clear(

@@ -1,4 +1,4 @@
-//! Opening the scope of a call: the tool reads the arguments first, and the scope opens only for arguments that fit.
+//! Opening the scope of a call: the tool reads the arguments first, and the scope opens only for arguments that match the schema.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -289,7 +289,7 @@ impl Left<Flight> {
     }
 }
 
-/// Ends a call whose scope was not opened: its tool is hidden or missing, or its arguments do not fit.
+/// Ends a call whose scope was not opened: its tool is hidden or missing, or its arguments do not match the schema.
 #[cfg(feature = "host")]
 async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
     let (mut is_undecided, mut unbegun) = (false, None);
@@ -378,8 +378,8 @@ fn has_made(cx: &ToolContext, error: &ToolError) -> Clean<Result<Output, ToolErr
     cx.redactor().clean(Err(error))
 }
 
-/// Corrects the outcome of a recorded call whose body has not begun, if an earlier run of it has made calls. Also returns the row of a nested
-/// call whose outcome is in doubt.
+/// Corrects the outcome of a recorded call whose body has not begun, if an earlier run of it has made calls. Also returns the row of a nested call
+/// whose outcome is unknown.
 #[cfg(feature = "host")]
 async fn in_part(
     flight: &Flight,

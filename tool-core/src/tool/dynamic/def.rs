@@ -230,7 +230,7 @@ impl DynamicDef {
     /// approval and the hash refer to the number as it was written.
     pub(crate) fn start(&self, text: &str, cx: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
         let mut arguments: Value = args::value(text)?;
-        // The arguments of a tool with its own check are restored before they are checked and approved.
+        // The arguments of a tool with its own check have this spelling already, because they were restored before they were checked and approved.
         if let (Some(schema), None) = (self.parsed, &self.check) {
             schema.restore(&mut arguments);
         }

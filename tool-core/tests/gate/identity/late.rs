@@ -19,7 +19,7 @@ fn sent(provider: Provider, messages: &[Message]) -> String {
     format!("[{}]", messages.join(","))
 }
 
-/// A model whose first answer waits until the test drives the thread a second time.
+/// A model whose first response waits until the test drives the thread a second time.
 struct WaitingModel(std::sync::Arc<tokio::sync::Barrier>, u32);
 
 impl Model for WaitingModel {
@@ -195,7 +195,7 @@ async fn abandoned_call_is_sent_with_a_placeholder() {
     }
 }
 
-/// A model that stores a new message of the user while it writes its first answer.
+/// A model that stores a new message of the user while it writes its first response.
 struct Interrupted(Turns, ToolContext, Vec<usize>);
 
 impl Model for Interrupted {
@@ -213,7 +213,7 @@ impl Model for Interrupted {
     }
 }
 
-// A3: a message that is stored while the model writes its last answer is answered
+// A3: a user's message that is stored while the model writes its last response is answered
 #[tokio::test]
 async fn a_message_that_arrives_during_the_last_answer_is_answered() {
     let host = Host::new();
@@ -228,7 +228,7 @@ async fn a_message_that_arrives_during_the_last_answer_is_answered() {
             "{outcome:?}"
         );
     }
-    // The model's first answer comes before the message that the user wrote meanwhile.
+    // The model's first response comes before the message that the user wrote in the meantime.
     let messages = ThreadStore::read(&host.store, &thread("th-1"), None).await;
     for provider in Provider::ALL {
         let sent = sent(provider, messages.as_deref().unwrap());
