@@ -30,7 +30,8 @@
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
 //! | [`BudgetStore`] | optional | `budget` |
 //! | [`Catalogue`] | optional | `catalogue` |
-//! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and those of [`VaultStore`] | optional | `administration`, `change` |
+//! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and the traits of [`VaultStore`] | optional | `administration`,
+//! `change` |
 //! | [`ChildStore`], with [`Maintenance`] | optional | `child` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |

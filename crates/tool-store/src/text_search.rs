@@ -17,13 +17,13 @@ use crate::digest::sha256;
 /// The maximum number of terms of a query. Further terms are ignored.
 pub const MOST_QUERY_TERMS: usize = 32;
 
-/// The maximum length of a term, in characters. The rest of a longer word is ignored, such as of an encoded file.
+/// The maximum length of a term, in characters. The rest of a longer word, such as a line of an encoded file, is ignored.
 const MOST_TERM: usize = 64;
 
 /// The constant of reciprocal rank fusion, from Cormack, Clarke and Buettcher (SIGIR 2009).
 const FUSION: f64 = 60.0;
 
-/// The weight of a score by words next to a cosine, in [`fuse_scores`].
+/// The weight of the score of a search by words in [`fuse_scores`], relative to the weight of a cosine.
 const WORDS_WEIGHT: f64 = 0.4;
 
 /// The saturation of a term's frequency in BM25.
@@ -123,7 +123,8 @@ pub fn index_text(text: &str) -> String {
     terms.join(" ")
 }
 
-/// Returns the different terms of a query, in their order, at most [`MOST_QUERY_TERMS`]. A query without letters and digits has none, and finds nothing.
+/// Returns the different terms of a query, in their order, at most [`MOST_QUERY_TERMS`]. A query without letters and digits has no terms, and finds
+/// nothing.
 ///
 /// ```
 /// use tool_store::text_search::query_terms;
@@ -197,8 +198,8 @@ pub struct Candidate<K> {
 
 /// Ranks candidates by BM25 (k1 = 1.2, b = 0.75), best first. Candidates without a term of the query are left out, and equal scores keep their order.
 ///
-/// A score is BM25 divided by the limit that it approaches for a row that consists of the terms of the query, so it is larger than 0 and less than 1. A term that
-/// no row contains lowers the scores of all rows.
+/// A score is the BM25 value divided by the limit that this value approaches for a row that consists only of the terms of the query, so the score is
+/// larger than 0 and less than 1. A term that no row contains lowers the scores of all rows.
 ///
 /// `total` is the number of rows of the caller's scopes, from which the candidates come. A term's frequency is counted in the candidates.
 ///
@@ -285,12 +286,13 @@ pub fn fuse<K: Clone + Ord>(rankings: &[Vec<K>]) -> Vec<(K, f64)> {
 
 /// Fuses the results of a search by words and of a search by meaning by their scores, best first. The fused score is `(cosine + 0.4 × score by words) / 1.4`.
 ///
-/// `words` has scores of [`rank`], and `meanings` has cosines. Both are best first and were searched with the same `limit`, in the rows of one caller, so that
-/// no score depends on rows that the caller cannot read. A key that only one search returned gets the lowest score of the other list, because it cannot have more.
-/// If a search by words returned less than `limit` results, the other keys contain no word of the query, and get 0.
+/// `words` has scores of [`rank`], and `meanings` has cosines. Both are best first and were searched with the same `limit`, in the rows of one
+/// caller, so that no score depends on rows that the caller cannot read. A key that only one search returned gets the lowest score of the other list,
+/// because its score in the other search cannot be higher. If a search by words returned less than `limit` results, the other keys contain no word of
+/// the query, and get 0.
 ///
-/// A fusion by rank ([`fuse`]) counts a weak result as much as a good one of the same rank. With k = 60, any key in both lists comes before the first key of one
-/// list, so a search with many weak results displaces what the other one found.
+/// A fusion by rank ([`fuse`]) counts a weak result as much as a good result of the same rank. With k = 60, any key in both lists comes before the
+/// first key that is in only one list, so a search with many weak results displaces the results of the other search.
 ///
 /// ```
 /// use tool_store::text_search::fuse_scores;

@@ -1,15 +1,15 @@
 //! Comparison of embeddings: exactly by their cosine, and approximately by codes of one bit for each dimension.
 //!
-//! The embeddings of a large scope take long to read: 3 kB each with 768 dimensions. A code is 32 times shorter. A search in a large scope reads the codes,
-//! keeps the [`Candidates`] whose codes differ from the code of the query in the fewest bits, and compares only the embeddings of these candidates exactly
-//! ([`nearest`]). In a scope of at most [`MOST_EXACT`] embeddings, all of them are compared exactly.
+//! The embeddings of a large scope take long to read: 3 kB each with 768 dimensions. A code is 32 times shorter. A search in a large scope reads the
+//! codes, keeps the [`Candidates`] whose codes differ from the code of the query in the fewest bits, and compares only the embeddings of these
+//! candidates exactly ([`nearest`]). In a scope of at most [`MOST_EXACT`] embeddings, the search compares all of them exactly.
 //!
 //! This module contains only arithmetic. The stores read and write the embeddings and the codes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The maximum number of embeddings that are all compared exactly.
+/// The maximum number of embeddings in a scope for which a search compares all of them exactly.
 pub(crate) const MOST_EXACT: usize = 1_024;
 
 /// The minimum number of candidates of a search in more than [`MOST_EXACT`] embeddings.
@@ -60,8 +60,8 @@ const ROUNDS: usize = 3;
 /// Returns the code of a vector: one bit for each dimension of the rotated vector, which is 1 if the value is positive. Bit `n` of word `w` is dimension
 /// `64 * w + n`; the bits after the last dimension are 0.
 ///
-/// The rotation keeps all cosines. Without it, models whose first dimensions vary more than the others would have bad codes: each bit counts the same, so the
-/// many dimensions that hardly vary would outweigh the few that do.
+/// The rotation keeps all cosines. Without it, models whose first dimensions vary more than the others would have bad codes: each bit counts the
+/// same, so the many dimensions that hardly vary would outweigh the few dimensions that vary much.
 ///
 /// Databases store codes, so a change of this function requires a migration.
 pub(crate) fn code(values: &[f32]) -> Vec<u64> {
@@ -75,8 +75,8 @@ pub(crate) fn code(values: &[f32]) -> Vec<u64> {
     words.collect()
 }
 
-/// Rotates a vector by a fixed pseudo-random rotation: each round changes the signs of half of the dimensions, and then transforms the first and the last
-/// dimensions, each as many as the largest power of two.
+/// Rotates a vector by a fixed pseudo-random rotation: each round changes the signs of about half of the dimensions, and then transforms the first
+/// `n` dimensions and the last `n` dimensions. `n` is the largest power of two that is at most the number of dimensions.
 fn rotated(values: &[f32]) -> Vec<f32> {
     let mut values = values.to_vec();
     let Some(block) = values.len().checked_ilog2().map(|bits| 1 << bits) else {
@@ -101,7 +101,7 @@ fn rotated(values: &[f32]) -> Vec<f32> {
     values
 }
 
-/// Applies the Walsh-Hadamard transform, scaled to a rotation, to a number of values that is a power of two.
+/// Applies the Walsh-Hadamard transform, scaled so that the length of the vector does not change. The number of values must be a power of two.
 fn transform(values: &mut [f32]) {
     let mut half = 1;
     while half < values.len() {
@@ -157,7 +157,7 @@ pub(crate) struct Candidates<K> {
     code: Vec<u64>,
     /// The number of candidates of a search in more than [`MOST_EXACT`] codes.
     most: usize,
-    /// The worst candidate is the first.
+    /// The heap of candidates. Its first entry is the worst candidate.
     best: BinaryHeap<(u32, Reverse<K>)>,
     total: usize,
 }
@@ -205,8 +205,8 @@ impl<K: Ord> Candidates<K> {
         }
     }
 
-    /// Returns the candidates: all keys if at most [`MOST_EXACT`] were added, otherwise those with the nearest codes. Of equal distances, larger keys are
-    /// nearer.
+    /// Returns the candidates: all keys if at most [`MOST_EXACT`] were added, otherwise the keys with the nearest codes. Of keys with equal
+    /// distances, larger keys count as nearer.
     pub(crate) fn keys(self) -> Vec<K> {
         let is_exact = self.total <= MOST_EXACT;
         let mut best = self.best.into_sorted_vec();

@@ -65,7 +65,7 @@ fn run(program: &str, arguments: &[&str]) {
     assert!(status.success(), "{program} {arguments:?}");
 }
 
-/// The child process: causes one fault in its own process or mount namespace, and removes it.
+/// Runs the child process, which causes one fault in its own process or mount namespace, and removes it.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let (Ok(job), Ok(folder)) = (std::env::var(JOB), std::env::var(FOLDER)) else {

@@ -23,8 +23,8 @@ const FILL: &str = "
     INSERT INTO memory_text (rowid, labels, terms)
         SELECT m.seq, t.labels, t.terms || ' word' || m.seq FROM memory m, (SELECT labels, terms FROM memory_text LIMIT 1) t WHERE m.id LIKE 'copy %';";
 
-// S2-47, S2-29: a scope of 10 memories is searched completely next to a scope of 99,990 memories with the same words, on a connection that served the large one
-// ten times before, and a search in the large scope for a word of every memory returns the first results.
+// S2-47, S2-29: a scope of 10 memories is searched completely next to a scope of 99,990 memories with the same words, even after ten searches in the
+// large scope on the same connection. A search in the large scope for a word that every memory contains returns the first results.
 #[tokio::test]
 async fn small_scope_is_found_next_to_a_large_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -41,7 +41,8 @@ async fn small_scope_is_found_next_to_a_large_one() {
     memories::small_scope_is_found(&store).await;
 }
 
-/// Returns the embedding of a memory by its number: the embeddings below 20 are near to that of number 100,000, and the others are random.
+/// Returns the embedding of a memory by its number: the embeddings of the numbers below 20 are near the embedding of the number 100,000, and all
+/// other embeddings are random.
 fn embedding(number: u64) -> Vec<f32> {
     let random = |seed: u64| {
         (0..64_u64).map(move |place| {
@@ -127,7 +128,7 @@ async fn fill_with_embeddings(connection: &mut SqliteConnection) {
     change.commit().await.unwrap();
 }
 
-/// Returns the numbers of embeddings, of those that a block contains, of the entries of all blocks, and of those without a code.
+/// Returns four numbers: all embeddings, the embeddings in blocks, the entries of all blocks, and the embeddings without a code.
 async fn counts(connection: &mut SqliteConnection) -> [i64; 4] {
     let counts: (i64, i64, i64, i64) = sqlx::query_as(
         "SELECT (SELECT count(*) FROM memory_vector), (SELECT count(*) FROM memory_code_place), (SELECT coalesce(sum(used), 0) FROM memory_code),
@@ -139,8 +140,9 @@ async fn counts(connection: &mut SqliteConnection) -> [i64; 4] {
     counts.into()
 }
 
-// S2-29, S2-47: in a file of an earlier version, a search by embeddings finds all memories of a scope of 10 next to a scope of 99,990, on a connection that served
-// the large one ten times before; the large scope has the results of an exact search; and no code of a removed memory is left.
+// S2-29, S2-47: in a file of an earlier version, a search by embeddings finds all memories of a scope of 10 memories next to a scope of 99,990
+// memories, even after ten searches in the large scope on the same connection. A search in the large scope has the results of an exact search, and no
+// code of a removed memory is left.
 #[tokio::test]
 async fn embeddings_of_a_small_scope_are_found_next_to_a_large_one() {
     let folder = tempfile::tempdir().unwrap();

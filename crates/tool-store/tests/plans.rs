@@ -1,5 +1,5 @@
-//! Tests of plans without a store: the transition tables; and runs on one SQLite file whose processes are killed. This program starts itself as its child
-//! processes.
+//! Tests of plans: the transition tables, without a store, and runs on one SQLite file while processes are killed. This program starts itself as its
+//! child processes.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ const FILE: &str = "TOOL_STORE_PLAN_FILE";
 /// The number of processes that are killed.
 const KILLS: u32 = 100;
 
-// S2-49: every transition of the two tables, and no other.
+// S2-49: the code allows every transition of the two tables, and no other transition.
 #[test]
 fn statuses_change_only_as_the_table_allows() {
     use PlanNodeStatus::{Blocked, Completed, Failed, Pending, Ready, Running, Skipped};
@@ -80,7 +80,7 @@ fn statuses_change_only_as_the_table_allows() {
     }
 }
 
-/// A plan of 12 nodes: three branches of three tasks, which meet in a join, and a task after it.
+/// Returns a plan of 12 nodes: a fork, three branches of three tasks that meet in a join, and a task after the join.
 fn spec() -> PlanSpec {
     let mut nodes = vec![
         json!({"id": "fork", "type": "deliberation_fork"}),
@@ -193,7 +193,7 @@ fn first_ready(run: &PlanRow) -> Option<String> {
     ready.next().map(str::to_owned)
 }
 
-/// Replaces the run of the conversation `other` again and again.
+/// Replaces the run of the conversation `other` repeatedly, until the process is killed.
 async fn replace(store: &SqliteStore) {
     let _ = store.create_plan(new("other")).await.unwrap();
     for number in 0.. {
@@ -206,7 +206,7 @@ async fn replace(store: &SqliteStore) {
     }
 }
 
-/// The child process. It prints a line when it begins to work, and works until it is killed.
+/// Runs the child process, which prints a line when it begins to work, and works until it is killed.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "the other test starts it as a child process"]
 async fn child() {
@@ -242,8 +242,8 @@ fn worked(file: &Path) -> BTreeMap<String, u32> {
     worked
 }
 
-// S2-43, S2-40: 100 processes are killed at random points of a run, and of replacements in a different conversation. A node that is completed stays completed
-// and is not run again, a run ends like one that was not interrupted, and each conversation has exactly one active run.
+// S2-43, S2-40: 100 processes are killed at random points of a run, and of replacements in a different conversation. A node that is completed stays
+// completed and is not run again, a run ends in the same state as without interruptions, and each conversation has exactly one active run.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_processes_lose_no_completed_node() {
     let folder = tempfile::tempdir().unwrap();

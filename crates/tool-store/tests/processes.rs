@@ -303,7 +303,7 @@ async fn processes_together_do_not_exceed_a_limit() {
     limits::check_units(&lines, u32::try_from(PROCESSES).unwrap());
 }
 
-// Issue 16: the permits of a killed process return within one lease.
+// Issue 16: the permits of a killed process are released within one lease.
 #[tokio::test]
 async fn permits_of_a_killed_process_return() {
     let (_folder, file) = folder();

@@ -94,7 +94,8 @@ tests! {
         assert_eq!(reserve(store, new("d", tokens(0))).await, Some(tokens(0)));
     }
 
-    // A step that is repeated after a crash has its reservation, and gets no second one. A larger amount raises the reservation, if the budget allows it.
+    // A step that is repeated after a crash keeps its reservation and does not get a second one. A larger amount raises the reservation, if the
+    // budget allows it.
     #[test]
     async fn repeated_step_has_one_reservation(store: impl BudgetStore) {
         let store = &store;

@@ -175,7 +175,7 @@ tests! {
         assert!(store.document(&name("b.md")).await.unwrap().is_none());
     }
 
-    // A search finds words in any case, and does not read the query as a language.
+    // A search finds words in upper and lower case, and does not interpret operators in the query.
     #[test]
     async fn search_finds_words(store: impl KnowledgeStore) {
         write(&store, replace("tea.md", "Green TEA is brewed at 70 °C. Café hours differ.")).await;
@@ -246,7 +246,7 @@ tests! {
             assert_eq!(listed.len(), contents.len());
         }
         assert_eq!(found(&store, "umbrella", "our").await, []);
-        // A claim of one workspace takes no document of another.
+        // A claim in one workspace does not take a document of a different workspace.
         write(&store, DocumentWrite { name: foreign.clone(), ..replace("a.md", "new") }).await;
         assert!(store.claim_document(Scope::Workspace(&workspaces[0]), claim(200)).await.unwrap().is_none());
         assert!(store.remove_document(&foreign).await.unwrap());
@@ -300,7 +300,7 @@ tests! {
         assert!(store.finish_index(name, second.token.as_deref().unwrap(), outcome, at(601)).await.unwrap());
         let row = store.document(name).await.unwrap().unwrap().row;
         assert_eq!((row.status, row.fault.as_deref(), row.ready), (DocumentStatus::Failed, Some("X"), None));
-        // A new write begins again.
+        // A new write resets the count of recoveries and the fault, and the document can be claimed.
         write(&store, DocumentWrite { at: at(700), ..replace("a.md", "two") }).await;
         let row = store.claim_document(Scope::All, claim(700)).await.unwrap().unwrap().row;
         assert_eq!((row.recoveries, row.fault.as_deref()), (0, None));
@@ -339,7 +339,7 @@ tests! {
         assert!(!store.finish_index(&claimed.row.name, token, outcome, at(101)).await.unwrap());
         assert_eq!(index(&store, 100).await, 1);
         assert_eq!((files(&store, "plums").await.len(), files(&store, "apples").await.len()), (1, 0));
-        // A removed document cannot be finished either.
+        // A claim of a document that was removed cannot be finished either.
         write(&store, replace("a.md", "cherries")).await;
         let claimed = store.claim_document(Scope::All, claim(100)).await.unwrap().unwrap();
         store.remove_document(&name("a.md")).await.unwrap();

@@ -141,7 +141,7 @@ tests! {
         assert_eq!(nearest(&store, "acme", &meaning("m", "tea"), 0).await, []);
     }
 
-    // Each vector carries its model and its number of dimensions: others are never compared.
+    // Vectors of different models, or with different numbers of dimensions, are never compared.
     #[test]
     async fn embeddings_of_other_models_and_dimensions_are_not_compared(store: impl KnowledgeStore) {
         for file in ["one.md", "two.md"] {
@@ -185,7 +185,7 @@ tests! {
         assert!(!finish(&store, &first, embedded(&first, "m"), 100).await, "the claim has ended");
         let lost = claimed(&store, "m", 2, 100).await.unwrap();
         assert!(claimed(&store, "m", 2, 399).await.is_none());
-        // What was stored before is not computed again.
+        // Embeddings that were stored before are not computed again.
         let work = claimed(&store, "m", 9, 400).await.unwrap();
         assert_eq!(work.chunks, [lost.chunks.clone(), work.chunks[2..].to_vec()].concat());
         assert_eq!(work.chunks[0].index, 2);
@@ -215,7 +215,7 @@ tests! {
         write(&store, replace("a.md", ["tea ".repeat(1_000), "\n\na car".to_owned()].concat())).await;
         index(&store, 100).await;
         assert_eq!(embed(&store, "m", 100).await, 0);
-        // A shorter text keeps no embeddings of chunks that it does not have.
+        // If the new text is shorter, the embeddings of the removed chunks are removed.
         write(&store, replace("a.md", "tea ".repeat(500))).await;
         index(&store, 100).await;
         assert_eq!(embed(&store, "m", 100).await, 0);
@@ -241,7 +241,7 @@ tests! {
         assert!(store.remove_document(&name("a.md")).await.unwrap());
         assert!(!finish(&store, &work, embedded(&work, "m"), 100).await);
         assert_eq!(nearest(&store, "acme", &meaning("m", "tea"), 9).await, []);
-        // A later document with this name has nothing of the removed one.
+        // A later document with this name has no embeddings of the removed document.
         write(&store, replace("a.md", "x")).await;
         index(&store, 100).await;
         assert_eq!((row(&store, "a.md").await.embedding.model, embed(&store, "m", 100).await), (None, 1));
@@ -282,13 +282,13 @@ tests! {
         assert_eq!(store.renew_embeddings(Scope::Workspace(&acme), "new", 2, at(100)).await.unwrap(), 2);
         assert_eq!(store.renew_embeddings(Scope::Workspace(&acme), "new", 2, at(100)).await.unwrap(), 1);
         assert_eq!(store.renew_embeddings(Scope::Workspace(&acme), "new", 2, at(100)).await.unwrap(), 0);
-        // One chunk is computed, and a worker dies with the next one.
+        // The embedding of one chunk is stored, and a worker dies after it has claimed the next chunk.
         let work = claimed(&store, "new", 1, 100).await.unwrap();
         assert!(finish(&store, &work, embedded(&work, "new"), 100).await);
         claimed(&store, "new", 1, 100).await.unwrap();
         let found = |model: &'static str| { let store = &store; async move { about(store, model, "tea").await.len() } };
         assert_eq!((found("new").await, found("old").await), (1, 5));
-        // The renewal is not begun again for documents that wait.
+        // Documents that already wait are not renewed again.
         assert_eq!(store.renew_embeddings(Scope::Workspace(&acme), "new", 9, at(400)).await.unwrap(), 0);
         assert_eq!(embed(&store, "new", 400).await, 5);
         assert_eq!((found("new").await, found("old").await), (6, 0));
@@ -298,10 +298,10 @@ tests! {
         assert_eq!(store.renew_embeddings(Scope::All, "new", 9, at(400)).await.unwrap(), 1);
     }
 
-    // A2: the workspace is applied before the limit: similar chunks of a large workspace do not hide those of a small one.
+    // A2: a search applies the workspace before the limit, so similar chunks of a large workspace do not hide chunks of a small workspace.
     #[test]
     async fn similar_chunks_of_other_workspaces_hide_nothing(store: impl KnowledgeStore + Maintenance) {
-        // 1,223 chunks: more than a search compares exactly.
+        // This text has 1,223 chunks, which is more than a search compares exactly.
         write(&store, replace("large.md", "tea ".repeat(550_000))).await;
         index(&store, 100).await;
         while let Some(work) = claimed(&store, "m", 500, 100).await {
@@ -312,11 +312,11 @@ tests! {
             write(&store, DocumentWrite { name: DocumentName::new(&small, file).unwrap(), ..replace(file, "tea in a car") }).await;
         }
         index(&store, 100).await;
-        // A claim of one workspace takes no document of another.
+        // A claim in one workspace does not take a document of a different workspace.
         let other = Workspace::new("acme");
         assert!(store.claim_embedding(Scope::Workspace(&other), claim("m", 9, 100)).await.unwrap().is_none());
         assert_eq!(embed(&store, "m", 100).await, 3);
-        // The connection has served the large workspace ten times.
+        // Before the search in the small workspace, the connection runs ten searches in the large workspace.
         for _ in 0..10 {
             assert_eq!(nearest(&store, "acme", &meaning("m", "tea"), 5).await.len(), 5);
         }
@@ -350,13 +350,13 @@ tests! {
         };
         assert_eq!(best("vehicle").await, ["needle.md"]);
         assert_eq!(best("tea").await, ["large.md", "large.md"]);
-        // Another text has another code.
+        // A different text has a different code.
         write(&store, replace("needle.md", "x")).await;
         index(&store, 100).await;
         assert_eq!(best("vehicle").await, [""; 0]);
         assert_eq!(embed(&store, "m", 100).await, 1);
         assert_eq!((best("vehicle").await, best("x").await), (vec![], vec!["needle.md".to_owned()]));
-        // Another model has other codes, and a removed document has none.
+        // The embeddings of a different model have different codes, and a removed document has no codes.
         assert_eq!(store.renew_embeddings(Scope::All, "new", 1, at(100)).await.unwrap(), 1);
         assert!(store.remove_document(&name("needle.md")).await.unwrap());
         assert_eq!(best("x").await, [""; 0]);

@@ -52,7 +52,7 @@ fn request(rule: LimitRule, token: &str, now: i64) -> LimitTake {
     }
 }
 
-/// Takes a unit, and returns `None` if it was taken, and otherwise the wait in milliseconds.
+/// Takes a unit. Returns `None` if it was taken, and otherwise the time to wait, in milliseconds.
 async fn refused(store: &impl LimitStore, take: LimitTake) -> Option<u128> {
     match store.take_limit(take).await.unwrap() {
         LimitTaken::Taken(_) => None,
@@ -116,7 +116,7 @@ tests! {
         assert!(!store.return_limit(&id("unknown"), &first, at(1)).await.unwrap());
     }
 
-    // Concurrent calls hold permits. A permit that is returned is available at once, and one permit belongs to a repeated request.
+    // Concurrent calls hold permits. A permit that is returned is available at once, and a repeated request holds only one permit.
     #[test]
     async fn permits_limit_concurrent_calls(store: impl LimitStore) {
         for token in ["a", "b", "c", "b"] {
@@ -133,7 +133,7 @@ tests! {
         assert_eq!((row.permits, row.ends), (ends, at(1_700)));
     }
 
-    // The permit of a dead process returns when its lease ends. A renewed lease ends later, and a lease that has ended is not renewed.
+    // The permit of a dead process is released when its lease ends. A renewed lease ends later, and a lease that has ended is not renewed.
     #[test]
     async fn permits_of_dead_processes_return(store: impl LimitStore) {
         for token in ["a", "b", "dead"] {
@@ -150,7 +150,7 @@ tests! {
         assert_eq!(store.limit(&id("main")).await.unwrap().unwrap().ends, at(2_000));
     }
 
-    // Each workspace and the host have their own limits of one name.
+    // Limits with the same name in two workspaces and in the host are separate.
     #[test]
     async fn limits_of_workspaces_are_separate(store: impl LimitStore) {
         let other = Workspace::new("globex");
@@ -223,12 +223,12 @@ tests! {
     }
 }
 
-/// Random operations on the limits: their kind, the time since the previous operation, and the number of the permit.
+/// Returns random operations on the limits: their kind, the time since the previous operation, and the number of the permit.
 fn operations() -> impl Strategy<Value = Vec<(u8, i64, u8)>> {
     prop::collection::vec((0_u8..6, 0_i64..400, 0_u8..5), 1..40)
 }
 
-/// The result of an operation, and the wait if it was refused.
+/// Runs an operation. Returns its result, and the time to wait if it was refused.
 async fn apply(
     store: &impl LimitStore,
     (kind, now, number): (u8, i64, u8),
@@ -303,7 +303,8 @@ tests! {
         });
     }
 
-    // 32 tasks of two processes take and return the permits of one limit many times. No more than 3 of them hold one at the same time, and none is lost.
+    // 32 tasks of two processes take and return the permits of one limit many times. At most 3 tasks hold a permit at the same time, and no permit is
+    // lost.
     #[test]
     fn concurrent_calls_hold_at_most_the_permits(opener) {
         opener.test(async |place| {

@@ -165,8 +165,8 @@ tests! {
         assert_eq!((audit.len(), audit[0].thread.as_deref()), (1, Some(row.id.thread().conversation())));
     }
 
-    // S2-39: the entry nodes of a new run are ready. S2-42: reading it changes nothing; there is no active run before and after it. S2-48: the run, its nodes
-    // and its event log are stored.
+    // S2-39: the entry nodes of a new run are ready. S2-42: reading the run changes nothing, and the conversation has no active run before the run is
+    // created and after it has ended. S2-48: the run, its nodes and its event log are stored.
     #[test]
     async fn new_run_has_ready_entry_nodes(store: impl PlanStore) {
         let store = &store;
@@ -211,7 +211,7 @@ tests! {
         let old = store.plan(&first.id).await.unwrap().unwrap();
         assert_eq!((old.status, old.replaced_by, old.updated), (PlanStatus::Aborted, Some(2), at(400)));
         assert_eq!((statuses(&old).as_str(), old.nodes[0].attempts[0].status), ("skipped skipped", PlanAttemptStatus::Interrupted));
-        // A late result of the old run does not reach the new one.
+        // A late result of the old run does not change the new run.
         refused(store, &old, done("a"), "aborted").await;
         assert_eq!(store.active_plan(&thread("main")).await.unwrap(), Some(second));
         let rows = store.list_plans(&thread("main"), None, 9).await.unwrap();
@@ -221,7 +221,8 @@ tests! {
         missing(store.change_plan(&PlanRunId::new(thread("main"), 3), PlanChange::Abort, at(1)).await);
     }
 
-    // S2-41: a result is for a running node. Results for other nodes, of other executors and of earlier attempts are refused, and nothing is changed.
+    // S2-41: a result is accepted only for a node that is running or ready. Results for other nodes, of other executors and of earlier attempts are
+    // refused, and nothing is changed.
     #[test]
     async fn results_are_only_for_running_nodes_of_their_owner(store: impl PlanStore) {
         let store = &store;
@@ -295,7 +296,7 @@ tests! {
         assert_eq!((statuses(&last).as_str(), last.status), ("failed skipped skipped", PlanStatus::Failed));
     }
 
-    // S2-49: a switch chooses a branch and skips the others, a fork begins several, and a join waits for those that are not skipped.
+    // S2-49: a switch chooses a branch and skips the others, a fork begins several branches, and a join waits for the branches that are not skipped.
     #[test]
     async fn structural_nodes_choose_fork_and_join(store: impl PlanStore) {
         let store = &store;
@@ -320,7 +321,7 @@ tests! {
         assert_eq!((statuses(&row).split(' ').next_back(), row.input("end")), (Some("ready"), json!({"x": "for", "y": "against"})));
         assert_eq!(change(store, &row, done("end")).await.status, PlanStatus::Completed);
 
-        // The edge without a condition is taken if no other is. All nodes of the other branch are skipped.
+        // The edge without a condition is taken if no other edge is taken. All nodes of the other branch are skipped.
         let row = create(store, new("other", spec())).await;
         let row = change(store, &row, with_output("a", json!({"go": "maybe"}))).await;
         assert_eq!(statuses(&row), "completed completed skipped ready pending skipped skipped skipped pending pending");
@@ -402,7 +403,7 @@ tests! {
         assert_eq!(store.plan_events(&row.id, 3, 2).await.unwrap(), events[3..5]);
     }
 
-    // Workspaces and conversations do not see each other's runs.
+    // Runs of a different workspace or conversation are not found and not changed.
     #[test]
     async fn runs_of_workspaces_and_conversations_are_separate(store: impl PlanStore) {
         let store = &store;

@@ -37,7 +37,7 @@ impl Draft {
         let count = self.nodes.len();
         let mut edges: Vec<(usize, usize)> = self.edges.clone();
         if self.forward {
-            // A node beyond the last one leads to a dangling edge only in the other drafts.
+            // Only drafts that are not `forward` have edges to nodes that do not exist.
             edges.retain(|(from, to)| from < to && *to < count);
             edges.sort_unstable();
             edges.dedup();
@@ -71,7 +71,7 @@ impl Draft {
     }
 }
 
-/// Completes all ready nodes, one after the other, until none is ready. With `kills`, a process begins a node and dies, for each `true`.
+/// Completes all ready nodes, one after the other, until none is ready. For each `true` in `kills`, a process begins a node and dies.
 async fn run(store: &impl PlanStore, mut row: PlanRow, kills: &[bool]) -> PlanRow {
     let (mut now, mut kills) = (1_000, kills.iter());
     loop {
@@ -203,8 +203,9 @@ tests! {
         });
     }
 
-    // S2-39, S2-43, S2-50: a random draft is compiled, or rejected with a blocking issue at a place of the draft. A run of a compiled plan ends, never two are
-    // active, and a run that is interrupted and resumed at random ends like a run that is not.
+    // S2-39, S2-43, S2-50: a random draft is compiled, or rejected with a blocking issue at a place of the draft. A run of a compiled plan ends, two
+    // runs are never active at the same time, and a run that is interrupted and resumed at random ends in the same state as a run without
+    // interruptions.
     #[test]
     fn random_plans_end_in_the_same_state_after_interruptions(opener) {
         opener.hold(&(drafts(), vec(any::<bool>(), 0..8)), async |store, (draft, kills)| {

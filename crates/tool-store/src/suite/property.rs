@@ -116,7 +116,7 @@ fn own() -> impl Strategy<Value = Workspace> + Clone {
     one_of(&["acme", "acme", "umbrella"]).prop_map(Workspace::new)
 }
 
-/// One workspace, or all workspaces.
+/// Returns one workspace, or all workspaces.
 fn within() -> impl Strategy<Value = Within> + Clone {
     option::of(own())
 }

@@ -138,7 +138,7 @@ async fn add_message(store: &impl RoomStore, room: &ThreadId, key: &str, millis:
     store.add_room_message(message).await.unwrap();
 }
 
-/// Returns changes of every record of a workspace, which depend on no state that was read before.
+/// Returns changes of every record of a workspace, which do not depend on a row that was read before.
 fn changes(
     memory: &MemoryRow,
     document: &DocumentRow,
@@ -238,7 +238,7 @@ tests! {
         assert_eq!(store.room_events(&main, &RoomEventFilter::default()).await.unwrap(), []);
     }
 
-    // A change with a state that was read before is refused if the row has changed since. Nothing is changed then.
+    // A change that states the row that the operator has read is refused if the row has changed since. A refused change writes nothing.
     #[test]
     async fn stale_changes_of_records_are_refused(store: impl Store + RecordStore) {
         let store = &store;

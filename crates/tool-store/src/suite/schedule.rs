@@ -77,7 +77,7 @@ fn update(enabled: bool, due: Option<i64>) -> TaskUpdate {
     }
 }
 
-/// Returns the end of an attempt that is repeated after 30 ms, unless the task has so many errors.
+/// Returns the end of an attempt that is repeated after 30 ms, unless the task has at least `most_errors` errors.
 fn failed(most_errors: u32) -> TaskOutcome {
     TaskOutcome::Failed {
         error: "the model is down".to_owned(),
@@ -240,7 +240,7 @@ tests! {
         assert_eq!(runs[0].reason.as_deref(), Some("the process ended during the run"));
     }
 
-    // A requested run does not change the due times, and runs also if the task is switched off.
+    // A requested run does not change the due times, and begins even if the task is switched off.
     #[test]
     async fn requested_run_is_beside_the_schedule(store: impl Schedules) {
         let store = &store;
@@ -259,7 +259,7 @@ tests! {
         assert_eq!(store.request_task_run(&id("b"), at(150)).await.unwrap(), None);
     }
 
-    // A task of one time is off after its run, and a task that is deleted after its run keeps its runs.
+    // A task that is due once is switched off after its run, and a task that is deleted after its run keeps its runs.
     #[test]
     async fn last_run_ends_the_task(store: impl Schedules) {
         let store = &store;
@@ -295,7 +295,8 @@ tests! {
         assert_eq!(store.update_task(&id("b"), update(true, None), 1).await.unwrap(), None);
     }
 
-    // A run that waits for its next attempt continues if the task is only renamed. It ends if the prompt or the schedule changes, or if the task is off.
+    // A run that waits for its next attempt continues if the task is only renamed. It ends if the prompt or the schedule changes, or if the task is
+    // switched off.
     #[test]
     async fn update_keeps_a_waiting_run_of_the_same_work(store: impl Schedules) {
         let store = &store;
@@ -435,7 +436,7 @@ tests! {
 tests! {
     ($) __suite_schedule_races in schedule for Schedules;
 
-    // Of 32 tasks of two processes that claim the same run at the same time, one gets it, for each of 8 scheduled tasks.
+    // 32 tokio tasks of two processes claim the same run at the same time, for each of 8 scheduled tasks: one claim of each run succeeds.
     #[test]
     fn concurrent_claims_begin_a_run_once(opener) {
         opener.test(async |place| {

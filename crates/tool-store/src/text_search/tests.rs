@@ -74,7 +74,7 @@ fn queries_and_terms_are_bounded() {
     assert!(finds(&long, &long));
 }
 
-// A rare term weighs more than a frequent one, and a short text more than a long one with the same terms.
+// A rare term weighs more than a frequent term, and a short text ranks above a long text with the same terms.
 #[test]
 fn rare_terms_rank_first() {
     let mut rows: Vec<Candidate<u32>> = (0..50)
@@ -108,7 +108,7 @@ fn rankings_are_fused_by_rank() {
     assert_eq!(fuse::<u32>(&[]), []);
 }
 
-// A score is the share of the query that a row covers, whatever the number of rows and of the query's words.
+// A score is the share of the query that a row covers. It does not depend on the number of rows or on the number of the query's words.
 #[test]
 fn score_is_the_covered_share_of_the_query() {
     let row = |key, text| Candidate {
@@ -129,7 +129,7 @@ fn score_is_the_covered_share_of_the_query() {
     assert!(half > 0.0 && half < whole / 2.0, "{half} of {whole}");
 }
 
-// S2-29: a weak result of one search does not displace the results of the other, whatever its rank.
+// S2-29: a weak result of one search does not displace the results of the other search, even if its rank is high.
 #[test]
 fn weak_words_displace_no_meaning() {
     let meanings: Vec<(u32, f64)> = (0_u32..20)
@@ -143,13 +143,13 @@ fn weak_words_displace_no_meaning() {
     // By rank, the keys in both lists come first.
     let by_rank = fuse(&[keys(weak), keys(meanings.clone())]);
     assert!(by_rank.iter().take(5).all(|(key, _)| *key >= 15));
-    // A good match of words comes first, although its meaning was not found.
+    // A good result of the search by words comes first, although the search by meaning did not return it.
     let good = [(99, 0.95), (0, 0.1)];
     let fused = keys(fuse_scores(&good, &meanings, 20));
     assert_eq!(fused.get(..3), Some(&[0, 99, 1][..]));
 }
 
-// A key that only one search returned gets the lowest score of the other one; 0 if the search by words returned all its keys.
+// A key that only one search returned gets the lowest score of the other search, or 0 if the search by words returned all its keys.
 #[test]
 fn missing_scores_are_the_lowest_of_the_list() {
     let (words, meanings) = ([(1, 0.5), (2, 0.25)], [(3, 0.75), (1, 0.5)]);

@@ -33,7 +33,7 @@ impl Database {
         Ok(Self { url })
     }
 
-    /// Options for a store in this database.
+    /// Returns options for a store in this database.
     pub(crate) fn options(&self) -> PostgresOptions {
         PostgresOptions::new(&self.url).unwrap().connections(8)
     }

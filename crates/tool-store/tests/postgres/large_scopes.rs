@@ -17,7 +17,7 @@ pub(crate) const DIMENSIONS: usize = 64;
 /// The number of groups of similar vectors.
 pub(crate) const GROUPS: usize = 500;
 
-/// A number of embeddings for which a search uses an index.
+/// A number of embeddings that is large enough for a search to use an index.
 pub(crate) const LARGE: usize = 20_500;
 
 pub(crate) fn acme() -> Workspace {
@@ -28,7 +28,7 @@ pub(crate) fn agent(name: &str) -> MemoryScope {
     MemoryScope::agent(&acme(), name).unwrap()
 }
 
-/// Pseudo-random numbers.
+/// A generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -95,8 +95,8 @@ pub(crate) struct Filled {
 }
 
 impl Filled {
-    /// Stores memories with the embeddings of the numbers from 0, through a connection that does not belong to the store. The next store that opens the database
-    /// computes their codes.
+    /// Stores memories with the embeddings of consecutive numbers from 0, through a connection that does not belong to the store. The next store that
+    /// opens the database computes their codes.
     pub(crate) async fn new(
         connection: &mut PgConnection,
         agent: &'static str,
@@ -142,7 +142,7 @@ impl Filled {
         Self { agent, vectors }
     }
 
-    /// Returns the contents of the memories that are most similar to a vector, by comparing all.
+    /// Returns the contents of the memories that are most similar to a vector, by comparing all embeddings exactly.
     pub(crate) fn exact(&self, vector: &MemoryVector) -> Vec<String> {
         let cosine = |other: &MemoryVector| -> f32 {
             vector

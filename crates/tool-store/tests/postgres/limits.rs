@@ -20,7 +20,7 @@ pub(crate) async fn processes_together_do_not_exceed_a_limit_case() -> Ran {
     Ok(())
 }
 
-// Issue 16: the permits of a killed process return within one lease.
+// Issue 16: the permits of a killed process are released within one lease.
 pub(crate) async fn permits_of_a_killed_process_return_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();

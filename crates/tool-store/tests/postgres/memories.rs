@@ -15,8 +15,8 @@ const FILL: &str = "
         WHERE m.id LIKE 'copy %';
     ANALYZE";
 
-// S2-47, S2-29: a scope of 10 memories is searched completely next to a scope of 99,990 memories with the same words, on a connection that served the large one
-// ten times before, and a search in the large scope for a word of every memory returns the first results.
+// S2-47, S2-29: a scope of 10 memories is searched completely next to a scope of 99,990 memories with the same words, even after ten searches in the
+// large scope on the same connection. A search in the large scope for a word that every memory contains returns the first results.
 pub(crate) async fn small_scope_is_found_next_to_a_large_one_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().connections(1).open().await.unwrap();

@@ -13,8 +13,9 @@ use crate::large_scopes::{
     new, scans,
 };
 
-// S2-29, S2-47: a scope of 10 embeddings is searched exactly next to a scope of 99,990 similar ones, with and without the index, on a connection that served
-// the large scope ten times before. `TOOL_TEST_MEMORIES` sets the number of the large scope, which is 29,990 by default, to keep the test short.
+// S2-29, S2-47: a scope of 10 embeddings is searched exactly next to a large scope of similar embeddings, with and without the index, even after ten
+// searches in the large scope on the same connection. `TOOL_TEST_MEMORIES` sets the number of embeddings in the large scope. It is 29,990 by default,
+// to keep the test short.
 pub(crate) async fn small_scope_is_searched_exactly_next_to_a_large_one_case() -> Ran {
     let database = database().await?;
     let count = std::env::var("TOOL_TEST_MEMORIES").map_or(29_990, |count| count.parse().unwrap());
@@ -68,8 +69,8 @@ pub(crate) async fn small_scope_is_searched_exactly_next_to_a_large_one_case() -
     Ok(())
 }
 
-// S2-29, S2-47: each vector carries its model and its number of dimensions: others are never compared, replaced and removed embeddings are not found, in
-// a scope with an index too.
+// S2-29, S2-47: vectors of different models or with different numbers of dimensions are never compared, and replaced and removed embeddings are not
+// found. Both also apply to a scope with an index.
 pub(crate) async fn models_and_dimensions_are_not_mixed_in_a_large_scope_case() -> Ran {
     let database = database().await?;
     database.options().open().await.unwrap().close().await;
@@ -152,7 +153,8 @@ pub(crate) async fn models_and_dimensions_are_not_mixed_in_a_large_scope_case() 
     Ok(())
 }
 
-// Each embedding is replaced on its own, so another process continues an interrupted work and does not begin again. The index of the old model is removed at the end.
+// Each embedding is replaced in a separate step, so a different process can continue an interrupted replacement and does not begin again. The index
+// of the old model is removed at the end.
 pub(crate) async fn interrupted_change_of_the_model_is_continued_case() -> Ran {
     let database = database().await?;
     database.options().open().await.unwrap().close().await;
@@ -238,7 +240,7 @@ pub(crate) async fn embeddings_without_a_code_are_found_case() -> Ran {
     assert_eq!(missing(&mut connection).await, 1);
     let first = embedding("model", 0, DIMENSIONS);
     let found = nearest(&store, &agent("large"), &first).await;
-    // Of equal embeddings, the newest memory is the first.
+    // Of memories with equal embeddings, the newest is the first.
     assert_eq!(found[..2], ["large 2999", "large 0"]);
     // A search reports bytes that are not a vector, and a store with such bytes can be opened.
     connection.execute("UPDATE tool_store.memory_vector SET vector = '\\x00' WHERE seq = (SELECT min(seq) FROM tool_store.memory_vector)").await.unwrap();

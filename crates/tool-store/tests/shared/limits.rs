@@ -28,7 +28,7 @@ async fn take(store: &impl LimitStore, name: &str, rule: LimitRule, token: Strin
     matches!(done, LimitTaken::Taken(_))
 }
 
-/// The job of a child process that takes units of three limits and prints the name of the limit for each unit.
+/// Runs the job of a child process: takes units of three limits, and prints the name of the limit for each unit.
 pub(crate) async fn take_units(store: &impl LimitStore, say: impl Fn(&str)) {
     let rules = [
         (
@@ -77,7 +77,7 @@ const HELD: LimitRule = LimitRule::AtOnce {
     lease: LEASE,
 };
 
-/// The job of a child process that holds all permits of a limit until it is killed, and renews their leases.
+/// Runs the job of a child process: holds all permits of a limit until the process is killed, and renews their leases.
 pub(crate) async fn hold_permits(store: &impl LimitStore, say: impl Fn(&str)) {
     let tokens = ["a", "b", "c"];
     for token in tokens {
@@ -94,7 +94,8 @@ pub(crate) async fn hold_permits(store: &impl LimitStore, say: impl Fn(&str)) {
     }
 }
 
-/// Tests that the permits of a process that runs [`hold_permits`] are not available while it lives, and return within one lease after `kill` has killed it.
+/// Tests that the permits of a process that runs [`hold_permits`] are not available while the process runs, and are released within one lease after
+/// `kill` has killed it.
 pub(crate) async fn killed_process_returns_its_permits(
     store: &impl LimitStore,
     kill: impl FnOnce(),

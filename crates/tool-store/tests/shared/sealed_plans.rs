@@ -45,8 +45,9 @@ async fn uses(store: &impl Sealing, id: &str) -> [u64; 2] {
     })
 }
 
-/// The specifications and states of runs are read back unchanged by a handle with the keys, and by no other. A run that was written before sealing is sealed by
-/// its next change, a rotation covers both columns, a value at the place of a different run does not open, and an erasure removes the values.
+/// The specifications and states of runs are read back unchanged by a handle with the keys, and cannot be read by a handle without them. A run that
+/// was written before sealing is sealed by its next change, a rotation covers both columns, a value at the place of a different run does not open,
+/// and an erasure removes the values.
 pub(crate) async fn plans_are_sealed(plain: impl Sealing + PlanStore) {
     let PlanCreated::Created(early) = plain.create_plan(new("early")).await.unwrap() else {
         panic!("there is a run");

@@ -11,7 +11,7 @@ use super::{Memories, add, agent, all, fact, found, near, note, query, shared, w
 tests! {
     ($) __suite_long_term_administration in long_term for Memories;
 
-    // An operator corrects a memory of the own workspace.
+    // An operator can correct a memory of the workspace, and no memory of a different workspace.
     #[test]
     async fn memory_is_corrected_and_removed(store: impl Memories) {
         let store = &store;
@@ -119,7 +119,7 @@ tests! {
         assert_eq!(store.notes(&thread("side")).await.unwrap().total(), 1);
     }
 
-    // The retention of a thread removes its notes, and keeps what was learned in it.
+    // The retention of a thread removes its notes, and keeps the memories that were stored in it.
     #[test]
     async fn retention_of_a_thread_keeps_its_memories(store: impl Memories + Store) {
         let store = &store;

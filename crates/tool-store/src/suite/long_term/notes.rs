@@ -40,7 +40,7 @@ tests! {
             assert!(block.chars() <= NoteBlock::MOST_CHARS && block.total() == number + 1);
             let last = block.notes.last().unwrap();
             assert_eq!((&last.text, last.shortened), (&text, false));
-            // Short notes are older than long ones, and no note is missing between two others.
+            // All shortened notes are older than the complete notes, and only the oldest notes were removed.
             assert!(block.notes.is_sorted_by_key(|note| !note.shortened));
             let numbers: Vec<u64> = block.notes.iter().map(|note| note.text[..3].parse().unwrap()).collect();
             assert_eq!(numbers, (block.removed..=number).collect::<Vec<_>>());

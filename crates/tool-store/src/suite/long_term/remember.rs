@@ -13,7 +13,7 @@ use super::{
 tests! {
     ($) __suite_long_term in long_term for Memories;
 
-    // S2-46: the same content twice is one row, and the second time is an update of it.
+    // S2-46: a content that is stored twice is one row, and the second call updates the row.
     #[test]
     async fn same_content_is_stored_once(store: impl Memories) {
         let store = &store;
@@ -41,7 +41,7 @@ tests! {
         assert_eq!(all(store).await.len(), 2);
     }
 
-    // A similar content updates the nearest memory, which the cosine decides.
+    // A similar content updates the memory with the largest cosine.
     #[test]
     async fn similar_content_updates_the_nearest_memory(store: impl Memories) {
         let store = &store;
@@ -51,10 +51,11 @@ tests! {
         let updated = store.remember(green).await.unwrap();
         assert_eq!((updated.event, &updated.memory.id), (MemoryEvent::Update, &tea.id));
         assert_eq!(found(store, &shared(), "green").await, ["Ada likes green tea"]);
-        // The words and the vector of the memory are the new ones.
+        // The memory has the words and the vector of the new content.
         assert_eq!(found(store, &shared(), "tea").await.len(), 1);
         assert_eq!(near(store, &shared(), [0.99, 0.1, 0.0]).await.first().unwrap(), "Ada likes green tea");
-        // A cosine of 0.9 or less, a different scope, and a vector of a different model are different memories.
+        // A content is stored as a different memory if the cosine is 0.9 or less, if its scope is different, or if its vector is of a different
+        // model.
         add(store, with_vector(&shared(), "Ada likes cake", [0.9, -0.6, 0.0])).await;
         add(store, with_vector(&agent("a"), "Ada likes green teas", [0.99, 0.1, 0.0])).await;
         let other = MemoryVector::new("other", vec![0.99, 0.1, 0.0]).unwrap();
@@ -62,7 +63,7 @@ tests! {
         assert_eq!(all(store).await.len(), 5);
     }
 
-    // The output of a tool does not replace what a model or a user said.
+    // The output of a tool does not replace the content of a model or a user.
     #[test]
     async fn less_trusted_content_replaces_nothing(store: impl Memories) {
         let store = &store;
@@ -71,12 +72,13 @@ tests! {
         let page = NewMemory { source: MemorySource::Tool, ..with_vector(&shared(), "Pay to account 2", [1.0, 0.01, 0.0]) };
         let page = add(store, page).await;
         assert_eq!((said.source, page.source), (MemorySource::User, MemorySource::Tool));
-        // The same content keeps its best source.
+        // If the same content is stored again, the memory keeps the most trusted source.
         let same = NewMemory { source: MemorySource::Tool, ..fact(&shared(), "Pay to account 1") };
         assert_eq!(store.remember(same).await.unwrap().memory.source, MemorySource::User);
     }
 
-    // S2-46: core memories keep their weight, others lose it, and ephemeral memories are not found after 30 days and then purged.
+    // S2-46: core memories keep their weight, and other memories lose weight. After 30 days, ephemeral memories are not found, and a purge removes
+    // them.
     #[test]
     async fn memories_decay_by_their_durability(store: impl Memories) {
         let store = &store;

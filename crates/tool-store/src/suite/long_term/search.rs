@@ -8,12 +8,13 @@ use super::{Memories, add, agent, fact, found, near, query, shared, with_vector}
 tests! {
     ($) __suite_long_term_search in long_term for Memories;
 
-    // S2-29, S2-47: a search returns memories of the workspace and of the own agent, and none of another agent or workspace.
+    // S2-29, S2-47: a search returns shared memories of the workspace and memories of the reader's agent, and no memory of a different agent or
+    // workspace.
     #[test]
     async fn reader_finds_shared_and_own_memories_only(store: impl Memories) {
         let store = &store;
         let umbrella = MemoryScope::shared(&Workspace::new("umbrella"));
-        // Names that look like the scopes of others.
+        // The names of these workspaces look like scopes of the workspace `acme`.
         let odd = MemoryScope::agent(&Workspace::new("acme:agent"), "a").unwrap();
         for (scope, content) in [
             (&shared(), "tea is shared"), (&agent("a"), "tea of a"), (&agent("b"), "tea of b"), (&umbrella, "tea of umbrella"), (&odd, "odd tea"),
@@ -38,7 +39,8 @@ tests! {
         }
     }
 
-    // The scope and the types are applied before the limit: newer memories of others do not hide the own ones, on a connection that served the others before.
+    // A search applies the scope and the types before the limit: newer memories of other scopes and types do not hide the wanted memories, even after
+    // searches in the other scopes on the same connection.
     #[test]
     async fn scope_and_types_are_applied_before_the_limit(store: impl Memories) {
         let store = &store;
@@ -62,7 +64,7 @@ tests! {
         assert_eq!(hits.len(), 2);
     }
 
-    // The best memory is the one with the rare word, in every script, whatever the syntax of the query.
+    // The memory with the rare word is the best result, in every script and with every syntax of the query.
     #[test]
     async fn memories_are_found_by_their_words(store: impl Memories) {
         let store = &store;

@@ -1,4 +1,4 @@
-//! Tests of embeddings and of the search for the nearest ones.
+//! Tests of embeddings and of the search for the nearest embeddings.
 
 use futures::future::join_all;
 
@@ -26,7 +26,7 @@ fn random(seed: u64) -> Vec<f32> {
     vector.values().to_vec()
 }
 
-/// Returns a vector whose cosine to the vector of seed 0 is about 0.86, and about 0.73 to others of these vectors.
+/// Returns a vector whose cosine with the vector of seed 0 is about 0.86. The cosine of two results of this function is about 0.73.
 fn member(seed: u64) -> Vec<f32> {
     let values = random(0).into_iter().zip(random(seed));
     values.map(|(one, other)| one + 0.6 * other).collect()
@@ -102,7 +102,8 @@ tests! {
         assert!(store.nearest_memories(&shared(), &flat, &query("")).await.unwrap().is_empty());
     }
 
-    // The embeddings of a new model replace the old ones, one memory after the other; a content that changed meanwhile keeps its own.
+    // The embeddings of a new model replace the old embeddings, one memory after the other. The embedding of a content that has changed in between is
+    // refused.
     #[test]
     async fn embeddings_are_replaced_step_by_step(store: impl Memories) {
         let store = &store;
@@ -121,13 +122,13 @@ tests! {
         let hits = store.nearest_memories(&agent("a"), &new([0.1, 1.0]), &query("")).await.unwrap();
         assert_eq!(contents(&hits), ["north", "east"]);
         assert!(near(store, &agent("a"), [1.0, 0.0, 0.0]).await.is_empty());
-        // A repeated content without an embedding keeps the one it has.
+        // If the same content is stored again without an embedding, the memory keeps its embedding.
         store.remember(fact(&agent("a"), "north")).await.unwrap();
         assert!(left(10).await.is_empty());
     }
 
-    // S2-29: a search in a large scope, which compares only the best candidates exactly, has the best results of the exact search in a smaller scope. Similar contents
-    // are found in it as well, and a small scope next to it is searched completely.
+    // S2-29: a search in a large scope compares only the best candidates exactly, but has the same best results as the exact search in a smaller
+    // scope. A similar content is found in the large scope, too, and a small scope next to it is searched completely.
     #[test]
     async fn best_results_of_a_large_scope_are_those_of_an_exact_search(store: impl Memories) {
         let store = &store;
@@ -160,7 +161,8 @@ tests! {
         assert_eq!(nearest(store, &agent("a"), &of_model("m", vector_of(last)), 1).await, ["a similar content"]);
     }
 
-    // The embeddings that were replaced or removed, or whose memory was corrected, moved to a different type or expired, are no longer found as before.
+    // A search does not find an embedding that was replaced or removed, or whose memory was corrected or has expired. It finds an embedding only
+    // under the current type of its memory.
     #[test]
     async fn changed_and_removed_embeddings_are_not_found(store: impl Memories) {
         let store = &store;
