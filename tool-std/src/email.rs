@@ -32,8 +32,8 @@
 //! The connection is encrypted (TLS from the start, or `STARTTLS`, which is then required), and the login is only sent over an encrypted connection.
 //! The server may be at any address, because the host names it; the guard of [`http`](crate::http) does not apply.
 //!
-//! A server that refuses a single recipient refuses the message. If the connection breaks after the message was sent and before the server's answer,
-//! the call ends with [`Interrupted`](tool_core::ErrorKind::Interrupted).
+//! If the server refuses one of the recipients, it refuses the whole message. If the connection breaks after the message was sent and before the
+//! server's response, the call ends with [`Interrupted`](tool_core::ErrorKind::Interrupted).
 
 mod send;
 mod server;
@@ -73,7 +73,7 @@ enum Encryption {
     None,
 }
 
-/// The text of a sender is not an address.
+/// The error for a sender whose text is not an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderError(String);
 

@@ -1,4 +1,4 @@
-//! Tools that read, write, list, find and search files of the caller's workspace, and nothing outside of it.
+//! Tools that read, write, list, find and search files in the folder of the conversation, and nothing outside of it.
 //!
 //! | tool | what it does | effect |
 //! |---|---|---|
@@ -10,7 +10,8 @@
 //! | [`write_file`](fn@write_file) | a whole file | read, write, destroy |
 //! | [`edit_file`](fn@edit_file) | exact text in a file | read, write |
 //!
-//! The host puts [`Workspaces`](crate::workspace::Workspaces) into the context, and [`Limits`] to change the defaults:
+//! The host puts [`Workspaces`](crate::workspace::Workspaces), which has the folder of each conversation, into the context, and [`Limits`] to change
+//! the defaults. Texts for models call this folder the *workspace*:
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -41,17 +42,18 @@
 //!
 //! # Guarantees
 //!
-//! - Every file is opened below the workspace's handle (on Linux with `openat2`, so that the kernel enforces this), so no path, link or race reaches
-//!   a file outside of the workspace. Reads follow links that stay inside. Writes follow no links; the error names the target of the link.
+//! - Every file is opened below the handle of the conversation's folder (on Linux with `openat2`, so that the kernel enforces this), so no path, link
+//!   or race reaches a file outside of the folder. Reads follow links that stay inside. Writes follow no links; the error names the target of the
+//!   link.
 //! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. Files with more than one hard link and
 //!   files on a different file system, bind mounts included, are refused unless the host allows them with
 //!   [`allow_hard_links`](crate::workspace::Workspaces::allow_hard_links) and
 //!   [`allow_other_devices`](crate::workspace::Workspaces::allow_other_devices).
-//! - A file is written under a temporary name and then renamed, so no reader sees a part of it. Calls that replace files in the same workspace hold
-//!   a lock for the comparison and the rename, also across processes, so an edit is applied to exactly the text that the edit has read, or fails. A
-//!   program that runs in the workspace does not take this lock. With `overwrite` set to false, the file is created only if no entry has its name.
-//!   Nothing is written into a `.git`, in any spelling that a file system treats as `.git`.
-//! - Ignore files of the workspace apply. Ignore files above it, git's global ignore file and `.git/info/exclude` are not read.
+//! - A file is written under a temporary name and then renamed, so no reader sees a part of it. Calls that replace files of the same conversation
+//!   hold a lock for the comparison and the rename, also across processes, so an edit is applied to exactly the text that the edit has read, or
+//!   fails. A program that runs in the folder does not take this lock. With `overwrite` set to false, the file is created only if no entry has its
+//!   name. Nothing is written into a `.git`, in any spelling that a file system treats as `.git`.
+//! - Ignore files in the folder apply. Ignore files above it, git's global ignore file and `.git/info/exclude` are not read.
 //! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in a different encoding is reported with the position
 //!   of the first invalid byte. Names that are not UTF-8 appear in lists, but no tool can open them.
 //!

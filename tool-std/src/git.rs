@@ -1,5 +1,5 @@
-//! Tools that clone repositories of a git server into the workspace, inspect and change them, and push commits: `git_clone`, `git_status`,
-//! `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch` and `git_push`.
+//! Tools that clone repositories of a git server into the folder of the conversation, inspect and change them, and push commits: `git_clone`,
+//! `git_status`, `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch` and `git_push`.
 //!
 //! The tools run the `git` of the host (2.32 or newer, tested with 2.47) through [`isolate`](crate::isolate). A host puts a [`Git`], an
 //! [`Isolation`](crate::isolate::Isolation) and its [`Workspaces`](crate::workspace::Workspaces) into its contexts, and the token of its git
@@ -56,12 +56,13 @@
 //!
 //! # The token
 //!
-//! A clone is at `{workspace}/.repos/{owner}/{name}-{8 hex}`. Its token is never in the workspace: it is stored next to the instance's conversations,
-//! outside of all paths that tools accept or sandboxed programs may read.
+//! A clone is at `.repos/{owner}/{name}-{8 hex}` in the folder of the conversation, which texts for models call the workspace. Its token is never in
+//! this folder: the token is stored next to the folders of the workspace's conversations, outside of all paths that tools accept or sandboxed
+//! programs may read.
 //!
 //! ```text
-//! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/               0700  exists while the clone runs
-//! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/      0700  exists as long as the repository
+//! {root}/{workspace}/git-state/{conversation}/clone-{8 hex}/              0700  exists while the clone runs
+//! {root}/{workspace}/git-state/{conversation}/{owner}~{name}-{8 hex}/     0700  exists as long as the repository
 //!     token   0600  created with this mode, without a later chmod
 //!     helper  0700  a script that contains the path of the token; git's `credential.helper`
 //!     url     0600  the URL that was cloned
@@ -71,14 +72,14 @@
 //! While a call talks to the server, git works in a folder of the call, which is as private as the state:
 //!
 //! ```text
-//! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, exists while the call runs
+//! {root}/{workspace}/git-work/{conversation}/{8 hex}/site/   0700, exists while the call runs
 //! ```
 //!
-//! No git process that has the token or a network reads anything of the workspace, so a program that changes files there at the same time cannot
-//! affect such a process. `git_clone` clones into that folder, checks out the files without the token or a network, and moves the result into the
-//! workspace in one step. `git_fetch` and `git_push` copy the commits of the branches into it, talk to the server, and copy what was fetched back;
-//! the jobs that copy have neither the token nor a network. While it runs, a fetch or a push therefore needs additional disk space of the size of the
-//! repository's objects.
+//! No git process that has the token or a network reads anything in the folder of the conversation, so a program that changes files there at the same
+//! time cannot affect such a process. `git_clone` clones into the folder of the call, checks out the files without the token or a network, and moves
+//! the result into the folder of the conversation in one step. `git_fetch` and `git_push` copy the commits of the branches into the folder of the
+//! call and talk to the server, and `git_fetch` copies the fetched commits back; the jobs that copy have neither the token nor a network. While it
+//! runs, a fetch or a push therefore needs additional disk space of the size of the repository's objects.
 //!
 //! The helper answers only for the scheme, host and path that were cloned. The clone's own configuration names the helper too, so that a manual `git
 //! fetch` works later without this program. No argument, environment variable, log, audit row or result contains the token. Under
@@ -91,7 +92,7 @@
 //! A token is removed with its clone. Every `git_clone` first removes the conversation's clones that no tool of this pack has used, and in which no
 //! file or folder has changed, for two hours. Unpushed work and tokens are removed with them, and a warning is logged for each token that was still
 //! stored. The call also removes tokens whose repository no longer exists, and leftovers of a host that was killed. A modification time in the future
-//! does not count as a change. [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes all data of an instance, and
+//! does not count as a change. [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes all files of a workspace, and
 //! [`delete_conversation`](crate::workspace::Workspaces::delete_conversation) removes all data of one conversation, when the host calls it.
 //!
 //! # Hostile repositories
@@ -106,12 +107,12 @@
 //! - overrides the repository's configuration: hooks, fsmonitor, external diffs, textconv, signing, editors, pagers, ssh, proxies of the repository,
 //!   submodules, redirects and maintenance are off, system and user configuration are not read, and `GIT_ALLOW_PROTOCOL` is the host's own scheme or
 //!   empty;
-//! - may only read the workspace for `git_status`, `git_diff` and `git_log`, and write to it for the others. The part of `git_clone`, `git_fetch` and
-//!   `git_push` that reaches the host's TCP port works only in the folder of the call, and talks to the URL that was cloned, not to the one in the
-//!   configuration.
+//! - may only read the folder of the conversation for `git_status`, `git_diff` and `git_log`, and may also write to it for the other tools. The part
+//!   of `git_clone`, `git_fetch` and `git_push` that reaches the host's TCP port works only in the folder of the call, and talks to the URL that was
+//!   cloned, not to the one in the configuration.
 //!
-//! Between the check and the run, only a program that runs in the same workspace at the same time can change the files. Because of the third point,
-//! such a program can at most make git run a content filter, which has only the rights that the program already has; because of the fourth point, the
+//! Between the check and the run, only a program that runs in the same folder at the same time can change the files. Because of the third point, such
+//! a program can at most make git run a content filter, which has only the rights that the program already has; because of the fourth point, the
 //! filter has neither a network nor the token.
 //!
 //! A call may take 120 seconds in all, and each of its runs of git may write 5 MB to standard output and standard error together; the host can change

@@ -32,12 +32,12 @@ pub(crate) fn markdown(html: &str) -> String {
     markdown.trim().to_owned()
 }
 
-/// Elements of a document that are not its text.
+/// Selector of the elements that are not part of a document's text.
 #[cfg(feature = "knowledge-html")]
 const NO_TEXT: &str = "script, style, noscript, template, iframe, object, svg, math, canvas, nav, [role=navigation], img, picture, video, audio";
 
-/// Returns a whole document as Markdown, with its title as the first heading. Unlike a page of the web, a document has no surroundings to remove, except its
-/// navigation. Parsing stops at the deadline.
+/// Returns a whole document as Markdown, with its title as the first heading. Of the elements around the text, only navigation is removed, because a
+/// document, unlike a web page, has no others. Parsing stops at the deadline.
 #[cfg(feature = "knowledge-html")]
 pub(crate) fn document(html: &str, deadline: std::time::Instant) -> Result<String, TooMuch> {
     let document = parse_until(html, deadline)?;

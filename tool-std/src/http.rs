@@ -53,7 +53,7 @@
 //! No proxy is used: environment variables that name a proxy are not read. Cookies are not stored, responses are not cached, and each request has
 //! its own connection. Bodies are limited by their decompressed size and read only up to the limit.
 //!
-//! Not defended: the use that a public host makes of a request, and services at public addresses that trust requests from inside their own network.
+//! Not defended: how a public host uses a request, and services at public addresses that trust requests from inside their own network.
 //!
 //! Cost: see the table of the [crate](crate#cost).
 

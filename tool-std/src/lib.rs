@@ -29,13 +29,14 @@
 //! | `whatsapp` | `send_whatsapp_template` |
 //! | `email` | `send_email` |
 //!
-//! Arguments and results have names in the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. A result
-//! is the plain value; for an envelope such as `{"success":true,…}`, use [`CallResult::envelope`](tool_core::CallResult::envelope).
+//! The keys of arguments and results have the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. Only
+//! the results of `send_outbound_message` (`Replied`) and `send_whatsapp_template` (`SentTemplate`) have keys in camel case, such as `replyHandled`.
+//! A result is the plain value; for an envelope such as `{"success":true,…}`, use [`CallResult::envelope`](tool_core::CallResult::envelope).
 //!
 //! # Cost
 //!
-//! The number of crates that each feature adds to those of `tool-core` without features. `.ci/build-times` measures how long the build of each feature
-//! takes on your machine.
+//! The table lists the number of crates that each feature adds to those of `tool-core` without features. `.ci/build-times` measures how long the
+//! build of each feature takes on your machine.
 //!
 //! | feature | crates |
 //! |---|---|
@@ -142,6 +143,6 @@ pub mod plan;
 #[cfg(all(feature = "process", unix))]
 pub mod process;
 
-/// The function that a host calls first in `main`, and the macro that declares code of the host's binary that runs in a sandbox.
+/// `helper` is the function that a host calls first in `main`. `mode` is the macro that declares code of the host's binary that runs in a sandbox.
 #[cfg(all(feature = "isolate", unix))]
 pub use tool_isolate::{helper, mode};

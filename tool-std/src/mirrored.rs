@@ -1,4 +1,4 @@
-//! Enums of tools for enums of the store.
+//! A macro for enums of tools that correspond to enums of the store.
 
 /// Defines an enum of a tool, and its conversion to and from the enum of the store.
 macro_rules! mirrored {

@@ -103,7 +103,7 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Creates the value with a store. Every owner is accepted, and no plan needs an approval.
+    /// Creates the value with a store of plans. Every owner is accepted, and no plan needs an approval.
     pub fn new(store: Arc<dyn PlanStore>) -> Self {
         Self {
             store,
@@ -131,7 +131,7 @@ impl Plans {
         self
     }
 
-    /// Returns the store.
+    /// Returns the store of the plans.
     pub fn store(&self) -> &Arc<dyn PlanStore> {
         &self.store
     }

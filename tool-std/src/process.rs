@@ -1,4 +1,4 @@
-//! The `run_command` tool, which runs programs in a sandbox in the caller's workspace.
+//! The `run_command` tool, which runs programs in a sandbox in the folder of the conversation.
 //!
 //! | tool | what it does | effect |
 //! |---|---|---|
@@ -37,8 +37,9 @@
 //! - The program receives the variables of [`PASSED`](crate::isolate::PASSED) and the variables that the host adds, and no others. `HOME` and
 //!   `TMPDIR` are the same empty folder, which is removed after the call. Proxy variables are passed only if the host opens a network; the user name
 //!   and password are removed from their URLs.
-//! - The program can read and write the workspace and that folder, can read system programs and libraries, and reaches no network unless the host
-//!   allows it, as far as [`Isolation`](crate::isolate::Isolation) can enforce this on the current system. Its report describes the enforcement.
+//! - The program can read and write the folder of the conversation and that empty folder, can read system programs and libraries, and reaches no
+//!   network unless the host allows it, as far as [`Isolation`](crate::isolate::Isolation) can enforce this on the current system.
+//!   `Isolation::report` describes the enforcement.
 //! - When the program ends, its deadline passes, the call is cancelled or the host dies, all processes that the program started are killed, daemons
 //!   included. If the host is killed, the folder of `HOME` and `TMPDIR` is left behind in the host's own `TMPDIR`, as `tool-std-…`, until the next
 //!   host of the same user runs its first command.

@@ -45,11 +45,12 @@
 //!
 //! # Trust
 //!
-//! A task belongs to the workspace of the turn that created it: the tool finds no task of another workspace. A run has the identity of the
-//! user who created its task, so only this user can change, run or delete the task; `list` shows all tasks of the workspace. The prompt, the channel and the
-//! target of a task are written by a model, so the [`OutboundChannel`](crate::human::OutboundChannel) of the host must decide which targets it accepts. The turn of a run uses the
-//! [`Turns`](tool_core::turn::Turns) and the tools that the host passes to [`DueTask::drive`]: create them with the host's [`Gate`](tool_core::Gate) and with rules of
-//! the kind [`Runtime::Scheduled`](tool_core::Runtime::Scheduled), so that both apply to the turn. Prompts are stored unencrypted.
+//! A task belongs to the workspace of the turn that created it: the tool finds no task of another workspace. A run has the identity of the user who
+//! created its task, so only this user can change, run or delete the task; `list` shows all tasks of the workspace. A model writes the prompt, the
+//! channel and the target of a task, so the [`OutboundChannel`](crate::human::OutboundChannel) of the host must decide which targets it accepts. The
+//! turn of a run uses the [`Turns`](tool_core::turn::Turns) and the tools that the host passes to [`DueTask::drive`]: create them with the host's
+//! [`Gate`](tool_core::Gate) and with rules of the kind [`Runtime::Scheduled`](tool_core::Runtime::Scheduled), so that both apply to the turn.
+//! Prompts are stored unencrypted.
 //!
 //! The tools need no API key or other secret. Cost: 12 crates in addition to those of the feature `human`.
 

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `slack_bot_token` | the bot token of a Slack app, `xoxb-…`, with the scope `chat:write`; without it, the tool is hidden |
 //!
-//! The host chooses the channels with a [`Slack`] in the context:
+//! By default, the tool can post to every channel that the app can post to. A host restricts the channels with a [`Slack`] in the context:
 //!
 //! ```
 //! use tool_core::{SecretString, ToolContext};
@@ -25,9 +25,9 @@
 //!
 //! # Limits
 //!
-//! A message has at most 40,000 characters, also after `&`, `<` and `>` are escaped, because Slack truncates longer messages. Escaped text cannot
-//! mention users or channels (`<!channel>`), and Slack does not open the links of a message to show a preview. The audit stores the channel and the
-//! length of the message. [`vendor`](crate::vendor) describes rate limits and errors.
+//! A message has at most 40,000 characters, before and after `&`, `<` and `>` are escaped, because Slack truncates longer messages. Escaped text
+//! cannot mention users or channels (`<!channel>`), and Slack does not open the links of a message to show a preview. The audit stores the channel
+//! and the length of the message. [`vendor`](crate::vendor) describes rate limits and errors.
 
 mod post;
 
@@ -42,7 +42,7 @@ use crate::vendor::{Api, Client};
 
 /// The settings of the tools of this module, passed to them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
-/// By default, messages may be posted to every channel that the app can post to.
+/// By default, every channel that the app can post to is allowed.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Slack {
@@ -66,14 +66,14 @@ impl Slack {
         self
     }
 
-    /// Allows these channels only. A channel is allowed if a call names it as the list does, ignoring case: a name such as `#deployments` does not
-    /// allow the id of the same channel.
+    /// Allows these channels only. The text that a call names must be on the list, ignoring case: if the list has the name `#deployments`, the id of
+    /// this channel is refused.
     pub fn channels<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.channels = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Returns the allowed channels if this channel is not one of them.
+    /// Returns the allowed channels if this channel is not one of them, and `None` if it is allowed.
     fn refuses(&self, channel: &str) -> Option<&[String]> {
         let channel = channel.to_lowercase();
         let allowed = self.channels.as_deref()?;

@@ -1,13 +1,13 @@
-//! Addresses of vendors' APIs. The packs of vendors share this module.
+//! Clients of vendors' APIs, which the packs of vendors share: addresses, rate limits and errors.
 //!
 //! Requests use the [`Http`] of the context, so its guard, timeout and certificates apply. A secret is sent to the origin of the
 //! API only.
 //!
 //! # Rate limits
 //!
-//! If a vendor answers 429, the request was not carried out, and it is sent again up to three times: after the time in `Retry-After`, or after 1, 2
-//! and 4 seconds. If the wait does not fit into [`Api::longest_wait`] or the deadline of the call, the call ends at once with
-//! [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait.
+//! If a vendor responds with 429, it has not carried out the request, and the request is sent again up to three times: after the time in
+//! `Retry-After`, or after 1, 2 and 4 seconds. If the wait does not fit into [`Api::longest_wait`] or the deadline of the call, the call ends at once
+//! with [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait.
 //!
 //! # Requests with an unknown result
 //!
@@ -188,8 +188,8 @@ impl Client {
 }
 
 /// Returns the time to wait if the vendor did not carry out the request because of its rate limit. The inner `None` means that the vendor named no
-/// time. GitHub answers 403 with `Retry-After` for its secondary limits. If its primary limit is exhausted, it names the end of the limit in a header of
-/// its own, so the request is not repeated.
+/// time. GitHub responds with 403 and `Retry-After` for its secondary limits. If its primary limit is exhausted, it names the end of the limit in a
+/// header of its own, so the request is not repeated.
 #[expect(
     clippy::option_option,
     reason = "a limit without a time is not the same as no limit"

@@ -1,12 +1,16 @@
-//! Workspaces: a folder for each conversation, which the tools of a turn cannot leave.
+//! Folders of conversations: one folder for each conversation, which the tools of a turn cannot leave.
 //!
 //! ```text
-//! {root}/{instance}/conversations/{conversation}/     the workspace
-//! {root}/{instance}/conversation-ids/{conversation}   a file that contains the id to which the folder belongs
+//! {root}/{workspace}/conversations/{conversation}/     the folder of the conversation
+//! {root}/{workspace}/conversation-ids/{conversation}   a file that contains the id to which the folder belongs
 //! ```
 //!
-//! A host puts [`Workspaces`] into its contexts. A tool then gets a [`Reader`] or a [`Writer`] for the caller's instance and conversation, and has
-//! the effects of that handle:
+//! The word *workspace* has two meanings. In this documentation, as in `ToolContext`, a workspace is a tenant of the host, such as a customer. In the
+//! names of types ([`Workspaces`], [`Workspace`], [`WorkspacePath`]) and in texts for models, it is the folder of one conversation. An *instance* in
+//! the names of this module, such as [`Workspaces::delete_instance`], is a workspace, and not a part of it.
+//!
+//! A host puts [`Workspaces`] into its contexts. A tool then gets a [`Reader`] or a [`Writer`] for the folder of the caller's workspace and
+//! conversation, and has the effects of that handle:
 //!
 //! ```
 //! use tool_core::ToolContext;
@@ -26,16 +30,17 @@
 //!
 //! # Names
 //!
-//! The slug of an instance matches `^[a-z0-9][a-z0-9-]*$`. In the id of a conversation, every character outside of `[a-zA-Z0-9._-]` is replaced with
+//! The name of a workspace matches `^[a-z0-9][a-z0-9-]*$`. In the id of a conversation, every character outside of `[a-zA-Z0-9._-]` is replaced with
 //! `_`; `.`, `..` and the empty id are refused. Ids that map to the same name do not share a folder: the first id gets the name, which the file in
 //! `conversation-ids` records, and every other id gets the name with a hash of the id. The hash is also added for ids of more than 200 characters,
 //! and for `.git`, which git would treat as the repository of every folder next to it.
 //!
 //! # Lifetime
 //!
-//! A folder is created when a tool first needs it. [`Workspaces::delete_instance`] removes all data of an instance, and
-//! [`Workspaces::delete_conversation`] the folder of one conversation and the data that packs store for it; the name stays assigned to its id. Only a
-//! host calls these functions. Do not remove a folder by other means: the tokens of its repositories are stored next to it and would be left behind.
+//! A folder is created when a tool first needs it. [`Workspaces::delete_instance`] removes all files of a workspace, and
+//! [`Workspaces::delete_conversation`] removes the folder of one conversation and the data that packs store for it; the name stays assigned to its
+//! id. Only a host calls these functions. Do not remove a folder by other means: the tokens of its repositories are stored next to it and would be
+//! left behind.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,16 +72,16 @@ pub use path::{PathError, WorkspacePath};
 pub(crate) use remove::remove;
 pub(crate) use replace::{Replace, replace, spare_name};
 
-/// The default root of workspaces.
+/// The default root of the folders of conversations.
 pub const DEFAULT_ROOT: &str = "packages/engine/workspaces/";
 
-/// The environment variable that sets the root of workspaces.
+/// The environment variable that sets the root of the folders of conversations.
 pub const ROOT_VARIABLE: &str = "WORKSPACES_ROOT";
 
 const CONVERSATIONS: &str = "conversations";
 const IDS: &str = "conversation-ids";
 
-/// The workspaces below one root. Cheap to clone; a host puts it into its contexts with
+/// The folders of all conversations, below one root. The value is cheap to clone; a host puts it into its contexts with
 /// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 #[derive(Clone, Debug)]
 pub struct Workspaces {
@@ -84,7 +89,7 @@ pub struct Workspaces {
     trust: Trust,
 }
 
-/// Kinds of files that the host allows although they may lead out of a workspace.
+/// Kinds of files that the host allows although they may lead out of the folder of a conversation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trust {
     pub(crate) hard_links: bool,
@@ -92,7 +97,7 @@ pub(crate) struct Trust {
 }
 
 impl Workspaces {
-    /// Creates the workspaces below `root`, which is created when it is needed. A relative path is resolved now, against the current directory.
+    /// Creates the value with the folder `root`, which is created when it is needed. A relative path is resolved now, against the current directory.
     pub fn new(root: impl AsRef<Path>) -> Self {
         let root = root.as_ref();
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
@@ -102,22 +107,22 @@ impl Workspaces {
         }
     }
 
-    /// Creates the workspaces below the folder in the variable `WORKSPACES_ROOT`, by default below `packages/engine/workspaces/`. The variable is
-    /// read once, here.
+    /// Creates the value with the root in the environment variable `WORKSPACES_ROOT`, by default `packages/engine/workspaces/`. The variable is read
+    /// once, here.
     pub fn from_env() -> Self {
         let root = std::env::var_os(ROOT_VARIABLE).filter(|root| !root.is_empty());
         Self::new(root.map_or_else(|| PathBuf::from(DEFAULT_ROOT), PathBuf::from))
     }
 
-    /// Allows files with more than one hard link. By default they are refused, because another name of the file may be outside of the workspace. A
-    /// package manager that links files from its store needs this.
+    /// Allows files with more than one hard link. By default they are refused, because another name of the file may be outside of the conversation's
+    /// folder. A package manager that links files from its store needs this.
     #[must_use]
     pub fn allow_hard_links(mut self) -> Self {
         self.trust.hard_links = true;
         self
     }
 
-    /// Allows files and folders of other file systems that are mounted below a workspace. By default they are refused.
+    /// Allows files and folders of other file systems that are mounted below the folder of a conversation. By default they are refused.
     #[must_use]
     pub fn allow_other_devices(mut self) -> Self {
         self.trust.other_devices = true;
@@ -129,12 +134,13 @@ impl Workspaces {
         &self.root
     }
 
-    /// Opens the workspace of a conversation. The name of its folder is assigned now; the folder is created when it is needed.
+    /// Returns the folder of a conversation; `instance` is the name of the workspace. The name of the folder is assigned now; the folder is created
+    /// when it is needed.
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the name of the instance or of the conversation is invalid, if the root cannot be read or written, or if other
-    /// conversations already use all names that this conversation could get.
+    /// Returns a [`WorkspaceError`] if the name of the workspace or the id of the conversation is invalid, if the root cannot be read or written, or
+    /// if other conversations already use all names that this conversation could get.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -165,16 +171,16 @@ impl Workspaces {
         })))
     }
 
-    /// Removes all data of an instance: all its conversations, their repositories and their names. Returns whether anything was removed. A
-    /// [`Workspace`] that was opened before keeps a handle on the removed folder.
+    /// Removes all files of a workspace: the folders of its conversations, the data of their repositories and their names. `instance` is the name of
+    /// the workspace. Returns whether anything was removed. A [`Workspace`] that was opened before keeps a handle on the removed folder.
     ///
     /// The tree is renamed first, so that it cannot be found from then on, and tokens are removed before everything else. If something cannot be
-    /// removed, everything else is removed nevertheless; the next call for the same instance retries the removal. No link is followed, read-only
+    /// removed, everything else is removed nevertheless; the next call for the same workspace retries the removal. No link is followed, read-only
     /// files are removed too, and mounts in the tree are neither emptied nor removed.
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the slug is invalid, or for the first file or folder that could not be removed.
+    /// Returns a [`WorkspaceError`] if the name of the workspace is invalid, or for the first file or folder that could not be removed.
     pub fn delete_instance(&self, instance: &str) -> Result<bool, WorkspaceError> {
         name::check_instance(instance)?;
         remove::instance(&self.root, instance)
@@ -189,8 +195,8 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the name of the instance or of the conversation is invalid, or for the first file or folder that could not be
-    /// removed.
+    /// Returns a [`WorkspaceError`] if the name of the workspace or the id of the conversation is invalid, or for the first file or folder that could
+    /// not be removed.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -215,10 +221,10 @@ impl Workspaces {
     }
 }
 
-/// The workspace of one conversation. Cheap to clone.
+/// The folder of one conversation. The value is cheap to clone.
 ///
-/// A host with a single workspace can put a `Workspace` into its contexts instead of [`Workspaces`]; that workspace is then used for every instance
-/// and conversation.
+/// A host with a single folder can put a `Workspace` into its contexts instead of [`Workspaces`]; this folder is then used for every workspace and
+/// conversation.
 #[derive(Clone, Debug)]
 pub struct Workspace(Arc<Inner>);
 
@@ -260,7 +266,7 @@ impl Workspace {
         Ok(inner.dir.get_or_init(|| dir))
     }
 
-    /// Returns the slug of the instance.
+    /// Returns the name of the workspace (the tenant).
     pub fn instance(&self) -> &str {
         &self.0.instance
     }
@@ -271,7 +277,7 @@ impl Workspace {
     }
 
     /// Opens the folder in which a pack stores data of this conversation, which no tool can reach. It is next to the folder of conversations, so it
-    /// is removed with the instance. If it does not exist, it is created with access for its owner only.
+    /// is removed with the workspace. If it does not exist, it is created with access for its owner only.
     #[cfg(feature = "git")]
     pub(crate) fn beside(&self, pack: &str) -> io::Result<(Dir, PathBuf)> {
         let inner = &*self.0;
@@ -333,11 +339,11 @@ pub(crate) fn create_private(parent: &Dir, name: &str) -> io::Result<()> {
     parent.create_dir_with(name, &owner_only)
 }
 
-/// The reason why a workspace could not be opened or removed.
+/// The reason why the folder of a conversation could not be opened, or files could not be removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceError {
-    /// The instance's name is not a valid slug.
+    /// The name of the workspace is invalid.
     #[error(
         "`{0}` is not an instance slug, which has lower-case letters, digits and `-` and does not begin with `-`"
     )]

@@ -339,7 +339,7 @@ fn github_answer(path: &str) -> String {
     answer.to_string()
 }
 
-/// Returns the path of the repository in a result of `git_clone`, below the workspace.
+/// Returns the path of the repository in a result of `git_clone`, below the folder of the conversation.
 fn clone_of(text: &str) -> Option<String> {
     let (_, after) = text.split_once("/.repos/")?;
     Some(format!(".repos/{}", after.split('"').next()?))

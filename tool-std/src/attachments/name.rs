@@ -6,8 +6,8 @@ const MOST_STEM: usize = 64;
 /// Maximum length of the ending of a file name, in characters.
 const MOST_ENDING: usize = 16;
 
-/// Returns the safe stem and the ending of a file name. Only ASCII letters, digits, `_` and `-` are kept, and each group of other characters becomes a `-`.
-/// The name of a folder before the file name is removed.
+/// Returns the safe stem and the ending of a file name. Only ASCII letters, digits, `_` and `-` are kept, and each group of other characters becomes
+/// a `-`. Everything up to the last `/` or `\` is removed.
 pub(super) fn safe(name: &str) -> (String, String) {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let (stem, ending) = match name.rsplit_once('.') {
@@ -31,7 +31,7 @@ pub(super) fn safe(name: &str) -> (String, String) {
     (stem.to_owned(), ending.to_ascii_lowercase())
 }
 
-/// Returns the name of a file; the first has the number 1.
+/// Returns the name of a file with its number, such as `report-2.pdf`. The file with the number 1 has no number in its name.
 pub(super) fn numbered(stem: &str, ending: &str, number: u32) -> String {
     let number = if number > 1 {
         format!("-{number}")

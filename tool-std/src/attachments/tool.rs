@@ -97,7 +97,8 @@ fn decoded(data: &str) -> Result<Vec<u8>, ToolError> {
     })
 }
 
-/// Returns the content type of a file, by its first bytes. A text has no mark in its first bytes, so a stated type of a text counts.
+/// Returns the content type of a file. It is detected from the first bytes; text has no magic number, so the stated type is used if it is a type of
+/// text.
 fn content_type(bytes: &[u8], stated: Option<&str>) -> String {
     if let Some(kind) = infer::get(bytes) {
         return kind.mime_type().to_owned();

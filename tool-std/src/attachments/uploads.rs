@@ -29,7 +29,7 @@ pub struct Uploads {
 }
 
 impl Uploads {
-    /// Creates the value from an object store.
+    /// Stores the files in this object store.
     pub fn new(store: Arc<dyn ObjectStore>) -> Self {
         Self { store, url: None }
     }
@@ -66,7 +66,8 @@ impl Uploads {
         for number in 1..=MOST_NAMES {
             let name = numbered(&stem, &ending, number);
             let key = folder(thread).join(name.as_str());
-            // The body is sent only under a name that is free. If another call takes the name meanwhile, the store refuses the body.
+            // The check avoids sending the body under a name that is taken. If another call takes the name after the check, the store refuses the
+            // body.
             match self.store.head(&key).await {
                 Ok(_) => continue,
                 Err(Error::NotFound { .. }) => {}

@@ -10,7 +10,7 @@ use tool_core::{ErrorKind, ExposeSecret as _, SecretString, ToolError};
 use super::{Encryption, Settings};
 use crate::Excerpt;
 
-/// Passes a message to the server, within the timeout.
+/// Sends a message to the server, within the timeout.
 pub(super) async fn deliver(
     settings: &Settings,
     login: Option<(SecretString, SecretString)>,
@@ -30,7 +30,7 @@ pub(super) async fn deliver(
     let sent = tokio::time::timeout_at(end, sent).await;
     match sent {
         Ok(Ok(_)) => {
-            // The message is accepted, whatever the server answers now.
+            // The server has accepted the message, so its response to `QUIT` does not matter.
             let quit = tokio::time::timeout(std::time::Duration::from_secs(1), connection.quit());
             drop(quit.await);
             Ok(())
@@ -40,7 +40,7 @@ pub(super) async fn deliver(
     }
 }
 
-/// Connects, encrypts and logs in. Nothing is sent to anybody before this ends.
+/// Connects, encrypts and logs in. The message is sent only after this has succeeded.
 async fn connect(
     settings: &Settings,
     login: Option<(SecretString, SecretString)>,
@@ -102,7 +102,7 @@ fn unreachable_server(settings: &Settings, error: &Error) -> ToolError {
     ToolError::new(text).operator(error.to_string())
 }
 
-/// Converts the error of a message. An answer of the server means that it did not accept the message.
+/// Converts the error of a message. If the error is a response of the server, the server did not accept the message.
 fn undelivered(error: &Error) -> ToolError {
     let said = Excerpt::<300>::of(error.to_string());
     if error.is_permanent() {

@@ -112,7 +112,7 @@ pub(super) fn from<'a>(start: &WorkspacePath, file: &'a str) -> &'a str {
     let below = file
         .strip_prefix(start.as_str())
         .and_then(|rest| rest.strip_prefix('/'));
-    // If `start` is the workspace itself, the path is already relative to it; if `start` is the file itself, only its name is matched.
+    // If `start` is the conversation's folder itself, the path is already relative to it; if `start` is the file itself, only its name is matched.
     below.unwrap_or_else(|| match start.split() {
         Some((_, name)) if start.as_str() == file => &file[file.len() - name.len()..],
         _ => file,

@@ -1,4 +1,4 @@
-//! Opening files and folders below a workspace's handle, and the errors for models if that fails.
+//! Opening files and folders below the handle of a conversation's folder, and the errors for models if that fails.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use tool_core::ToolError;
 
 use crate::workspace::{Facts, Kind, Place, Refused, Workspace, WorkspacePath, WriteLock};
 
-/// A workspace with an open handle on its folder.
+/// The folder of a conversation, with an open handle.
 pub(super) struct Home<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) dir: &'a Dir,
@@ -36,7 +36,7 @@ impl<'a> Home<'a> {
         })
     }
 
-    /// Opens a regular file for reading. Links are followed as long as they stay inside the workspace.
+    /// Opens a regular file for reading. Links are followed as long as they stay inside the conversation's folder.
     pub(super) fn file(&self, path: &WorkspacePath) -> Result<(File, Facts), ToolError> {
         let told = |error| told(path, &error);
         let file = self.dir.open_with(path, &reading()).map_err(told)?;
@@ -45,7 +45,7 @@ impl<'a> Home<'a> {
         Ok((file.into_std(), facts))
     }
 
-    /// Opens a folder for listing. Links are followed as long as they stay inside the workspace.
+    /// Opens a folder for listing. Links are followed as long as they stay inside the conversation's folder.
     pub(super) fn folder(&self, path: &WorkspacePath) -> Result<Dir, ToolError> {
         let told = |error| told(path, &error);
         let dir = match self.dir.open_dir(path) {
@@ -62,7 +62,7 @@ impl<'a> Home<'a> {
         Ok(dir)
     }
 
-    /// Resolves the links of a path, which must not lead out of the workspace. A walk begins at the result and follows no links.
+    /// Resolves the links of a path, which must not lead out of the conversation's folder. A walk begins at the result and follows no links.
     pub(super) fn real(&self, path: &WorkspacePath) -> Result<WorkspacePath, ToolError> {
         if path.split().is_none() {
             return Ok(path.clone());
@@ -120,7 +120,7 @@ impl<'a> Home<'a> {
         Ok(Slot { dir, name })
     }
 
-    /// Acquires the lock that prevents other calls from replacing files of the workspace.
+    /// Acquires the lock that prevents other calls from replacing files of the conversation.
     pub(super) fn lock(
         &self,
         path: &WorkspacePath,
@@ -236,8 +236,8 @@ fn reading() -> OpenOptions {
     options
 }
 
-/// Opens a file that a walk found, without following a link at its end. Returns `None` if the entry is not a regular file any more, or if the
-/// workspace does not admit the file.
+/// Opens a file that a walk found, without following a link at its end. Returns `None` if the entry is not a regular file any more, or if the host
+/// does not allow files of its kind.
 pub(super) fn walked(home: &Home<'_>, path: &str) -> io::Result<Option<(File, Facts)>> {
     let mut options = reading();
     options.follow(FollowSymlinks::No);

@@ -64,8 +64,8 @@ pub fn read_file(
     Ok(text)
 }
 
-/// Reads the text of a file as `read_file` does, for your own tools: opens it below the workspace, checks that it is text, and returns a window of it
-/// that begins at `offset`.
+/// Reads the text of a file as `read_file` does, for your own tools: opens it below the conversation's folder, checks that it is text, and returns a
+/// window of it that begins at `offset`.
 ///
 /// # Errors
 ///

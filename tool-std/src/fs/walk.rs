@@ -1,8 +1,8 @@
 //! The recursive walk over the files below a folder.
 //!
-//! Each folder is opened below the workspace's handle, so the walk stays inside even if a folder is replaced by a link while it runs. A walk by
-//! paths, such as the walk of the `ignore` crate, could list a folder outside of the workspace before any check. The patterns of ignore files are
-//! interpreted by the `ignore` crate.
+//! Each folder is opened below the handle of the conversation's folder, so the walk stays inside even if a folder is replaced by a link while it
+//! runs. A walk by paths, such as the walk of the `ignore` crate, could list a folder outside of it before any check. The patterns of ignore files
+//! are interpreted by the `ignore` crate.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -62,7 +62,7 @@ impl RuleCount {
 pub(super) struct Files {
     /// The folder or file at which the walk began, with its links resolved.
     pub(super) start: WorkspacePath,
-    /// Paths relative to the workspace, sorted.
+    /// Paths relative to the conversation's folder, sorted.
     pub(super) paths: Vec<String>,
     /// Whether there are more files than the walk may return.
     pub(super) more: bool,
@@ -90,12 +90,12 @@ impl Files {
 /// The rules of one ignore file, linked to the rules of earlier files and of the folders above.
 struct Rules {
     above: Option<Arc<Rules>>,
-    /// Length of the prefix of a path that the rules do not match: the path of their folder.
+    /// Length of the path of the folder that has the rules, which is removed from a path before the rules are matched.
     skip: usize,
     list: Gitignore,
 }
 
-/// A folder that is still to be listed; the path of the workspace is empty.
+/// A folder that is still to be listed. The conversation's folder itself has an empty path.
 struct Task {
     path: String,
     rules: Option<Arc<Rules>>,
@@ -178,7 +178,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns the rules of the folders from the workspace down to the parent of `start`.
+    /// Returns the rules of the folders from the conversation's folder down to the parent of `start`.
     fn rules_above(&self, start: &WorkspacePath) -> Option<Arc<Rules>> {
         let mut rules = None;
         let mut path = String::new();
@@ -204,7 +204,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the rules of this folder to those above; `.ignore` takes precedence. `there` lists whether each file of `RULE_FILES` exists.
+    /// Adds the rules of this folder to the rules of the folders above; `.ignore` takes precedence. `there` lists whether each file of `RULE_FILES`
+    /// exists.
     fn with_rules(
         &self,
         dir: &Dir,

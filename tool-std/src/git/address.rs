@@ -10,7 +10,7 @@ pub(super) struct Address {
     pub(super) scheme: Scheme,
     /// Host and port, as git names them in credential requests; empty for `file` URLs.
     pub(super) authority: String,
-    /// Empty, or with a leading and without a trailing slash.
+    /// The path of the base: empty, or with a leading slash and without a trailing slash.
     path: String,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Scheme {
     File,
 }
 
-/// The text is not a valid base of repository URLs.
+/// The error for a text that is not a valid base of repository URLs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a base URL for repositories, write `https://host`, `http://host:port/path` or `file:///path`, without user, query and fragment"

@@ -1,4 +1,4 @@
-//! The `git_clone` tool, which clones a repository into the workspace.
+//! The `git_clone` tool, which clones a repository into the folder of the conversation.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -165,7 +165,7 @@ fn lend(parts: &Parts, name: &str, repo: &Repo, token: &SecretString) -> io::Res
     Ok(state.path(name))
 }
 
-/// A clone in the workspace, and its state. Both are removed when the value is dropped, unless the clone is kept.
+/// A clone in the folder of the conversation, and its state. Both are removed when the value is dropped, unless the clone is kept.
 #[derive(Debug)]
 struct Published {
     workspace: Workspace,
@@ -178,7 +178,7 @@ struct Published {
 }
 
 impl Published {
-    /// Moves a clone from the folder of a call into the workspace.
+    /// Moves a clone from the folder of a call into the folder of the conversation.
     fn publish(
         parts: &Parts,
         from: &Dir,

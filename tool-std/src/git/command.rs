@@ -169,7 +169,8 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Lets the command reach a remote from the folder of the call. The command reads and writes that folder and nothing of the workspace.
+    /// Lets the command reach a remote from the folder of the call. The command reads and writes the folder of the call, and nothing in the folder of
+    /// the conversation.
     pub(super) fn reaches(mut self, folder: &'a PrivateFolder, remote: Remote<'a>) -> Self {
         self.folder = Some(folder);
         self.writes = true;

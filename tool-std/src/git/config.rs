@@ -4,7 +4,7 @@ use tool_core::ToolError;
 
 /// Checks every entry of a configuration that `git config --null --list` printed. `helper` is the credential helper that `git_clone` configured.
 ///
-/// This is an allowlist, not a denylist: git has hundreds of settings that name a program, a file or a host, and each version adds more.
+/// This is an allowlist, not a denylist: git has hundreds of settings that name a program, a file or a host, and new versions add more.
 pub(super) fn check(listed: &[u8], helper: Option<&str>) -> Result<(), ToolError> {
     let listed = String::from_utf8_lossy(listed);
     for entry in listed.split_terminator('\0') {
@@ -22,7 +22,7 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
     else {
         return false;
     };
-    // The text between the first and the last dot, if there are two.
+    // The subsection is the text between the first and the last dot, if there are two dots.
     let subsection = rest
         .strip_suffix(name)
         .and_then(|rest| rest.strip_suffix('.'));
@@ -33,10 +33,11 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
         ("core", None, "autocrlf") => truth || value == "input",
         ("core", None, "eol") => matches!(value, "lf" | "crlf" | "native"),
         ("extensions", None, "objectformat") => matches!(value, "sha1" | "sha256"),
-        // Used only to look up an upstream: the tools connect to the URL that was cloned and to no other.
+        // Git uses these entries only to look up an upstream: the tools connect only to the URL that was cloned.
         ("remote", Some(remote), "url" | "fetch" | "tagopt") => is_nick(remote),
         ("branch", Some(_), "remote") => is_nick(value),
-        // The helper of `git_clone`, which authenticates a manual `git fetch`. The tools pass their own helper and use no other.
+        // The helper that `git_clone` has configured, which authenticates a manual `git fetch`. The tools pass their own helper to git and use no
+        // other.
         ("credential", None, "helper") => value.is_empty() || helper == Some(value),
         ("credential", None, "usehttppath") => value == "true",
         (
@@ -58,7 +59,7 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
     }
 }
 
-/// Returns whether a remote's name is neither a URL nor a path.
+/// Returns whether the text is a plain name of a remote, and neither a URL nor a path.
 fn is_nick(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !name.is_empty() && !name.starts_with(['.', '-']) && name.bytes().all(legal)

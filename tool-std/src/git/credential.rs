@@ -39,7 +39,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Returns the token of the call, if it is needed: `file` URLs need none, and a blank token counts as none.
+/// Returns the token of the call if it is needed and not blank. `file` URLs need no token.
 pub(super) fn brought(settings: &Settings, token: Option<SecretString>) -> Option<SecretString> {
     let needed = settings.address.scheme != Scheme::File;
     token.filter(|token| needed && !token.expose_secret().trim().is_empty())

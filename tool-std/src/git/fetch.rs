@@ -59,8 +59,8 @@ pub async fn git_fetch(
     })
 }
 
-/// Fetches a branch into a private repository, and from there, without a network, into the repository of the workspace. Returns the hash of the
-/// branch's last commit on the server; another call may have moved the branch in the workspace meanwhile.
+/// Fetches a branch into a private repository, and from there, without a network, into the repository of the conversation. Returns the hash of the
+/// branch's last commit on the server; another call may have moved the branch in the conversation's repository meanwhile.
 pub(super) async fn fetch(
     session: &Session,
     repository: &Repository,

@@ -9,7 +9,7 @@ macro_rules! handle {
     ($(#[$doc:meta])* $name:ident from $workspace:ident: $effect:expr) => {
         $(#[$doc])*
         ///
-        /// Created from the context's [`Git`](super::Git), [`Isolation`](crate::isolate::Isolation) and workspace.
+        /// It is created from the context's [`Git`](super::Git), [`Isolation`](crate::isolate::Isolation) and folder of the conversation.
         #[derive(Clone, Debug)]
         pub struct $name(Parts);
 

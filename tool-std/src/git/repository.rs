@@ -1,4 +1,4 @@
-//! A repository of the workspace, checked before git reads it.
+//! A repository in the folder of the conversation, checked before git reads it.
 
 use std::io::{self, Read as _};
 use std::path::PathBuf;
@@ -22,11 +22,11 @@ const SHALLOW: u64 = 1 << 20;
 /// A repository with a `.git` that contains nothing that leads out of the repository.
 #[derive(Debug)]
 pub(super) struct Repository {
-    /// The folder that a job may read: the workspace, or the folder of a call.
+    /// The folder that a job may read: the folder of the conversation, or the folder of a call.
     pub(super) home: PathBuf,
     /// The absolute path of the repository's folder.
     pub(super) top: PathBuf,
-    /// The path relative to the workspace, as error texts show it to the model.
+    /// The path relative to the folder of the conversation, as error texts show it to the model.
     pub(super) shown: String,
     /// The host's state for the repository, if `git_clone` created the repository.
     pub(super) kept: Option<RepositoryState>,
@@ -36,7 +36,7 @@ pub(super) struct Repository {
     pub(super) shallow: Vec<u8>,
 }
 
-/// Opens the repository at a path, records that it is in use now, and refuses a repository that leads out of the workspace.
+/// Opens the repository at a path, records that it is in use now, and refuses a repository that leads out of the folder of the conversation.
 pub(super) fn open(
     workspace: &Workspace,
     text: &str,

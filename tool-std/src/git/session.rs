@@ -87,7 +87,8 @@ impl Session {
         let mut repository = self
             .blocking(move |parts| repository::open(&parts.workspace, &path, parts.settings.now()))
             .await??;
-        // Git itself parses the same bytes that were read here, so no second parser can disagree. This run has no access to the repository.
+        // Git itself parses the same bytes that were read here, so no second parser can disagree. The process that parses them has no access to the
+        // repository.
         let list = Command::new("config")
             .args(["--file", "-", "--no-includes", "--null", "--list"])
             .env("GIT_DIR", "/dev/null")
@@ -157,7 +158,7 @@ impl Session {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Runs a git command that prints one line. `None` if it fails or prints nothing.
+    /// Runs a git command and returns the line that it prints, or `None` if it fails or prints nothing.
     pub(super) async fn line(&self, command: Command<'_>) -> Result<Option<String>, ToolError> {
         let output = self.run(command).await?;
         let line = String::from_utf8_lossy(&output.stdout).trim().to_owned();

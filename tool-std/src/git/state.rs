@@ -1,12 +1,12 @@
 //! The host's state for the repositories of a conversation, which no tool can reach.
 //!
 //! ```text
-//! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/   exists as long as the repository
+//! {root}/{workspace}/git-state/{conversation}/{owner}~{name}-{8 hex}/   exists as long as the repository
 //!     url       the URL that was cloned
 //!     used      its modification time is the time of the last call of a tool
 //!     token     0600
 //!     helper    0700, passes the token to git
-//! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/            exists while the clone runs
+//! {root}/{workspace}/git-state/{conversation}/clone-{8 hex}/            exists while the clone runs
 //! ```
 
 use std::hash::{BuildHasher as _, RandomState};
@@ -66,7 +66,7 @@ impl State {
         credential::install(&dir, &self.path(name), scope, token)
     }
 
-    /// Writes a token and its helper and replaces those that the repository has; returns their folder.
+    /// Writes a token and its helper, which replace the token and the helper that the repository has; returns their folder.
     pub(super) fn renew(
         &self,
         name: &str,

@@ -11,18 +11,18 @@ use super::private;
 use super::state::{self, EPHEMERAL, State};
 use crate::workspace::{Workspace, remove};
 
-/// The folder of a workspace that contains its clones.
+/// The name of the folder that contains the clones of a conversation.
 pub(super) const REPOSITORIES: &str = ".repos";
 const AGE: Duration = Duration::from_hours(2);
 const TRIES: u32 = 3;
-/// Maximum number of files and folders of a repository whose times are read, and maximum depth; everything beyond counts as old.
+/// Maximum number of files and folders of a repository whose times are read, and maximum depth. Files beyond these limits are treated as old.
 const MOST: u32 = 200_000;
 const DEEPEST: u32 = 100;
 
 /// The result of a sweep.
 #[derive(Debug, Default)]
 pub(super) struct Swept {
-    /// Removed repositories, as paths in the workspace.
+    /// Removed repositories, as paths in the folder of the conversation.
     pub(super) repositories: Vec<String>,
     /// The names of the removed states that still had a token.
     tokens: Vec<String>,
@@ -53,7 +53,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     let kept = old_repositories(workspace, &state, now, &mut swept.repositories);
     for name in folders(&state.dir) {
         let orphan = if name.starts_with(EPHEMERAL) {
-            // This is the state of a clone, which may still run.
+            // This is the state of a clone that may still be running.
             is_old(&state.dir, &name, now)
         } else {
             let went = swept.repositories.iter().any(|path| is_of(path, &name));
@@ -161,7 +161,7 @@ fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTim
 struct Scan {
     now: SystemTime,
     left: u32,
-    /// Whether any time so far was older than two hours.
+    /// Whether a time older than two hours was found.
     old: bool,
 }
 

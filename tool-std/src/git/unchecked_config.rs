@@ -82,7 +82,7 @@ impl Site {
         self.root.path().join("ran")
     }
 
-    /// Runs the commands that the tools run, without the check of the configuration.
+    /// Runs the git commands of the tools, without the check of the configuration.
     async fn everything(&self) {
         let (session, repository) = (&self.session, &self.repository);
         let settings = session.settings();
@@ -138,7 +138,7 @@ fn plain(args: &[&str], folder: &Path) {
     );
 }
 
-// S1-84: with a configuration that was not checked, no git command starts a program that it names
+// S1-84: git commands start no program that an unchecked configuration names
 #[tokio::test]
 async fn run_settings_override_an_unchecked_git_config() {
     for (text, attributes) in [

@@ -7,7 +7,7 @@ use std::net::Ipv6Addr;
 ///
 /// Sources: the special-use names of <https://www.iana.org/assignments/special-use-domain-names>; ICANN's reservation of `internal`, under which
 /// Google, AWS and Azure have their metadata services; and RFC 6762, appendix G, for names that home and company networks use without a reservation.
-/// The last names are those of the metadata services of Google, Tencent and Equinix.
+/// The last names belong to the metadata services of Google, Tencent and Equinix.
 pub(super) const BLOCKED: [&str; 20] = [
     "localhost",
     "localdomain",
@@ -31,7 +31,7 @@ pub(super) const BLOCKED: [&str; 20] = [
     "metadata.platformequinix.com",
 ];
 
-/// A text on a list of hosts is neither a domain nor an address, so it could never match a host.
+/// The error for a text on a list of hosts that is neither a domain nor an address, so that it could never match a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainError(String);
 

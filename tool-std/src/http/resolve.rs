@@ -1,4 +1,4 @@
-//! Resolving host names to addresses.
+//! Resolution of host names to addresses.
 
 use std::io;
 use std::net::IpAddr;

@@ -26,7 +26,7 @@ const MOST_ERROR: usize = 1_000;
 ///
 /// # Arguments
 ///
-/// The arguments of the tool are the parameters in path, query and header under their own names, and the JSON body as `body`. A null counts as an
+/// The arguments of the tool are the parameters in path, query and header under their own names, and the JSON body as `body`. A null is treated as an
 /// omitted argument. [`StoredTools::edit`](tool_core::stored::StoredTools::edit) refuses a version if its document cannot be used, or if its input
 /// schema does not fit the operation. The pointer of a fault continues from the file into its JSON:
 /// `/files/api.json/paths/~1items/get/parameters/0/in`.
@@ -49,7 +49,7 @@ const MOST_ERROR: usize = 1_000;
 ///
 /// # Effects
 ///
-/// The method of an operation says nothing certain about its effects, so a function has all effects until an admin states its effects
+/// The method of an operation does not determine its effects, so a function has all effects until an admin states its effects
 /// ([`Function::effects`]).
 ///
 /// ```
@@ -111,7 +111,8 @@ impl HttpRunner {
         self
     }
 
-    /// Reads the operation of a function, or returns the faults for which a version cannot be called. `None` if the function is of a different kind.
+    /// Reads the operation of a function, or returns the faults that prevent calls of the version. Returns `None` if the function is not an HTTP
+    /// operation.
     fn read(
         &self,
         function: &Function,

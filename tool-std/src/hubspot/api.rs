@@ -80,7 +80,7 @@ pub enum FilterOperator {
 }
 
 impl FilterOperator {
-    /// Returns HubSpot's name, <https://developers.hubspot.com/docs/api-reference/crm-search-v3/guide#filter-operators>.
+    /// Returns HubSpot's name of the operator, <https://developers.hubspot.com/docs/api-reference/crm-search-v3/guide#filter-operators>.
     fn as_str(self) -> &'static str {
         match self {
             Self::Eq => "EQ",
@@ -149,7 +149,7 @@ impl Search {
     }
 }
 
-/// Converts filters, and refuses a value that the operator does not take and a missing one.
+/// Converts filters. Refuses a value for an operator that takes none, and a missing value for any other operator.
 fn filters(filters: &[HubSpotFilter]) -> Result<Vec<Value>, ToolError> {
     let mut issues = Vec::new();
     let mut converted = Vec::new();
@@ -183,7 +183,7 @@ fn filters(filters: &[HubSpotFilter]) -> Result<Vec<Value>, ToolError> {
     Err(ToolError::invalid_arguments(issues))
 }
 
-/// Returns the properties of a call: first those that have an argument, then the list. A name that is set twice is an error.
+/// Returns the properties of a call: the properties with their own arguments in `own`, and the list `more`. A name that is set twice is an error.
 pub(super) fn properties(
     own: &[(&str, Option<String>)],
     more: Vec<HubSpotProperty>,

@@ -144,7 +144,7 @@ pub async fn update_hubspot_contact(
     }
     let client = &hubspot.0;
     if let Some(company) = &company_id {
-        // Adding a contact twice changes nothing, so an error of the next request leaves nothing to undo.
+        // Adding a contact to a company again changes nothing, so the call can be repeated if the next request fails.
         let path = [
             "crm",
             "v4",

@@ -1,4 +1,4 @@
-//! Outbound channels, and the tool that answers the sender of a triggered conversation.
+//! Outbound channels, and the tool that replies to the person whose message started the turn.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub trait OutboundChannel: Send + Sync + 'static {
     fn send<'a>(&'a self, message: &'a OutboundMessage) -> BoxFuture<'a, Result<(), ToolError>>;
 }
 
-/// A channel, and the address in it.
+/// A channel, and the address of a person or group in the channel.
 #[derive(Clone)]
 pub struct Outbound {
     service: Arc<dyn OutboundChannel>,
@@ -49,7 +49,7 @@ impl Outbound {
         Self::shared(Arc::new(service), channel, target)
     }
 
-    /// Does the same as [`new`](Self::new), for a service that is shared.
+    /// Does the same as [`new`](Self::new), for a service in an [`Arc`].
     pub fn shared(
         service: Arc<dyn OutboundChannel>,
         channel: impl Into<String>,
@@ -99,8 +99,8 @@ impl fmt::Debug for Outbound {
     }
 }
 
-/// The sender whose message started a conversation, as a host value of [`send_outbound_message`](fn@send_outbound_message). A host adds it to the context of a turn that a channel has
-/// triggered, with the rules of [`Runtime::Webhook`](tool_core::Runtime::Webhook).
+/// The person whose message started the turn, as a host value of [`send_outbound_message`](fn@send_outbound_message). A host adds it to the context
+/// of a turn that a channel has triggered, with the rules of [`Runtime::Webhook`](tool_core::Runtime::Webhook).
 #[derive(Clone, Debug)]
 pub struct Trigger(pub Outbound);
 

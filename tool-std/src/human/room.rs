@@ -32,7 +32,7 @@ pub struct Room {
 host_value!(Room, Effect::READ.union(Effect::WRITE));
 
 impl Room {
-    /// Creates the rooms of a store.
+    /// Creates the value with the store of the rooms.
     pub fn new(store: impl RoomStore) -> Self {
         Self {
             store: Arc::new(store),

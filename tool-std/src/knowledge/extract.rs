@@ -6,11 +6,11 @@ use super::fault::DocumentFault;
 #[cfg(all(feature = "knowledge-pdf", unix))]
 use super::pdf::PdfReader;
 
-/// Types of HTML.
+/// The MIME types of HTML documents.
 #[cfg(feature = "knowledge-html")]
 const HTML: &[&str] = &["text/html", "application/xhtml+xml"];
 
-/// Maximum time of reading an HTML document.
+/// Maximum time to convert an HTML document.
 #[cfg(feature = "knowledge-html")]
 const HTML_TIME: std::time::Duration = std::time::Duration::from_secs(20);
 
@@ -30,7 +30,7 @@ impl From<DocumentFault> for NoText {
     }
 }
 
-/// Reads documents.
+/// Extracts the text of documents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extractor {
     #[cfg(all(feature = "knowledge-pdf", unix))]

@@ -33,7 +33,7 @@ struct Inner {
 }
 
 impl Knowledge {
-    /// Creates the value from a store of documents.
+    /// Creates the value with a store of documents.
     pub fn new(store: impl KnowledgeStore) -> Self {
         let inner = Inner {
             store: Box::new(store),
@@ -56,7 +56,7 @@ impl Knowledge {
         self
     }
 
-    /// Returns the store.
+    /// Returns the store of the documents.
     pub fn store(&self) -> &dyn KnowledgeStore {
         &*self.inner.store
     }

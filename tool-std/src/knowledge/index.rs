@@ -14,7 +14,8 @@ use super::extract::{Extractor, NoText};
 use super::handle::Knowledge;
 use crate::embedding::{Embedder, vectors};
 
-/// A worker that indexes documents, and computes their embeddings if [`Knowledge::embedder`] is set. [`Knowledge::indexer`] creates it; the host runs it in the background, in any number of processes.
+/// A worker that indexes documents, and computes their embeddings if [`Knowledge::embedder`] is set. [`Knowledge::indexer`] creates it. The host runs
+/// it in the background, in any number of processes.
 #[derive(Clone)]
 #[must_use = "an indexer does nothing until it is run"]
 pub struct Indexer {
@@ -25,7 +26,7 @@ pub struct Indexer {
     most_recoveries: u32,
     extractor: Extractor,
     backoff: Backoff,
-    /// Shared by the clones, which use one embedder.
+    /// The failures of the embedder, which all clones share.
     embedder: Arc<Mutex<EmbedderState>>,
 }
 
@@ -47,7 +48,7 @@ impl Backoff {
     }
 }
 
-/// What the last calls of the embedder have shown.
+/// The failures of the embedder, and the pause after them.
 #[derive(Debug, Default)]
 struct EmbedderState {
     /// The number of failures in a row.
@@ -56,7 +57,7 @@ struct EmbedderState {
     paused: Option<Instant>,
 }
 
-/// What a step of the worker has done.
+/// The work that one step of the worker has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Worked {
     Indexed,
@@ -64,7 +65,7 @@ enum Worked {
     Nothing,
 }
 
-/// The pause before a document is read again that the host could not read.
+/// The pause before the worker retries a document that the host could not read.
 #[cfg(all(feature = "knowledge-pdf", unix))]
 const HOST_PAUSE: Duration = Duration::from_mins(1);
 
@@ -104,9 +105,10 @@ impl Indexer {
         self
     }
 
-    /// Sets the pauses after failures of the embedder. The first pause doubles with each further failure in a row, up to the longest pause. The defaults are 5
-    /// seconds and 10 minutes. A document whose embeddings failed waits for its own failures, and the worker does not call the embedder for any document while
-    /// it waits for the failures of all documents since the last success.
+    /// Sets the pauses after failures of the embedder. The first pause doubles with each further failure in a row, up to the longest pause. The
+    /// defaults are 5 seconds and 10 minutes. They apply in two ways: a document whose embeddings failed is retried after the pause for its own
+    /// failures in a row, and after each failure, the worker calls the embedder for no document during the pause for all failures since the last
+    /// success.
     pub fn embedding_retry(mut self, first: Duration, longest: Duration) -> Self {
         // Without a pause, `run_until_idle` would not end while the embedder fails.
         let first = first.max(Duration::from_millis(1));
@@ -131,8 +133,8 @@ impl Indexer {
         self
     }
 
-    /// Indexes documents and computes embeddings until the future is dropped. A slow embedder does not delay the index. Errors of the store are logged, and the
-    /// work continues after the pause.
+    /// Indexes documents and computes embeddings until the future is dropped. A slow embedder does not delay the index. Errors of the store are
+    /// logged, and the worker continues after the interval of [`poll`](Self::poll).
     pub async fn run(self) {
         tokio::join!(self.run_index(), self.run_embedder());
     }
@@ -166,8 +168,8 @@ impl Indexer {
         }
     }
 
-    /// Indexes all documents that are ready, and computes the embeddings that are missing. If the embedder fails, these are left to a later call. Returns the
-    /// number of documents that were indexed.
+    /// Indexes all documents that are ready, and computes the embeddings that are missing. If the embedder fails, a later call computes the missing
+    /// embeddings. Returns the number of documents that were indexed.
     pub async fn run_until_idle(&self) -> Result<usize, StoreError> {
         let mut done = 0;
         loop {
@@ -184,7 +186,8 @@ impl Indexer {
         Ok(self.step().await? != Worked::Nothing)
     }
 
-    /// Documents are indexed first, so that they are found by their words while the embedder is slow.
+    /// Indexes a document, or computes a batch of embeddings if no document is ready. With this order, documents are found by their words while the
+    /// embedder is slow.
     async fn step(&self) -> Result<Worked, StoreError> {
         if self.index().await? {
             return Ok(Worked::Indexed);
@@ -301,7 +304,7 @@ impl Indexer {
         change(&mut state)
     }
 
-    /// Extends the lease, until it is lost.
+    /// Extends the lease of a document at regular intervals, and returns when the lease is lost.
     async fn hold(&self, row: &DocumentRow, token: &str) {
         let pause = (self.lease / 3).max(Duration::from_millis(1));
         let mut ticks = interval_at(Instant::now() + pause, pause);

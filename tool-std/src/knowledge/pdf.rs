@@ -25,10 +25,10 @@ const ENCRYPTED: u8 = 3;
 /// The exit code for a file that is not a PDF, or is damaged. It is also the code of a panic.
 const DAMAGED: u8 = 101;
 
-/// The exit code for a text that cannot be written, because the host does not read more.
+/// The exit code for a text that cannot be written, because the host has stopped reading.
 const UNREAD: u8 = 4;
 
-/// Runs in the child process.
+/// Reads a PDF from standard input, writes its text to standard output, and returns the exit code. It runs in the child process.
 fn read(_: Vec<OsString>) -> u8 {
     let mut content = Vec::new();
     if std::io::stdin().lock().read_to_end(&mut content).is_err() {

@@ -1,4 +1,4 @@
-//! The three tools.
+//! The tools `search_knowledge`, `get_knowledge` and `write_knowledge`.
 
 use std::collections::BTreeMap;
 

@@ -16,7 +16,8 @@ use crate::embedding::rounded;
 /// The number of messages that are read at a time.
 const PAGE: u32 = 500;
 
-/// The number of newest messages that a word of the query contributes, so that a word of every message does not hide those with a rare word.
+/// The maximum number of messages that each word of the query contributes, the newest ones. So a word that is in every message does not displace the
+/// messages with a rare word.
 const CANDIDATES: usize = 256;
 
 /// The length of a snippet, in characters.
@@ -108,7 +109,7 @@ pub async fn search_conversation(
             break;
         }
     }
-    // Within a turn, the last message of the user is the question that the model answers.
+    // Within a turn, the last message of the user is the question that the model answers, so it is not a result.
     let end = own.filter(|_| last_user > 0).map(|_| last_user);
     let results = found.best(end, limit);
     Ok(ConversationResults {
@@ -152,7 +153,7 @@ impl Found {
         }
     }
 
-    /// Ranks the messages before a number, newest first if their scores are equal.
+    /// Ranks the messages with a number less than `end`; if scores are equal, newer messages are first.
     fn best(&self, end: Option<u64>, limit: u32) -> Vec<ConversationHit> {
         let found = self.newest.iter().flatten();
         let found = found.filter(|said| end.is_none_or(|end| said.seq < end));
@@ -208,14 +209,14 @@ fn snippet(text: &str, terms: &[String]) -> String {
     let first = place_of(&letters, terms).saturating_sub(BEFORE);
     let first = if letters.len() <= SNIPPET { 0 } else { first };
     let (before, after) = (first > 0, letters.len() > first + SNIPPET);
-    // The marks are a part of the length.
+    // The ellipses count towards the length.
     let room = SNIPPET - usize::from(before) - usize::from(after);
     let part: String = letters.iter().skip(first).take(room).collect();
     let mark = |is_cut| if is_cut { "…" } else { "" };
     format!("{}{part}{}", mark(before), mark(after))
 }
 
-/// Returns the position of the first word with a term of the query; 0 if no word has one.
+/// Returns the position of the first word that contains a term of the query; 0 if there is no such word.
 fn place_of(letters: &[char], terms: &[String]) -> usize {
     let has_term = |part: &[char]| {
         let words = index_text(&part.iter().collect::<String>());
@@ -226,7 +227,7 @@ fn place_of(letters: &[char], terms: &[String]) -> usize {
     let mut start = 0;
     for word in letters.split(|letter| *letter == ' ') {
         if has_term(word) {
-            // A sentence without spaces is one word here.
+            // A sentence in a language without spaces is one word here, so its pairs of letters are searched.
             let pairs = word.windows(2).position(has_term);
             return start + pairs.filter(|_| word.len() > BEFORE).unwrap_or(0);
         }

@@ -56,7 +56,8 @@ impl Memory {
         Self::of(Arc::new(store.clone()), Arc::new(store))
     }
 
-    /// Uses one store for memories and one for threads, such as two handles of one database. Only the second handle may then seal contents.
+    /// Uses one store for memories and one for threads, such as two handles of one database. The store of memories must not seal contents, because
+    /// full-text indexes cannot be sealed.
     pub fn of(memories: Arc<dyn LongTermStore>, threads: Arc<dyn ThreadStore>) -> Self {
         Self {
             memories,

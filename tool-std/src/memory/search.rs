@@ -1,4 +1,4 @@
-//! The `search_memory` tool, which searches the memories of the organization and of the agent.
+//! The `search_memory` tool, which searches the memories of the calling agent and the shared memories of the workspace.
 
 use std::collections::BTreeMap;
 
@@ -130,7 +130,7 @@ fn fused(lists: Vec<Vec<MemoryHit>>, limit: u32) -> Vec<(MemoryRow, f64)> {
         .collect()
 }
 
-/// Orders memories by the scores of the host's reranker. If it fails, returns a note and leaves the order.
+/// Orders memories by the scores of the host's reranker. If the reranker fails, keeps the order and returns a note.
 async fn rerank(
     memory: &Memory,
     query: &str,

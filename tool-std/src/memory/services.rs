@@ -17,7 +17,7 @@ pub trait Reranker: Send + Sync + 'static {
 
 /// Computes the importance of a memory. [`Heuristic`](super::Heuristic) is the default.
 pub trait ImportanceScorer: Send + Sync + 'static {
-    /// Returns a number from 0 to 1. Numbers outside of the range are moved into it, and a value that is not a number becomes 0.5.
+    /// Returns a number from 0 to 1. The tool clamps a number outside of this range, and replaces NaN with 0.5.
     fn importance<'a>(
         &'a self,
         content: &'a str,

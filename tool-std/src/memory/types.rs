@@ -1,4 +1,4 @@
-//! The words of the tools for the attributes of memories.
+//! The enums of the memory tools: types, durability, sources and owners of memories.
 
 use tool_core::prelude::*;
 

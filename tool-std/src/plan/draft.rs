@@ -258,7 +258,7 @@ impl From<ExecutorType> for store::PlanExecutor {
 struct Texts(Vec<PlanIssue>);
 
 impl Texts {
-    /// Reads a JSON text. A faulty text is an issue, and is read as a schema and a value that cause no second issue.
+    /// Parses a JSON text. If the text is invalid, adds an issue and returns `true`, which causes no second issue as a schema or as a value.
     fn read(&mut self, text: &str, pointer: impl Fn() -> String) -> Value {
         match serde_json::from_str(text) {
             Ok(value) => value,

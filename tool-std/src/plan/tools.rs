@@ -1,4 +1,4 @@
-//! The five tools of plans.
+//! The five tools of execution plans.
 
 use tool_core::prelude::*;
 use tool_core::store::{

@@ -7,7 +7,7 @@ use tool_core::store::{
     PlanRow, Scope, StoreError, Timestamp,
 };
 
-/// The tools of plans. Their effects are changes of the plan itself, which its stored row shows.
+/// The tools of plans. Their effects are changes of the plan itself, whose outcome the stored row of the plan shows.
 const OWN: [&str; 5] = [
     "create_execution_plan",
     "get_active_execution_plan",
@@ -16,7 +16,7 @@ const OWN: [&str; 5] = [
     "submit_execution_node_result",
 ];
 
-/// An interrupted task and the tools of its effects in doubt.
+/// An interrupted task, and the tools of its effects whose outcome is unknown.
 pub(super) struct Unresolved {
     /// The id of the node.
     pub(super) node: String,
@@ -38,9 +38,10 @@ impl Unresolved {
     }
 }
 
-/// Returns the interrupted tasks of a run with effects in doubt: effects in the conversation that began during the attempt, by the same agent.
+/// Returns the interrupted tasks of a run that have effects whose outcome is unknown: effects in the conversation that the agent of the task began
+/// during its attempt.
 ///
-/// The ledger does not know tasks. If an agent works on several tasks at the same time, an effect counts for each of them.
+/// The ledger does not store the task of an effect. If an agent works on several tasks at the same time, each of them has the effect.
 pub(super) async fn unresolved(
     ledger: &dyn EffectLedger,
     row: &PlanRow,
@@ -66,7 +67,7 @@ pub(super) async fn unresolved(
     Ok(found.collect())
 }
 
-/// Returns the effects of the conversation whose outcome is unknown, or not known yet.
+/// Returns the effects of the conversation that are ambiguous or still running, in the order in which they began.
 async fn doubts(ledger: &dyn EffectLedger, row: &PlanRow) -> Result<Vec<EffectRow>, StoreError> {
     let thread = row.id.thread();
     let mut doubts = Vec::new();

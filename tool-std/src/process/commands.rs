@@ -126,7 +126,8 @@ impl Commands {
         &self.isolation
     }
 
-    /// Returns the job of a command that runs in `cwd`, may write below `workspace` and has the private folder `scratch`.
+    /// Returns the job of a command that runs in `cwd`, may write below `workspace` (the folder of the conversation) and has the private folder
+    /// `scratch`.
     pub(super) fn job(
         &self,
         command: &[String],
@@ -169,8 +170,8 @@ impl Commands {
     }
 }
 
-/// Returns whether a program is a shell with `-c`, alone or among other letters. From the first argument that is not an option on, the arguments
-/// belong to a script.
+/// Returns whether a program is a shell with `-c`, alone or among other letters. The first argument that is not an option, and all arguments after
+/// it, belong to a script.
 fn takes_a_line(program: &str, args: &[String]) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str);
     let Some(name) = name.filter(|name| SHELLS.contains(name)) else {
@@ -191,7 +192,7 @@ fn takes_a_line(program: &str, args: &[String]) -> bool {
                 false
             }
             Some(letters) if arg.starts_with('-') && letters.contains('c') => return true,
-            // These take a value: `-o pipefail`, `-O extglob`.
+            // The options `o` and `O` take a value: `-o pipefail`, `-O extglob`.
             Some(letters) => letters.contains(['o', 'O']),
         };
         if value_follows {

@@ -44,7 +44,7 @@ impl Scratch {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = root.join(format!("{PREFIX}{}-{count}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
-                // Until the folder is locked, another host may treat it as left behind and remove it.
+                // Before the folder is locked, another host may take it for the folder of a killed host and remove it.
                 Ok(()) => {
                     if let Some(lock) = locked(&path)? {
                         return Ok(Self { path, lock });
@@ -93,7 +93,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Locks a folder. `None` if another process holds the lock or the folder does not exist any more.
+/// Locks a folder. Returns `None` if another process holds the lock or the folder does not exist any more.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     let no_link = OFlags::DIRECTORY | OFlags::NOFOLLOW;
     let folder = OpenOptions::new()

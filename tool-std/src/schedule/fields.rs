@@ -115,7 +115,7 @@ impl Fields {
             || self.run_at.is_some()
     }
 
-    /// Returns the kind of the new schedule, and the arguments with those of the present schedule where an update leaves them out.
+    /// Returns the kind of the new schedule, and the arguments. Omitted arguments get the values of the present schedule.
     fn completed(&self, row: &TaskRow) -> (ScheduleType, Self) {
         let present = ScheduledTask::of(row.clone());
         let mut fields = self.clone();
@@ -138,7 +138,7 @@ impl Fields {
             self.delete_after_run.as_ref(),
         );
         replace(&mut definition.keep_history, self.keep_history.as_ref());
-        // A run that waits for its next attempt is the last one of a one-shot task.
+        // If a task has no further due time, a run that waits for its next attempt is the last run of the task.
         let is_waiting = row.running.is_some() && row.token.is_none();
         let ends_last_run = is_waiting && due.is_none() && !row.keeps_run(&definition, enabled);
         if self.changes_timing() {
@@ -146,7 +146,7 @@ impl Fields {
             let (timing, next) = fields.timing(kind, now)?;
             (definition.timing, due) = (timing, Some(next));
         } else if enabled && (!row.enabled || ends_last_run) {
-            // Due times while the task was off are not missed.
+            // Due times that passed while the task was off are not missed ones, so the next due time is after now.
             due = next_due(&definition.timing, now)
                 .map_err(|error| faulty("/schedule_type", &error))?;
             if due.is_none() {

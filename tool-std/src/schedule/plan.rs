@@ -1,4 +1,4 @@
-//! Selection of the due time of a ready task that runs, and of the due times that are skipped.
+//! Selection of the due time at which a ready task runs, and of the due times that it skips.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tool_core::store::{
     SkippedRun, TaskRow, TaskTiming, Timestamp, TimingError, next_due, write_time,
 };
 
-/// How many missed due times run later, one after the other.
+/// The maximum number of missed due times that run later, one after the other.
 pub(super) const MOST_REPLAYED: usize = 5;
 
 /// The maximum number of rows of skipped due times that one claim writes. The reason in the last row covers all later due times.
@@ -24,7 +24,7 @@ pub(super) struct Plan {
     pub(super) next: Option<Timestamp>,
 }
 
-/// Computes the plan of a task that is ready at a time; `None` if nothing is due.
+/// Computes the plan of a task for a time; `None` if nothing is due at this time.
 pub(super) fn plan(row: &TaskRow, now: Timestamp) -> Result<Option<Plan>, TimingError> {
     let timing = &row.definition.timing;
     let alone = |due| Plan {
@@ -50,7 +50,7 @@ pub(super) fn plan(row: &TaskRow, now: Timestamp) -> Result<Option<Plan>, Timing
     }))
 }
 
-/// Returns the last due times until now that still run, the earliest first. `first` is due.
+/// Returns the due times that still run: the last [`MOST_REPLAYED`] due times up to `now`, the earliest first. `first` is a due time.
 fn latest(
     timing: &TaskTiming,
     first: Timestamp,

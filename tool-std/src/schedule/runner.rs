@@ -17,10 +17,10 @@ use tool_core::{CancellationToken, ToolError};
 use super::plan::plan;
 use super::turn::DueTask;
 
-/// How often a scheduler looks for due tasks.
+/// The interval at which a scheduler looks for due tasks.
 const TICK: Duration = Duration::from_secs(30);
 
-/// How many runs one scheduler drives at the same time.
+/// The maximum number of runs that one scheduler drives at the same time.
 const CONCURRENT: usize = 3;
 
 /// How long a process holds a run without extending its claim.
@@ -99,21 +99,21 @@ impl Scheduler {
         self
     }
 
-    /// Sets how often the scheduler looks for due tasks; 30 seconds by default.
+    /// Sets the interval at which the scheduler looks for due tasks; 30 seconds by default.
     #[must_use]
     pub fn tick(mut self, tick: Duration) -> Self {
         self.tick = tick;
         self
     }
 
-    /// Sets how long a process holds a run without extending its claim; 1 minute by default. A claim is extended three times in this time.
+    /// Sets how long a process holds a run without extending its claim; 1 minute by default. A claim is extended after each third of this time.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// Sets how many runs the scheduler drives at the same time; 3 by default, and at least 1.
+    /// Sets the maximum number of runs that the scheduler drives at the same time; 3 by default, and at least 1.
     #[must_use]
     pub fn concurrent(mut self, runs: usize) -> Self {
         self.concurrent = runs.max(1);
@@ -163,7 +163,8 @@ impl Scheduler {
         }
     }
 
-    /// Claims due runs while there is room for them. Returns how many of the current runs have ended meanwhile.
+    /// Claims due runs, at most as many as may run in addition to the current runs, and adds them to `runs`. Returns how many of the current runs
+    /// have ended meanwhile.
     async fn claim_into<'s>(&'s self, runs: &mut FuturesUnordered<BoxFuture<'s, ()>>) -> usize {
         let room = self.concurrent.saturating_sub(runs.len());
         let (claimed, ended) = beside(self.claim(room), runs).await;
@@ -180,7 +181,7 @@ impl Scheduler {
         ended
     }
 
-    /// Claims runs. If the store fails after some claims, these are returned, because their leases have begun.
+    /// Claims runs. If the store fails after some claims, these claims are returned, because their leases have begun.
     async fn claim(&self, room: usize) -> Result<Vec<(TaskRow, TaskRun)>, StoreError> {
         let mut claimed = Vec::new();
         match self.claim_rows(&mut claimed, room).await {
@@ -197,7 +198,7 @@ impl Scheduler {
         claimed: &mut Vec<(TaskRow, TaskRun)>,
         room: usize,
     ) -> Result<(), StoreError> {
-        // Other processes may claim the same rows first, so more rows are read than there is room for.
+        // Other processes may claim the same rows first, so more rows are read than can be claimed.
         let limit = u32::try_from(room.saturating_mul(8)).unwrap_or(u32::MAX);
         for _ in 0..MOST_LOOKS {
             let ready = self.store.ready_tasks(Timestamp::now(), limit).await?;
@@ -297,7 +298,7 @@ impl Scheduler {
         }
     }
 
-    /// Extends the claim of a run three times in its length. Completes when the claim is lost.
+    /// Extends the claim of a run after each third of the lease. Completes when the claim is lost.
     async fn extend(&self, task: &DueTask, token: &str) {
         loop {
             tokio::time::sleep(self.lease / 3).await;
@@ -314,7 +315,7 @@ impl Scheduler {
     }
 }
 
-/// Waits for some work, and polls the runs meanwhile, because the work may wait for a transaction of the store that a run has open. Returns how many runs have
+/// Waits for `work`, and polls the runs meanwhile, because `work` may wait for an open transaction of one of the runs. Returns how many runs have
 /// ended.
 async fn beside<T>(
     work: impl Future<Output = T>,

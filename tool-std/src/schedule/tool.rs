@@ -12,10 +12,10 @@ use tool_core::{Effect, host_value};
 
 use super::fields::{Fields, issue, required};
 
-/// How many tasks a workspace may have by default.
+/// The maximum number of tasks of a workspace, by default.
 const MOST_TASKS: u32 = 100;
 
-/// How often an update is repeated if another process changes the task at the same time.
+/// The maximum number of attempts of an update, if other processes change the task at the same time.
 const TRIES: u32 = 5;
 
 /// The scheduled tasks of the workspace, as a host value of [`schedule_task`](fn@schedule_task).
@@ -28,7 +28,7 @@ pub struct Schedules {
 host_value!(Schedules, Effect::READ.union(Effect::WRITE));
 
 impl Schedules {
-    /// Creates the tasks of a store.
+    /// Creates the value with the store of the tasks.
     pub fn new(store: impl ScheduleStore) -> Self {
         Self {
             store: Arc::new(store),
@@ -36,7 +36,7 @@ impl Schedules {
         }
     }
 
-    /// Sets how many tasks a workspace may have; 100 by default.
+    /// Sets the maximum number of tasks of a workspace; 100 by default.
     #[must_use]
     pub fn most_tasks(mut self, most: u32) -> Self {
         self.most_tasks = most;

@@ -13,7 +13,7 @@ use tool_core::{ErrorKind, ToolContext, ToolContextBuilder, ToolError, Toolset};
 use super::runner::TaskDone;
 use crate::human::{Outbound, OutboundChannel};
 
-/// How often a run looks whether its conversation is free, and the pause between two looks: 5 minutes together.
+/// The maximum number of times that a run checks whether its conversation is free, and the pause between two checks: 5 minutes in total.
 const MOST_LOOKS: u32 = 600;
 const BUSY: Duration = Duration::from_millis(500);
 
@@ -74,10 +74,11 @@ impl DueTask {
         }
     }
 
-    /// Drives the turn of the run: stores the prompt as a message of the user and drives the conversation until the model has answered. An attempt after a
-    /// crash does not store the prompt again, and continues the turn where it ended.
+    /// Drives the turn of the run: stores the prompt as a message of the user and drives the conversation until the model has answered. An attempt
+    /// after a crash does not store the prompt again, and continues the interrupted turn.
     ///
-    /// `cx` is made from [`context`](Self::context). `threads` is the store of `turns`. A turn that waits for a person returns [`TaskDone::Waiting`].
+    /// `cx` is made from [`context`](Self::context). `threads` is the store of `turns`. Returns [`TaskDone::Waiting`] if the turn waits, for example
+    /// for an approval or for the client.
     ///
     /// The answer is sent through `channels`, if the task names a channel. The key of the message is the id of the task and the due time, so that a service
     /// that accepts such a key does not send an answer twice if the process dies between sending and storing the end of the run. An answer that a tool has sent
@@ -167,8 +168,8 @@ impl DueTask {
     }
 }
 
-/// Drives a conversation. If another process has the run of the conversation, such as the one that died during the last attempt, waits for the end of its
-/// lease.
+/// Drives a conversation. If another process has the lease of the conversation, such as a process that died during the last attempt, waits for the
+/// end of this lease.
 async fn drive_when_free<M: Model + ?Sized>(
     turns: &Turns,
     model: &mut M,

@@ -1,4 +1,4 @@
-//! Extracting the main text of an HTML page as Markdown.
+//! Extraction of the main text of an HTML page, as Markdown.
 
 use std::collections::HashSet;
 use std::time::Instant;

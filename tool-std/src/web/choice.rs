@@ -130,7 +130,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Selects the key for an engine. The shared key is used only if `meant` is true, that is, if the call names this engine or no engine.
+    /// Selects the key for an engine. The shared key is used only if `meant` is true: if the call names this engine, or names no engine.
     pub(super) fn of(
         self,
         engine: &dyn SearchProvider,

@@ -110,7 +110,7 @@ async fn read_here(http: &HttpRead, url: String) -> Result<(String, Article, boo
     Ok((response.url().to_owned(), article, response.is_cut()))
 }
 
-/// Converts a page that a service has read. What it returns is as untrusted as the page.
+/// Converts a page that a service has read. The response of the service is as untrusted as the page.
 fn read_by_service(page: FetchedPage, asked: &str) -> Result<(String, Article, bool), ToolError> {
     if let Some(status) = page.status.filter(|status| *status != 200) {
         return Err(ToolError::new(format!(

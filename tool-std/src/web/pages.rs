@@ -1,4 +1,4 @@
-//! The service that reads the pages of a host, if it is not the program itself.
+//! Services that read web pages in place of the program.
 
 use std::fmt;
 use std::sync::Arc;

@@ -55,7 +55,7 @@ impl Facts {
         facts(dir, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Checks whether the file may be read or replaced in a workspace whose folder is at `home`.
+    /// Checks whether the file may be read or replaced; `home` is the location of the conversation's folder.
     pub(crate) fn admit(&self, home: Place, trust: Trust) -> Result<(), Refused> {
         if self.place != home && !trust.other_devices {
             return Err(Refused::OtherDevice);

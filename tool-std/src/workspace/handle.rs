@@ -1,4 +1,4 @@
-//! Host values for a tool's access to its workspace.
+//! Host values for a tool's access to the folder of the conversation.
 
 use std::ops::Deref;
 
@@ -6,15 +6,15 @@ use tool_core::{Effect, ErrorKind, FromContext, ToolContext, ToolError};
 
 use super::{Workspace, Workspaces};
 
-/// Read access to the caller's workspace: a host value with [`Effect::READ`].
+/// Read access to the folder of the caller's conversation: a host value with [`Effect::READ`].
 ///
-/// It is created from the context's [`Workspace`] if it has one, else from its [`Workspaces`], instance and conversation.
+/// It is created from the context's [`Workspace`] if it has one, else from its [`Workspaces`], workspace and conversation.
 #[derive(Clone, Debug)]
 pub struct Reader(Workspace);
 
-/// Read and write access to the caller's workspace: a host value with [`Effect::READ`] and [`Effect::WRITE`].
+/// Read and write access to the folder of the caller's conversation: a host value with [`Effect::READ`] and [`Effect::WRITE`].
 ///
-/// It is created like a [`Reader`].
+/// It is created from the same values of the context as a [`Reader`].
 #[derive(Clone, Debug)]
 pub struct Writer(Workspace);
 

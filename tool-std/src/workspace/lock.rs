@@ -1,4 +1,4 @@
-//! The lock for replacing files of a workspace.
+//! The lock for replacing files in the folder of a conversation.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -21,11 +21,11 @@ pub(crate) struct WriteLock {
 }
 
 impl Workspace {
-    /// Waits for the other writers of this workspace, in this process and in others. Fails with [`io::ErrorKind::ResourceBusy`] if the call is
-    /// cancelled or the wait takes longer than [`WAIT`].
+    /// Waits for the other writers of this folder, in this process and in others. Fails with [`io::ErrorKind::ResourceBusy`] if the call is cancelled
+    /// or the wait takes longer than [`WAIT`].
     ///
-    /// Locks the file that contains the id of the conversation, which no program of the workspace can open. If the instance was deleted, the file
-    /// does not exist and nothing is locked, because the files of the workspace are deleted as well.
+    /// Locks the file that contains the id of the conversation, which no program that runs in the folder can open. If the workspace was deleted, this
+    /// file does not exist and nothing is locked, because the files of the conversation are deleted as well.
     pub(crate) fn lock(&self, cancelled: impl Fn() -> bool) -> io::Result<WriteLock> {
         let file = match self.id_file() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -1,11 +1,11 @@
-//! Names of folders for instances and conversations.
+//! Names of the folders of workspaces and conversations.
 
 use super::WorkspaceError;
 
 /// Maximum number of characters of an id that are kept in its name: names have at most 255 bytes, and the hash needs some of them.
 const MOST: usize = 200;
 
-/// Checks that a slug matches `^[a-z0-9][a-z0-9-]*$`.
+/// Checks that the name of a workspace matches `^[a-z0-9][a-z0-9-]*$`.
 pub(super) fn check_instance(slug: &str) -> Result<(), WorkspaceError> {
     let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     if slug.is_empty() || slug.starts_with('-') || !slug.bytes().all(legal) {

@@ -1,4 +1,4 @@
-//! Paths of files in a workspace, as models write them.
+//! Paths of files in the folder of a conversation, as models write them.
 
 use std::fmt;
 use std::path::Path;
@@ -9,9 +9,11 @@ use super::Workspace;
 const NAME: usize = 255;
 const PATH: usize = 4096;
 
-/// A path in a workspace: relative, with `/` between its parts, and without `.` or `..` as a part. The workspace itself is `.`.
+/// A path in the folder of a conversation: relative, with `/` between its parts, and without `.` or `..` as a part. The path of the folder itself is
+/// `.`.
 ///
-/// The path need not exist, and a link on it may lead outside: only opening it below the workspace's handle checks that.
+/// The path need not exist, and a link on it may lead outside of the folder: this is checked only when the path is opened below the handle of the
+/// folder.
 ///
 /// ```
 /// use tool_std::workspace::WorkspacePath;
@@ -79,12 +81,12 @@ impl WorkspacePath {
         Ok(Self(path))
     }
 
-    /// Returns the path as text; `.` for the workspace.
+    /// Returns the path as text; `.` for the conversation's folder itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the path's folder and its last name; `None` for the workspace itself.
+    /// Returns the path's folder and its last name; `None` for the conversation's folder itself.
     pub fn split(&self) -> Option<(&str, &str)> {
         match self.0.as_str() {
             "." => None,
@@ -92,7 +94,7 @@ impl WorkspacePath {
         }
     }
 
-    /// Returns the names in the path, from the workspace on; none for the workspace itself.
+    /// Returns the names in the path, in order; the conversation's folder itself has none.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|name| *name != ".")
     }
@@ -111,7 +113,7 @@ impl AsRef<Path> for WorkspacePath {
 }
 
 impl Workspace {
-    /// Parses a path that a model has written: a relative path, or an absolute path inside of this workspace, such as the path that `git_clone`
+    /// Parses a path that a model has written: a relative path, or an absolute path inside of this folder, such as the path that `git_clone`
     /// returned.
     ///
     /// # Errors
@@ -142,7 +144,7 @@ impl Workspace {
                 rest
             }))
         };
-        // If a part of the root is a link, programs in the workspace use the canonical path.
+        // If a part of the root is a link, programs that run in the folder use the canonical path.
         let inside = below(self.path()).or_else(|| below(&self.path().canonicalize().ok()?));
         let outside = PathError(shown(text), Fault::Outside);
         inside
@@ -154,7 +156,7 @@ impl Workspace {
     }
 }
 
-/// The reason why a text is not a valid path in a workspace. The error's text is written for the model that wrote the path.
+/// The reason why a text is not a valid path in the folder of a conversation. The error's text is written for the model that wrote the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError(String, Fault);
 

@@ -1,4 +1,4 @@
-//! Removal of an instance or of one conversation.
+//! Removal of the files of a workspace or of one conversation.
 //!
 //! The data that packs store next to the conversations is removed first, because it contains tokens. If something cannot be removed,
 //! everything else is removed nevertheless.
@@ -16,12 +16,12 @@ use super::{CONVERSATIONS, claim, own, spare_name};
 /// The folders of packs next to the conversations. Each has a subfolder for each conversation.
 const KEPT: [&str; 2] = ["git-state", "git-work"];
 
-/// Removes the tree of an instance; returns whether it existed.
+/// Removes the tree of a workspace; returns whether it existed.
 pub(super) fn instance(root: &Path, slug: &str) -> io::Result<bool> {
     let Some(root) = there(Dir::open_ambient_dir(root, ambient_authority()))? else {
         return Ok(false);
     };
-    // This cannot be the name of an instance, because no slug begins with a dot.
+    // This cannot be the name of a workspace, because no such name begins with a dot.
     let aside = format!(".deleted-{slug}");
     let mut done = Tally::default();
     let moved = move_aside(&root, slug, &aside);
@@ -64,7 +64,7 @@ pub(super) fn conversation(root: &Path, slug: &str, id: &str) -> io::Result<bool
     done.end()
 }
 
-/// Removes the data that packs store next to the conversations of an instance, for all conversations or for one. Returns whether anything existed.
+/// Removes the data that packs store next to the conversations of a workspace, for all conversations or for one. Returns whether anything existed.
 fn remove_kept(root: &Dir, instance: &OsStr, of: Option<&str>) -> io::Result<bool> {
     let Some(instance) = there(own::open(root, instance))? else {
         return Ok(false);
@@ -198,7 +198,7 @@ impl Tally {
     }
 }
 
-/// `None` if the result is [`io::ErrorKind::NotFound`].
+/// Converts the error [`io::ErrorKind::NotFound`] to `None`.
 fn there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -93,7 +93,7 @@ impl Types {
         self.0.as_ref().is_none_or(|types| types.contains(word))
     }
 
-    /// Returns the types of `self` that `wide` does not admit. Every integer is a number. Unrestricted types are not compared.
+    /// Returns the types of `self` that `wide` does not admit. Every integer is a number. If `self` or `wide` admits every type, nothing is compared.
     fn beyond(&self, wide: &Self, is_optional: bool) -> Vec<&str> {
         let (Some(own), Some(wide)) = (&self.0, &wide.0) else {
             return Vec::new();
@@ -128,8 +128,8 @@ fn type_of(value: &Value) -> String {
     word.to_owned()
 }
 
-/// Returns the faults for which arguments that fit a schema could not be sent: arguments that the operation does not have, required parameters that
-/// may be missing, and other types. The server checks the rest.
+/// Returns the reasons why arguments that satisfy the schema could not be sent: arguments that the operation does not have, required parameters that
+/// may be missing, and types that the operation does not admit. The server checks the rest.
 pub(in crate::http) fn judge_input(operation: &Operation, schema: &str) -> Vec<ToolFault> {
     const PLACE: &str = "/input_schema";
     let fault = |pointer: String, text: String| ToolFault { pointer, text };
