@@ -136,7 +136,8 @@ impl Open {
         self.connections.push((client, task));
     }
 
-    /// Waits for the next check, and closes the connections that have waited too long for a request head.
+    /// Waits for the next check. Closes the connections that have waited too long for a request head, and, while the server stops, the connections
+    /// whose clients do not read.
     async fn look(&mut self) {
         if self.connections.is_empty() {
             std::future::pending::<()>().await;

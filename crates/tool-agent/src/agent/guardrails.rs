@@ -13,8 +13,8 @@
 //! In an [`AgentRuntime`](crate::runtime::AgentRuntime), each agent has its own guardrails: the input guardrails of an agent also run after a handoff
 //! to it, and sub-agents and prompts have the guardrails of their own agents.
 //!
-//! A guardrail that returns any other error, panics or is never ready refuses as well (it fails closed). The user then reads a general text, and the
-//! log has the error. To let the model read why a single call is refused and continue, use a policy or
+//! A guardrail that returns an error other than a [`Refusal`], panics or is never ready refuses as well (it fails closed). The user then reads a
+//! general text, and the log has the error. To let the model read why a single call is refused and continue, use a policy or
 //! [`GateBuilder::layer`](tool_core::GateBuilder::layer) in place of a guardrail.
 //!
 //! The function [`guardrail`] makes a layer from an asynchronous function. Each layer wraps the one that was added before it, so the last one runs

@@ -122,8 +122,9 @@ impl UiView {
     /// Shows the approval requests of a run that waits. Call it between the events [`Waiting`](AgentEventKind::Waiting) and
     /// [`RunEnded`](AgentEventKind::RunEnded). [`AgentRuntime::waiting`](super::AgentRuntime::waiting) returns the tickets.
     ///
-    /// Requests of calls in the threads below the conversation are shown in a separate step, if no call of the conversation itself waits, because an
-    /// interface sends the answers when all calls of the last step have an answer. [`call_below`](Self::call_below) returns the ids of these calls.
+    /// An interface sends the answers when all calls of the last step have an answer. If no call of the conversation itself waits, the requests of
+    /// calls in the threads below the conversation are therefore shown in a separate step. [`call_below`](Self::call_below) returns the ids of these
+    /// calls.
     ///
     /// # Errors
     ///

@@ -25,8 +25,8 @@ use crate::agent::Agent;
 /// The calls of an agent pass the gate of its own tools. An agent that waits for an approval, for the client or for variables has no answer; the approvals
 /// that it requested are withdrawn.
 ///
-/// An agent that waits for an answer is not asked again before it has the answer. By default, an agent that was asked cannot ask agents:
-/// [`most_depth`](LocalTeamBuilder::most_depth).
+/// An agent that waits for an answer is not asked again before it has the answer. By default, an agent that another agent asked cannot ask agents.
+/// [`most_depth`](LocalTeamBuilder::most_depth) changes this.
 #[derive(Clone)]
 pub struct LocalTeam(Arc<Inner>);
 
@@ -140,8 +140,8 @@ impl LocalTeamBuilder {
         self
     }
 
-    /// Sets how deep agents may ask each other. The default is 1: an agent that was asked by an agent cannot ask agents. This is the counterpart of
-    /// [`Rules::most_depth`](tool_core::Rules::most_depth), which hides the tools.
+    /// Sets the maximum length of a chain of agents that ask each other. The default is 1: an agent that another agent asked cannot ask agents. This
+    /// is the counterpart of [`Rules::most_depth`](tool_core::Rules::most_depth), which hides the tools.
     pub fn most_depth(mut self, most: u32) -> Self {
         self.0.most_depth = most;
         self
