@@ -251,7 +251,7 @@ pub(crate) struct Supply {
 pub(crate) struct Check {
     /// The tools to check. By default all tools, and also one request with all of them.
     pub(crate) names: Vec<String>,
-    /// Fails also on warnings.
+    /// Also fails on warnings.
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -127,7 +127,7 @@ fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     ))
 }
 
-/// Waits for Ctrl-C.
+/// Waits until the user presses Ctrl-C.
 async fn interrupt() {
     // If the signal handler cannot be installed, no signal is received, so this waits forever.
     if tokio::signal::ctrl_c().await.is_err() {

@@ -101,7 +101,7 @@ fn first_special(bytes: &[u8]) -> Option<usize> {
     if rest.is_empty() {
         return None;
     }
-    // The last eight bytes, which may include bytes that are known to be plain, or all bytes if there are fewer.
+    // Check the last eight bytes, some of which may be known to be plain, or all bytes if there are fewer than eight.
     let (before, word) = match bytes.last_chunk::<8>() {
         Some(chunk) => (bytes.len() - 8, u64::from_le_bytes(*chunk)),
         None => (0, few(bytes)),

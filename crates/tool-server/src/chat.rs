@@ -231,7 +231,7 @@ impl Inner {
         Ok(Room { caller, thread, cx })
     }
 
-    /// Returns the run of a conversation that has not ended. Fails with 404 if the workspace does not have the conversation.
+    /// Returns the active run of a conversation, if there is one. Fails with 404 if the workspace does not have the conversation.
     async fn running(&self, room: &Room) -> Result<Option<RunRow>, Problem> {
         let filter = |state| RunFilter {
             conversation: Some(room.thread.conversation().to_owned()),

@@ -270,7 +270,7 @@ pub(crate) enum RunsAction {
         /// The number of the run in the conversation.
         number: u64,
     },
-    /// Cancels a run that continues. Its process stops it before the next step of the run.
+    /// Cancels an active run. The process of the run stops it before its next step.
     Cancel {
         /// The conversation of the run.
         conversation: String,
@@ -373,7 +373,7 @@ pub(crate) struct SwitchFilter {
     /// Lists only switches of this tool.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Lists also switches that are off.
+    /// Also lists switches that are off.
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]

@@ -93,7 +93,7 @@ impl Live {
         Ok(())
     }
 
-    /// Returns an error if a tool has changed since the snapshot.
+    /// Returns an error if a tool was changed or removed since the snapshot, or if the list cannot be read again.
     async fn stands(&self, remote: &str) -> Result<(), ToolError> {
         let mut since = self.since.lock().await;
         if since.seen < self.changes() {

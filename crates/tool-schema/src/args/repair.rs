@@ -146,7 +146,7 @@ impl RepairSink {
         settled
     }
 
-    /// Checks a candidate against the place, and repairs it in turn if necessary.
+    /// Checks a candidate against the place, and repairs the candidate if necessary.
     fn fit(&mut self, text: &str, place: Place<'_>) -> Option<(String, Vec<RepairNote>)> {
         if text == "null" && self.nullable {
             return Some((text.to_owned(), Vec::new()));

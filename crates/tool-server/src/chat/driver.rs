@@ -99,7 +99,7 @@ impl Driver {
         }
     }
 
-    /// Begins a run. Fails with 409 if a different run of the conversation continues.
+    /// Begins a run. Fails with 409 if a different run of the conversation is active.
     pub(super) async fn begin(&self, cx: &ToolContext) -> Result<Held, Problem> {
         let begun = match self {
             Self::Model(driver) => match driver.turns.begin(cx).await.map_err(of_turn)? {

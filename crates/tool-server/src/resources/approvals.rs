@@ -217,7 +217,7 @@ async fn find(admin: &Inner, caller: &Caller, id: &str) -> Result<ApprovalRow, P
     row.ok_or_else(|| Problem::missing(WHAT))
 }
 
-/// Returns one approval.
+/// Returns one approval by its id.
 #[utoipa::path(get, path = "/v1/approvals/{id}", tag = "approvals",
     params(("id" = String, Path, description = "The id of the approval")),
     responses((status = 200, description = "The approval", body = Approval, headers(("ETag" = String, description = "The version of the approval")))))]

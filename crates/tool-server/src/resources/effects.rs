@@ -154,7 +154,7 @@ async fn list_effects(
     Ok(answer(json(&page)))
 }
 
-/// Returns one effect.
+/// Returns one effect by its key.
 #[utoipa::path(get, path = "/v1/effects/{key}", tag = "effects",
     params(("key" = String, Path, description = "The key of the effect")),
     responses((status = 200, description = "The effect", body = EffectRecord)))]

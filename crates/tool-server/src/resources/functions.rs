@@ -94,7 +94,7 @@ impl From<FunctionEffects> for Effects {
     }
 }
 
-/// A function.
+/// A function, which stored tools run.
 #[derive(Serialize, ToSchema)]
 struct ToolFunction {
     id: String,
@@ -316,7 +316,7 @@ async fn create_function(
     Ok(tagged(made.await?))
 }
 
-/// Returns one function.
+/// Returns one function by its id.
 #[utoipa::path(get, path = "/v1/functions/{function}", tag = "functions",
     params(("function" = String, Path, description = "The id of the function")),
     responses((status = 200, description = "The function", body = ToolFunction, headers(("ETag" = String, description = "The version of the row")))))]

@@ -292,7 +292,7 @@ async fn disable_tool(
 #[derive(Serialize, ToSchema)]
 struct InstanceSkill {
     name: String,
-    /// The pinned version.
+    /// The version that is pinned for the instance.
     version: String,
     /// The description of the skill for the model.
     description: String,

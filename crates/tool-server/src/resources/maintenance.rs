@@ -37,7 +37,7 @@ pub(super) struct ErasureRequest {
     pub(super) reason: String,
 }
 
-/// How many rows an erasure has changed or removed.
+/// The numbers of rows that an erasure has changed or removed.
 #[derive(Serialize, ToSchema)]
 struct ErasureReport {
     /// Messages that were removed.
@@ -77,7 +77,8 @@ fn respond(changed: &Changed) -> String {
 
 /// Erases the contents of a conversation.
 ///
-/// Its messages and variables are removed; results, arguments and reasons are blanked. Keys, states and times stay, so that no effect happens twice.
+/// Its messages, events, plans, notes, room and variables are removed, and so are the memories that were last stored in it. Results, arguments and
+/// reasons are blanked. Keys, states and times stay, so that no effect happens twice.
 #[utoipa::path(post, path = "/v1/threads/{conversation}/erase", tag = "maintenance",
     params(("conversation" = String, Path, description = "The conversation"),
         ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
@@ -132,7 +133,7 @@ async fn erase_user(
     Ok(answer(admin.change(&caller, key, wanted, respond).await?))
 }
 
-/// How long rows are kept, in days. A kind of row without a number is kept.
+/// The retention periods of rows, in days. Rows of a kind without a number are kept.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Days {
@@ -184,7 +185,7 @@ impl Days {
     }
 }
 
-/// What a purge removes.
+/// The retention periods and the limit of a purge, and its reason.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PurgeRequest {
@@ -197,7 +198,7 @@ struct PurgeRequest {
     reason: String,
 }
 
-/// How many rows a purge has removed.
+/// The numbers of rows that a purge has removed.
 #[derive(Serialize, ToSchema)]
 struct PurgeReport {
     audit: u64,
@@ -207,11 +208,11 @@ struct PurgeReport {
     threads: u64,
     runs: u64,
     budgets: u64,
-    /// Expired shared limits.
+    /// Expired shared limits that were removed.
     limits: u64,
     /// Runs of scheduled tasks.
     task_runs: u64,
-    /// Messages of no workspace.
+    /// Messages that belong to no workspace.
     unassigned: u64,
     /// Stored long outputs that have expired.
     spills: u64,
@@ -226,7 +227,7 @@ struct PurgeReport {
     more: bool,
 }
 
-/// Removes old rows of all workspaces, outputs, memories and idempotency keys that have expired, and events that are older than seven days.
+/// Removes old rows of all workspaces, expired outputs, memories, shared limits and idempotency keys, and events that are older than seven days.
 ///
 /// Repeat the request while `more` is true. The audit row is stored before the removal.
 #[utoipa::path(post, path = "/v1/maintenance/purge", tag = "maintenance", request_body = PurgeRequest,

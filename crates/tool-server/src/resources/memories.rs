@@ -50,7 +50,7 @@ fn sources() -> Schema {
     one_of(MemorySource::ALL.iter().map(|word| word.as_str()))
 }
 
-/// A memory.
+/// A long-term memory of one agent, or of all agents of a workspace.
 #[derive(Serialize, ToSchema)]
 struct MemoryRecord {
     id: String,
@@ -191,7 +191,7 @@ async fn expected(
     Ok(Expected::Same(Some(Box::new(row))))
 }
 
-/// Returns one memory.
+/// Returns one memory by its id.
 #[utoipa::path(get, path = "/v1/memories/{memory}", tag = "memories",
     params(("memory" = String, Path, description = "The id of the memory")),
     responses((status = 200, description = "The memory", body = MemoryRecord, headers(("ETag" = String, description = "The version of the memory")))))]
@@ -321,7 +321,7 @@ async fn remove_memory(
     Ok(answer(admin.change(&caller, none, wanted, outcome).await?))
 }
 
-/// How many memories an erasure has removed.
+/// The number of memories that an erasure has removed.
 #[derive(Serialize, ToSchema)]
 struct ErasedMemories {
     memories: u64,

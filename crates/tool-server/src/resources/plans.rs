@@ -204,7 +204,7 @@ struct NodeRun {
     /// The accepted structured output.
     #[schema(value_type = Option<serde_json::Value>)]
     output: Option<Value>,
-    /// The accepted artifacts.
+    /// The artifacts that were accepted with the output.
     artifacts: Vec<NodeArtifact>,
 }
 

@@ -172,7 +172,7 @@ async fn list_runs(
     Ok(answer(json(&page)))
 }
 
-/// Returns one run.
+/// Returns one run by its conversation and number.
 #[utoipa::path(get, path = "/v1/runs/{conversation}/{number}", tag = "runs",
     params(("conversation" = String, Path, description = "The conversation of the run"), ("number" = u64, Path, description = "The number of the run")),
     responses((status = 200, description = "The run", body = Run)))]

@@ -64,7 +64,7 @@ struct ScheduledTask {
     principal: Option<String>,
     #[schema(schema_with = schedules)]
     schedule_type: &'static str,
-    /// The cron expression.
+    /// The cron expression of the due times.
     cron_expression: Option<String>,
     /// The time zone of the cron expression.
     timezone: Option<String>,
@@ -306,7 +306,7 @@ fn switched(row: &TaskRow, enabled: bool) -> Result<TaskUpdate, Problem> {
     })
 }
 
-/// Enables or disables a task. An enabled task begins at its next due time, and due times while it was disabled are not made up for.
+/// Enables or disables a task. An enabled task begins at its next due time. It does not run for due times that passed while it was disabled.
 ///
 /// A run that a process drives continues; a run that waits for its next attempt ends. A change resets the number of errors.
 #[utoipa::path(put, path = "/v1/scheduled-tasks/{task}/enabled", tag = "scheduled-tasks",

@@ -150,7 +150,7 @@ async fn write_secret(
     Ok(answer(json(&written)))
 }
 
-/// Removes a secret.
+/// Removes a secret of the workspace.
 #[utoipa::path(delete, path = "/v1/secrets/{name}", tag = "secrets",
     params(("name" = String, Path, description = "The name that tools declare")),
     responses((status = 200, description = "The secret was removed", body = ChangeOutcome)))]
@@ -366,7 +366,7 @@ async fn list_secret_keys(State(admin): State<Shared>, Query(query): Query<Paged
     Ok(answer(json(&page)))
 }
 
-/// How much a rotation does in one request.
+/// The limits of one request to rotate keys.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RotationRequest {

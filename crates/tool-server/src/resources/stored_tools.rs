@@ -96,7 +96,7 @@ struct Example {
     result: Option<Value>,
 }
 
-/// A stored tool.
+/// A stored tool, which was created at run time.
 #[derive(Serialize, ToSchema)]
 struct RuntimeTool {
     id: String,

@@ -213,7 +213,7 @@ struct Place {
     reach: Option<Reach>,
 }
 
-/// Returns one switch.
+/// Returns one switch by its kind and tool.
 #[utoipa::path(get, path = "/v1/switches/{kind}/{tool}", tag = "switches",
     params(("kind" = String, Path, description = "`kill` or `disable`"), ("tool" = String, Path, description = "The tool's own name"), Place),
     responses((status = 200, description = "The switch", body = ToolSwitch, headers(("ETag" = String, description = "The version of the switch")))))]

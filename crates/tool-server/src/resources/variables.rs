@@ -61,7 +61,7 @@ fn types() -> Schema {
     one_of(VariableType::ALL.iter().map(|kind| kind.as_str()))
 }
 
-/// A variable.
+/// A variable of the workspace or of an owner in it.
 #[derive(Serialize, ToSchema)]
 struct Variable {
     /// The kind of owner.
@@ -209,7 +209,7 @@ async fn write_variable(
     Ok(answer(json(&written)))
 }
 
-/// Removes a variable.
+/// Removes a variable of the workspace or of an owner in it.
 #[utoipa::path(delete, path = "/v1/variables/{name}", tag = "variables",
     params(("name" = String, Path, description = "The name that tools and prompts use"), Place),
     responses((status = 200, description = "The variable was removed", body = ChangeOutcome)))]
@@ -264,7 +264,7 @@ struct OpenVariableRequest {
     conversation: String,
     /// The agent that is started when all values are stored.
     agent: String,
-    /// The required variables.
+    /// The variables that the agent requires.
     required: Vec<RequiredVariable>,
     /// The names of the required variables that have no value.
     missing: Vec<String>,

@@ -9,7 +9,7 @@ use tool_core::{ToolCall, ToolDef, Toolset};
 /// The seed of the generated arguments. It is constant, so that every demonstration of a program is the same.
 const SEED: u64 = 1;
 
-/// The number of generated arguments, of which the shortest are used.
+/// The number of arguments that are generated. The shortest of them are used.
 const MADE: usize = 8;
 
 /// Returns the script for one message.

@@ -71,7 +71,8 @@ fn gate<S: AdminStore + StoredToolStore + Clone>(store: &S, cli: &Cli) -> Result
         .approvals(approvals.map_err(failed)?)
         .ledger(store.clone())
         .audit(Audit::required(store.clone()))
-        // Once per hour: expired events, long outputs and idempotency keys, and deleted stored tools. All other rows are kept.
+        // Once per hour, the sweeper removes expired rows (events, long outputs, idempotency keys, memories and shared limits) and deleted stored
+        // tools. All other rows are kept.
         .sweeper(
             Sweeper::default()
                 .purge(store.clone(), Retention::default())

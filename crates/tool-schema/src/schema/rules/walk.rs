@@ -35,7 +35,7 @@ impl Walk<'_> {
             self.told = true;
         }
         match &schema.kind {
-            // Common leaves first, because const evaluation pays for every step.
+            // Common leaves come first, because every step of const evaluation takes time.
             Kind::String
             | Kind::Integer(_)
             | Kind::Number { .. }
