@@ -284,7 +284,7 @@ async fn chat(
     let body = read_json(request, &chat.entry).await?;
     let posted = Posted::read(&body)?;
     if posted.message.is_none() {
-        // A request without a new message concerns a conversation that exists; any other conversation is refused here.
+        // A request without a new message needs an existing conversation; `running` refuses any other conversation.
         chat.running(&room).await?;
     }
     // The run begins in a separate task, so that a client that disconnects now does not leave a message without a run.

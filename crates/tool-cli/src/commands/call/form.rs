@@ -38,7 +38,7 @@ impl Asker for Terminal {
 /// Asks for each field. Returns `None` if the user did not complete the form.
 fn ask(screen: Screen, question: &Question) -> io::Result<Option<Json>> {
     let schema = Json::read(&question.schema)?;
-    // A tool may ask with texts of a model or of a server.
+    // The question may contain texts of a model or of a server.
     screen.note(paint(BOLD, escape(&question.message)));
     let mut form = Vec::new();
     let Some(Json::Record(fields)) = schema.get("properties") else {

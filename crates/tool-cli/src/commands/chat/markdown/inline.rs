@@ -99,7 +99,7 @@ pub(super) fn render(part: Part<'_>, style: Style, out: &mut Spans) -> usize {
     at
 }
 
-/// Adds the content of a complete mark, and returns the number of its bytes.
+/// Adds the content of a complete code span, emphasis or link, and returns the number of bytes that it has in the text.
 fn add(mark: Mark<'_>, style: Style, out: &mut Spans) -> usize {
     let inside = |text, before| Part {
         text,
