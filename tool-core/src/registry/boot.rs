@@ -22,7 +22,7 @@ impl RegistryBuilder {
     /// environment variables are missing, checks the tools, syncs the catalogue. No tool is served before every step is done; `tracing` logs each
     /// stage.
     ///
-    /// Tools that exist only as configuration, such as those that call agents, are not entries of a catalogue.
+    /// Tools that exist only as configuration, such as tools that call agents, are not entries of a catalogue.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -34,7 +34,7 @@ impl RegistryBuilder {
     ///     0
     /// }
     ///
-    /// Tools that exist only as configuration, such as tools that call agents, are not entries of a catalogue.
+    /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let store = MemoryStore::default();
     /// let registry = Registry::builder().tool::<nothing>().boot(&store).await?;
