@@ -4,9 +4,9 @@
 //! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) runs a
 //! conversation with it. It sends the request, streams the reply, retries failed requests, and falls back to the next model of a chain.
 //! [`ScriptedModel`](model::ScriptedModel) returns messages that are written in advance, for tests and demonstrations. An [`Agent`](agent::Agent) is
-//! a model with instructions, tools and limits, and returns texts or typed outputs. The module [`runtime`] runs agents that call each other, the module
-//! [`team`] has the tools with which one agent asks others, the module [`window`] shortens requests to the context window of a model, and the module
-//! [`worker`] drives conversations from a queue, in any number of processes.
+//! a model with instructions, tools and limits, and returns texts or typed outputs. The module [`runtime`] runs agents that call each other, and the
+//! module [`team`] has the tools with which one agent asks others. The module [`window`] shortens requests to the context window of a model. The
+//! module [`worker`] drives conversations from a queue, in any number of processes.
 //!
 //! ```no_run
 //! use tool_agent::model::{ApiKey, Endpoint, HttpModel};

@@ -583,8 +583,8 @@ impl AgentRuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// Fails if two agents have the same name, if an agent calls an agent that does not exist, is not exposed or is of the wrong kind, if a tool names a
-    /// property that the arguments do not have, and if a part of the runtime is missing that an agent needs.
+    /// Fails if two agents have the same name, and if an agent calls an agent that does not exist, is not exposed or is of the wrong kind. Also fails
+    /// if a tool names a property that the arguments do not have, and if the runtime lacks a part that an agent needs.
     pub fn build(self) -> Result<AgentRuntime, RuntimeConfigError> {
         check::check(&self)?;
         let names: HashMap<String, usize> = self

@@ -18,9 +18,9 @@
 //! [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). From its second recovery, a thread is driven by a process that drives no other such
 //! thread, so that a run that crashes its process does not bring other threads to the limit.
 //!
-//! A process that was suspended for longer than the lease does not write to the thread: the worker compares the end of its lease with the monotonic clock before
-//! each step, and the store refuses each message of a driver whose run was taken over. Use the lease of the worker for the runs too ([`Turns::lease`]), so that
-//! another worker does not wait for the lease of the run.
+//! A process that was suspended for longer than the lease does not write to the thread. The worker compares the end of its lease with the monotonic
+//! clock before each step, and the store refuses each message of a driver whose run was taken over. Use the lease of the worker for the runs too
+//! ([`Turns::lease`]), so that another worker does not wait for the lease of the run.
 //!
 //! The queue, the threads and the runs belong to one database. Sub-agents in the background run in the process of the worker that drives their parent, and the
 //! worker keeps its claim until they have ended.

@@ -29,9 +29,9 @@ impl Provider {
     /// Converts a thread like [`history`](Self::history), for a request to an origin: the endpoint and the model, under the name that the host
     /// passes to [`ModelReply::with_origin`](super::ModelReply::with_origin).
     ///
-    /// A message that a different origin or provider wrote is written from its text and its calls, without opaque parts: signatures, encrypted
-    /// reasoning and compaction blocks are valid only where they were written, and every request with them would fail. A message without an origin,
-    /// as earlier versions stored it, is sent unchanged to its provider.
+    /// A message that a different origin or provider wrote is written from its text and its calls, without opaque parts. Signatures, encrypted
+    /// reasoning and compaction blocks are valid only at their origin, and every other request with them would fail. A message without an origin, as
+    /// earlier versions stored it, is sent unchanged to its provider.
     ///
     /// ```
     /// use tool_core::store::{MemoryStore, ThreadId, ThreadStore};
@@ -131,9 +131,10 @@ fn history(
     Ok(out)
 }
 
-/// Replaces ids of calls that a request of this provider must not contain, in a message that a different provider wrote: ids with characters other
-/// than letters, digits, `_` and `-`, ids that are too long, and ids that an earlier call of the thread has, which Anthropic and Bedrock refuse.
-/// `earlier` has the ids of the earlier calls. The new id depends only on the place of the call, so that later requests have the same prefix.
+/// Replaces ids of calls that a request of this provider must not contain, in a message that a different provider wrote. These are ids with
+/// characters other than letters, digits, `_` and `-`, ids that are too long, and ids that an earlier call of the thread has. Anthropic and Bedrock
+/// refuse repeated ids. `earlier` has the ids of the earlier calls. The new id depends only on the place of the call, so that later requests have the
+/// same prefix.
 fn replace_ids(
     provider: Provider,
     seq: u64,

@@ -16,8 +16,8 @@ impl Provider {
             .unwrap_or_else(|| self.rewritten(message))
     }
 
-    /// Returns the model's message as it was written, for a request to an origin: if the message came from this provider and from this origin, or if
-    /// the origin of the request or of the message is not known.
+    /// Returns the model's message as it was written, for a request to an origin. Returns `None` if the message has no stored form of a provider, or
+    /// has the form of a different provider or origin. An unknown origin, of the request or of the message, counts as the same origin.
     pub(super) fn unchanged(
         self,
         message: &ModelMessage,

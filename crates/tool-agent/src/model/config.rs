@@ -182,11 +182,11 @@ impl HttpModelBuilder {
     }
 
     /// Sets limits on requests. They apply across all processes that share the store of the limits. Each attempt counts as one request, with the name
-    /// of the model in place of the name of a tool: pass clones of one value to all models of an account to count their requests together, and use
+    /// of the model in place of the name of a tool. Pass clones of one value to all models of an account to count their requests together. Use
     /// [`Limit::each_tool`](tool_core::limits::Limit::each_tool) to count each model separately.
     ///
-    /// If a limit is exhausted, the request waits as it does after a response that requests a wait: in memory if the wait fits into the
-    /// [budget](Retry::budget) of the step; otherwise the run is suspended, and the store holds the wait. A chain tries its next model at once.
+    /// If a limit is exhausted, the request waits as it does after a response that requests a wait. If the wait fits into the [budget](Retry::budget)
+    /// of the step, the request waits in memory. Otherwise the run is suspended for the wait. A chain tries its next model at once.
     ///
     /// ```
     /// use std::time::Duration;

@@ -127,10 +127,10 @@ impl HttpModel {
     }
 
     /// Adds the models of `next` to the end of the chain. The request is sent to the next model if the error allows it
-    /// ([`ModelErrorKind::allows_fallback`]): after the retries of a transient failure, such as an overloaded provider, a timeout or a broken stream, and
-    /// without a retry after an exhausted quota, refused credentials, a missing permission or an unknown model. The request is not sent to the next model
-    /// if it is invalid, too long, refused by a filter, or cannot be written for the provider, or if [`Restart::Refuse`] is set and a piece of a reply was
-    /// passed on.
+    /// ([`ModelErrorKind::allows_fallback`]). A transient failure, such as an overloaded provider, a timeout or a broken stream, is retried first. An
+    /// exhausted quota, refused credentials, a missing permission and an unknown model are not retried. The request is not sent to the next model if
+    /// it is invalid, too long, refused by a filter, or cannot be written for the provider, or if [`Restart::Refuse`] is set and a piece of a reply
+    /// was passed on.
     ///
     /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. Each model keeps its own timeouts. All clones share the waits that
     /// providers request: a model is skipped until its wait has ended. The last model of the chain is not skipped: its request is sent after the wait, if

@@ -8,9 +8,9 @@ use serde_json::value::{RawValue, to_raw_value};
 /// How requests to a server of Chat Completions contain the reasoning of earlier messages; set by
 /// [`HttpModelBuilder::past_reasoning`](super::HttpModelBuilder::past_reasoning).
 ///
-/// OpenAI's own API has no field for reasoning. Compatible servers add `reasoning_content`, `reasoning` or `reasoning_details`, and have different rules,
-/// which were read in November 2026: DeepSeek (from V3.2) and Kimi refuse a request whose messages with calls lack the reasoning of these calls, Kimi
-/// also if it is empty; OpenRouter needs `reasoning_details` unchanged, because they contain signatures; servers of older models, such as
+/// OpenAI's own API has no field for reasoning. Compatible servers add `reasoning_content`, `reasoning` or `reasoning_details`, and have different
+/// rules (as of November 2026). DeepSeek (from V3.2) and Kimi refuse a request whose messages with calls lack the reasoning of these calls. Kimi
+/// refuses an empty reasoning, too. OpenRouter needs `reasoning_details` unchanged, because they contain signatures. Servers of older models, such as
 /// DeepSeek R1, refuse every request with the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -38,7 +38,7 @@ impl Waiting {
 }
 
 /// Returns the context of an agent that answers in its own conversation. Inside of a call, a derived context has the caller, the deadline and the
-/// cancellation of the call, and neither secrets nor variables nor host values, so the agents that wait and the shared budget are set again.
+/// cancellation of the call. It has no secrets, variables and host values, so the agents that wait and the shared budget are set again.
 pub(crate) fn child_context(cx: &ToolContext, agent: &str, conversation: &str) -> ToolContext {
     let child = cx.derive().agent(agent).conversation(conversation);
     let child = child.with(Waiting::of(cx).and(agent));

@@ -33,10 +33,10 @@ type NewAgent = dyn Fn() -> AgentBuilder + Send + Sync;
 /// reason why there is none. `toolsUsed` has the names of the tools that the sub-agent called, in the order of their first use, without names of tools that do
 /// not exist. Every failure of the sub-agent is an output with `success: false`.
 ///
-/// The sub-agent has a new conversation without a history, and at most 10 steps. It has the tools that the host's function returns for the context of the call,
-/// without this tool, [harness tools](tool_core::ToolDef::is_harness), and the tools that start or ask agents: the tools of the categories `agent`
-/// and `agent-call`, and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass the gate of that toolset,
-/// and policies see the agent that called the tool as their caller.
+/// The sub-agent has a new conversation without a history, and at most 10 steps. It has the tools that the host's function returns for the context of
+/// the call, except this tool, [harness tools](tool_core::ToolDef::is_harness), and the tools that start or ask agents. The latter are the tools of
+/// the categories `agent` and `agent-call`, and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass
+/// the gate of that toolset, and policies see the agent that called the tool as their caller.
 ///
 /// The context of the sub-agent has the workspace, the users, the session, the trace and the remaining time of the call, and no secrets, variables or host values. The tool has
 /// no timeout unless the host sets one with [`DynamicTool::timeout`].

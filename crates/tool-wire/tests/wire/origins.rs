@@ -139,8 +139,8 @@ fn counts(provider: Provider, text: &str) -> (usize, usize) {
     (text.matches(calls).count(), text.matches(results).count())
 }
 
-// A thread can be continued at any other origin, in every ordered pair of providers and at a different endpoint or model of the same provider: a
-// request with the opaque parts of a different origin fails, and it would fail again whenever the thread is sent.
+// A thread can be continued at any other origin, in every ordered pair of providers and at a different endpoint or model of the same provider. A
+// request with the opaque parts of a different origin would fail, and so would every later request of the thread.
 #[tokio::test]
 async fn opaque_parts_are_sent_only_to_their_origin() {
     for from in Provider::ALL {
