@@ -1,8 +1,8 @@
 //! Full-text search that is the same on every database: the terms of a text, their quoting, the ranking of candidates and the fusion of rankings.
 //!
-//! A store keeps [`index_text`] of each row in its full-text index, and looks up the rows that contain a term of [`query_terms`]. The index only finds
-//! candidates. [`rank`] orders them by BM25 with the statistics of the caller's own rows, because `bm25` of FTS5 counts the rows of all tenants (a
-//! score then depends on what others store), and `ts_rank` of PostgreSQL is not BM25: it does not weigh how rare a term is.
+//! A store keeps [`index_text`] of each row in its full-text index, and looks up the rows that contain a term of [`query_terms`]. The index only
+//! finds candidates. [`rank`] orders them by BM25 with the statistics of the caller's own rows, because `bm25` of FTS5 counts the rows of all tenants
+//! (so a score depends on the rows of other tenants), and `ts_rank` of PostgreSQL is not BM25: it does not weigh how rare a term is.
 //!
 //! Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are written without a space between words, and the tokenizers of FTS5 and PostgreSQL make one
 //! token of a whole sentence. Runs of these scripts are therefore split into overlapping pairs of characters.

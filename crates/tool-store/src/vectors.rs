@@ -281,7 +281,7 @@ mod tests {
         }
         let keys = candidates.keys();
         assert_eq!(keys.len(), LEAST_CANDIDATES);
-        // The nearest key is the first, and newer keys are before older ones.
+        // The nearest key is the first, and newer keys are before older keys.
         assert_eq!(keys[..2], [0, MOST_EXACT]);
     }
 }

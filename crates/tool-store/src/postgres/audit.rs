@@ -20,7 +20,7 @@ macro_rules! columns {
     };
 }
 
-/// Removes the rows of one user, except those of changes that the user made as an operator.
+/// Removes the rows of one user, except the rows of changes that the user made as an operator.
 pub(super) const ERASE: &str = "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2 \
      AND NOT (call = '' AND contract IS NULL AND notes <> '[]')";
 

@@ -793,7 +793,7 @@ fn functions(all: &mut Vec<Statement>, own: &Workspace) {
 fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
     let (now, most) = (Timestamp::default(), 10);
     for scope in [Scope::All, Scope::Workspace(own)] {
-        // In one workspace, the planner may expect fewer open requests than expired requests, and choose the index for either.
+        // In one workspace, the planner may expect fewer open requests than expired requests, and choose the index of either state.
         add(all, "approval_by_", &approval::expired(scope, None));
         add(all, "approval_by_", &approval::expiry(scope, 0));
         add(all, "effect_by_lease", &ledger::lapsed(scope, None));

@@ -11,7 +11,7 @@ pub(crate) struct Batches(u32);
 impl Batches {
     /// The first size, which is small enough that even a slow disk removes the rows within 20 ms.
     const FIRST: u32 = 100;
-    /// The largest size, so that one slow transaction after many fast ones does not hold its locks for long.
+    /// The largest size, so that one slow transaction after many fast transactions does not hold its locks for long.
     const LARGEST: u32 = 5_000;
 
     pub(crate) fn new() -> Self {

@@ -219,7 +219,7 @@ pub(crate) async fn document<R: SqlReader>(
     db: &mut R,
     name: &DocumentName,
 ) -> Result<Option<Document>, R::Fault> {
-    // One statement, so that the content belongs to the row.
+    // One statement reads the row and the content, so that the content belongs to the row.
     let rows = db.read(|| {
         let (schema, columns) = (<R::Database as SqlDatabase>::SCHEMA, COLUMNS);
         let mut query = Statement::part(format!(

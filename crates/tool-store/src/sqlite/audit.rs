@@ -27,7 +27,7 @@ macro_rules! values {
     };
 }
 
-/// Removes the rows of one user, except those of changes that the user made as an operator.
+/// Removes the rows of one user, except the rows of changes that the user made as an operator.
 pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND workspace = ? AND NOT (call = '' AND contract IS NULL AND notes <> '[]')";
 
 /// Removes at most `most` rows of a scope whose calls started before a time.

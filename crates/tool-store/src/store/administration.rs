@@ -64,7 +64,7 @@ pub enum InstanceChange {
 }
 
 impl InstanceChange {
-    /// Returns the instance that the change is about.
+    /// Returns the instance that is changed.
     pub fn instance(&self) -> &InstanceId {
         match self {
             Self::Add { instance, .. }
@@ -185,7 +185,7 @@ pub enum DirectoryChange {
 }
 
 impl DirectoryChange {
-    /// Returns the workspace that the change is about.
+    /// Returns the workspace that is changed.
     pub fn workspace(&self) -> &Workspace {
         match self {
             Self::PutWorkspace { settings, .. } => &settings.workspace,

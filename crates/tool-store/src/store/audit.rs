@@ -242,8 +242,8 @@ pub trait AuditSink: Send + Sync + 'static {
         filter: &'a AuditFilter,
     ) -> StoreFuture<'a, Vec<AuditRow>>;
 
-    /// Removes every row of one user in one workspace, except those of changes that the user made as an operator
-    /// ([`AuditRow::is_of_operator`]), and returns their number.
+    /// Removes every row of one user in one workspace, except the rows of changes that the user made as an operator ([`AuditRow::is_of_operator`]),
+    /// and returns the number of removed rows.
     fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64>;
 
     /// Removes every row of a scope whose call arrived before `since`, and returns their number.

@@ -100,7 +100,7 @@ pub trait EventStore: Send + Sync + 'static {
     ) -> StoreFuture<'a, EventPage>;
 }
 
-/// The minimum time for which the stores of this crate keep events. [`Maintenance::purge`](super::Maintenance::purge) removes older ones.
+/// The minimum time for which the stores of this crate keep events. [`Maintenance::purge`](super::Maintenance::purge) removes older events.
 pub const EVENTS_KEPT: Duration = Duration::from_hours(7 * 24);
 
 /// Returns the time before which events are removed.

@@ -25,9 +25,10 @@ pub use write::{DocumentWrite, DocumentWriteMode, DocumentWritten};
 /// stores them. If its process dies, another worker claims the document when the lease expires. A write during a claim ends the claim, so that the
 /// chunks always belong to content that was complete.
 ///
-/// The chunks of an indexed document wait for their embeddings. A worker claims a batch of them with [`claim_embedding`](Self::claim_embedding), and stores the
-/// vectors with [`finish_embedding`](Self::finish_embedding). Until then, and if no worker computes embeddings, the chunks are found by their words. The
-/// progress is in the rows: a batch that was not stored, for example because its worker died, is claimed again when the lease expires.
+/// The chunks of an indexed document wait for their embeddings. A worker claims a batch of them with [`claim_embedding`](Self::claim_embedding), and
+/// stores the vectors with [`finish_embedding`](Self::finish_embedding). Until then, and if no worker computes embeddings, the chunks are found by
+/// their words. The rows record the progress: a batch that was not stored, for example because its worker died, is claimed again when the lease
+/// expires.
 ///
 /// Documents belong to their workspace and are kept until [`remove_document`](Self::remove_document) removes them. The erasure of a user
 /// ([`Maintenance::erase_contents`](super::Maintenance::erase_contents)) removes the name of the user from the documents, and keeps the documents.

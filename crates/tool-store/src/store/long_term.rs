@@ -188,7 +188,7 @@ pub trait LongTermStore: Send + Sync + 'static {
         id: &'a str,
     ) -> StoreFuture<'a, Option<MemoryRow>>;
 
-    /// Returns a page of memories, including expired ones, ordered by workspace and id.
+    /// Returns a page of memories, including expired memories, ordered by workspace and id.
     fn list_memories<'a>(
         &'a self,
         scope: Scope<'a>,
@@ -219,8 +219,8 @@ pub trait LongTermStore: Send + Sync + 'static {
         limit: u32,
     ) -> StoreFuture<'a, Vec<MemoryRow>>;
 
-    /// Stores the embedding of a memory in place of its previous one. Returns false if the workspace has no memory with this id, or if its content has changed
-    /// since its [hash](MemoryRow::hash) was read.
+    /// Stores the embedding of a memory in place of its previous embedding. Returns false if the workspace has no memory with this id, or if its
+    /// content has changed since its [hash](MemoryRow::hash) was read.
     fn embed_memory<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -76,7 +76,7 @@ pub enum RecordChange {
 }
 
 impl RecordChange {
-    /// Returns the workspace that the change is about.
+    /// Returns the workspace of the changed row.
     pub fn workspace(&self) -> &Workspace {
         match self {
             Self::CorrectMemory { workspace, .. }

@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    // Waits and times are read as the argument's description says.
+    // Waits and times are read as the description of the tool's argument states.
     #[test]
     fn times_are_read() {
         let now = stored("2026-11-27T10:00:00Z".parse().unwrap());

@@ -175,7 +175,7 @@ tests! {
         });
     }
 
-    // S2-41: of 32 tasks of two processes that begin a node, one holds it, and each of their results for one node is accepted once.
+    // S2-41: of 32 tasks of two processes that begin a node, one succeeds. Of 32 results for this node, one is accepted.
     #[test]
     fn concurrent_executors_share_no_node(opener) {
         opener.test(async |place| {

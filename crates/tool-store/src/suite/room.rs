@@ -172,7 +172,8 @@ tests! {
         conflict(store.add_room_message(message(main, "")).await, "the key of a message of room");
     }
 
-    // The erasure of a conversation removes its room, and the erasure of a user removes what the user wrote in the rooms of the workspace.
+    // The erasure of a conversation removes its room, and the erasure of a user removes the events and messages of the user in the rooms of the
+    // workspace.
     #[test]
     async fn erasure_covers_rooms(store: impl Rooms) {
         let store = &store;
@@ -200,7 +201,7 @@ tests! {
 tests! {
     ($) __suite_room_races in room for Rooms;
 
-    // Of 32 tasks of two processes that deliver, take and complete events at the same time, one gets each event.
+    // If 32 tasks of two processes deliver, take and complete events at the same time, each event is taken once.
     #[test]
     fn concurrent_turns_share_no_event(opener) {
         opener.test(async |place| {

@@ -125,7 +125,7 @@ tests! {
         assert_eq!(get(&store, "c").await, None);
     }
 
-    // A thread is stored once, whatever its state is. Each queueing replaces the agent, the user and the facts.
+    // A thread is stored once, in every state. Each queueing replaces the agent, the user and the facts.
     #[test]
     async fn queueing_is_idempotent(store: impl WorkStore) {
         queue(&store, NewWork { delay: LEASE, ..new("a") }).await;
@@ -519,7 +519,7 @@ tests! {
 tests! {
     ($) __suite_work_races in work for Queue;
 
-    // Of 32 tasks of two processes that claim one row, one gets it.
+    // Of 32 tasks of two processes that claim one row, one succeeds.
     #[test]
     fn concurrent_claims_of_one_row_give_it_to_one_worker(opener) {
         opener.test(async |place| {

@@ -97,7 +97,8 @@ async fn nearest_vectors(
     Ok(nearest(lookup.vector.values(), vectors, lookup.limit))
 }
 
-/// Reads the candidates with the index of the model. Returns `None` if there is no such index, if the scopes are small, or if the index found too few.
+/// Reads the candidates with the index of the model. Returns `None` if there is no such index, if the scopes are small, or if the index found too few
+/// candidates.
 async fn indexed(
     db: &mut Planned<'_>,
     lookup: &VectorLookup<'_>,

@@ -42,7 +42,8 @@ pub(crate) async fn finish<C: SqlChange>(
     Ok(true)
 }
 
-/// Stores the chunks of a document in place of its previous ones. A chunk with the same text at the same position is kept with its terms and its embedding.
+/// Stores the chunks of a document in place of its previous chunks. A chunk with the same text at the same position is kept with its terms and its
+/// embedding.
 async fn put_chunks<C: SqlChange>(
     db: &mut C,
     name: &DocumentName,

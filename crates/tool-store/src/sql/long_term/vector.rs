@@ -18,7 +18,7 @@ use super::{
 
 const TABLE: &str = "memory_vector";
 
-/// The embeddings that a search compares with a vector: those of its model, in these scopes.
+/// The embeddings that a search compares with a vector: the embeddings of the model of the vector, in these scopes.
 pub(crate) struct VectorLookup<'a> {
     pub(crate) vector: &'a MemoryVector,
     /// The scopes, all of one workspace.
@@ -74,7 +74,7 @@ pub(crate) trait VectorReader: SqlReader {
 
 /// The connection of a transaction that stores embeddings.
 pub(crate) trait VectorChange: SqlChange + VectorReader {
-    /// Stores the embedding of a memory in place of its previous one.
+    /// Stores the embedding of a memory in place of its previous embedding.
     fn put_vector(
         &mut self,
         number: u64,
@@ -150,7 +150,7 @@ pub(super) async fn similar<C: VectorChange>(
     Ok(None)
 }
 
-/// Stores the embedding of a memory in place of its previous one.
+/// Stores the embedding of a memory in place of its previous embedding.
 pub(crate) async fn put_vector<C: SqlChange + ?Sized>(
     db: &mut C,
     number: u64,

@@ -15,7 +15,7 @@ pub struct NewMemory {
     pub scope: MemoryScope,
     /// The text of the memory.
     pub content: String,
-    /// What the memory is about.
+    /// The type of the memory, such as a fact or a preference.
     pub memory_type: MemoryType,
     /// How long the memory keeps its weight.
     pub durability: Durability,
@@ -104,7 +104,7 @@ pub struct MemoryRow {
     pub content: String,
     /// The hash of the normalized content ([`content_hash`]), which is unique in its scope.
     pub hash: String,
-    /// What the memory is about.
+    /// The type of the memory, such as a fact or a preference.
     pub memory_type: MemoryType,
     /// How long the memory keeps its weight.
     pub durability: Durability,
@@ -150,7 +150,7 @@ impl MemoryRow {
     }
 
     /// Returns whether a similar content may replace this one. Content from a less trusted source is stored as a separate memory, so that a web page
-    /// cannot replace what a user said.
+    /// cannot replace the content of a user.
     pub fn admits(&self, new: &NewMemory) -> bool {
         new.source >= self.source
     }

@@ -13,9 +13,9 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Approvals {
     pub(super) rows: BTreeMap<String, ApprovalRow>,
-    /// All rows, in the order of lists.
+    /// The creation times and the ids of all rows, in the order of lists.
     by_created: BTreeSet<(Timestamp, String)>,
-    /// Open rows, in the order in which they expire.
+    /// The expiry times and the ids of the open rows, in the order in which the rows expire.
     by_expiry: BTreeSet<(Timestamp, String)>,
     pub(super) noted: Vec<Noted>,
 }

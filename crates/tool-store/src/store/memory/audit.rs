@@ -12,8 +12,8 @@ use crate::store::{
 
 #[derive(Default)]
 pub(super) struct Audit {
-    /// When each row's call arrived, which is the first half of its key in `rows`. Only single keys are looked up, so the order does not matter.
-    /// The keys are random or made by the host, so a hasher without a random seed is enough.
+    /// The arrival time of each row's call, which is the first half of its key in `rows`. Only single keys are looked up, so the order does not
+    /// matter. The keys are random or made by the host, so a hasher without a random seed is enough.
     started: HashMap<CallKey, Timestamp, BuildHasherDefault<DefaultHasher>>,
     /// All rows, in the order of exports.
     rows: BTreeMap<(Timestamp, CallKey), AuditRow>,

@@ -11,7 +11,7 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Ledger {
     pub(super) claims: BTreeMap<CallKey, EffectClaim>,
-    /// Running rows, in the order in which their leases expire.
+    /// The ends of leases and the keys of running rows, in the order in which the leases expire.
     leases: BTreeSet<(Timestamp, CallKey)>,
     /// The keys that versions without call identities gave to calls, each with the time and the key of a row that was begun with it.
     earlier: BTreeSet<(CallKey, Timestamp, CallKey)>,

@@ -148,7 +148,8 @@ impl TaskRow {
         step
     }
 
-    /// Returns the result of [`ScheduleStore::remove_task`](super::ScheduleStore::remove_task) for the row. A run that has not ended fails, because nothing continues it.
+    /// Returns the result of [`ScheduleStore::remove_task`](super::ScheduleStore::remove_task) for the row. A run that has not ended fails, because
+    /// no process continues it.
     pub fn remove(&self) -> TaskStep {
         let failed = |due| {
             let reason = "the task was deleted before the run ended".to_owned();

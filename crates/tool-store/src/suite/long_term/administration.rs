@@ -46,7 +46,7 @@ tests! {
         add(store, fact(&agent("a"), "Ada likes coffee")).await;
     }
 
-    // A removal names its scope, and removes nothing else.
+    // A removal removes only the memories of its scope.
     #[test]
     async fn memories_of_one_scope_are_removed(store: impl Memories) {
         let store = &store;

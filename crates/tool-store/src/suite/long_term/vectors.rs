@@ -236,7 +236,7 @@ tests! {
         assert_eq!(both(&agent("a")).await, (150, 0));
         assert_eq!(step(70).await, 70);
         assert_eq!(both(&agent("a")).await, (80, 70));
-        // A step that is dropped has changed some memories completely, and the others not at all.
+        // A step that is dropped has changed each memory completely or not at all.
         let dropped = Box::pin(step(50));
         let pause = Box::pin(async { std::future::ready(()).await });
         drop(futures::future::select(dropped, pause).await);
