@@ -14,7 +14,7 @@ mod memories;
 
 use memories::{remember, scope};
 
-/// Copies the memory of the large scope until it has 99,990 memories, which all contain its words.
+/// Statements that copy the memory of the large scope until the scope has 99,990 memories, which all contain the same words.
 const FILL: &str = "
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99989)
     INSERT INTO memory (id, workspace, agent, hash, content, type, durability, importance, source, created, updated)

@@ -74,7 +74,7 @@ pub(super) const FIND: &str = concat!(
     " FROM tool_store.approval WHERE id = $1 AND workspace = $2"
 );
 
-/// The query for one approval, which locks its row.
+/// The query for one approval, with a lock on its row.
 pub(super) const LOCK: &str = concat!(
     "SELECT ",
     columns!(),

@@ -93,7 +93,7 @@ pub(super) const FIND: &str = find!();
 /// The query [`FIND`] with a lock on the row.
 pub(super) const LOCK: &str = concat!(find!(), " FOR UPDATE");
 
-/// The query for the row of a key, which locks the row.
+/// The query for the row of a key, with a lock on the row.
 pub(super) const LOCK_OWN: &str = concat!(
     "SELECT ",
     columns!(),

@@ -35,7 +35,7 @@ pub enum ConnectError {
         "the URL of the database cannot be read, write it as `postgres://user:password@host:5432/database`: {0}"
     )]
     Url(sqlx::Error),
-    /// The server does not answer, or refuses the user or the database.
+    /// The server does not respond, or refuses the user or the database.
     #[error(
         "PostgreSQL at `{location}` cannot be used, check that the server runs, and the user and the database of the URL: {cause}"
     )]

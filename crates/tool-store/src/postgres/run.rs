@@ -20,7 +20,7 @@ macro_rules! columns {
     };
 }
 
-/// The query for the running run of a thread, which locks the row.
+/// The query for the running run of a thread, with a lock on the row.
 pub(super) const FIND_RUNNING: &str = concat!(
     "SELECT ",
     columns!(),

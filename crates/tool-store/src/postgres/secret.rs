@@ -14,7 +14,7 @@ use super::{Fault, PostgresStore, narrow_to_scope, step};
 const FIND: &str = "SELECT workspace, name, id, sealed, set_by, at FROM tool_store.secret \
      WHERE workspace = $1 AND name = ANY($2) ORDER BY name";
 
-/// The query for one secret, which locks the row.
+/// The query for one secret, with a lock on the row.
 const LOCK: &str = "SELECT workspace, name, id, sealed, set_by, at FROM tool_store.secret \
      WHERE workspace = $1 AND name = $2 FOR UPDATE";
 

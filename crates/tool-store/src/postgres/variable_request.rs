@@ -18,7 +18,7 @@ macro_rules! select {
 }
 
 const ONE: &str = concat!(select!(), "id = $2");
-/// The query for one request, which locks the row.
+/// The query for one request, with a lock on the row.
 const LOCK: &str = concat!(select!(), "id = $2 FOR UPDATE");
 const OF_THREAD: &str = concat!(select!(), "conversation = $2 ORDER BY id");
 

@@ -123,7 +123,8 @@ pub(crate) fn lookup<DB: SqlDatabase>(
     found
 }
 
-/// Narrows a query to the memories that a reader may read. The labels of the index have selected them already; the columns decide.
+/// Narrows a query to the memories that a reader may read. The labels of the index have already selected candidates, but only the columns of the row
+/// are authoritative.
 fn narrow_to_readable<DB: SqlDatabase>(
     query: &mut Statement<DB>,
     reader: &MemoryScope,

@@ -29,8 +29,8 @@ async fn store() -> (TempDir, PathBuf, SqliteStore) {
     (folder, file, store)
 }
 
-/// Returns a change that writes nothing and keeps its transaction open until the sender sends or is dropped. Changes polled meanwhile share the
-/// transaction.
+/// Returns a change that writes nothing and keeps its transaction open until the sender sends or is dropped. Changes that are polled while it is open
+/// share the transaction.
 fn holding(
     store: &SqliteStore,
 ) -> (

@@ -446,7 +446,7 @@ mod tests {
         }
     }
 
-    /// A store of children whose every method panics.
+    /// A store of child threads that panics in each method.
     struct Faulty;
 
     impl ChildStore for Faulty {
@@ -496,7 +496,7 @@ mod tests {
         }
     }
 
-    // A panic of a store of children is an error, whether it happens in the call or when the future is polled.
+    // A panic of a store of child threads becomes an error, whether it happens in the call or when the future is polled.
     #[tokio::test]
     async fn shield_converts_panics_of_a_store_of_children() {
         let store = children(Arc::new(Faulty));

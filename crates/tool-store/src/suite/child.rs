@@ -268,7 +268,7 @@ tests! {
         assert_eq!((again.receipt, again.row.session, again.seq), (Receipt::Known, 2, None));
         let next = tell("k2").await.unwrap();
         assert_eq!((next.receipt, next.seq), (Receipt::Queued, Some(2)));
-        // A message without a key keeps the key of the last call.
+        // After a message without a key, the row keeps the key of the last call.
         assert_eq!(store.message_child(says("a"), ChildSender::default()).await.unwrap().seq, Some(3));
         assert_eq!(tell("k2").await.unwrap().receipt, Receipt::Known);
         assert_eq!(messages(&store, "a").await, [1, 2, 3]);
@@ -553,7 +553,7 @@ tests! {
             let stores = [place.open().await, place.open().await];
             let opened = at_once(|task| {
                 let store = stores[usize::from(task % 2 == 1)].clone();
-                // The same thread with different parents.
+                // The tasks open the same thread with four different parents.
                 let row = row_of("a", &format!("main{}", task % 4));
                 async move { store.open_child(row, Some(9), vec![says("a")]).await.unwrap() }
             }).await;

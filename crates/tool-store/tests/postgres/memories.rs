@@ -5,7 +5,7 @@ use test_support::Ran;
 use crate::database::Database;
 use crate::large_memories;
 
-/// Copies the memory of the large scope until it has 99,990 memories, which all contain its words.
+/// Statements that copy the memory of the large scope until the scope has 99,990 memories, which all contain the same words.
 const FILL: &str = "
     INSERT INTO tool_store.memory (id, workspace, agent, hash, content, type, durability, importance, source, created, updated)
         SELECT 'copy ' || i, workspace, agent, 'hash ' || i, content || ' ' || i, type, durability, importance, source, created, updated

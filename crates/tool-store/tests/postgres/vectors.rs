@@ -54,7 +54,7 @@ pub(crate) async fn small_scope_is_searched_exactly_next_to_a_large_one_case() -
         }
         assert_eq!(scans(&mut connection).await > 0, is_indexed);
     }
-    // A similar content is found among all others.
+    // A similar content is found among all embeddings of the scope.
     let twin = MemoryVector::new("model", large.vectors[777].values().to_vec()).unwrap();
     let updated = store
         .remember(new(agent("large"), "twin", twin.clone()))
@@ -85,7 +85,7 @@ pub(crate) async fn models_and_dimensions_are_not_mixed_in_a_large_scope_case() 
     let query = embedding("old", 1_000_000, DIMENSIONS);
     let best = large.exact(&query);
     assert_eq!(nearest(&store, &reader, &query).await[0], best[0]);
-    // A different workspace, a different agent, the same model with other dimensions, and a different model with the same dimensions.
+    // The search must not return these memories: each has a different workspace, agent, number of dimensions or model.
     let shared = MemoryScope::shared(&acme());
     let umbrella = MemoryScope::agent(&other, "large").unwrap();
     let short = MemoryVector::new("old", query.values()[..32].to_vec()).unwrap();

@@ -111,7 +111,7 @@ pub(super) async fn hits<R: SqlReader>(
     }
     let mut hits = Vec::with_capacity(best.len());
     for (id, score) in best {
-        // A chunk that was removed since is left out.
+        // A chunk that was removed in the meantime is left out.
         if let Some(columns) = texts.get(id) {
             hits.push(ChunkHit {
                 file: columns.get("file")?,

@@ -1,4 +1,4 @@
-//! In-memory memories of agents, and notes of threads.
+//! In-memory store of the memories of agents, and of the notes of threads.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

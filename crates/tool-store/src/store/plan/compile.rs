@@ -12,7 +12,7 @@ use super::state::PlanNodeStatus;
 
 mod nodes;
 
-/// Whether a fault of a draft or a result prevents it from being stored.
+/// The severity of a fault: whether the fault prevents a draft or a result from being stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanSeverity {

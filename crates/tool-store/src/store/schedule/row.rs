@@ -115,8 +115,8 @@ impl TaskRow {
         self.ready = self.next_ready();
     }
 
-    /// Returns whether a run that waits for its next attempt continues after an update: the task stays on, and its prompt, its schedule and its conversations stay
-    /// the same.
+    /// Returns whether a run that waits for its next attempt continues after an update: the task stays switched on, and its prompt, its schedule and
+    /// its conversations stay the same.
     pub fn keeps_run(&self, definition: &TaskDefinition, enabled: bool) -> bool {
         let own = &self.definition;
         enabled
