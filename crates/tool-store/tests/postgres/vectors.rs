@@ -85,7 +85,8 @@ pub(crate) async fn models_and_dimensions_are_not_mixed_in_a_large_scope_case() 
     let query = embedding("old", 1_000_000, DIMENSIONS);
     let best = large.exact(&query);
     assert_eq!(nearest(&store, &reader, &query).await[0], best[0]);
-    // The search must not return these memories: each has a different workspace, agent, number of dimensions or model.
+    // The search of the agent must find the last of these memories, and not the memories of a different workspace, a different agent, a different
+    // number of dimensions or a different model.
     let shared = MemoryScope::shared(&acme());
     let umbrella = MemoryScope::agent(&other, "large").unwrap();
     let short = MemoryVector::new("old", query.values()[..32].to_vec()).unwrap();
