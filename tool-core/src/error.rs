@@ -360,7 +360,7 @@ fn chain(error: &(dyn StdError + Send + Sync + 'static)) -> String {
     text
 }
 
-/// An error that `?` converts into a [`ToolError`]. The trait exists so that rustc reports any other error once, with a hint for the fix.
+/// An error that `?` converts into a [`ToolError`]. The trait exists so that rustc reports any other type once, with a hint for the fix.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`?` cannot convert `{Self}` into a `ToolError`",

@@ -191,7 +191,7 @@ const fn variables_fault(needs: &[VariableNeed]) -> Option<(usize, Fault)> {
 ///
 /// # Panics
 ///
-/// Panics in const evaluation, with the fault.
+/// Panics in const evaluation if a declaration has a fault. The message describes the fault.
 #[doc(hidden)]
 #[track_caller]
 #[expect(clippy::panic, reason = "const evaluation reports by panicking")]
@@ -205,7 +205,7 @@ pub const fn check_secrets(needs: &[SecretNeed]) {
 ///
 /// # Panics
 ///
-/// Panics in const evaluation, with the fault.
+/// Panics in const evaluation if a declaration has a fault. The message describes the fault.
 #[doc(hidden)]
 #[track_caller]
 #[expect(clippy::panic, reason = "const evaluation reports by panicking")]

@@ -120,7 +120,7 @@ impl PolicyBuilder {
         self
     }
 
-    /// Sets the allow and deny lists of one agent. They replace lists that were set for it before.
+    /// Sets the allow and deny lists of one agent. They replace the lists that were set for this agent before.
     pub fn agent(mut self, agent: impl Into<String>, lists: ToolLists) -> Self {
         self.agents.insert(agent.into(), lists);
         self

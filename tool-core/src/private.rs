@@ -114,7 +114,7 @@ pub fn variable<T>(
 ///
 /// # Panics
 ///
-/// Panics in const evaluation, with every fault.
+/// Panics in const evaluation if a provider would refuse the tools. The message lists every fault.
 #[track_caller]
 pub const fn check_listed<const N: usize>(tools: &[Listed]) {
     if N == 0 {

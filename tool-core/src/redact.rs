@@ -1,9 +1,9 @@
 //! Redaction of secrets in text, in many spellings.
 //!
-//! A [`Redactor`] contains the secrets of a turn. It finds each secret unchanged, without the white space around it, with other line breaks, in escapes of
-//! JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it with `[secret:NAME]`. The [threat
-//! model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline redacts every output of a tool: payload, model text,
-//! citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline. For that text, use
+//! A [`Redactor`] contains the secrets of a turn. It finds each secret in its original form, without the white space around it, with other line
+//! breaks, in escapes of JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it with `[secret:NAME]`. The
+//! [threat model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline redacts every output of a tool:
+//! payload, model text, citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline. For that text, use
 //!
 //! - [`RedactingWriter`], and under the feature `tracing-subscriber` `RedactingMakeWriter`, for logs,
 //! - under the feature `otel` `RedactingExporter`, for spans,

@@ -35,7 +35,7 @@ pub use plugin::Plugin;
 
 /// All tools of a program. It is built once at start-up and is immutable afterwards.
 ///
-/// There are two equal ways to add tools: every `#[tool]` of every linked crate ([`Registry::linked`]), and tools that are added one by one
+/// There are two equivalent ways to add tools: every `#[tool]` of every linked crate ([`Registry::linked`]), and tools that are added one by one
 /// ([`Registry::builder`]).
 #[derive(Clone, Debug)]
 #[doc(alias("inventory", "plugin registry", "ToolRegistry"))]

@@ -176,7 +176,7 @@ impl StoredTools {
                 Err(why) => left_out.push(LeftOutTool { id, name, why }),
             }
         }
-        // Each tool was validated on its own, and the names differ, so only faults of the tools together remain.
+        // Each tool was validated on its own, and the names differ, so the only remaining faults are faults of the combination.
         let registry = builder.build().map_err(|error| {
             StoreError::Conflict(format!(
                 "the tools of agent `{agent}` cannot be in one registry: {error}"

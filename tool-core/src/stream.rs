@@ -210,8 +210,8 @@ pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {
 
 /// Writes the body of a streaming tool: `yield` sends progress, `?` ends the stream with an error, the last expression is the output.
 ///
-/// It is based on async-stream, so `for await item in stream { … }` works as well. A `?` does not work in the arguments of a different macro:
-/// bind the value with `let` before.
+/// It is based on async-stream, so `for await item in stream { … }` works as well. A `?` does not work in the arguments of a different macro: bind
+/// the value with `let` first.
 ///
 /// ```
 /// use tool_core::{ToolError, ToolStream, tool_stream};

@@ -25,7 +25,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// itself can write the rows.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A row, or the data from which it is built later, so that the call does not spend time on it.
+/// A row, or the data from which the row is built later, so that the call does not wait for that.
 pub(crate) enum Entry {
     Row(Box<AuditRow>),
     Late(Box<Late>),
@@ -245,7 +245,7 @@ impl Inner {
 struct Taken<'a> {
     inner: &'a Inner,
     entries: VecDeque<Entry>,
-    /// Whether the sink did not count as failing when the write began.
+    /// Whether the sink counted as working when the write began.
     delivered: bool,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct End {
 const ERROR: usize = 1_000;
 
 impl End {
-    /// Returns the end that a result reports.
+    /// Returns the end of a call with this result.
     pub(crate) fn of(result: &CallResult) -> Self {
         let took = result.duration;
         match result.outcome.get() {

@@ -460,8 +460,8 @@ impl ToolContext {
     /// Records that a call on which the running call depends, such as a call of a sub-agent, was begun before and that its outcome is unknown. A nested
     /// call records this itself.
     ///
-    /// If the body then returns an error, the turn is unsettled until an operator has settled the row, and the body runs again, under the conditions of
-    /// [`wait_for`](Self::wait_for).
+    /// If the body then returns an error, the turn is unsettled until an operator has settled the row. Then the body runs again, under the conditions
+    /// of [`wait_for`](Self::wait_for).
     pub fn wait_for_effect(&self, row: &EffectRow) {
         self.doubt(row);
     }

@@ -328,7 +328,7 @@ impl Gate {
         self.0.retry
     }
 
-    /// Settles an effect that the ledger reports as ambiguous. `key` is the key of the effect's call, and the row then contains the name `operator`.
+    /// Settles an effect that the ledger reports as ambiguous. `key` is the key of the effect's call. The row then contains the name in `operator`.
     ///
     /// `Succeeded` contains the output as JSON text, `Failed` contains the error text for the model; a later dispatch of that call returns
     /// it. `Rerun` lets the call run once more; that attempt has its own audit row ([`CallId::attempt`]).

@@ -39,7 +39,7 @@ pub const fn krate(package: Option<&'static str>, module: &'static str) -> &'sta
 ///
 /// # Panics
 ///
-/// Panics in const evaluation, at the parameter that can write.
+/// Panics in const evaluation if the host parameter can write.
 #[track_caller]
 pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str) {
     if !effect.changes_state() {
@@ -52,7 +52,7 @@ pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str
 ///
 /// # Panics
 ///
-/// Panics in const evaluation, at the result.
+/// Panics in const evaluation if the result does not fit the output.
 #[track_caller]
 pub const fn check_stated_result(
     output: Option<&Schema>,

@@ -77,7 +77,7 @@ impl<T: ?Sized> Written for T {}
 ///
 /// # Panics
 ///
-/// Panics in const evaluation, at the return type.
+/// Panics in const evaluation if JSON cannot represent the keys.
 #[track_caller]
 pub const fn check_output_keys(unwritable: bool, tool: &str) {
     if unwritable {

@@ -25,7 +25,7 @@ pub fn may_be_non_strict(def: &ToolDef) -> bool {
     def.may_be_non_strict()
 }
 
-/// Returns the reasons why a provider would refuse these tools in one request. The list is empty if the tools fit.
+/// Returns the reasons why a provider would refuse these tools in one request. The list is empty if there are no such reasons.
 pub fn request_faults<'a>(
     tools: impl Iterator<Item = &'a ToolDef>,
     dialect: Dialect,

@@ -312,7 +312,7 @@ async fn asked_about(
         tool: Some(tool.to_owned()),
         kind: Some(ApprovalKind::Call),
         key: Some(key.as_str().to_owned()),
-        // Versions without call identities gave calls of two conversations the same key.
+        // Earlier versions of this crate, which had no call identities, gave calls of two conversations the same key.
         thread: cx.conversation().map(str::to_owned),
         ..ApprovalFilter::default()
     };

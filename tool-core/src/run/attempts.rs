@@ -1,4 +1,4 @@
-//! Runs and retries of a call's body: the host's hooks wrap each run, and a pause separates them.
+//! Runs and retries of a call's body: the host's hooks wrap each run, and there is a pause between two runs.
 
 use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;

@@ -56,7 +56,7 @@ mod pool {
     /// assert_eq!((pool.running(), pool.waiting()), (0, 0));
     /// ```
     ///
-    /// A sync tool that waits for another sync tool keeps its slot meanwhile: in a pool with one slot, it waits forever.
+    /// A sync tool keeps its slot while it waits for another sync tool. In a pool with one slot, it would therefore wait forever.
     #[derive(Clone, Debug)]
     pub struct BlockingPool(Arc<Slots>);
 

@@ -256,7 +256,7 @@ async fn begin(
             tool: alias.clone(),
             ..intent.clone()
         };
-        // The error of the present name is kept, because a call has at most one row.
+        // If the call cannot begin under the alias either, the result for the present name is returned.
         if let Ok(under_alias) = store.begin(earlier, audit.clone()).await {
             begun = Ok(under_alias);
         }
@@ -425,7 +425,7 @@ impl Claim {
             Some(_) if cx.has_returned() => EffectState::Succeeded,
             Some(_) if released => EffectState::Failed,
             Some(_) if cx.was_cut() => EffectState::Ambiguous,
-            // The effects of the body before it requested the nested call have happened.
+            // The body may have had effects before it made the nested call that waits.
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
             Some(_) if result.unsettled().is_some() => EffectState::Ambiguous,
             Some(_) => EffectState::Failed,

@@ -82,7 +82,7 @@ impl Closing {
         }
     }
 
-    /// Starts both writes at once, so that a store that hangs does not block the other one.
+    /// Starts both writes at the same time, so that a store that hangs does not block the other one.
     async fn one_by_one(self) {
         let Self {
             gate,

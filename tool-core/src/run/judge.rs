@@ -99,7 +99,8 @@ impl Judgement {
 
 /// Decides on a call: first by the policy, then by the tool's own `approval`. A predicate that fails or panics counts as a request for approval.
 ///
-/// `by_effect` is whether a destructive tool with [`Approval::ByEffect`] needs an approval: only a host's gate can ask a person.
+/// If `by_effect` is true, a destructive tool with [`Approval::ByEffect`] needs an approval. It is false without a gate, because only a gate can ask
+/// a person.
 #[inline]
 pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared, by_effect: bool) -> Judgement {
     let decision = toolset.judge(prepared.position(), || prepared.request());

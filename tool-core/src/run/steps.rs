@@ -54,7 +54,7 @@ pub(super) trait Held: Sized {
     type Guards;
     /// The rows that must be written before the body.
     type Duty;
-    /// Whether a person can be asked because of a tool's effect alone.
+    /// Whether the effect of a tool alone can require an approval.
     const ASKS: bool;
 
     fn prepared(&self) -> &Prepared;

@@ -80,7 +80,7 @@ async fn through<T: Tool>(
         Some(identity) => identity.key().as_str().to_owned(),
         None => crate::gate::random::random_id()?,
     };
-    // The gate refuses a tool that is hidden by now, and returns the stored result if the call has run before.
+    // The gate refuses a tool that is hidden now, and returns the stored result if the call has run before.
     let name = match toolset.find_typed::<T>() {
         Ok((_, def)) => def.wire_name(),
         Err(_) => T::NAME,

@@ -253,7 +253,8 @@ impl StoredTools {
     }
 }
 
-/// Returns the workspace whose rows an editor may read. For the program, it is the empty workspace, which contains only system rows.
+/// Returns the workspace whose rows an editor may read. If the editor is the program itself, it is the empty workspace, which contains only system
+/// rows.
 fn workspace(editor: &Editor) -> Workspace {
     editor.owner().cloned().unwrap_or_default()
 }

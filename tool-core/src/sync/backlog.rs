@@ -1,4 +1,4 @@
-//! Bounded queue that is emptied at once, and takes back items that could not be delivered.
+//! Bounded queue: a reader takes all items together, and returns items that could not be delivered.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -41,8 +41,8 @@ impl<T> Backlog<T> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Puts taken items back, before the items that were added since. If `delivered` is false, because the previous write failed as well, at most
-    /// `most` items stay in the queue, or as many as were taken if that is more. Returns how many items were dropped.
+    /// Puts taken items back, before the items that were added since. If `delivered` is false, because the previous write failed as well, the queue
+    /// keeps at most `most` items, or the number of taken items if that number is greater. Returns how many items were dropped.
     pub(crate) fn put_back(
         &self,
         taken: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,

@@ -1,6 +1,6 @@
 //! A deterministic generator of pseudo-random numbers.
 
-/// A `SplitMix64` generator, so that a test that fails once fails always.
+/// A `SplitMix64` generator, so that a failing test fails in every run.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

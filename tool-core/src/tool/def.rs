@@ -176,7 +176,7 @@ impl ToolDef {
         Self(Source::Exposed(Arc::new(exposed)))
     }
 
-    /// Returns the definition as one that can be changed.
+    /// Returns a definition that can be changed.
     fn to_exposed(&self) -> Exposed {
         match &self.0 {
             Source::Own(own) => Exposed::new(own.clone(), self.wire_name().to_owned()),
@@ -303,7 +303,7 @@ impl ToolDef {
     }
 
     /// Returns the fingerprint of the tool's contract: SHA-256 over name, description, schemas, effects and hints, as lower-case hex. An approval is
-    /// bound to it, so a waiting approval is void as soon as the contract changes.
+    /// bound to it, so a waiting approval becomes invalid as soon as the contract changes.
     #[cfg(feature = "host")]
     pub fn contract(&self) -> Arc<str> {
         let make = || contract::fingerprint(self, self.name());

@@ -60,9 +60,9 @@ pub struct DynamicTool {
 
 /// The providers to which the tool is offered.
 enum Providers {
-    /// These providers. The schema has a fault if one of them does not accept it.
+    /// The tool is offered to these providers. The schema has a fault if one of them does not accept it.
     Stated(Dialects),
-    /// All providers that accept the schema.
+    /// The tool is offered to all providers that accept the schema.
     Accepting,
 }
 
@@ -189,7 +189,7 @@ pub trait ClientCheck: Send + Sync + 'static {
 impl DynamicTool {
     /// Creates a tool that deserializes its arguments as `A`, usually a [`serde_json::Value`], and runs the closure.
     ///
-    /// Numbers arrive as they were approved. A fraction with more digits than a double has is rounded to the nearest double before a person
+    /// The handler gets numbers as they were approved. A fraction with more digits than a double has is rounded to the nearest double before a person
     /// approves the call. A call with any other number that a `Value` would round, such as an integer of more than 64 bits, is refused with the
     /// number's pointer. For such numbers, use a string in the schema.
     #[track_caller]
@@ -263,9 +263,9 @@ impl DynamicTool {
 
     /// Creates a tool from a factory: for each call, `create` reads values from the context and returns the closure that serves the call.
     ///
-    /// Name, description and schema are fixed here, so values that `create` binds never reach a model. `create` runs anew for each call, after the gate allowed
-    /// the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool declares, and host
-    /// values within the tool's effect.
+    /// Name, description and schema are fixed here, so values that `create` binds never reach a model. `create` runs again for each call, after the
+    /// gate allowed the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool
+    /// declares, and host values within the tool's effect.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -391,7 +391,7 @@ impl DynamicTool {
             },
         );
         tool.def.client = true;
-        // A call that was passed on twice has no further effect at the host.
+        // Passing a call on twice has no further effect at the host.
         tool.idempotent().output_schema(output_schema)
     }
 
@@ -615,10 +615,10 @@ impl DynamicTool {
     /// only where the provider would refuse the request, see [`dynamic::non_strict`](crate::schema::dynamic::non_strict).
     /// Providers that accept the schema still get the tool as strict, unless a request would exceed Anthropic's limits of strict tools.
     ///
-    /// Such a provider does not enforce the schema for its model. So `check` validates the arguments before a person approves the call, and again after they
-    /// were [repaired](crate::Repair). It has to check exactly the schema of the tool. Arguments that it accepts reach the handler as they were written. Other
-    /// arguments are repaired only if [`dynamic::read`](crate::schema::dynamic::read) can read the schema as well, except for white space, a code fence and
-    /// commas around JSON.
+    /// Such a provider does not enforce the schema for its model. So `check` validates the arguments before a person approves the call, and again
+    /// after they were [repaired](crate::Repair). `check` must implement exactly the schema of the tool. Arguments that it accepts reach the handler
+    /// as they were written. Other arguments are repaired only if [`dynamic::read`](crate::schema::dynamic::read) can read the schema as well, except
+    /// for white space, a code fence and commas around JSON.
     ///
     /// The audit row of every call has a note `non_strict` that names these providers.
     ///

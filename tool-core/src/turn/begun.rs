@@ -36,8 +36,8 @@ pub struct BegunRun {
 impl Turns {
     /// Begins a run of the conversation of a context, before a message is stored.
     ///
-    /// [`respond`](Self::respond) stores its message even if a different run is active. A host that refuses a message then, such as a server that
-    /// responds with the status 409, begins the run first.
+    /// [`respond`](Self::respond) stores its message even if a different run is active. A host that has to refuse a message in this case, such as a
+    /// server that responds with the status 409, begins the run first.
     ///
     /// ```
     /// use futures::future::BoxFuture;
@@ -95,7 +95,7 @@ impl BegunRun {
         self.held.id()
     }
 
-    /// Stores a user's message in the conversation, as [`Turns::say`] does, and returns its sequence number. It interrupts no run.
+    /// Stores a user's message in the conversation, as [`Turns::say`] does, and returns its sequence number. This does not interrupt a run.
     pub async fn say(&self, message: impl Into<UserMessage>) -> Result<u64, TurnError> {
         let message = of_user(&message.into(), &self.cx)?;
         Ok(self.turns.threads.append(message).await?)

@@ -62,8 +62,8 @@ pub(super) enum Ended {
     TimeOver,
 }
 
-/// Returns whether an earlier run of a call may have requested approvals of nested calls. These approvals may still be open, regardless of the result
-/// now.
+/// Returns whether an earlier run of a call may have requested approvals of nested calls. These approvals may still be open, regardless of the
+/// present result.
 pub(super) fn may_have_asked(tools: &Toolset, call: &StoredCall<'_>, continues: bool) -> bool {
     // Other calls do not run again after they have waited for a nested call.
     let runs_again =

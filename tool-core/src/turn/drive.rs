@@ -121,8 +121,8 @@ pub enum Outcome {
     Deadline,
     /// The host is shutting down. Calls that had not begun are open; drive the thread again in another process.
     Draining,
-    /// Another drive has the lease of this run of the thread. This drive made no calls after it detected that. Drive the thread again when the run has ended,
-    /// even if a message was stored before, because the run may have ended without reading it.
+    /// Another drive has the lease of this run of the thread. This drive made no calls after it detected the other drive. Drive the thread again when
+    /// the run has ended, even if a message was stored before, because the run may have ended without reading it.
     Busy(RunId),
 }
 
@@ -226,7 +226,8 @@ impl Turns {
             Ok(limit.outcome(steps.await?, cx))
         };
         let outcome = match held.during(Box::pin(steps)).await {
-            // This is the last check for a second run: the thread refused the model's message, because another run had appended one.
+            // The thread refused the model's message, because another run has appended a message. This is the last check for a second run of the
+            // thread.
             Err(TurnError::Busy(_)) => Ok(Outcome::Busy(held.id().clone())),
             outcome => outcome,
         };
@@ -418,7 +419,7 @@ impl Turns {
     }
 }
 
-/// Reserves the estimate of a request, if the runs share a budget. Returns the row of the budget if it has less left.
+/// Reserves the estimate of a request, if the runs share a budget. If the budget has less left than the estimate, returns its row.
 async fn reserve<M: Model + ?Sized>(
     budget: Option<&Budget>,
     model: &mut M,
@@ -435,7 +436,7 @@ async fn reserve<M: Model + ?Sized>(
     Ok(reserved.map(Some))
 }
 
-/// Ends the reservation of a step. Returns the tokens that no message contains.
+/// Ends the reservation of a step. Returns the tokens that are in the usage of no message.
 async fn settle<M: Model + ?Sized>(
     reserved: Option<&StepBudget>,
     model: &mut M,

@@ -10,7 +10,7 @@ use super::{Outcome, TurnError, Turns};
 use crate::context::ToolContext;
 use crate::store::{Role, RunFilter, Scope, Timestamp};
 
-/// The number of runs that are read at once.
+/// The number of runs that one request to the store reads.
 const PAGE: u32 = 50;
 
 /// The end of the time that a run may take.

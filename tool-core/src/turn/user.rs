@@ -215,8 +215,8 @@ impl Turns {
 
     /// Stores a user's message and answers it: [`say`](Self::say), then [`drive`](Self::drive).
     ///
-    /// If threads and runs are in one database ([`Journal`](crate::store::Journal)), the message is stored in the transaction that begins the run. That
-    /// saves one `fsync`, and no other drive of the thread can begin between the two.
+    /// If threads and runs are in one database ([`Journal`](crate::store::Journal)), the message is stored in the transaction that begins the run.
+    /// That saves one `fsync`, and no other drive of the thread can begin between these two steps.
     ///
     /// If another run of the thread is active, the message is stored as well, and the outcome is [`Outcome::Busy`]: that run reads
     /// the message or is interrupted by it, as set by [`DuringRun`]. If a store fails before the run begins, the error is the same as for `say`.

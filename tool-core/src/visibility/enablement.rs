@@ -103,7 +103,7 @@ pub enum Runtime {
     Scheduled,
     /// Another agent started the turn. The turn has no harness tools, and no tools that start or call agents.
     SubAgent,
-    /// Events of a room started the turn. It has the harness tools of the category `room`.
+    /// Events of a room started the turn. The turn has the harness tools of the category `room`.
     Room,
     /// A message arrived on a channel. The turn has the harness tools of the category `conversation-trigger` and of the channel's
     /// category.

@@ -25,7 +25,7 @@ pub enum Layer {
     Secrets,
     /// The flag that switches the tool on is not `true`, `1` or `yes`.
     Optional,
-    /// The tool starts sub-agents, and the turn is a sub-agent's.
+    /// The tool starts sub-agents, and this is the turn of a sub-agent.
     SpawnTask,
     /// The tool calls an agent that does not accept calls from agents.
     AgentChannel,

@@ -50,7 +50,7 @@ fn limits(limits: impl IntoIterator<Item = Limit>) -> Limits {
     builder.build().unwrap()
 }
 
-/// Makes a call that ends at once.
+/// Makes a call that ends immediately.
 fn passes(limits: &Limits, cx: &ToolContext, tool: &ToolDef) {
     drop(limits.enter(cx, tool).unwrap());
 }
@@ -213,7 +213,7 @@ async fn idle_keys_are_evicted_and_excess_callers_refused() {
             passes(&limits, &cx("acme", &format!("{round}-{user}")), &SEND);
         }
         assert!(limits.keys() <= 300);
-        // The minute of each key still runs, so no key can be evicted.
+        // The window of each key has not ended, so no key can be evicted.
         refused(limits.enter(&cx("acme", "one more"), &SEND));
         refused(limits.enter(&cx("acme", &format!("{round}-0")), &SEND));
         advance(MINUTE).await;

@@ -452,8 +452,8 @@ async fn value_of_a_variable_is_never_logged() {
     const TEXT: &str = "eu-north-4711";
     const NO_PORT: &str = "no-port-4712";
     let log = Log::default();
-    // With a single subscriber, tracing decides on the thread that first reaches a callsite whether the callsite is enabled, and that may be the thread of a
-    // different test.
+    // With a single subscriber, tracing decides whether a callsite is enabled on the thread that reaches the callsite first, which may be the thread
+    // of a different test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let _guard = tracing::subscriber::set_default(log.clone());
     let store = MemoryStore::default();

@@ -151,7 +151,7 @@ async fn dynamic_tool_receives_the_approved_number() {
     assert_eq!(later.unwrap().len(), asked);
 }
 
-// S3-15: a dynamic tool that requires an approval waits for it, and other dynamic tools run at once.
+// S3-15: a dynamic tool that requires an approval waits for it, and other dynamic tools run immediately.
 #[tokio::test]
 async fn dynamic_tool_that_requires_approval_waits() {
     let host = Host::new();

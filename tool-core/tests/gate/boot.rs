@@ -50,8 +50,8 @@ fn boot_steps_run_in_a_fixed_order() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    // With a single subscriber, tracing decides on the thread that first reaches a callsite whether the callsite is enabled, and that may be the thread of a
-    // different test.
+    // With a single subscriber, tracing decides whether a callsite is enabled on the thread that reaches the callsite first, which may be the thread
+    // of a different test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     tracing::subscriber::with_default(stages.clone(), || {
         let builder = Registry::builder()

@@ -247,7 +247,7 @@ fn unknown_keys_are_errors() {
     );
 }
 
-// S0-20: all errors are reported at once.
+// S0-20: all errors are reported together.
 #[test]
 fn invalid_policy_file_reports_all_errors() {
     let file = PolicyFile::from_json(

@@ -43,8 +43,8 @@ impl ApprovalsBuilder {
         self
     }
 
-    /// Sets the maximum number of open approvals per conversation, or per user outside of conversations; defaults to 50. A call beyond that is refused as
-    /// [`RateLimited`](crate::ErrorKind::RateLimited), with an error that asks the model to call again later. Plans count as well.
+    /// Sets the maximum number of open approvals per conversation, or per user outside of conversations; defaults to 50. A call beyond this limit is
+    /// refused as [`RateLimited`](crate::ErrorKind::RateLimited), with an error that asks the model to call again later. Plans count as well.
     pub fn most_open(mut self, most: u32) -> Self {
         self.most_open = most;
         self

@@ -48,7 +48,7 @@ pub enum KeyError {
 }
 
 impl KeyRing {
-    /// Creates a key ring. This first key signs.
+    /// Creates a key ring with its first key, which signs.
     pub fn new(id: impl Into<String>, key: impl Into<Vec<u8>>) -> Result<Self, KeyError> {
         Self(Vec::new()).keep(id, key)
     }

@@ -38,7 +38,7 @@ impl Model for WaitingModel {
     }
 }
 
-// A3: if two requests drive one thread at once, only one of them continues, so the call pays once
+// A3: if two requests drive one thread at the same time, only one of them continues, so the call pays once
 #[tokio::test]
 async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
     let host = Host::new();
