@@ -43,7 +43,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Replaces the HTTP part of a host, which sends the request and passes on the body as it arrives.
+/// Takes the place of a host's HTTP client, which sends the request and feeds the body of the response to the stream as it arrives.
 fn post(
     provider: Provider,
     request: &str,

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// One message of the script.
 enum Answer {
     Text(&'static str),
-    /// Names and arguments of calls. The ids are `call_0`, `call_1` and so on in every message, because some models number their calls.
+    /// Names and arguments of calls. In every message, the ids of the calls begin again with `call_0`, as those of some models do.
     Calls(&'static [(&'static str, &'static str)]),
     /// A text that continues until the client closes the connection.
     Endless,
@@ -45,7 +45,7 @@ fn answer(asked: &str, said: usize) -> Answer {
     }
 }
 
-/// The part of a request on which the script depends.
+/// The part of a request that the server reads.
 #[derive(Deserialize)]
 struct Request {
     messages: Vec<Message>,

@@ -1,4 +1,4 @@
-//! A local server in place of the providers: it answers in the formats of Chat Completions and of Anthropic.
+//! A local server in place of the providers: it responds in the formats of Chat Completions and of Anthropic.
 
 use std::sync::{Arc, Mutex};
 
@@ -45,7 +45,7 @@ impl Provider {
         Ok(provider)
     }
 
-    /// Returns and removes the requests.
+    /// Returns the requests since the last call, and removes them.
     pub(crate) fn requests(&self) -> Vec<Request> {
         let mut requests = self
             .requests
@@ -100,7 +100,7 @@ async fn answer(
     ([(header::CONTENT_TYPE, "text/event-stream")], events).into_response()
 }
 
-/// A call of `final_answer` as a stream of Chat Completions.
+/// Returns a call of `final_answer` as a stream of Chat Completions.
 fn chat(arguments: &str) -> String {
     let call = json!({"index": 0, "id": "call_1", "type": "function", "function": {"name": "final_answer", "arguments": arguments}});
     let chunk = |delta: Value, finish: Option<&str>| {
@@ -114,7 +114,7 @@ fn chat(arguments: &str) -> String {
         + "data: [DONE]\n\n"
 }
 
-/// The same as a stream of Anthropic's Messages.
+/// Returns the same call as a stream of Anthropic's Messages API.
 fn anthropic(arguments: &str) -> String {
     let start = json!({
         "type": "message_start",

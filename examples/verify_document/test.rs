@@ -71,7 +71,7 @@ fn definition_passes_the_test_kit() {
     assert!(verify_document::DEF.hints().read_only);
 }
 
-// S1-18, S1-19: the model is that of the instance's provider, and is called with the instance's key. The test program has no keys in its environment.
+// S1-18, S1-19: the tool calls a model of the instance's provider with the instance's key. The test program has no keys in its environment.
 #[tokio::test]
 async fn each_instance_uses_its_own_provider_and_key() {
     assert!(std::env::vars().all(|(name, _)| !name.ends_with("_API_KEY")));
@@ -89,7 +89,7 @@ async fn each_instance_uses_its_own_provider_and_key() {
         assert_eq!(seen[0].key, key);
         assert_eq!(seen[0].body["model"], format!("{provider}-model"));
     }
-    // Without the key, the name or a model of the provider, no model is called.
+    // If the key, the name or a model of the provider is missing, no model is called.
     let files = || vec![scan("image/png")];
     let judges = || instance(&server, "openai", "key-of-acme", files());
     let no_key = ToolContext::builder()

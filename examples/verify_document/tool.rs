@@ -49,7 +49,7 @@ pub(crate) struct Judgment {
 }
 
 impl Judgment {
-    /// Returns a contradiction that a schema cannot express. The schema itself is checked before.
+    /// Returns a contradiction in the judgment that a schema cannot express. The judgment was already validated against the schema.
     fn fault(&self) -> Option<&'static str> {
         match (self.is_bill, self.bill_type) {
             (true, None) => Some("`bill_type` is null although `is_bill` is true"),
@@ -59,12 +59,12 @@ impl Judgment {
     }
 }
 
-/// The models of a host, by the name of the provider, and the address of a gateway, if there is one.
+/// The models that a host uses for judgments, by the name of the provider, and the address of a gateway, if there is one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Judges {
     /// The name of the model for each provider.
     pub(crate) models: HashMap<String, String>,
-    /// The address that replaces that of the provider.
+    /// The address that replaces the provider's own address.
     pub(crate) gateway: Option<String>,
 }
 
@@ -179,7 +179,7 @@ fn agent(cx: &ToolContext, keys: &ApiKeys, judges: &Judges) -> Result<Agent, Too
     Ok(agent.build()?)
 }
 
-/// Converts an error. The model that called the tool learns what to do, the operator reads the cause.
+/// Converts an error. The text tells the model that called the tool what to do, and the operator reads the cause.
 fn failed(error: &AgentError) -> ToolError {
     let text = match error {
         AgentError::NoOutput(_) => "the model returned no valid judgment, try again",

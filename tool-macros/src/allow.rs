@@ -58,7 +58,7 @@ pub(crate) const ARG_RULES: &[&Rule] = &[INT_RANGE, PATTERN_ANCHORS];
 pub(crate) struct Allowed(Vec<String>);
 
 impl Allowed {
-    /// Reads a list as [`Allowed::take`] does.
+    /// Reads a list of rules as [`Allowed::take`] does.
     pub(crate) fn parse(input: ParseStream<'_>, known: &[&Rule]) -> syn::Result<Self> {
         let mut allowed = Self::default();
         allowed.take(input, known)?;

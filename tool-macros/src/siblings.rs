@@ -13,7 +13,7 @@ pub(crate) struct OtherDerives {
 }
 
 impl OtherDerives {
-    /// Creates an unread list for a type; `is_read` is whether the derive itself generates a `Deserialize`.
+    /// Creates a list that is read from the source file when it is needed. `is_read` is whether the derive itself generates a `Deserialize`.
     pub(crate) fn of(is_read: bool) -> Self {
         Self {
             names: OnceCell::new(),

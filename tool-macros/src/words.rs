@@ -39,7 +39,7 @@ pub(crate) fn paths_of(attrs: &[Attribute]) -> Paths {
     paths
 }
 
-/// Reads a list that is all of `tokens`.
+/// Reads a list that consists of all `tokens`.
 pub(crate) fn in_tokens(
     tokens: TokenStream,
     errors: &Errors,
@@ -52,7 +52,7 @@ pub(crate) fn in_tokens(
         Ok(())
     };
     let before = errors.count();
-    // The parentheses end where the list ends, otherwise an error at its end would be reported for the whole attribute.
+    // The parentheses get the span of the last token. Otherwise an error at the end of the list would be reported for the whole attribute.
     let (_, last) = ends(&tokens);
     let mut group = Group::new(Delimiter::Parenthesis, tokens);
     group.set_span(last);

@@ -17,7 +17,7 @@ pub(crate) fn decode(
 ) -> String {
     let said = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
     let encoding = said.or(of_page).unwrap_or_else(|| {
-        // A character may be cut at the end.
+        // The bytes may end within a character.
         match std::str::from_utf8(bytes) {
             Err(error) if error.error_len().is_some() => encoding_rs::WINDOWS_1252,
             _ => encoding_rs::UTF_8,

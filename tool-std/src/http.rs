@@ -237,7 +237,7 @@ impl Http {
     }
 
     pub(crate) fn of(cx: &ToolContext) -> Self {
-        /// Shared by all contexts without an `Http`, because each value reads the system's certificates on first use.
+        /// The settings of all contexts without an `Http`. They share one value, because each value reads the system's certificates on first use.
         static DEFAULT: LazyLock<Http> = LazyLock::new(Http::default);
         cx.extension().unwrap_or_else(|| DEFAULT.clone())
     }

@@ -1,4 +1,4 @@
-//! The trait of contracts.
+//! The trait `ToolContract`, which connects the name, the arguments and the result of a tool.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -60,7 +60,8 @@ enum Written<T> {
     },
 }
 
-/// A result that is not an object, or whose own keys could be mistaken for those of an envelope. An object with further keys is flat.
+/// An envelope with the key `result`: for a result that is not an object, or that has a key `success` or `error` itself. An object with any other key
+/// is [`Written::Flat`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wrapped<T> {

@@ -1,4 +1,4 @@
-//! The tools with which a model talks to people.
+//! The tools of the pack `human` of `tool-std`: questions and messages to people.
 
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]

@@ -1,4 +1,4 @@
-//! The tools of execution plans.
+//! The tools of the pack `plan` of `tool-std`, for execution plans.
 //!
 //! A draft is a directed acyclic graph of nodes. All five tools return the same [`ExecutionPlanResult`].
 

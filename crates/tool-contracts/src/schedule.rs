@@ -1,4 +1,4 @@
-//! The tool of the pack `schedule` of `tool-std`.
+//! The tool of the pack `schedule` of `tool-std`, for scheduled tasks.
 
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]

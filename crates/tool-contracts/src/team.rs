@@ -1,4 +1,4 @@
-//! The tools with which one agent asks other agents, of `tool-agent`. Their keys are in camel case.
+//! The tools of `tool-agent` with which an agent asks other agents. Keys are in camel case.
 //!
 //! `ask_<agent>` has no contract, because its name depends on the agent: its argument is `{prompt}` and its result a string.
 

@@ -1,4 +1,4 @@
-//! Rules that warn instead of refusing.
+//! Rules whose violation is a warning and not an error.
 //!
 //! Const evaluation cannot emit a warning, so each rule is a deprecated constant, whose note rustc prints. The note must be a literal. The table is
 //! therefore a macro that passes its rows to a second macro. In this module, the second macro defines the constants; in `tool-schema`, it defines the

@@ -254,7 +254,7 @@ impl World {
             .env("PACKS_GITHUB", format!("{}/github", self.web));
     }
 
-    /// Replaces the placeholders in the arguments.
+    /// Replaces the placeholders `{web}` and `{clone}` in the arguments.
     fn fill(&self, arguments: &Value, clone: &str) -> Value {
         let text = arguments.to_string();
         let text = text.replace("{web}", &self.web).replace("{clone}", clone);
@@ -274,7 +274,7 @@ fn git(arguments: &[&str]) {
     assert!(git.status().unwrap().success());
 }
 
-/// Starts a server with a page, a search engine's answer and a list. It ends with the process.
+/// Starts a server with a page, a search engine's response and a list. It ends with the process.
 fn web() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

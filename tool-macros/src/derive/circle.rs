@@ -179,7 +179,7 @@ impl Cycles {
         .collect()
     }
 
-    /// Returns the cycle that a value may close.
+    /// Returns the cycle that the value with this number may close.
     pub(crate) fn of(&self, number: usize) -> Option<&Circle> {
         self.circles.iter().find(|circle| circle.number == number)
     }

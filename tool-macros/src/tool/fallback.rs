@@ -39,7 +39,7 @@ pub(super) fn of_tool(
         input::item(tool, &rest)
     };
     let item = if tool.is_broken {
-        // rustc would report the syntax error, or the output type that is not valid, again.
+        // For such a fn, rustc would report the syntax error or the invalid output type again.
         let (vis, asyncness, ident) = (&function.vis, &function.asyncness, &function.ident);
         let params = function.named();
         let params = params.map(|named| {

@@ -32,7 +32,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) doc: Doc,
     pub(crate) params: Vec<Param<'a>>,
     pub(crate) output: Output<'a>,
-    /// Whether rustc would report the fn as written: it is incomplete, or its return type is not valid.
+    /// Whether rustc would report an error for the fn as written, because it is incomplete or its return type is invalid.
     pub(crate) is_broken: bool,
     pub(crate) facts: Facts<'a>,
     /// The secrets on the attribute; the secrets of parameters are in `params`.

@@ -66,7 +66,7 @@ impl Text {
         if expected > most {
             return Err(Unreadable::Long(most));
         }
-        // One byte more than expected, so that the read reaches the end of the file.
+        // The buffer has one byte more than the expected size, so that the read reaches the end of the file.
         let room = usize::try_from(expected).ok().filter(|size| *size <= kept);
         let room = room.map_or(PIECE, |size| size + 1);
         let mut buffer = Vec::with_capacity(room);

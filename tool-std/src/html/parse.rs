@@ -21,7 +21,7 @@ const DEEPEST: u32 = 512;
 /// Maximum number of elements of a page.
 const MOST_ELEMENTS: usize = 60_000;
 
-/// Number of bytes of the page that the parser gets at once. These are only a few tags, because each tag may open many elements.
+/// Number of bytes of the page that the parser gets at once. The number is small, because each tag may open many elements.
 const BIT: usize = 32;
 
 /// Maximum time of the parser. The other limits are reached earlier, except for tags with many thousand attributes.
@@ -110,7 +110,7 @@ impl TreeSink for Bounded {
         self.document
     }
 
-    /// Errors are dropped: there may be one for each byte.
+    /// Drops parse errors, because there may be one for each byte.
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> NodeId {

@@ -25,7 +25,7 @@ struct Hop {
     url: Url,
     headers: HeaderMap,
     body: Option<Bytes>,
-    /// Removed when a redirect changes the origin, and never sent again.
+    /// The secret to send. A redirect to a different origin removes it for all further hops.
     secret: Option<Secret>,
     keep_method: bool,
 }

@@ -51,8 +51,9 @@ pub enum TaskDone {
 
 /// Drives the runs of tasks. Hosts implement this trait, usually with [`DueTask::drive`].
 pub trait TaskRunner: Send + Sync + 'static {
-    /// Drives one attempt of a run. An error is an error of the task: the run is attempted again later. If a process died during an earlier attempt, the run is
-    /// attempted again with the same [`DueTask::conversation`], so the implementation has to continue what the earlier attempt began.
+    /// Drives one attempt of a run. If it returns an error, the attempt has failed and the run is attempted again later. If a process died during an
+    /// earlier attempt, the run is attempted again with the same [`DueTask::conversation`], so the implementation has to continue what the earlier
+    /// attempt began.
     ///
     /// The future is dropped if the claim was lost, for example because the task was removed.
     fn run<'a>(&'a self, task: &'a DueTask) -> BoxFuture<'a, Result<TaskDone, ToolError>>;

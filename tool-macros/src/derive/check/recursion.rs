@@ -12,7 +12,7 @@ use crate::derive::model::Marker;
 use crate::texts;
 
 impl Check<'_> {
-    /// Replaces the type's own name and `Self`.
+    /// Replaces the type's own name and `Self` in a type with the marker of the type.
     pub(super) fn swap(&mut self, ty: TokenStream) -> TokenStream {
         let own = self.own.clone();
         let mut found = None;
@@ -37,7 +37,7 @@ impl Check<'_> {
         }
     }
 
-    /// Replaces the innermost type of a field with `#[schema(recursive)]`, which encloses this type.
+    /// Replaces the innermost type of a field that has `#[schema(recursive)]` with a marker. The innermost type encloses this type.
     pub(super) fn swap_innermost(&mut self, ty: &Type, word: &Ident) -> TokenStream {
         let Some((inner, target)) = innermost(ty) else {
             self.errors.at(word, texts::RECURSIVE_TYPE);

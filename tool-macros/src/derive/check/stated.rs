@@ -42,7 +42,7 @@ impl Check<'_> {
             self.has_derive("Serialize"),
             derived.as_ref(),
         );
-        // Next to a reader, a derived writer is not checked, because it would report the same contradiction again.
+        // If the type has a reader, a derived writer is not checked, because the check would report the same contradiction again.
         let written = written.filter(|_| serde.writer().is_some() || read.is_none());
         for (own, reads) in [(read, true), (written, false)] {
             self.stated.extend(own.map(|own| Stated {

@@ -1,4 +1,4 @@
-//! Generation of the impls, one function each.
+//! Generation of the impls of a type, with one function for each impl.
 
 use std::collections::BTreeSet;
 

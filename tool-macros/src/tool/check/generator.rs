@@ -91,7 +91,7 @@ fn captures(tokens: TokenStream, name: &str, taken: &mut bool) -> bool {
     false
 }
 
-/// Returns whether a variable of this name is used, also in a format string. Fields, methods and the keys of a struct's fields do not count.
+/// Returns whether a variable of this name is used, also in a format string. Fields, methods and the keys of a struct's fields are ignored.
 fn uses(tokens: TokenStream, name: &str) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     (0..tokens.len()).any(|at| match &tokens[at] {

@@ -6,7 +6,7 @@ use syn::{GenericArgument, Ident, PathArguments, Type};
 
 use crate::types::{peeled, type_text};
 
-/// Returns the first `SecretString` or `SecretBox` in a type. A type with such a name in the user's own module does not count.
+/// Returns the first `SecretString` or `SecretBox` in a type. A type with such a name in the user's own module is ignored.
 pub(crate) fn secret(tokens: TokenStream) -> Option<TokenTree> {
     let mut module: Option<String> = None;
     let mut colons = 0;

@@ -29,7 +29,8 @@ fn unfit<'a>(optional: Option<&'a Ident>, ty: &Type) -> Option<&'a Ident> {
     optional.filter(|_| !known::is_option(ty))
 }
 
-/// Checks `secret-spec` and `variable-spec`: secrets that are declared twice, and variables that are declared both as a secret and as text.
+/// Checks the rules `secret-spec` and `variable-spec`: refuses secrets that are declared twice, and variables that are declared both as a secret and
+/// as text.
 pub(super) fn twice(options: &Options, params: &[Param<'_>], errors: &Errors) {
     let injected = params.iter().filter_map(|param| match &param.source {
         Source::Secret(secret) => Some(&secret.key),

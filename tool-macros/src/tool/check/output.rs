@@ -73,7 +73,7 @@ fn stream_item(bounds: &TypeImplTrait) -> Option<&Type> {
     })
 }
 
-/// Returns the first part of a type that borrows for less than `'static`. Lifetimes in a `fn` type do not count.
+/// Returns the first part of a type that borrows for less than `'static`. Lifetimes in a `fn` type are ignored.
 fn borrowed(ty: &Type) -> Option<TokenStream> {
     match ty {
         Type::Reference(reference) => match &reference.lifetime {

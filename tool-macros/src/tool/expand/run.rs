@@ -21,7 +21,7 @@ use crate::tool::model::{Decided, Output, Param, Source};
 /// }
 /// ```
 ///
-/// A path at the user's own type requires each bound, so that rustc reports a fault only once.
+/// Each bound is required at a path that has the span of the user's type, so that rustc reports a fault only once.
 pub(crate) fn run(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let name = tool.ident;
@@ -59,15 +59,15 @@ pub(crate) fn run(tool: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Generates `blocking(&cx, move || returned).await?`, underlined as the return type.
+/// Generates `blocking(&cx, move || returned).await?` with the span of the return type.
 fn blocking(tool: &Decided<'_>, cx: &TokenStream, returned: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
     let call = at_output(tool, quote!(#private::blocking(&#cx, move || #returned)));
     at_output(tool, quote!(#call.await?))
 }
 
-/// Generates `impl Future<Output = …> + Send`. rustc reports an invalid output type, or a body that is not `Send`, at the return type
-/// and not at the attribute. rustc reports equal errors at one place only once.
+/// Generates `impl Future<Output = …> + Send` with the span of the return type, so that rustc reports an invalid output type, or a body that is not
+/// `Send`, there and not at the attribute. rustc reports equal errors at the same place only once.
 fn future_of(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let future = quote! {
@@ -78,12 +78,12 @@ fn future_of(tool: &Decided<'_>) -> TokenStream {
     at_output(tool, future)
 }
 
-/// Underlines the tokens as the return type, or as the fn's name if there is none.
+/// Gives the tokens the span of the return type, or of the fn's name if there is no return type.
 pub(crate) fn at_output(tool: &Decided<'_>, tokens: TokenStream) -> TokenStream {
     underlined(tokens, &output_place(tool))
 }
 
-/// Returns the return type, or the fn's name if there is none.
+/// Returns the tokens of the return type, or the fn's name if there is no return type.
 pub(crate) fn output_place(tool: &Decided<'_>) -> TokenStream {
     match &tool.output {
         Output::Unit => tool.ident.to_token_stream(),
@@ -102,7 +102,7 @@ pub(crate) fn output(tool: &Decided<'_>) -> TokenStream {
     quote!(<#private::asks::Picked<{ #private::asks::ReturnOf::<#whole>::IS }, #whole> as #private::asks::Pick>::Value)
 }
 
-/// Generates the check that a tool can return the type, underlined as the type.
+/// Generates the check that a tool can return the type, with the span of the type.
 pub(crate) fn asks_output(tool: &Decided<'_>) -> Option<TokenStream> {
     let private = tool.paths.private();
     let place = match &tool.output {

@@ -146,7 +146,7 @@ pub(super) fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
     let path: Path = input
         .parse()
         .map_err(|_| syn::Error::new(start, texts::APPROVAL))?;
-    // The path `self::always` can name a fn with one of these names.
+    // A fn with one of these names can be used with a longer path, such as `self::always`.
     for (word, text) in [
         ("always", texts::APPROVAL_ALWAYS),
         ("never", texts::APPROVAL_NEVER),
