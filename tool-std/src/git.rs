@@ -92,7 +92,7 @@
 //! A token is removed with its clone. Every `git_clone` first removes the conversation's clones that no tool of this pack has used, and in which no
 //! file or folder has changed, for two hours. Unpushed work and tokens are removed with them, and a warning is logged for each token that was still
 //! stored. The call also removes tokens whose repository no longer exists, and leftovers of a host that was killed. A modification time in the future
-//! does not count as a change. [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes all files of a workspace, and
+//! is ignored. [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes all files of a workspace, and
 //! [`delete_conversation`](crate::workspace::Workspaces::delete_conversation) removes all data of one conversation, when the host calls it.
 //!
 //! # Hostile repositories

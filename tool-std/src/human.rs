@@ -3,7 +3,7 @@
 //! | tool | runs in |
 //! |---|---|
 //! | [`ask_user`] | any turn with a client: the turn waits for the user's answers |
-//! | [`send_outbound_message`](fn@send_outbound_message) | a turn that a message of a channel started ([`Runtime::Webhook`](tool_core::Runtime::Webhook)): the tool sends its text to the sender of that message, and the text is the answer of the turn |
+//! | [`send_outbound_message`](fn@send_outbound_message) | a turn that a message of a channel started ([`Runtime::Webhook`](tool_core::Runtime::Webhook)): the tool sends its text to the sender of that message, and the text becomes the answer of the turn |
 //! | [`send_message_to_human`](fn@send_message_to_human), [`mark_room_event_completed`](fn@mark_room_event_completed), [`compact_room_history`](fn@compact_room_history) | a turn of a room ([`Runtime::Room`](tool_core::Runtime::Room)) |
 //!
 //! [`ask_user`] is a [client tool](tool_core::DynamicTool::client): the client shows the questions, and its answers are the result. `Registry::linked()` does not

@@ -25,9 +25,9 @@
 //!
 //! The tools need no API key or other secret. Before a text is stored, the secrets of the context are redacted from it.
 //!
-//! Memories are untrusted input: a model may have remembered what a web page says. Each result states the author of its content
-//! ([`MemorySource`]), and content of a less trusted source never replaces that of a more trusted one. If a host lets a model act on memories, the policy of the
-//! host should limit the calls that the model can make.
+//! Memories are untrusted input: a model may have remembered what a web page says. Each result states the author of its content ([`MemorySource`]),
+//! and content of a less trusted source never replaces content of a more trusted one. If a host lets a model act on memories, the policy of the host
+//! should limit the calls that the model can make.
 //!
 //! # Limits
 //!
@@ -43,9 +43,10 @@
 //! # Recall
 //!
 //! `search_memory` searches by words (BM25) and, with an embedder, also by meaning, and fuses the results by their scores
-//! ([`fuse_scores`](tool_core::store::text_search::fuse_scores)). The table has the share of questions whose answer is among the first 5 and 10 results, and the mean
-//! of the reciprocal ranks of the answers (MRR). The embeddings are those of `all-MiniLM-L6-v2`, which was trained with English texts only. The question sets are
-//! in `tests/std/data/recall`, and `tests/std/tests/recall` measures them in memory, on SQLite and on PostgreSQL.
+//! ([`fuse_scores`](tool_core::store::text_search::fuse_scores)). The table has the share of questions whose answer is among the first 5 and 10
+//! results, and the mean of the reciprocal ranks of the answers (MRR). The embeddings are from the model `all-MiniLM-L6-v2`, which was trained with
+//! English texts only. The question sets are in `tests/std/data/recall`, and `tests/std/tests/recall` measures them in memory, on SQLite and on
+//! PostgreSQL.
 //!
 //! | question set | search | recall@5 | recall@10 | MRR@10 |
 //! |---|---|---|---|---|

@@ -41,7 +41,7 @@ impl<T> Envelope<T> {
     }
 }
 
-/// An envelope as it is written.
+/// The JSON forms of an envelope.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written<T> {

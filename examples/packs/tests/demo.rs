@@ -132,8 +132,7 @@ impl Host {
     }
 }
 
-// S2-44: a greeting needs an approval. The test covers all steps from the request to the answer, and thereby S2-12, S2-13, S2-14, S2-15, S2-16 and
-// S2-17.
+// S2-44: a greeting needs an approval. The test covers all steps from the request to the answer: S2-12, S2-13, S2-14, S2-15, S2-16 and S2-17.
 #[tokio::test]
 async fn greeting_is_logged_only_after_approval() {
     let log = Log::default();

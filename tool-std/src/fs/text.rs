@@ -24,7 +24,7 @@ pub(super) struct Text {
     pieces: Vec<(u64, u64)>,
     /// Size of the file in bytes.
     pub(super) size: u64,
-    /// Number of lines; text after the last line end counts as one.
+    /// Number of lines, including text after the last line end.
     pub(super) lines: u64,
 }
 

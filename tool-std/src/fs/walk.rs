@@ -316,7 +316,8 @@ impl Shared<'_> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the files of a folder to `found` and returns its subfolders. A folder that cannot be read, or is not a folder any more, counts as empty.
+    /// Adds the files of a folder to `found` and returns its subfolders. A folder that cannot be read, or is not a folder any more, is treated as
+    /// empty.
     fn look(&self, task: &Task, found: &mut Vec<String>) -> Vec<Task> {
         let walk = self.walk;
         let Ok(dir) = walk.folder(&task.path) else {

@@ -338,7 +338,7 @@ fn search_path(settings: &Settings) -> OsString {
     }
 }
 
-/// Returns the files to grant for a git that the host names by an absolute path: the program and its `libexec/git-core`.
+/// Returns the files that the sandbox must allow if the host names git by an absolute path: the program and its `libexec/git-core`.
 fn program_files(settings: &Settings) -> Vec<PathBuf> {
     let program = Path::new(&settings.program);
     if !program.is_absolute() {

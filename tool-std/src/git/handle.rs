@@ -9,7 +9,8 @@ macro_rules! handle {
     ($(#[$doc:meta])* $name:ident from $workspace:ident: $effect:expr) => {
         $(#[$doc])*
         ///
-        /// It is created from the context's [`Git`](super::Git), [`Isolation`](crate::isolate::Isolation) and folder of the conversation.
+        /// It is created from the [`Git`](super::Git) and [`Isolation`](crate::isolate::Isolation) of the context, and the folder of the
+        /// conversation.
         #[derive(Clone, Debug)]
         pub struct $name(Parts);
 

@@ -187,7 +187,7 @@ pub(crate) fn media_type(headers: &HeaderMap) -> (String, Option<&str>) {
     (essence, charset)
 }
 
-/// Returns whether bodies of this media type are text; `None` if only the body can show that.
+/// Returns whether bodies of this media type are text; `None` if this depends on the body.
 pub(crate) fn is_text(essence: &str) -> Option<bool> {
     const TEXTS: [&str; 12] = [
         "application/json",

@@ -30,7 +30,7 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
 ///
 /// A URL is parsed once, by the URL standard, so that every odd spelling has one meaning. It must be `http` or `https` and must not contain a user.
 /// Its port must be allowed, by default 80 or 443. Its host must not be blocked, must not be a special name or lack a dot, and must be on the
-/// operator's list, if there is one. A literal address is checked as it is. A name is resolved once, **every** address of it is checked, and the
+/// operator's list, if there is one. An address in the URL is checked directly. A name is resolved once, **every** address of it is checked, and the
 /// connection uses one of these addresses, so that no second lookup can return a different address. A name that cannot be resolved is refused.
 ///
 /// ```

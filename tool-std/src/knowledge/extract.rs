@@ -38,7 +38,7 @@ pub(super) struct Extractor {
 }
 
 impl Extractor {
-    /// Returns the text of a document: `None` if the content is itself the text.
+    /// Returns the text of a document, or `None` if the content itself is the text.
     #[cfg_attr(
         not(any(feature = "knowledge-html", feature = "knowledge-pdf")),
         expect(clippy::unused_async, reason = "the readers of other types wait")

@@ -68,11 +68,12 @@ impl Knowledge {
         Ok(written)
     }
 
-    /// Schedules all documents of a scope whose embeddings are of a model other than the present embedder's, and returns their number. The indexers then compute
-    /// their embeddings again. Until its embeddings are computed, a document is found by its words.
+    /// Schedules all documents of a scope whose embeddings were computed by a model other than the present embedder, and returns their number. The
+    /// indexers then compute their embeddings again. Until its embeddings are computed, a document is found by its words.
     ///
-    /// Call it once after a change of the model, when all processes use the new one: an indexer that still uses the previous model may otherwise take the
-    /// documents. For the same reason, indexers do not compare models themselves. The work continues after an interruption, also in a different process.
+    /// Call it once after a change of the model, when all processes use the new one: an indexer that still uses the previous model may otherwise take
+    /// the documents. For the same reason, indexers do not compare models themselves. After an interruption, the indexers of any process continue the
+    /// work.
     ///
     /// Fails with the kind [`ErrorKind::Unavailable`] if no embedder is set, or if the store fails.
     pub async fn renew_embeddings(&self, scope: Scope<'_>) -> Result<u64, ToolError> {

@@ -257,7 +257,7 @@ impl Indexer {
             .into_iter()
             .map(|chunk| (chunk.index, chunk.content))
             .unzip();
-        // After the lease, a different worker computes the same embeddings.
+        // The call may take as long as the lease: after that, a different worker computes the same embeddings.
         let outcome = match timeout(self.lease, vectors(embedder, &texts)).await {
             Ok(Ok(vectors)) => {
                 self.embedder_state(|state| *state = EmbedderState::default());

@@ -115,7 +115,7 @@ pub async fn search_knowledge(
         workspace,
     } = knowledge;
     let is_hybrid = knowledge.model().is_some();
-    // More than the limit, because a result of both searches may be the best one.
+    // Each search returns more results than the limit, because a result that both searches find may be the best one.
     let fetched = if is_hybrid {
         limit.saturating_mul(2).max(20)
     } else {

@@ -124,8 +124,8 @@ impl Memory {
         self.memories.notes(thread).await
     }
 
-    /// Computes the embeddings of at most `limit` memories of a workspace that have none of the present model, and returns their number. Call it until it
-    /// returns 0, after a new embedder was set or while the embedder failed. It can be interrupted at any time.
+    /// Computes the embeddings of at most `limit` memories of a workspace that have no embedding of the present model, and returns their number.
+    /// After a new embedder was set, or after the embedder has failed, call it until it returns 0. It can be interrupted at any time.
     ///
     /// Fails with the kind [`ErrorKind::Unavailable`] if no embedder is set, or if the store or the embedder fails.
     pub async fn embed_missing(&self, workspace: &Workspace, limit: u32) -> Result<u64, ToolError> {

@@ -75,7 +75,7 @@ pub async fn search_memory(
     let search = MemoryQuery {
         text: query.clone(),
         types: types.map(Into::into).collect(),
-        // More than the limit, because a result of both searches may be the best one.
+        // Each search returns more results than the limit, because a result that both searches find may be the best one.
         limit: limit.saturating_mul(2).max(20),
         now: Timestamp::now(),
     };

@@ -23,10 +23,9 @@ use crate::http::Http;
 /// Four engines each have a separate secret: `tavily_api_key`, `serpapi_api_key`, `brave_api_key` and `firecrawl_api_key`. If that secret is not set, and for custom
 /// engines, `search_api_key` is the key of the selected engine.
 ///
-/// A name that no engine has, perhaps because of a typo, selects the first engine too. But then `search_api_key` may be the key of the intended
+/// If no engine has the name, perhaps because of a typo, the first engine is selected too. But then `search_api_key` may be the key of the intended
 /// engine, so it is not sent to the first engine. The first engine is used only if its separate secret is set or it needs no key; otherwise the call
-/// is unavailable, and the error for the operator lists the known names. A host whose queries must reach a single engine uses
-/// [`only`](Search::only).
+/// is unavailable, and the error for the operator lists the known names. A host whose queries must reach a single engine uses [`only`](Search::only).
 ///
 /// If an engine needs a key and the context has none, the tool is listed, and calls return an error. To hide the tool instead, a host declares the
 /// secret to its registry:
@@ -97,7 +96,8 @@ impl Search {
         self.providers.iter().map(|known| known.name())
     }
 
-    /// Returns the engine for a name, and whether the engine has that name, ignoring case. Without a name, returns the first engine and true.
+    /// Returns the engine with a name, ignoring case, and true. Without a name, returns the first engine and true. If no engine has the name, returns
+    /// the first engine and false.
     pub(super) fn chosen(&self, name: Option<&str>) -> Option<(&dyn SearchProvider, bool)> {
         let name = name.map(str::trim).filter(|name| !name.is_empty());
         let meant = |known: &&Arc<dyn SearchProvider>| {

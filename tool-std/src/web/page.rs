@@ -15,7 +15,7 @@ use crate::html::{TooMuch, apart};
 use crate::http::{HttpRead, Method, Request, Response};
 use crate::http::{cut_chars, is_text, looks_like_text, media_type};
 
-/// Number of characters of links that a page may have even if `max_chars` is smaller.
+/// Maximum number of characters of the links in a result, unless `max_chars` is larger.
 const LINKS: usize = 1_000;
 
 /// The text of a web page.

@@ -232,7 +232,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Sends a request to a service and interprets the response: a status other than 200 becomes an error for the model. `what` names the service in the
-/// model's text, such as `the search engine`, and `name` in the operator's.
+/// text for the model, such as `the search engine`, and `name` in the text for the operator.
 pub(super) async fn ask(
     http: &Http,
     request: Request,
