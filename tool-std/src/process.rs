@@ -4,9 +4,9 @@
 //! |---|---|---|
 //! | [`run_command`](fn@run_command) | runs one program with its arguments and waits for it to exit | everything |
 //!
-//! The host's `main` begins with [`tool_std::helper()`](crate::helper), and its context has a
-//! [`Workspaces`](crate::workspace::Workspaces) and a [`Commands`], or only an [`Isolation`](crate::isolate::Isolation), which is then
-//! used with the settings of [`Commands::new`]:
+//! The host's `main` begins with [`tool_std::helper()`](crate::helper). The host puts a [`Workspaces`](crate::workspace::Workspaces) and a
+//! [`Commands`] into the context. If the context has an [`Isolation`](crate::isolate::Isolation) and no `Commands`, [`Commands::new`] supplies the
+//! settings:
 //!
 //! ```no_run
 //! use tool_core::prelude::*;

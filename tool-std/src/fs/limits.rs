@@ -3,7 +3,7 @@
 use tool_core::{Effect, FromContext, ToolContext, ToolError};
 
 /// Limits of how much one call reads, lists and writes. A host sets other limits by putting a value into the context. A truncated result is marked as
-/// truncated and contains what is needed to continue.
+/// truncated, and contains the position at which to continue, or a note.
 ///
 /// ```
 /// use tool_core::ToolContext;
@@ -62,8 +62,8 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum size of a file to read, in bytes. The whole file is read, because its lines are counted. A long file takes time, until the
-    /// call is cancelled or its deadline passes, but little memory, because it is read in pieces.
+    /// Sets the maximum size of a file to read, in bytes. The whole file is read, because its lines are counted. This takes time for a long file, but
+    /// little memory, because the file is read in pieces. Reading stops when the call is cancelled or its deadline passes.
     #[must_use]
     pub fn file_bytes(mut self, most: u64) -> Self {
         self.file_bytes = most;
